@@ -18,7 +18,7 @@ import { fakeClock, scriptedModel, type FakeClock, type ScriptedModel } from '@t
 
 import { agentTool, type AgentMode } from '../src/index.ts'
 
-import type { ReviewRecord, SubmitRun } from '@tutti/runs'
+import type { ReviewRecord, RunSubmission } from '@tutti/runs'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
 /** How the second server asks the third. */
@@ -56,7 +56,7 @@ export interface NestedServers extends AsyncDisposable {
   /** Of the third server, but for the runs on it. */
   readonly clock: FakeClock
   /** Begins a run of the first. */
-  submit(submitted?: Omit<SubmitRun, 'ensemble'>): Promise<RunRecord>
+  submit(submitted?: Omit<RunSubmission, 'ensemble'>): Promise<RunRecord>
 }
 
 /** What one model call costs in US dollars, and uses in tokens, on every server. */

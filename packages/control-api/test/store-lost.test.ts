@@ -6,7 +6,7 @@ import { serveControlApi } from '@tutti/control-api'
 import { toolCatalog, TuttiError } from '@tutti/core'
 import { decode, ROUTES } from '@tutti/protocol'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type Notice, type RunStorage } from '@tutti/runs'
+import { RunService, sqliteRunStorage, type StoreNotification, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -150,7 +150,7 @@ async function losing() {
 function losable(inner: RunStorage) {
   let readsLeft = Infinity
   let lost = false
-  const listeners = new Set<(notice: Notice) => void>()
+  const listeners = new Set<(notice: StoreNotification) => void>()
   const tell = (isAvailable: boolean): void => {
     for (const listener of listeners) listener({ kind: 'availability', isAvailable })
   }

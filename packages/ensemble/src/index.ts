@@ -85,7 +85,7 @@ export { addUsage, NO_USAGE, type Usage } from './usage/usage.ts'
 
 // To steer
 export { applyToUnowned, type AppliedCommand, type UnownedRun } from './steering/unowned-run.ts'
-export type { CancelOptions } from './steering/steering.ts'
+export type { CancelRunOptions } from './steering/steering.ts'
 export type { RunHandle, RunSnapshot, TaskSnapshot } from './run/run-handle.ts'
 export type { DirectiveInput } from '@tutti/protocol'
 export type { ModelChoice, ModelSwitch } from './steering/model-steering.ts'

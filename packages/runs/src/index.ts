@@ -7,7 +7,7 @@
 export { DEFAULT_TICK_MS } from './commit/group-commit.ts'
 export type { RunServiceOptions } from './options.ts'
 export type { ReviewRules } from './execution/run-ensembles.ts'
-export type { SubmitRun } from './execution/new-run.ts'
+export type { RunSubmission } from './execution/new-run.ts'
 export { RunService, type RunWithTasks, type ServiceState } from './run-service.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
@@ -19,11 +19,11 @@ export type { TraceNewRun } from './execution/new-run.ts'
 export type { EventListener } from './feed/event-bus.ts'
 export { eventPages } from './feed/event-pages.ts'
 export { eventSize } from './feed/follow-events.ts'
-export type { FollowOptions } from './feed/follow-events.ts'
+export type { FollowRunOptions } from './feed/follow-events.ts'
 export { readTurn } from './feed/read-turns.ts'
-export type { EventLog, EventQuery, RunHead } from './ports/event-log.ts'
+export type { RunEventLog, EventQuery, RunHead } from './ports/event-log.ts'
 export type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
-export type { Quota, ReviewQuery, RunPage, RunQuery } from './ports/run-store.ts'
+export type { Quota, ReviewQuery, RunsPage, RunQuery } from './ports/run-store.ts'
 export type { Catalogs } from './request/catalog-names.ts'
 export { buildEnsemble } from './request/build-ensemble.ts'
 export type {
@@ -32,8 +32,8 @@ export type {
   ReviewRecord,
   ReviewStatus,
   RunRecord,
-  RunRequest,
-  Submission,
+  RequestedRun,
+  SubmissionKey,
   TaskRecord,
 } from './run-record.ts'
 
@@ -44,7 +44,7 @@ export {
   type NewReview,
   type NewTask,
   type RunFields,
-  type TaskFields,
+  type TaskChangeFields,
 } from './commit/changes.ts'
 export type {
   ClaimedRun,
@@ -63,7 +63,7 @@ export type {
   SentCommand,
 } from './ports/command-queue.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
-export type { Notice, RunStorage } from './ports/run-storage.ts'
+export type { StoreNotification, RunStorage } from './ports/run-storage.ts'
 export type { SecretStore } from './ports/secret-store.ts'
 export type {
   ClaimDeliveries,
@@ -76,7 +76,7 @@ export type {
   ChangedRunsPage,
   ChangedRunsQuery,
   CreatedRun,
-  CreateOptions,
+  CreateRunOptions,
   UnownedWrite,
   Retention,
   RunStore,

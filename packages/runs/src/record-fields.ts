@@ -1,6 +1,6 @@
 /** Pure: what every store makes records of. */
 import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
-import type { ListedRun, NewRun, RunRecord, RunRequest } from './run-record.ts'
+import type { ListedRun, NewRun, RunRecord, RequestedRun } from './run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** An event with its place in the log of its run. */
@@ -93,7 +93,7 @@ export function submittedFields(
   row: Readonly<Record<string, unknown>>,
 ): Pick<RunRecord, 'request' | 'actor' | 'webhooks'> {
   return {
-    ...jsonField<'request', RunRequest>('request', row['request']),
+    ...jsonField<'request', RequestedRun>('request', row['request']),
     ...jsonField<'actor', string>('actor', row['actor']),
     ...jsonField<'webhooks', readonly string[]>('webhooks', row['webhooks']),
   }

@@ -36,7 +36,7 @@ export interface RunRecord {
   /** Sequence number of its newest event. */
   readonly lastSeq: number
   /** What it was asked to do otherwise than its ensemble says; absent when nothing. */
-  readonly request?: RunRequest
+  readonly request?: RequestedRun
   /** Who submitted it: the name of a key. */
   readonly actor?: string
   /** Names of the webhooks that are told of it; absent when there are none. */
@@ -60,7 +60,7 @@ export interface ListedRun extends Omit<RunRecord, 'inputs' | 'request' | 'webho
 }
 
 /** What a run does otherwise than its ensemble says, as the wire has it. Plain data. */
-export interface RunRequest {
+export interface RequestedRun {
   /** Tasks in place of those of the ensemble. */
   readonly tasks?: readonly TaskDefinitionBody[]
   /** Task name, or the start of its description → what changes. */
@@ -139,13 +139,13 @@ export interface NewRun extends Pick<
   | 'actor'
   | 'webhooks'
 > {
-  readonly submission?: Submission
+  readonly submission?: SubmissionKey
   /** Under which its result may be given again; no caller can read or set it. */
   readonly cacheKey?: string
 }
 
 /** How a submission that is sent again is recognised. */
-export interface Submission {
+export interface SubmissionKey {
   /** Chosen by whoever submits. */
   readonly idempotencyKey: string
   /** What was asked for; another one under the same key is refused. */

@@ -21,14 +21,14 @@
 import { TuttiError } from '@tutti/core'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'
 
-import { tellActivity, tellExecuted } from './execution/activity.ts'
+import { reportActivity, reportExecuted } from './execution/activity.ts'
 import { RunCommands } from './commands/run-commands.ts'
 import { EventBus, type EventListener } from './feed/event-bus.ts'
-import { EventFeed } from './feed/event-feed.ts'
+import { RunEventFeed } from './feed/event-feed.ts'
 import { every } from './execution/every.ts'
-import { followEvents, type EventBatches, type FollowOptions } from './feed/follow-events.ts'
+import { followEvents, type EventBatches, type FollowRunOptions } from './feed/follow-events.ts'
 import { GroupCommit } from './commit/group-commit.ts'
-import { newRunOf, queuedEvent, type SubmitRun } from './execution/new-run.ts'
+import { newRunOf, queuedEvent, type RunSubmission } from './execution/new-run.ts'
 import {
   resolveRunServiceOptions,
   type ResolvedRunServiceOptions,
@@ -52,12 +52,12 @@ import type {
   ChangedRunsPage,
   ChangedRunsQuery,
   Quota,
-  RunPage,
+  RunsPage,
   RunQuery,
 } from './ports/run-store.ts'
 import type { AuditLog } from './ports/audit-log.ts'
 import type { SecretStore } from './ports/secret-store.ts'
-import type { Notice, RunStorage } from './ports/run-storage.ts'
+import type { StoreNotification, RunStorage } from './ports/run-storage.ts'
 import type { WebhookOutbox } from './ports/webhook-outbox.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from './run-record.ts'
 
@@ -91,12 +91,12 @@ export class RunService {
   readonly #ensembles: RunEnsembles
   readonly #settings: ResolvedRunServiceOptions
   readonly #bus: EventBus
-  readonly #feed: EventFeed
+  readonly #feed: RunEventFeed
   readonly #commits: GroupCommit
   readonly #executor: RunExecutor
   readonly #commands: RunCommands
   readonly #stops: (() => void)[] = []
-  readonly #farewells: (() => Promise<void>)[] = []
+  readonly #closingTasks: (() => Promise<void>)[] = []
   #closing: Promise<void> | undefined
   #hasStarted = false
   #hasStopped = false
@@ -117,18 +117,18 @@ export class RunService {
     this.#bus = new EventBus((error) => {
       logger.error('A reader of run events threw', { error })
     })
-    const feed = new EventFeed({
+    const feed = new RunEventFeed({
       events: storage.events,
       bus: this.#bus,
       onError: (error) => {
-        logger.warn('Events of other processes could not be read', { error })
+        logger.warn('Failed to read events of other processes', { error })
       },
     })
     this.#feed = feed
     this.#commits = new GroupCommit({
       store: storage.runs,
       onWritten: (runId, events) => {
-        tellExecuted(this.#settings, runId, events)
+        reportExecuted(this.#settings, runId, events)
         feed.offer(runId, events)
       },
       clock,
@@ -201,15 +201,15 @@ export class RunService {
     const left = storage.isShared ? [] : await this.#takeUp()
     await this.#feed.start()
     this.#stops.push(
-      storage.listen((notice) => {
-        this.#hear(notice)
+      storage.listen((notification) => {
+        this.#onNotification(notification)
       }),
       every({
         clock,
         everyMs: HOUSEKEEPING_MS,
-        task: () => this.#keepHouse(),
+        task: () => this.#deleteEndedRuns(),
         onError: (error) => {
-          logger.warn('Ended runs could not be deleted', { error })
+          logger.warn('Failed to delete ended runs', { error })
         },
       }),
     )
@@ -227,13 +227,13 @@ export class RunService {
    * IDEMPOTENCY_CONFLICT when the key was used for another submission; CONCURRENCY_LIMIT when too many
    * wait; DRAINING when no more are taken; STORE_UNAVAILABLE.
    */
-  async submit(request: SubmitRun): Promise<RunRecord> {
+  async submit(request: RunSubmission): Promise<RunRecord> {
     const run = newRunOf(request, { ...this.#settings, ensembles: this.#ensembles })
     this.#assertReady()
     const created = await this.#create(run, request.quota)
     if (created.kind === 'repeated') return created.run
     const { submission: _, ...kept } = run
-    tellActivity(this.#settings, { kind: 'accepted', run: kept })
+    reportActivity(this.#settings, { kind: 'accepted', run: kept })
     this.#feed.offer(run.runId, [created.event])
     this.#executor.wake()
     return { ...kept, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 }
@@ -253,7 +253,7 @@ export class RunService {
   /** Deletes a run with its events, if it has ended. */
   async delete(runId: string): ReturnType<RunStorage['runs']['delete']> {
     const end = await this.#storage.runs.delete(runId)
-    // Whoever follows it is told that there is nothing to wait for.
+    // Readers that follow it must learn that nothing more will come.
     if (end === 'deleted') await this.#feed.catchUp()
     return end
   }
@@ -281,7 +281,7 @@ export class RunService {
   }
 
   /** Runs, newest first, each with what it has used so far and what it is at. */
-  list(query: RunQuery): Promise<RunPage> {
+  list(query: RunQuery): Promise<RunsPage> {
     return this.#storage.runs.list(query)
   }
 
@@ -311,7 +311,7 @@ export class RunService {
   }
 
   /** A run's events from `from` on, first from the log and then live, until its end. */
-  follow(options: FollowOptions): EventBatches {
+  follow(options: FollowRunOptions): EventBatches {
     const { events, runs } = this.#storage
     const find = (runId: string) => runs.get(runId)
     return followEvents({ events, bus: this.#bus, find }, options)
@@ -352,31 +352,31 @@ export class RunService {
 
   /** Has `task` done when runs have stopped, and before the store is closed. Its errors are its own. */
   beforeStoreCloses(task: () => Promise<void>): void {
-    this.#farewells.push(task)
+    this.#closingTasks.push(task)
   }
 
   async #close(drainTimeoutMs: number): Promise<void> {
     await this.#executor.stop(drainTimeoutMs)
-    await Promise.allSettled(this.#farewells.map((task) => task()))
+    await Promise.allSettled(this.#closingTasks.map((task) => task()))
     for (const stop of this.#stops) stop()
     this.#commits.stop()
     await this.#storage[Symbol.asyncDispose]()
     this.#hasStopped = true
   }
 
-  #hear(notice: Notice): void {
-    switch (notice.kind) {
+  #onNotification(notification: StoreNotification): void {
+    switch (notification.kind) {
       case 'events':
-        this.#feed.hear(notice.runId, notice)
+        this.#feed.onWritten(notification.runId, notification)
         return
       case 'ready':
         this.#executor.wake()
         return
       case 'signal':
-        this.#look(() => this.#executor.takeCommands(notice.runId))
+        this.#look(() => this.#executor.takeCommands(notification.runId))
         return
       case 'answer':
-        this.#commands.onAnswer(notice.signalId)
+        this.#commands.onAnswer(notification.signalId)
         return
       case 'missed':
         this.#commands.onMissed()
@@ -385,7 +385,7 @@ export class RunService {
         this.#look(() => this.#feed.catchUp())
         return
       case 'availability':
-        if (!notice.isAvailable) return
+        if (!notification.isAvailable) return
         this.#commits.retry()
         this.#look(() => this.#executor.renew())
     }
@@ -393,7 +393,7 @@ export class RunService {
 
   #look(task: () => Promise<void>): void {
     task().catch((error: unknown) => {
-      this.#settings.logger.warn('News of the store could not be followed', { error })
+      this.#settings.logger.warn('Failed to handle a notification of the store', { error })
     })
   }
 
@@ -404,7 +404,7 @@ export class RunService {
     return runs.map(({ runId }) => runId).toReversed()
   }
 
-  async #keepHouse(): Promise<void> {
+  async #deleteEndedRuns(): Promise<void> {
     const { maxRetainedRuns: keep, maxRetainedAgeMs: maxAgeMs } = this.#settings
     if (keep === Infinity && maxAgeMs === Infinity) return this.#afterHousekeeping()
     const age = maxAgeMs === Infinity ? {} : { maxAgeMs }

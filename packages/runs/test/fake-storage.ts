@@ -3,8 +3,8 @@ import type {
   AuditLog,
   ClaimedRun,
   ClaimRequest,
-  EventLog,
-  Notice,
+  RunEventLog,
+  StoreNotification,
   RunQueue,
   CommandQueue,
   RunStorage,
@@ -19,7 +19,7 @@ export interface FakeParts {
   readonly runs?: Partial<RunStore>
   readonly queue?: Partial<RunQueue>
   readonly commands?: Partial<CommandQueue>
-  readonly events?: Partial<EventLog>
+  readonly events?: Partial<RunEventLog>
   readonly isShared?: boolean
 }
 
@@ -41,7 +41,7 @@ export function fakeStorage({
     runs: { steps: () => Promise.resolve([]), ...runs } as Partial<RunStore> as RunStore,
     queue: queue as RunQueue,
     commands: commands as CommandQueue,
-    events: events as EventLog,
+    events: events as RunEventLog,
     outbox: {} as WebhookOutbox,
     audit: {} as AuditLog,
     secrets: {} as SecretStore,
@@ -49,7 +49,7 @@ export function fakeStorage({
     reflections: {} as ReflectionStore,
     isShared,
     isAvailable: true,
-    listen: (_listener: (notice: Notice) => void) => () => undefined,
+    listen: (_listener: (notice: StoreNotification) => void) => () => undefined,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
 }

@@ -2,7 +2,7 @@
 import { cancel, decide, inject, switchModel } from './commands.ts'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type ModelRequest } from '@tutti/ensemble'
-import { RunService, type RunRequest, type RunStorage } from '@tutti/runs'
+import { RunService, type RequestedRun, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -66,7 +66,7 @@ function crew({ tools = ['look', 'wait'], models = ['opus'] } = {}) {
   }
 }
 
-const LEVEL_3: RunRequest = {
+const LEVEL_3: RequestedRun = {
   tasks: [
     { name: 'first', description: 'Look', tools: ['look'], model: 'opus', additionalContext: 'Up' },
     {
@@ -81,7 +81,7 @@ const LEVEL_3: RunRequest = {
   taskOverrides: { second: { maxIterations: 3 } },
 }
 
-const LEVEL_2: RunRequest = {
+const LEVEL_2: RequestedRun = {
   taskOverrides: {
     own: { model: 'opus', tools: { add: ['wait'] }, description: 'Wait for {what}' },
   },

@@ -10,7 +10,7 @@ import { until } from './places.ts'
 import { storageOver } from './storage-over.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { Notice, RunStorage } from '@tutti/runs'
+import type { StoreNotification, RunStorage } from '@tutti/runs'
 
 const INPUTS = { topic: 'Bach' }
 const CLOSE = { drainTimeoutMs: 5_000 }
@@ -108,7 +108,7 @@ describe('several processes on one store', () => {
     const { ensemble, play, waiting } = band()
     const storage = await open(database.url)
     let isDeaf = false
-    const listeners = new Set<(notice: Notice) => void>()
+    const listeners = new Set<(notice: StoreNotification) => void>()
     const deaf = storageOver(storage, {})
     deaf.listen = (listener) => {
       listeners.add(listener)

@@ -33,7 +33,7 @@ export class FollowedRuns {
   /** Learns of a claim, or that one is over. */
   hear({ kind, runId, run, lostOwners = 0 }: RunActivityLike, read: ReadEvents): void {
     if (kind === 'claimed' && run !== undefined) this.#claim(run, { lostOwners, read })
-    if (kind === 'let_go' && runId !== undefined) this.#letGo(runId)
+    if (kind === 'released' && runId !== undefined) this.#letGo(runId)
   }
 
   /** Takes events that were written here. */

@@ -58,7 +58,7 @@ it('a log that cannot be read costs the spans of its run', async () => {
   service.onExecuted(runId, [])
   await tracing.flush()
   expect(errors).toEqual([gone])
-  service.onActivity({ kind: 'let_go', runId })
+  service.onActivity({ kind: 'released', runId })
   onEvent({ type: 'review_timed_out', reviewId: 'none', action: 'CONTINUE' })
   expect(spans).toEqual([])
 })
@@ -80,7 +80,7 @@ it('a run that comes back to the process that had it is followed from its new cl
   service.onActivity(claimed)
   service.onActivity(claimed)
   // That the first claim is over is told after the second one.
-  service.onActivity({ kind: 'let_go', runId })
+  service.onActivity({ kind: 'released', runId })
   await tracing.flush()
   const at = { runId, tags: {}, inputs: {}, workflow: 'SEQUENTIAL' } as const
   const queued = {
@@ -104,7 +104,7 @@ it('a run that comes back to the process that had it is followed from its new cl
   ])
   expect(spans.map(({ name }) => name)).toEqual(['invoke_workflow x'])
   expect(reads).toEqual([0, 0])
-  service.onActivity({ kind: 'let_go', runId })
+  service.onActivity({ kind: 'released', runId })
   service.onExecuted(runId, [{ ...queued, seq: 0, id: '0' }])
   expect(spans).toHaveLength(1)
 })

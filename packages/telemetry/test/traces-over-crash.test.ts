@@ -164,7 +164,7 @@ async function spansOf(
   }
   service.onActivity(claimed)
   service.onExecuted(RUN_ID, log.slice(from, to))
-  service.onActivity({ kind: 'let_go', runId: RUN_ID })
+  service.onActivity({ kind: 'released', runId: RUN_ID })
   await tracing.shutdown()
   expect(errors).toEqual([])
   return spans

@@ -48,7 +48,7 @@ function tellActivity(logger: Logger, runs: Map<string, Told>, activity: RunActi
       else logger.info('Run goes on', { ...toldOf(run), epoch, startedAt: instant(startedAt) })
       return
     }
-    case 'let_go': {
+    case 'released': {
       const told = runs.get(activity.runId)
       runs.delete(activity.runId)
       const { end } = activity

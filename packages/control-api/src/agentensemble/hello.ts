@@ -53,14 +53,17 @@ const SHOWN: readonly RunEvent['type'][] = [
 ]
 
 /** A `hello` and how far it reaches. */
-export interface Hello {
+export interface HelloSnapshot {
   readonly message: Extract<ServerMessage, { type: 'hello' }>
   /** For each run shown the `seq` up to which its events are in the message or left out of it. */
   readonly reaches: ReadonlyMap<string, number>
 }
 
 /** Reads the `hello` of a connection to every run, or to one. */
-export async function readHello(runs: RunService, runId: string | undefined): Promise<Hello> {
+export async function readHello(
+  runs: RunService,
+  runId: string | undefined,
+): Promise<HelloSnapshot> {
   const reaches = new Map<string, number>()
   const histories: (readonly LoggedRunEvent[])[] = []
   let room = MAX_BYTES

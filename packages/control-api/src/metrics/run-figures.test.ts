@@ -164,7 +164,7 @@ describe('the figures of runs', () => {
     ] as const) {
       hear({ kind: 'claimed', run: record(epoch), lostOwners })
     }
-    hear({ kind: 'let_go', runId: 'run-1', end: 'lost' })
+    hear({ kind: 'released', runId: 'run-1', end: 'lost' })
     tell([
       {
         type: 'task_skipped',

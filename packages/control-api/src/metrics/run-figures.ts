@@ -87,7 +87,7 @@ class RunFigures {
       case 'claimed':
         this.#claim(activity)
         return
-      case 'let_go':
+      case 'released':
         runReleases.add({ end: activity.end })
         this.#runs.delete(activity.runId)
         return

@@ -23,7 +23,7 @@ import { deleteRun } from '../delete-run.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../list-runs.ts'
 import { runDetail } from '../run-detail.ts'
-import { cancelRuns } from '../steering/broadcast.ts'
+import { cancelTaggedRuns } from '../steering/broadcast.ts'
 import { cancelCommand } from '../steering/to-command.ts'
 import { toRunAccepted } from '../to-wire.ts'
 
@@ -78,7 +78,7 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
       async handle({ request, caller, tell }) {
         const body = await readJsonBody(request, CancelRunsBody, maxBodyBytes)
         tell({ target: body.tag })
-        return Response.json(await cancelRuns(runs, body, caller))
+        return Response.json(await cancelTaggedRuns(runs, body, caller))
       },
     },
     {

@@ -37,7 +37,7 @@ import type {
 export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
 
 /** The connection that asks. */
-export interface Asker {
+export interface SocketCaller {
   readonly options: ResolvedControlApiOptions
   readonly caller: Caller
   /** The run that the connection is about; undefined for every run. */
@@ -78,7 +78,7 @@ export const MESSAGE_SCOPES: Readonly<Record<ClientMessage['type'], Scope>> = {
  */
 export async function answerMessage(
   sent: unknown,
-  asker: Asker,
+  asker: SocketCaller,
   onDecoded: (message: ClientMessage) => void,
 ): Promise<void> {
   const { caller, options } = asker
@@ -120,7 +120,7 @@ const TARGETS: Readonly<Partial<Record<ClientMessage['type'], string>>> = {
 function subjectOf(
   action: ClientMessage['type'],
   sent: unknown,
-  { runId: home }: Asker,
+  { runId: home }: SocketCaller,
 ): AuditSubject {
   const named = action === 'run_control' || action === 'directive' ? ownText(sent, 'runId') : ''
   const runId = action === 'directive' ? (named ?? home) : named
@@ -131,7 +131,11 @@ function subjectOf(
   }
 }
 
-async function answer(message: ClientMessage, asker: Asker, tell: TellSubject): Promise<void> {
+async function answer(
+  message: ClientMessage,
+  asker: SocketCaller,
+  tell: TellSubject,
+): Promise<void> {
   switch (message.type) {
     case 'ping':
       asker.send({ type: 'pong' })
@@ -166,7 +170,7 @@ async function answer(message: ClientMessage, asker: Asker, tell: TellSubject): 
 }
 
 /** Submits a run; gives its id. */
-async function submit(message: MessageOf<'run_request'>, asker: Asker): Promise<string> {
+async function submit(message: MessageOf<'run_request'>, asker: SocketCaller): Promise<string> {
   const { type: _type, requestId, idempotencyKey, traceContext, ...body } = message
   const { runId, taskCount, workflow } = await submitAs(asker.options, body, {
     caller: asker.caller,
@@ -199,7 +203,7 @@ async function resultOf(
   return event
 }
 
-async function control(message: MessageOf<'run_control'>, asker: Asker): Promise<void> {
+async function control(message: MessageOf<'run_control'>, asker: SocketCaller): Promise<void> {
   const { caller, options } = asker
   const { runId, action } = message
   const acknowledged = { type: 'run_control_ack', runId, action } as const
@@ -212,7 +216,7 @@ async function control(message: MessageOf<'run_control'>, asker: Asker): Promise
   asker.send({ ...acknowledged, ...switched, status: 'APPLIED' })
 }
 
-async function direct(message: MessageOf<'directive'>, asker: Asker): Promise<void> {
+async function direct(message: MessageOf<'directive'>, asker: SocketCaller): Promise<void> {
   const directiveId = await broadcastDirective(asker.options.runs, message, asker)
   asker.send({ type: 'directive_ack', directiveId, status: 'accepted' })
 }
@@ -220,7 +224,7 @@ async function direct(message: MessageOf<'directive'>, asker: Asker): Promise<vo
 /** Decides a review; what comes of it is told by its `review_decided`. */
 async function decide(
   message: MessageOf<'review_decision'>,
-  { options, caller }: Asker,
+  { options, caller }: SocketCaller,
   tell: TellSubject,
 ): Promise<void> {
   const { type: _type, reviewId, ...body } = message
@@ -252,7 +256,7 @@ async function answerStateQuery(
 
 function answerCapabilityQuery(
   { requestId, toolName, tag, capabilityType }: MessageOf<'capability_query'>,
-  { options, send }: Asker,
+  { options, send }: SocketCaller,
 ): void {
   const fits = ({ name, type, tags = [] }: SharedCapability): boolean =>
     (toolName === undefined || (type === 'TOOL' && name === toolName)) &&

@@ -11,7 +11,7 @@ import { endWithError } from '../http/raw-response.ts'
 import { requestFacts } from '../http/request-facts.ts'
 import { tellRequest } from '../http/tell-request.ts'
 import { CapacityFeed } from './capacity-feed.ts'
-import { Session, type Visit } from './session.ts'
+import { SocketSession, type Visit } from './session.ts'
 
 import type { RequestGuard } from '../http/guard-request.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -60,7 +60,7 @@ const RETRY_MS = 5_000
 export function createSockets(options: ResolvedControlApiOptions, guard: RequestGuard): Sockets {
   const server = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes })
   const { clock, logger, maxSockets } = options
-  const sessions = new Map<WebSocket, Session>()
+  const sessions = new Map<WebSocket, SocketSession>()
   const capacity = capacityFeed(options, sessions)
   let opening = 0
   let stopHeartbeat = (): void => undefined
@@ -98,7 +98,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
     webSocket.on('close', () => sessions.delete(webSocket))
     closeAtExpiry(webSocket, visit.caller, clock)
     tellHandshake(options, SWITCHING_PROTOCOLS)
-    sessions.set(webSocket, new Session(webSocket, options, visit))
+    sessions.set(webSocket, new SocketSession(webSocket, options, visit))
   }
 
   return {
@@ -139,9 +139,9 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
 /** Tells the connections that subscribed to it how busy the server is. */
 function capacityFeed(
   options: ResolvedControlApiOptions,
-  sessions: ReadonlyMap<WebSocket, Session>,
+  sessions: ReadonlyMap<WebSocket, SocketSession>,
 ): CapacityFeed {
-  const readers = (): readonly Session[] =>
+  const readers = (): readonly SocketSession[] =>
     [...sessions.values()].filter((session) => session.subscribesTo('capacity_update'))
   return new CapacityFeed({
     ...options,
@@ -198,7 +198,7 @@ function closeSoon(socket: WebSocket, clock: Clock): void {
 /** Sends a `heartbeat` to every connection, again and again; drops those that do not answer pings. */
 function beat(
   { clock, heartbeatMs }: ResolvedControlApiOptions,
-  sessions: ReadonlyMap<WebSocket, Session>,
+  sessions: ReadonlyMap<WebSocket, SocketSession>,
 ): () => void {
   const answered = new WeakSet<WebSocket>()
   const asked = new WeakSet<WebSocket>()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { Inbox, MAX_IN_FLIGHT } from './inbox.ts'
+import { MessageInbox, MAX_IN_FLIGHT } from './inbox.ts'
 
 /** A connection that notes whether it is read, and answers that end when the test says so. */
 function connection() {
@@ -15,7 +15,7 @@ function connection() {
       isPaused = false
     },
   }
-  const inbox = new Inbox(socket, (data) => {
+  const inbox = new MessageInbox(socket, (data) => {
     begun.push(Buffer.isBuffer(data) ? data.toString() : '')
     return new Promise((resolve) => ends.push(resolve))
   })

@@ -15,7 +15,7 @@ export const MAX_IN_FLIGHT = 64
 const PER_TURN = 8
 
 /** Reads messages no faster than they are answered. */
-export class Inbox {
+export class MessageInbox {
   readonly #socket: Pick<WebSocket, 'pause' | 'resume'>
   readonly #answer: (data: RawData) => Promise<void>
   readonly #waiting: RawData[] = []

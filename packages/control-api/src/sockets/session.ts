@@ -29,10 +29,10 @@ import {
 
 import { agentEnsembleDialect, type Dialect } from '../agentensemble/dialect.ts'
 import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
-import { answerMessage, type Asker, type MessageOf } from './answer-message.ts'
+import { answerMessage, type SocketCaller, type MessageOf } from './answer-message.ts'
 import { appliedProfile, controlAck } from './control-ack.ts'
 import { closingReason } from './closing-reason.ts'
-import { Inbox } from './inbox.ts'
+import { MessageInbox } from './inbox.ts'
 import { parseMessage, refusedMessage } from './parse-message.ts'
 import { malformedRefusalOf, refusalOf } from './refusal.ts'
 
@@ -76,7 +76,7 @@ export interface Visit {
 }
 
 /** Serves one connection until it closes. */
-export class Session {
+export class SocketSession {
   readonly #socket: WebSocket
   readonly #options: ResolvedControlApiOptions
   /** The run that the connection was opened for; undefined for every run. */
@@ -97,7 +97,7 @@ export class Session {
   /** Stops the reading of one run from its log; undefined while events come as they happen. */
   #stopReading: (() => void) | undefined
   readonly #capacity: Visit['capacity']
-  readonly #asker: Asker
+  readonly #asker: SocketCaller
   #lastEventId = ''
   readonly #reader: LiveReader
 
@@ -128,7 +128,7 @@ export class Session {
     this.#stopListening = options.runs.listenToAll((events) => {
       this.#hear(events)
     })
-    const inbox = new Inbox(socket, (data) => this.#receive(data))
+    const inbox = new MessageInbox(socket, (data) => this.#receive(data))
     socket.on('message', (data) => {
       inbox.take(data)
     })

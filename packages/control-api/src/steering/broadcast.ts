@@ -30,7 +30,7 @@ const PAGE = 1_000
  * Cancels every run with a tag that has not ended; resolves with the status of each. Runs that are submitted
  * meanwhile are cancelled too, in at most {@link MAX_LOOKS} passes.
  */
-export async function cancelRuns(
+export async function cancelTaggedRuns(
   runs: RunService,
   { tag, mode }: CancelRunsBody,
   caller: Caller,

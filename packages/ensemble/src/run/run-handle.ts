@@ -4,7 +4,7 @@ import type { Directive } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { ModelChoice, ModelSwitch } from '../steering/model-steering.ts'
-import type { CancelOptions } from '../steering/steering.ts'
+import type { CancelRunOptions } from '../steering/steering.ts'
 import type { TaskPhase } from './next.ts'
 import type { RunMetrics, RunResult } from './run-result.ts'
 
@@ -44,7 +44,7 @@ export interface RunHandle {
    */
   readonly send: <K extends RunCommandKind>(command: RunCommandOf<K>) => Promise<ReplyTo<K>>
   /** Asks the run to end. False when it is already over; a repeated call can only escalate. */
-  readonly cancel: (options?: CancelOptions) => boolean
+  readonly cancel: (options?: CancelRunOptions) => boolean
   /**
    * Sends the next model calls of the run, or of one task, to another model or `{ tier }`; the call in flight ends
    * with the old one. A run that is to be resumed elsewhere needs an alias of its catalog: a model itself

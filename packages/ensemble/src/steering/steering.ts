@@ -25,7 +25,7 @@ import type { Reviews } from '../reviews/reviews.ts'
 import type { ModelRules } from './model-rules.ts'
 
 /** How a cancel takes effect. */
-export interface CancelOptions {
+export interface CancelRunOptions {
   /**
    * `abort` stops model calls, tools and everything that they started; `boundary` lets running tasks
    * finish and starts no other. @default abort
@@ -96,7 +96,7 @@ export class Steering {
   }
 
   /** Ends the run; see `RunHandle.cancel`. */
-  cancel({ mode = 'abort', actor }: CancelOptions = {}, reason?: unknown): boolean {
+  cancel({ mode = 'abort', actor }: CancelRunOptions = {}, reason?: unknown): boolean {
     if (this.#over) return false
     if (this.#cancelMode === undefined || (mode === 'abort' && this.#cancelMode === 'boundary')) {
       const { clock, journal, stopwatch } = this.#options

@@ -5,11 +5,11 @@ import { shortList, type SubmitRunBody } from '@tutti/protocol'
 import { actorOf, type Caller } from '../caller.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { RunRecord, SubmitRun } from '@tutti/runs'
+import type { RunRecord, RunSubmission } from '@tutti/runs'
 
 /** Who submits, under which key, and what else is kept with the run that a body cannot say. */
 export interface SubmissionOptions extends Pick<
-  SubmitRun,
+  RunSubmission,
   | 'idempotencyKey'
   | 'budget'
   | 'isAllowance'

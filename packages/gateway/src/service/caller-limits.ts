@@ -3,7 +3,7 @@ import { Type, type Static } from '@tutti/core'
 import { decode, type Problem, USAGE_EXTENSION } from '@tutti/protocol'
 
 import type { RunUsage } from './usage.ts'
-import type { SubmitRun } from '@tutti/runs'
+import type { RunSubmission } from '@tutti/runs'
 
 const Positive = Type.Number({ exclusiveMinimum: 0 })
 
@@ -33,7 +33,7 @@ export function readLimits(metadata: Readonly<Record<string, unknown>> | undefin
 export function budgetOf({
   max_cost_usd: maxCostUsd,
   max_tokens: maxTokens,
-}: UsageLimits): Pick<SubmitRun, 'budget' | 'isAllowance'> {
+}: UsageLimits): Pick<RunSubmission, 'budget' | 'isAllowance'> {
   if (maxCostUsd === undefined && maxTokens === undefined) return {}
   return {
     isAllowance: true,

@@ -10,7 +10,7 @@ import { resolveRunServiceOptions } from '../options.ts'
 import { RunEnsembles } from '../execution/run-ensembles.ts'
 import { RunCommands } from './run-commands.ts'
 
-import type { EventFeed } from '../feed/event-feed.ts'
+import type { RunEventFeed } from '../feed/event-feed.ts'
 import type { RunCommand } from '@tutti/protocol'
 import type {
   CommandAnswer,
@@ -495,7 +495,7 @@ function setUp(given: Given = {}): SetUp {
       wakes += 1
     },
   }
-  const feed: Pick<EventFeed, 'offer'> = {
+  const feed: Pick<RunEventFeed, 'offer'> = {
     offer: (runId, events) => told.push([runId, events.map(({ type }) => type)]),
   }
   const commands = new RunCommands({
@@ -503,7 +503,7 @@ function setUp(given: Given = {}): SetUp {
     ensembles: new RunEnsembles([band()], { tools: undefined, models }),
     // NOTE: no more of them is used.
     executor: executor as RunExecutor,
-    feed: feed as EventFeed,
+    feed: feed as RunEventFeed,
     settings: resolveRunServiceOptions({
       ...(given.redact === undefined ? {} : { redact: given.redact }),
       clock,

@@ -21,11 +21,11 @@ import {
   type RunCommandOf,
 } from '@tutti/protocol'
 
-import { tellActivity } from '../execution/activity.ts'
+import { reportActivity } from '../execution/activity.ts'
 import { field } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 
-import type { EventFeed } from '../feed/event-feed.ts'
+import type { RunEventFeed } from '../feed/event-feed.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { CommandAnswer, SentCommand } from '../ports/command-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -38,7 +38,7 @@ export interface RunCommandsOptions {
   readonly storage: RunStorage
   readonly ensembles: RunEnsembles
   readonly executor: RunExecutor
-  readonly feed: EventFeed
+  readonly feed: RunEventFeed
   readonly settings: ResolvedRunServiceOptions
 }
 
@@ -168,7 +168,7 @@ export class RunCommands {
     })
     if (result.kind === 'fenced') return undefined
     if (result.kind !== 'written') throw TuttiError.from(result.error, 'STORE_UNAVAILABLE')
-    tellActivity(settings, { kind: 'written_unowned', runId: run.runId, events: result.events })
+    reportActivity(settings, { kind: 'written_unowned', runId: run.runId, events: result.events })
     feed.offer(run.runId, result.events)
     if (continues) executor.wake()
     return applied

@@ -25,7 +25,7 @@ export type Change =
   | {
       readonly kind: 'task'
       readonly taskIndex: number
-      readonly set: Partial<TaskFields>
+      readonly set: Partial<TaskChangeFields>
       readonly addToolCalls?: number
       /** What was used so far was used by earlier attempts; that of the new one begins at 0. */
       readonly newAttempt?: true
@@ -51,7 +51,7 @@ export type RunFields = Pick<
  * Fields of a task that events change; null takes the value of an optional one away. Tokens, tool calls
  * and cost are those of the present attempt.
  */
-export type TaskFields = {
+export type TaskChangeFields = {
   readonly [
     K in keyof Omit<TaskRecord, 'taskIndex' | 'name' | 'agentRole' | 'outputOmitted'>
   ]-?: undefined extends TaskRecord[K] ? NonNullable<TaskRecord[K]> | null : TaskRecord[K]
@@ -200,7 +200,7 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
 /** What an attempt has used, as its end says. */
 function usedBy(
   event: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>,
-): Pick<TaskFields, 'inputTokens' | 'outputTokens' | 'toolCallCount' | 'costUsd'> {
+): Pick<TaskChangeFields, 'inputTokens' | 'outputTokens' | 'toolCallCount' | 'costUsd'> {
   const { inputTokens, outputTokens, toolCallCount, costUsd = null } = event
   return { inputTokens, outputTokens, toolCallCount, costUsd }
 }
@@ -210,7 +210,7 @@ function finishOf({
 }: Pick<
   RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>,
   'finishReason'
->): Pick<Partial<TaskFields>, 'finishReason'> {
+>): Pick<Partial<TaskChangeFields>, 'finishReason'> {
   return finishReason === undefined ? {} : { finishReason }
 }
 
@@ -218,7 +218,7 @@ type TaskChange = Extract<Change, { kind: 'task' }>
 
 function change(
   { taskIndex }: { readonly taskIndex: number },
-  set: Partial<TaskFields>,
+  set: Partial<TaskChangeFields>,
 ): TaskChange {
   return { kind: 'task', taskIndex, set }
 }

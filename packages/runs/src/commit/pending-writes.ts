@@ -21,7 +21,7 @@ export interface PendingWritesOptions {
 }
 
 /** What is emitted together. */
-export interface Entry {
+export interface PendingEntry {
   readonly event?: RunEvent | undefined
   readonly step?: RunStep | undefined
   readonly answer?: CommandAnswer | undefined
@@ -71,7 +71,7 @@ export class PendingWrites {
   }
 
   /** Takes what was emitted; false when it is dropped as the run may write nothing more. */
-  add({ event, step, answer }: Entry): boolean {
+  add({ event, step, answer }: PendingEntry): boolean {
     if (this.#lost !== undefined) return false
     if (step !== undefined) this.#steps.push(step)
     if (answer !== undefined) this.#answers.push(answer)

@@ -158,7 +158,7 @@ describe('Execution, from its claim to its end', () => {
     engine.run.fail(new Error('no such thing'))
     expect(await over).toBe('ended')
     expect(store.kept.at(-1)).toMatchObject({ code: 'ENGINE_FAILED', error: 'no such thing' })
-    expect(logged).toEqual(['error Run could not go on'])
+    expect(logged).toEqual(['error Run cannot continue'])
   })
 
   it('[X2] ends FAILED when it lost too many owners without getting further', async () => {
@@ -254,7 +254,7 @@ describe('Execution, from its claim to its end', () => {
     store.reply = () => ({ kind: 'failed', error: new Error('disk full') })
     engine.run.fail(new Error('no such thing'))
     await turns(8)
-    expect(logged).toContain('error The end of a run could not be kept')
+    expect(logged).toContain('error Failed to store the end of a run')
     expect(end()).toBe('lost')
   })
 })
@@ -497,14 +497,14 @@ describe('Execution that is given up', () => {
     const { execution, over, logged } = await setUp({ release })
     await execution.handOver()
     expect(await over).toBe('lost')
-    expect(logged).toEqual(['warn Run could not be given up'])
+    expect(logged).toEqual(['warn Failed to release run'])
   })
 
   it('[X6] let go, it stops with work in flight; what has happened stays', async () => {
     const { engine, execution, store, over, releases } = await setUp()
     engine.run.isBusy = true
     engine.run.emit(token('a'))
-    await execution.letGo(STOP)
+    await execution.release(STOP)
     expect(engine.run.options.signal?.reason).toBe(STOP)
     engine.run.emit(token('b'))
     await turns()
@@ -516,7 +516,7 @@ describe('Execution that is given up', () => {
   it('let go, it leaves no timer', async () => {
     const { engine, execution, clock } = await setUp()
     engine.run.wait(Infinity)
-    await execution.letGo(STOP)
+    await execution.release(STOP)
     expect(clock.pending).toBe(0)
   })
 
@@ -524,7 +524,7 @@ describe('Execution that is given up', () => {
     const { engine, execution, store, clock, releases } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.emit(token('a'))
-    const letGo = execution.letGo(STOP)
+    const letGo = execution.release(STOP)
     await clock.advance(999)
     expect(releases).toEqual([])
     await clock.advance(1)
@@ -536,7 +536,7 @@ describe('Execution that is given up', () => {
     const { engine, execution, over, releases } = await setUp()
     engine.run.isBusy = true
     void execution.handOver()
-    await execution.letGo(STOP)
+    await execution.release(STOP)
     await over
     await turns(8)
     expect(releases).toEqual([{ kind: 'ready' }])
@@ -650,7 +650,7 @@ describe('Execution that is sent commands', () => {
   })
 
   it.each([
-    ['let go', (execution: Execution) => execution.letGo(STOP)],
+    ['let go', (execution: Execution) => execution.release(STOP)],
     ['lost', async (execution: Execution) => execution.lose(STOP)],
   ])('[X7] gives no answer when it is %s before: the next owner does', async (_, giveUp) => {
     const { engine, execution, store } = await setUp()
@@ -707,17 +707,17 @@ describe('Execution of a run of the engine', () => {
   it('[X9] takes no place while a tool waits in a call that must not be repeated, and is not parked', async () => {
     let left = 0
     const { engine, execution, clock, marks, end } = await setUp({
-      options: { onPlaceLeft: () => (left += 1) },
+      options: { onSlotFreed: () => (left += 1) },
     })
-    expect(execution.takesPlace).toBe(true)
+    expect(execution.takesSlot).toBe(true)
     engine.run.waitInTool()
     await turns(8)
-    expect([marks, execution.takesPlace, left]).toEqual([[true], false, 1])
+    expect([marks, execution.takesSlot, left]).toEqual([[true], false, 1])
     await clock.advance(10 * PARK_AFTER_MS)
     expect(end()).toBeUndefined()
     engine.run.work()
     await turns(8)
-    expect([marks, execution.takesPlace, left]).toEqual([[true, false], true, 1])
+    expect([marks, execution.takesSlot, left]).toEqual([[true, false], true, 1])
   })
 
   it('[X9] is marked as waiting only when its review is durable', async () => {

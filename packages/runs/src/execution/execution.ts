@@ -1,26 +1,26 @@
 /**
- * One claimed run in this process: from the steps that earlier owners left to its end, or until it is
- * given up.
+ * Executes one claimed run in this process: from the steps that earlier owners stored to its end, or to its
+ * release.
  *
  *   claim ─▶ engine ─┬─▶ ended
  *      commands ─▶   ├─▶ waits for a person ─▶ parked
  *                    ├─▶ handed over: nothing in flight, everything durable
- *                    └─▶ lost: somebody else has it
+ *                    └─▶ lost: another process owns it
  *
- * X1 What an earlier owner has done is not done again: the engine goes on from the steps it left.
+ * X1 Completed steps of an earlier owner are not repeated: the engine resumes from them.
  * X2 A run whose ensemble is gone, or no longer fits, ends FAILED with the reason; it is never stuck. So
- *    does one whose steps cannot be read, and one that again and again loses its owner without getting any
- *    further, before its steps are read.
+ *    does one whose steps cannot be read, and one that repeatedly loses its owner without progress, before its
+ *    steps are read.
  * X3 An owner that lost its claim stops its work and writes nothing more.
- * X4 A run that was asked to end, and cannot go on, is CANCELLED; what was completed stays.
- * X5 A run that does nothing but wait for a person for a while is parked: it holds no process, and its time
- *    limit is kept by the store. One that cannot be parked, because a tool asks from inside a call that must
- *    not be repeated, stays in memory.
- * X6 A run that is handed over begins nothing; what is in flight ends, and is durable, before others get it.
+ * X4 A cancelled run that cannot continue ends CANCELLED; completed tasks are retained.
+ * X5 A run that only waits for a person for a while is parked: no process holds it, and the store enforces its
+ *    time limit. One that cannot be parked, because a tool asks from inside a call that must not be repeated,
+ *    stays in memory.
+ * X6 A run that is handed over begins nothing; in-flight work ends and becomes durable before the release.
  * X7 A command is applied once, and its answer is durable together with its effect, or after it.
  * X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
- *    takes no place. It continues at once when it is decided, for a moment beyond the limit if need be.
- * X8 A run whose events cannot be kept is given up as lost, and fails when that happens again and again.
+ *    takes no slot. It continues at once when it is decided, briefly beyond the limit if necessary.
+ * X8 A run whose events cannot be stored is released as lost, and fails when that happens repeatedly.
  */
 import { setImmediate } from 'node:timers/promises'
 
@@ -50,16 +50,16 @@ import type {
   TextLimits,
 } from '@tutti/ensemble'
 
-/** What a run is executed with. */
+/** Parts and settings of one execution. */
 export interface ExecutionOptions {
   /** Builds the ensemble of the run. Throws when it is no longer registered, or no longer fits the request. */
   readonly ensemble: () => Ensemble
   readonly queue: Pick<RunQueue, 'release' | 'markWaiting'>
-  /** Reads what earlier owners need not have repeated, in order. Rejects when it cannot be read. */
+  /** Reads the steps of earlier owners, in order. Rejects when they cannot be read. */
   readonly steps: () => Promise<readonly RunStep[]>
-  /** The tasks of the run as they are kept. */
+  /** Reads the stored tasks of the run. */
   readonly tasks?: () => Promise<readonly TaskRecord[]>
-  /** Makes the journal of the run; `onLost` is told when it may write nothing more. */
+  /** Opens the journal of the run; `onLost` is called when it may no longer write. */
   readonly journal: (onLost: (reason: TuttiError) => void) => DurableJournal
   readonly models: ModelCatalog | undefined
   /** Profiles that directives may apply. */
@@ -77,10 +77,10 @@ export interface ExecutionOptions {
   readonly reflections?: ReflectionStore | undefined
   /** Where its tool calls are counted. */
   readonly toolMetrics?: ToolMetrics | undefined
-  /** Told how long a model call waited for its turn under a rate limit, in milliseconds. */
+  /** Called with the time that a model call waited under a rate limit, in milliseconds. */
   readonly onRateLimitWait?: ((waitedMs: number) => void) | undefined
-  /** Called when the run leaves its place because it waits for a person. */
-  readonly onPlaceLeft?: (() => void) | undefined
+  /** Called when the run gives its slot back because it waits for a person. */
+  readonly onSlotFreed?: (() => void) | undefined
   /** How long a run waits for a person before it is parked, in milliseconds. */
   readonly parkAfterMs: number
   /** How often in a row the run may lose its owner without getting further. */
@@ -89,7 +89,7 @@ export interface ExecutionOptions {
   readonly logger: Logger
 }
 
-/** How long a run that is let go may take to write what has happened, in milliseconds. */
+/** How long a released run may take for its last write, in milliseconds. */
 const LAST_WRITE_MS = 1_000
 
 /** Delay before the mark of a waiting run is written again, in milliseconds. */
@@ -106,7 +106,7 @@ export class Execution {
   readonly claimedAt: number
   /** Whether the run may have killed its earlier owners. */
   readonly isSuspect: boolean
-  /** Resolves when this process has nothing more to do with the run. Never rejects. */
+  /** Resolves when this process no longer owns the run. Never rejects. */
   readonly over: Promise<ExecutionEnd>
   readonly #claim: ClaimedRun
   readonly #options: ExecutionOptions
@@ -129,7 +129,7 @@ export class Execution {
   /** Whether the store has it marked as waiting. */
   #isMarked = false
   #isMarking = false
-  #givingUp: Promise<void> | undefined
+  #releasing: Promise<void> | undefined
   #over!: (end: ExecutionEnd) => void
 
   constructor(claim: ClaimedRun, options: ExecutionOptions) {
@@ -145,10 +145,10 @@ export class Execution {
     this.#journal = options.journal((reason) => {
       this.#controller.abort(reason)
       if (reason.code === 'FENCED') {
-        options.logger.warn('The lease of a run was lost', { runId: this.runId })
+        options.logger.warn('Lost the lease of a run; stopping', { runId: this.runId })
       }
-      // What cannot be kept is tried again by the next owner, but not for ever.
-      if (reason.code === 'STORE_UNAVAILABLE') this.#givingUp ??= this.#release({ kind: 'lost' })
+      // The next owner tries again, a limited number of times.
+      if (reason.code === 'STORE_UNAVAILABLE') this.#releasing ??= this.#release({ kind: 'lost' })
     })
     this.#work = this.#execute()
   }
@@ -171,36 +171,35 @@ export class Execution {
     return answering
   }
 
-  /** Whether the run takes a place: it does not wait for a person. */
-  get takesPlace(): boolean {
+  /** Whether the run takes a slot: it does not wait for a person. */
+  get takesSlot(): boolean {
     return !this.#isMarked
   }
 
-  /** Gives the run up for others as soon as nothing is in flight; resolves when it is given up. */
+  /** Hands the run over as soon as nothing is in flight; resolves when it is released. */
   handOver(): Promise<void> {
-    this.#givingUp ??= this.#giveUp(() => ({ kind: 'ready' }))
-    return this.#givingUp
+    this.#releasing ??= this.#drainAndRelease(() => ({ kind: 'ready' }))
+    return this.#releasing
   }
 
   /**
-   * Gives the run up at once: what is in flight is lost, what has happened stays. Resolves when the work has
-   * stopped.
+   * Releases the run at once: in-flight work is lost, its history stays. Resolves when the work has stopped.
    */
-  async letGo(reason: TuttiError): Promise<void> {
+  async release(reason: TuttiError): Promise<void> {
     const { clock } = this.#options
-    const patience = new AbortController()
+    const timer = new AbortController()
     await Promise.race([
       this.#journal.flush().catch(() => undefined),
-      sleep(clock, LAST_WRITE_MS, patience.signal),
+      sleep(clock, LAST_WRITE_MS, timer.signal),
     ])
-    patience.abort()
+    timer.abort()
     this.#stop(reason)
-    this.#givingUp = this.#release({ kind: 'ready' })
-    await this.#givingUp
+    this.#releasing = this.#release({ kind: 'ready' })
+    await this.#releasing
     await this.#work
   }
 
-  /** Stops the work on a run that somebody else has. */
+  /** Stops the work on a run that another process owns. */
   lose(reason: TuttiError): void {
     this.#stop(reason)
     this.#over('lost')
@@ -219,17 +218,17 @@ export class Execution {
     } catch (thrown) {
       const error = this.#tooLarge ?? TuttiError.from(thrown, 'ENGINE_FAILED')
       if (this.#controller.signal.aborted) {
-        if (this.#givingUp === undefined) this.#over('lost')
+        if (this.#releasing === undefined) this.#over('lost')
         return
       }
-      logger.error('Run could not go on', { runId: this.runId, error })
+      logger.error('Run cannot continue', { runId: this.runId, error })
       await this.#endWith(error)
     } finally {
       this.#started.resolve()
       this.#stopParkTimer?.()
     }
     if (!this.#controller.signal.aborted) this.#over('ended')
-    else if (this.#givingUp === undefined) this.#over('lost')
+    else if (this.#releasing === undefined) this.#over('lost')
   }
 
   /** Reads the steps, unless the run has cost too many processes already, and starts the engine. */
@@ -315,7 +314,7 @@ export class Execution {
       )
       await this.#journal.flush()
     } catch (lost) {
-      logger.error('The end of a run could not be kept', { runId: this.runId, error: lost })
+      logger.error('Failed to store the end of a run', { runId: this.runId, error: lost })
     }
   }
 
@@ -323,7 +322,7 @@ export class Execution {
   async #mark(): Promise<void> {
     if (this.#isMarking) return
     this.#isMarking = true
-    const { queue, clock, logger, onPlaceLeft } = this.#options
+    const { queue, clock, logger, onSlotFreed } = this.#options
     const { signal } = this.#controller
     while (this.#waits !== this.#isMarked && !signal.aborted && !this.#isOver) {
       try {
@@ -333,7 +332,7 @@ export class Execution {
         if (waits === this.#isMarked) break
         await queue.markWaiting({ runId: this.runId, epoch: this.epoch }, waits)
         this.#isMarked = waits
-        if (waits) onPlaceLeft?.()
+        if (waits) onSlotFreed?.()
       } catch (error) {
         if (signal.aborted) break
         logger.warn('Failed to mark a run as waiting', { runId: this.runId, error })
@@ -347,8 +346,8 @@ export class Execution {
     const { clock, parkAfterMs } = this.#options
     this.#stopParkTimer?.()
     this.#stopParkTimer = clock.after(parkAfterMs, () => {
-      if (this.#givingUp !== undefined || this.#waitsForMs() <= parkAfterMs) return
-      this.#givingUp = this.#giveUp(() => this.#parking())
+      if (this.#releasing !== undefined || this.#waitsForMs() <= parkAfterMs) return
+      this.#releasing = this.#drainAndRelease(() => this.#parking())
     })
   }
 
@@ -365,20 +364,20 @@ export class Execution {
     return leftMs === Infinity ? { kind: 'parked' } : { kind: 'parked', wakeInMs: leftMs }
   }
 
-  async #giveUp(how: () => Release): Promise<void> {
+  async #drainAndRelease(how: () => Release): Promise<void> {
     try {
       await this.#started.promise
-      // A run that cannot start ends by itself.
+      // A run that cannot start ends on its own.
       if (this.#handle === undefined) return
       await this.#handle.drain()
       await this.#settle()
-      // A run that came to its end while it was waited for is not given up.
+      // The run may have ended meanwhile; then there is nothing to release.
       if (this.#isOver) return
       const release = how()
-      this.#stop(new TuttiError('INTERRUPTED', `Run ${this.runId} is given up`))
+      this.#stop(new TuttiError('INTERRUPTED', `Run ${this.runId} is being released`))
       await this.#release(release)
     } catch (error) {
-      this.#options.logger.info('Run was let go', { runId: this.runId, error })
+      this.#options.logger.info('Lost a run while releasing it', { runId: this.runId, error })
       this.#over('lost')
     }
   }
@@ -408,8 +407,8 @@ export class Execution {
       const state = await queue.release({ runId: this.runId, epoch: this.epoch }, how)
       this.#over(state === 'fenced' ? 'lost' : state)
     } catch (error) {
-      // Its lease will be over soon, and others take it then.
-      logger.warn('Run could not be given up', { runId: this.runId, error })
+      // Another process claims it when its lease expires.
+      logger.warn('Failed to release run', { runId: this.runId, error })
       this.#over('lost')
     }
   }

@@ -16,11 +16,11 @@ import { fingerprintOf } from './submission.ts'
 
 import type { Quota } from '../ports/run-store.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
-import type { NewRun, RunRequest } from '../run-record.ts'
+import type { NewRun, RequestedRun } from '../run-record.ts'
 import type { RunEventOf, TagMap } from '@tutti/protocol'
 
 /** What a run is asked to do. */
-export interface SubmitRun extends RunRequest {
+export interface RunSubmission extends RequestedRun {
   /** Name of the ensemble. @default the first one */
   readonly ensemble?: string
   readonly inputs?: Readonly<Record<string, string>>
@@ -70,7 +70,7 @@ const RUN_ID_BYTES = 8
  * @throws {TuttiError} as `RunEnsembles`; BAD_REQUEST for a limit on cost that cannot be kept and for tags that are too large; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE
  * naming the text, its size and the limit.
  */
-export function newRunOf(submitted: SubmitRun, options: NewRunOptions): NewRun {
+export function newRunOf(submitted: RunSubmission, options: NewRunOptions): NewRun {
   const { ensembles, clock, prices, traceNewRun, reviews, ...limits } = options
   const template = ensembles.find(submitted.ensemble)
   const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = submitted
@@ -154,13 +154,13 @@ export function queuedEvent(run: NewRun, clock: Clock): RunEventOf<'run_queued'>
 }
 
 /** The options of a submission, with the capture mode of the ensemble where they have none. */
-function optionsOf({ options }: SubmitRun, { captureMode }: Ensemble): RunRequest['options'] {
+function optionsOf({ options }: RunSubmission, { captureMode }: Ensemble): RequestedRun['options'] {
   if (captureMode === undefined || options?.captureMode !== undefined) return options
   return { ...options, captureMode }
 }
 
 /** A submission of which some fields may be left out. */
-type Asked = { readonly [K in keyof RunRequest]?: RunRequest[K] | undefined }
+type Asked = { readonly [K in keyof RequestedRun]?: RequestedRun[K] | undefined }
 
 /** What a submission asks for otherwise than its ensemble says; undefined when nothing. */
 function requestOf({
@@ -172,7 +172,7 @@ function requestOf({
   origin,
   traceparent,
   tracestate,
-}: Asked): RunRequest | undefined {
+}: Asked): RequestedRun | undefined {
   const asked = {
     ...field('tasks', tasks),
     ...field('taskOverrides', taskOverrides),

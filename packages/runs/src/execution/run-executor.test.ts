@@ -169,7 +169,7 @@ describe('RunExecutor, claiming', () => {
     queue.beforeAnswer = () => Promise.reject(new Error('no connection'))
     executor.start()
     await turns()
-    expect(warned).toEqual(['Could not look for runs'])
+    expect(warned).toEqual(['Failed to claim due runs'])
     queue.beforeAnswer = undefined
     queue.waiting.push(claimed('b'))
     await clock.advance(POLL_MS)
@@ -241,7 +241,7 @@ describe('RunExecutor, told to execute a run now', () => {
     executor.wake()
     await turns()
     expect(engine.runs.map(({ isStopped }) => isStopped)).toEqual([true, false])
-    expect([executor.running, warned]).toEqual([1, ['The lease of a run was lost']])
+    expect([executor.running, warned]).toEqual([1, ['Lost the lease of a run; stopping']])
     engine.run.complete()
     await turns()
     expect(executor.running).toBe(0)
@@ -276,7 +276,7 @@ describe('RunExecutor, about leases', () => {
     await turns()
     await clock.advance(LEASE_MS / 3)
     expect(queue.asked).toEqual(['renew', 'release stray lost'])
-    expect(warned).toEqual(['A run that was claimed did not arrive'])
+    expect(warned).toEqual(['Releasing a run whose claim was never received'])
   })
 
   it.each(['before it renews', 'while it renews'])(
@@ -330,7 +330,7 @@ describe('RunExecutor, about leases', () => {
     await clock.advance(LEASE_MS / 3)
     await turns()
     expect(engine.runs.map(({ isStopped }) => isStopped)).toEqual([true, false])
-    expect([executor.running, warned]).toEqual([1, ['The lease of a run was lost']])
+    expect([executor.running, warned]).toEqual([1, ['Lost the lease of a run; stopping']])
     expect(queue.asked).toEqual(['renew'])
   })
 
@@ -363,7 +363,7 @@ describe('RunExecutor, about leases', () => {
     gate.resolve([{ runId: 'a', epoch: 1 }])
     await renewed
     expect(engine.run.isStopped).toBe(false)
-    expect([executor.running, warned]).toEqual([1, ['The lease of a run was lost']])
+    expect([executor.running, warned]).toEqual([1, ['Lost the lease of a run; stopping']])
   })
 
   it('[Q5] says that it could not renew, stops nothing, and tries again', async () => {
@@ -371,7 +371,7 @@ describe('RunExecutor, about leases', () => {
     executor.start()
     await turns()
     await clock.advance(LEASE_MS / 3)
-    expect(warned).toEqual(['Could not renew the leases of runs'])
+    expect(warned).toEqual(['Failed to renew leases'])
     expect(engine.run.isStopped).toBe(false)
     queue.held = async () => [{ runId: 'a', epoch: 1 }]
     await clock.advance(LEASE_MS / 3)

@@ -1,19 +1,18 @@
 /**
- * Executes runs in this process: as many at a time as it has places and the limit over all processes
- * allows.
+ * Executes runs in this process: as many at a time as its slots and the limit over all processes allow.
  *
- *   notice, poll, end of a run ─▶ claim what is due ─▶ Execution ─▶ place is free ─▶ claim …
+ *   notification, poll, end of a run ─▶ claim due runs ─▶ Execution ─▶ slot is free ─▶ claim …
  *
- * Q1 At most `maxRunsPerProcess` execute here, and `maxConcurrentRuns` over all processes; runs that wait
- *    start in the order in which they came. A run that waits for a person takes no place.
- * Q2 A cancelled run that nobody executes ends at once, whatever the limits.
+ * Q1 At most `maxRunsPerProcess` execute here, and `maxConcurrentRuns` over all processes; queued runs start
+ *    in the order of submission. A run that waits for a person takes no slot.
+ * Q2 A cancelled unowned run ends at once, whatever the limits.
  * Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
- *    when the tasks have finished that ran.
- * Q4 A run that is let go keeps all that happened before, and nothing of what its end then looks like.
+ *    when its running tasks have finished.
+ * Q4 Releasing a run keeps its history, but not its provisional end state.
  * Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
- * Q6 A run that the store says is here, and is not, is given up as lost.
- * Q7 A run of an ensemble that this process does not know is left to others for ten minutes; of a store that
- *    only this process has, not at all.
+ * Q6 A run that the store assigns to this process, and that does not execute here, is released as lost.
+ * Q7 A run of an ensemble that this process does not know is left to other processes for ten minutes. In a store
+ *    that is not shared, it is claimed at once.
  * Q8 Of the runs that may have killed their process, one executes here at a time, until it has ended or
  *    stayed for {@link SETTLED_AFTER_MS}.
  */
@@ -21,7 +20,7 @@ import { setImmediate } from 'node:timers/promises'
 
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
-import { tellActivity } from './activity.ts'
+import { reportActivity } from './activity.ts'
 import { every } from './every.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
 import { capturing, redactedJournal } from '../commit/redacted-journal.ts'
@@ -34,7 +33,7 @@ import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { RunEnsembles } from './run-ensembles.ts'
 
-/** What an executor works with. */
+/** The parts of a run service that an executor uses. */
 export interface RunExecutorOptions {
   readonly storage: RunStorage
   readonly commits: GroupCommit
@@ -42,7 +41,7 @@ export interface RunExecutorOptions {
   readonly settings: ResolvedRunServiceOptions
 }
 
-/** How often a lease is renewed before it is over. */
+/** Number of renewals in the time of one lease. */
 const RENEWALS_PER_LEASE = 3
 
 /**
@@ -78,7 +77,7 @@ export class RunExecutor {
     }
   }
 
-  /** How many execute here. */
+  /** Number of runs that execute here. */
   get running(): number {
     return this.#active.size
   }
@@ -94,7 +93,7 @@ export class RunExecutor {
     const { clock, pollMs, leaseMs } = settings
     if (storage.isShared) {
       const onError = (error: unknown): void => {
-        this.#logger.warn('Could not renew the leases of runs', { error })
+        this.#logger.warn('Failed to renew leases', { error })
       }
       const everyMs = leaseMs / RENEWALS_PER_LEASE
       this.#stops.push(every({ clock, everyMs, task: () => this.renew(), onError }))
@@ -107,7 +106,7 @@ export class RunExecutor {
     this.wake()
   }
 
-  /** Looks for runs that are due. */
+  /** Claims due runs. */
   wake(): void {
     if (!this.#isStarted || this.#isStopped) return
     if (this.#claiming !== undefined) {
@@ -138,8 +137,8 @@ export class RunExecutor {
   }
 
   /**
-   * Executes a run that nobody has, whatever the limits; resolves with how that ended, undefined when
-   * another process has it.
+   * Executes an unowned run, whatever the limits; resolves with the end of the execution, undefined when
+   * another process owns the run.
    */
   async executeNow(runId: string): Promise<ExecutionEnd | undefined> {
     const { queue } = this.#options.storage
@@ -149,7 +148,7 @@ export class RunExecutor {
     return this.#active.get(runId)?.over
   }
 
-  /** Extends the leases of the runs that execute here, and stops those that others have. */
+  /** Extends the leases of the runs that execute here, and stops those that another process owns. */
   async renew(): Promise<void> {
     const before = [...this.#active.values()]
     const claims = this.#claims.begun
@@ -161,7 +160,7 @@ export class RunExecutor {
       if (this.#active.get(runId) !== execution || epochs.get(runId) === epoch) continue
       this.#lose(execution)
     }
-    if (isQuiet && claims === this.#claims.begun) await this.#giveUpStrays(held)
+    if (isQuiet && claims === this.#claims.begun) await this.#releaseOrphans(held)
   }
 
   #lose(execution: Execution): void {
@@ -169,11 +168,11 @@ export class RunExecutor {
     execution.lose(new TuttiError('FENCED', `Run ${runId} was taken over by another owner`))
   }
 
-  /** Gives up runs that the store says are here and are not: the answer to their claim was lost. */
-  async #giveUpStrays(held: readonly HeldRun[]): Promise<void> {
+  /** Releases runs that the store assigns to this process and that do not execute here: the reply to their claim was lost. */
+  async #releaseOrphans(held: readonly HeldRun[]): Promise<void> {
     for (const run of held) {
       if (this.#active.has(run.runId)) continue
-      this.#logger.warn('A run that was claimed did not arrive', { runId: run.runId })
+      this.#logger.warn('Releasing a run whose claim was never received', { runId: run.runId })
       await this.#options.storage.queue.release(run, { kind: 'lost' })
     }
   }
@@ -189,21 +188,21 @@ export class RunExecutor {
   }
 
   /**
-   * Claims nothing more. Runs of a store that others share are handed over as soon as nothing is in
-   * flight; others may come to their end. After `drainTimeoutMs` what is left is let go.
+   * Claims nothing more. Runs of a shared store are handed over as soon as nothing is in flight; others may
+   * finish. After `drainTimeoutMs` the rest is released.
    */
   async stop(drainTimeoutMs: number): Promise<void> {
     this.#isStopped = true
     await this.#claiming
     const { storage, settings } = this.#options
-    const patience = new AbortController()
+    const timer = new AbortController()
     const ended = this.#allOver().finally(() => {
-      patience.abort()
+      timer.abort()
     })
     if (storage.isShared) for (const execution of this.#active.values()) void execution.handOver()
-    await Promise.race([ended, sleep(settings.clock, drainTimeoutMs, patience.signal)])
+    await Promise.race([ended, sleep(settings.clock, drainTimeoutMs, timer.signal)])
     const reason = new TuttiError('INTERRUPTED', 'This process is shutting down')
-    await Promise.all([...this.#active.values()].map((execution) => execution.letGo(reason)))
+    await Promise.all([...this.#active.values()].map((execution) => execution.release(reason)))
     await ended
     for (const stop of this.#stops) stop()
   }
@@ -212,7 +211,7 @@ export class RunExecutor {
     await Promise.all([...this.#active.values()].map(({ over }) => over))
   }
 
-  /** Never beside another look: each counts the free places. */
+  /** Waits for a claim in progress: each counts the free slots. */
   async #lookOnTime(): Promise<void> {
     this.wake()
     await this.#claiming
@@ -222,12 +221,12 @@ export class RunExecutor {
     const { storage, settings } = this.#options
     const { maxRunsPerProcess, maxConcurrentRuns } = settings
     try {
-      // What comes in during this turn of the event loop is claimed together, with one write.
+      // Runs submitted during this turn of the event loop are claimed together, with one write.
       await setImmediate()
       for (;;) {
-        // Whoever has asked so far is served by what follows.
+        // The claim that follows serves everyone who has called `wake` so far.
         this.#isAskedAgain = false
-        const wanted = maxRunsPerProcess - this.#placesTaken
+        const wanted = maxRunsPerProcess - this.#slotsTaken
         if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
         const takesSuspect = !this.#watchesSuspect
         const request = {
@@ -242,15 +241,15 @@ export class RunExecutor {
         if (claims.length < wanted) return
       }
     } catch (error) {
-      this.#logger.warn('Could not look for runs', { error })
+      this.#logger.warn('Failed to claim due runs', { error })
     }
   }
 
-  get #placesTaken(): number {
-    return [...this.#active.values()].filter(({ takesPlace }) => takesPlace).length
+  get #slotsTaken(): number {
+    return [...this.#active.values()].filter(({ takesSlot }) => takesSlot).length
   }
 
-  /** Q8: whether a suspect executes here of which it is not known yet whether it kills this process. */
+  /** Q8: whether a suspect executes here that may still kill this process. */
   get #watchesSuspect(): boolean {
     const since = this.#options.settings.clock.now() - SETTLED_AFTER_MS
     return [...this.#active.values()].some(
@@ -266,16 +265,16 @@ export class RunExecutor {
     const earlier = this.#active.get(runId)
     if (earlier !== undefined) {
       this.#lose(earlier)
-      // Before what follows: whoever is told keeps one account of a run.
-      tellActivity(settings, { kind: 'let_go', runId, end: 'lost' })
+      // Reported before the new claim: listeners track one execution of a run.
+      reportActivity(settings, { kind: 'released', runId, end: 'lost' })
     }
-    tellActivity(settings, { kind: 'claimed', run, lostOwners })
+    reportActivity(settings, { kind: 'claimed', run, lostOwners })
     const execution = new Execution(claim, this.#executionOptions(claim))
     this.#active.set(runId, execution)
     void execution.over.then((end) => {
       if (this.#active.get(runId) === execution) {
         this.#active.delete(runId)
-        tellActivity(settings, { kind: 'let_go', runId, end })
+        reportActivity(settings, { kind: 'released', runId, end })
       }
       this.wake()
     })
@@ -309,9 +308,9 @@ export class RunExecutor {
       reflections: storage.reflections,
       toolMetrics,
       onRateLimitWait: (waitedMs) => {
-        tellActivity(settings, { kind: 'rate_limited', runId, waitedMs })
+        reportActivity(settings, { kind: 'rate_limited', runId, waitedMs })
       },
-      onPlaceLeft: () => {
+      onSlotFreed: () => {
         this.wake()
       },
       parkAfterMs,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 
 import type { TagMap } from '@tutti/protocol'
-import type { RunRequest } from '../run-record.ts'
+import type { RequestedRun } from '../run-record.ts'
 
 /** What tells one submission from another. */
 export interface SubmissionContent {
@@ -10,7 +10,7 @@ export interface SubmissionContent {
   readonly inputs: Readonly<Record<string, string>>
   readonly tags: Readonly<TagMap>
   readonly runId: string | undefined
-  readonly request?: RunRequest | undefined
+  readonly request?: RequestedRun | undefined
   readonly webhooks?: readonly string[] | undefined
   readonly actor?: string | undefined
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { FakeLog, resultOf } from '../../test/fake-log.ts'
 import { turns } from '../../test/turns.ts'
 import { EventBus } from './event-bus.ts'
-import { EventFeed } from './event-feed.ts'
+import { RunEventFeed } from './event-feed.ts'
 import { token } from '../testing/index.ts'
 
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
@@ -55,7 +55,7 @@ describe('EventFeed, told of what this process wrote', () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(2))
-    feed.hear(RUN, { from: 1, to: 2 })
+    feed.onWritten(RUN, { from: 1, to: 2 })
     feed.offer(RUN, log.append(RUN, tokens(1)))
     expect(heard).toEqual(ids(0, 0))
     await turns()
@@ -80,7 +80,7 @@ describe('EventFeed, told of what others wrote', () => {
   it('[F4] reads it and publishes it in order', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(3))
-    feed.hear(RUN, { from: 0, to: 2 })
+    feed.onWritten(RUN, { from: 0, to: 2 })
     await turns()
     expect(heard).toEqual(ids(0, 2))
     expect(log.reads).toEqual([{ runId: RUN, from: 0, limit: 500 }])
@@ -89,10 +89,10 @@ describe('EventFeed, told of what others wrote', () => {
   it('[F4] goes on reading for what it hears of meanwhile, and never reads twice at a time', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(2))
-    feed.hear(RUN, { from: 0, to: 1 })
+    feed.onWritten(RUN, { from: 0, to: 1 })
     await turns(0)
     log.append(RUN, tokens(2))
-    feed.hear(RUN, { from: 2, to: 3 })
+    feed.onWritten(RUN, { from: 2, to: 3 })
     expect(log.reads).toHaveLength(1)
     await turns()
     expect(heard).toEqual(ids(0, 3))
@@ -102,7 +102,7 @@ describe('EventFeed, told of what others wrote', () => {
   it('[F4] reads long stretches by pages', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(1_200))
-    feed.hear(RUN, { from: 0, to: 1_199 })
+    feed.onWritten(RUN, { from: 0, to: 1_199 })
     await turns(8)
     expect(heard).toEqual(ids(0, 1_199))
     expect(log.reads.map(({ from }) => from)).toEqual([0, 500, 1_000])
@@ -112,7 +112,7 @@ describe('EventFeed, told of what others wrote', () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(5))
-    feed.hear(RUN, { from: 4, to: 5 })
+    feed.onWritten(RUN, { from: 4, to: 5 })
     await turns()
     expect(heard).toEqual(ids(0, 5))
   })
@@ -120,7 +120,7 @@ describe('EventFeed, told of what others wrote', () => {
   it('[F4] an old notice does nothing', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(5)))
-    feed.hear(RUN, { from: 1, to: 3 })
+    feed.onWritten(RUN, { from: 1, to: 3 })
     await turns()
     expect(heard).toEqual(ids(0, 4))
     expect(log.reads).toEqual([])
@@ -129,12 +129,12 @@ describe('EventFeed, told of what others wrote', () => {
   it('[F5] reads nothing while nobody listens, and begins with what comes afterwards', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     log.append(RUN, tokens(3))
-    feed.hear(RUN, { from: 0, to: 2 })
+    feed.onWritten(RUN, { from: 0, to: 2 })
     await turns()
     expect(log.reads).toEqual([])
     const heard = listenTo(bus)
     log.append(RUN, tokens(2))
-    feed.hear(RUN, { from: 3, to: 4 })
+    feed.onWritten(RUN, { from: 3, to: 4 })
     await turns()
     expect(heard).toEqual(ids(3, 4))
   })
@@ -145,7 +145,7 @@ describe('EventFeed, told of what others wrote', () => {
     bus.listen('run-b', (events) => heard.push(...events.map(({ id }) => id)))
     for (const runId of ['run-b', 'run-c']) {
       log.append(runId, tokens(1))
-      feed.hear(runId, { from: 0, to: 0 })
+      feed.onWritten(runId, { from: 0, to: 0 })
     }
     await turns()
     expect(heard).toEqual(['run-b:0'])
@@ -158,7 +158,7 @@ describe('EventFeed, told of what others wrote', () => {
       stop()
     })
     log.append(RUN, tokens(900))
-    feed.hear(RUN, { from: 0, to: 899 })
+    feed.onWritten(RUN, { from: 0, to: 899 })
     await turns(8)
     expect(log.reads).toHaveLength(1)
   })
@@ -168,12 +168,12 @@ describe('EventFeed, told of what others wrote', () => {
     const broken = new Error('no connection')
     log.beforeAnswer = () => Promise.reject(broken)
     log.append(RUN, tokens(2))
-    feed.hear(RUN, { from: 0, to: 1 })
+    feed.onWritten(RUN, { from: 0, to: 1 })
     await turns()
     expect([heard, errors]).toEqual([[], [broken]])
     log.beforeAnswer = undefined
     log.append(RUN, tokens(1))
-    feed.hear(RUN, { from: 2, to: 2 })
+    feed.onWritten(RUN, { from: 2, to: 2 })
     await turns()
     expect(heard).toEqual(ids(0, 2))
   })
@@ -181,7 +181,7 @@ describe('EventFeed, told of what others wrote', () => {
   it('reads no further when the log has less than it was told', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(2))
-    feed.hear(RUN, { from: 0, to: 9 })
+    feed.onWritten(RUN, { from: 0, to: 9 })
     await turns(8)
     expect(heard).toEqual(ids(0, 1))
     expect(log.reads).toHaveLength(2)
@@ -192,7 +192,7 @@ describe('EventFeed, about runs that end', () => {
   it('[F4] publishes the end of a run that another process wrote', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, [...tokens(1), resultOf(RUN)])
-    feed.hear(RUN, { from: 0, to: 1 })
+    feed.onWritten(RUN, { from: 0, to: 1 })
     await turns()
     expect(heard).toEqual(ids(0, 1))
   })
@@ -200,10 +200,10 @@ describe('EventFeed, about runs that end', () => {
   it('[F4] publishes nothing again of an ended run when its last notice comes late', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, [...tokens(2), resultOf(RUN)])
-    feed.hear(RUN, { from: 0, to: 1 })
+    feed.onWritten(RUN, { from: 0, to: 1 })
     await turns()
     expect(heard).toEqual(ids(0, 2))
-    feed.hear(RUN, { from: 2, to: 2 })
+    feed.onWritten(RUN, { from: 2, to: 2 })
     await turns()
     expect(heard).toEqual(ids(0, 2))
   })
@@ -227,7 +227,7 @@ describe('EventFeed, when notices may have been missed', () => {
     log.append(RUN, tokens(4))
     await feed.start()
     log.append(RUN, tokens(2))
-    feed.hear(RUN, { from: 5, to: 5 })
+    feed.onWritten(RUN, { from: 5, to: 5 })
     await turns()
     expect(heard).toEqual(ids(4, 5))
   })
@@ -255,7 +255,7 @@ describe('EventFeed, when notices may have been missed', () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(1))
-    feed.hear(RUN, { from: 2, to: 2 })
+    feed.onWritten(RUN, { from: 2, to: 2 })
     await Promise.all([feed.catchUp(), feed.catchUp()])
     feed.offer(RUN, log.append(RUN, [resultOf(RUN)]))
     await feed.catchUp()
@@ -293,7 +293,7 @@ describe('EventFeed, when notices may have been missed', () => {
 })
 
 interface SetUp {
-  readonly feed: EventFeed
+  readonly feed: RunEventFeed
   readonly log: FakeLog
   readonly bus: EventBus
   /** Ids of the events that a listener for all runs was told of. */
@@ -307,7 +307,7 @@ function setUp({ listens = true } = {}): SetUp {
   const bus = new EventBus((error) => {
     throw error
   })
-  const feed = new EventFeed({ events: log, bus, onError: (error) => errors.push(error) })
+  const feed = new RunEventFeed({ events: log, bus, onError: (error) => errors.push(error) })
   return { feed, log, bus, heard: listens ? listenTo(bus) : [], errors }
 }
 

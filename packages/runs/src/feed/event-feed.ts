@@ -10,7 +10,7 @@
  * F6 When notices may have been missed, the log says how far each run is.
  */
 import type { EventBus } from './event-bus.ts'
-import type { EventLog } from '../ports/event-log.ts'
+import type { RunEventLog } from '../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Events read from the log at a time. */
@@ -18,7 +18,7 @@ const PAGE = 500
 
 /** What a feed works with. */
 export interface EventFeedOptions {
-  readonly events: EventLog
+  readonly events: RunEventLog
   readonly bus: EventBus
   readonly onError: (error: unknown) => void
 }
@@ -35,7 +35,7 @@ interface Place {
 }
 
 /** Publishes the events of all runs. */
-export class EventFeed {
+export class RunEventFeed {
   readonly #options: EventFeedOptions
   readonly #places = new Map<string, Place>()
 
@@ -57,7 +57,7 @@ export class EventFeed {
     if (first === undefined || last === undefined) return
     const place = this.#place(runId, first.seq - 1)
     if (place.reading || first.seq !== place.reached + 1) {
-      this.hear(runId, { from: first.seq, to: last.seq })
+      this.onWritten(runId, { from: first.seq, to: last.seq })
       return
     }
     place.reached = last.seq
@@ -66,7 +66,7 @@ export class EventFeed {
   }
 
   /** Takes the news that another process wrote events. */
-  hear(runId: string, { from, to }: { readonly from: number; readonly to: number }): void {
+  onWritten(runId: string, { from, to }: { readonly from: number; readonly to: number }): void {
     const place = this.#place(runId, from - 1)
     if (place.hasEnded) return
     place.wanted = Math.max(place.wanted, to)
@@ -81,7 +81,7 @@ export class EventFeed {
     const heads = await events.heads(known)
     const alive = new Set(heads.map(({ runId }) => runId))
     for (const runId of known) if (!alive.has(runId)) this.#places.delete(runId)
-    for (const { runId, lastSeq } of heads) this.hear(runId, { from: 0, to: lastSeq })
+    for (const { runId, lastSeq } of heads) this.onWritten(runId, { from: 0, to: lastSeq })
     // A reader of a run that has ended meanwhile finds the rest in the log.
     for (const runId of bus.runIds) bus.nudge(runId)
   }

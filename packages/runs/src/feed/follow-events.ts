@@ -11,7 +11,7 @@ import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 import { readTurn } from './read-turns.ts'
 
 import type { EventBus } from './event-bus.ts'
-import type { EventLog } from '../ports/event-log.ts'
+import type { RunEventLog } from '../ports/event-log.ts'
 import type { RunRecord } from '../run-record.ts'
 
 /** Maximum number of events that wait in memory for one reader: some seconds of a busy run. */
@@ -28,14 +28,14 @@ const PAGE_BYTES = 256_000
 
 /** Where to read and from when. */
 export interface FollowSource {
-  readonly events: EventLog
+  readonly events: RunEventLog
   readonly bus: Pick<EventBus, 'listen'>
   /** The run, if there is one; asked for when its log has nothing to read. */
   readonly find: (runId: string) => Promise<Pick<RunRecord, 'status' | 'lastSeq'> | undefined>
 }
 
 /** What to read. */
-export interface FollowOptions {
+export interface FollowRunOptions {
   readonly runId: string
   readonly from: number
   readonly signal?: AbortSignal
@@ -45,7 +45,7 @@ export interface FollowOptions {
  * Returns the events in batches as they come. Ends after the terminal event, when the run was deleted, and when
  * `signal` aborts.
  */
-export function followEvents(source: FollowSource, options: FollowOptions): EventBatches {
+export function followEvents(source: FollowSource, options: FollowRunOptions): EventBatches {
   return new FollowedEvents(source, options)
 }
 
@@ -57,14 +57,14 @@ type NextBatch = IteratorResult<readonly LoggedRunEvent[], void>
 /** An iterator and not a generator: a suspended generator retains the batch that it gave last (F3). */
 class FollowedEvents implements EventBatches {
   readonly #source: FollowSource
-  readonly #options: FollowOptions
+  readonly #options: FollowRunOptions
   readonly #live = new LiveEvents()
   #next: number
   #isOver = false
   /** Undefined until the first batch is asked for. */
   #stopListening: (() => void) | undefined
 
-  constructor(source: FollowSource, options: FollowOptions) {
+  constructor(source: FollowSource, options: FollowRunOptions) {
     this.#source = source
     this.#options = options
     this.#next = options.from
@@ -147,7 +147,7 @@ function mayHave(next: number, run: Pick<RunRecord, 'status' | 'lastSeq'> | unde
  * events.
  */
 async function readLog(
-  events: EventLog,
+  events: RunEventLog,
   live: LiveEvents,
   { runId, next }: { readonly runId: string; readonly next: number },
 ): Promise<readonly LoggedRunEvent[]> {

@@ -1,6 +1,6 @@
 /** A place where runs are kept: the ports together, and what it tells by itself. */
 import type { AuditLog } from './audit-log.ts'
-import type { EventLog } from './event-log.ts'
+import type { RunEventLog } from './event-log.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunQueue } from './run-queue.ts'
 import type { CommandQueue } from './command-queue.ts'
@@ -13,7 +13,7 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly runs: RunStore
   readonly queue: RunQueue
   readonly commands: CommandQueue
-  readonly events: EventLog
+  readonly events: RunEventLog
   readonly outbox: WebhookOutbox
   readonly audit: AuditLog
   readonly secrets: SecretStore
@@ -25,11 +25,11 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
    * Tells of what others did, until the returned function is called. It may tell of too much, never of too
    * little: when something may have been missed it says so.
    */
-  listen(listener: (notice: Notice) => void): () => void
+  listen(listener: (notice: StoreNotification) => void): () => void
 }
 
 /** Something to look at. */
-export type Notice =
+export type StoreNotification =
   /** Another process wrote events of a run, `from` to `to`. */
   | {
       readonly kind: 'events'

@@ -29,7 +29,7 @@ export interface RunStore {
    * something else, CONCURRENCY_LIMIT when `maxUnfinishedRuns` have not ended, or those that the quota
    * allows, SPEND_LIMIT when the runs of the actor have cost what the quota allows.
    */
-  create(run: NewRun, how: CreateOptions): Promise<CreatedRun>
+  create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun>
   /** Writes what happened in several runs; one answer a write, in their order. At most one a run. */
   commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]>
   /** Writes to a run that nobody has. */
@@ -46,7 +46,7 @@ export interface RunStore {
    */
   steps(runId: string, limit?: StepsLimit): Promise<readonly RunStep[]>
   /** Runs, newest first. */
-  list(query: RunQuery): Promise<RunPage>
+  list(query: RunQuery): Promise<RunsPage>
   /** Returns a page of runs, the one whose status changed last first; of two at the same time the greater id. */
   listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage>
   /** Reviews, in the order in which they opened. */
@@ -66,7 +66,7 @@ export interface StepsLimit {
 }
 
 /** How a run is taken in. */
-export interface CreateOptions {
+export interface CreateRunOptions {
   readonly firstEvent: RunEvent
   /** Runs that may wait or execute, this one included; those that wait for a person are not counted. */
   readonly maxUnfinishedRuns: number
@@ -138,7 +138,7 @@ export interface RunQuery {
 }
 
 /** A page of runs. */
-export interface RunPage {
+export interface RunsPage {
   readonly runs: readonly ListedRun[]
   /** How many runs match in all. */
   readonly total: number

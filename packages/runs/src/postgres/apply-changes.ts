@@ -1,5 +1,5 @@
 /** Pure: applies the changes of events to records of a run that are held in memory. */
-import { addUsed, type TaskRow, type Used } from './rows.ts'
+import { addUsed, type PostgresTaskRow, type StoredUsage } from './rows.ts'
 
 import type { Change, NewReview, NewTask } from '../commit/changes.ts'
 import type { ReviewStatus, RunRecord } from '../run-record.ts'
@@ -8,27 +8,27 @@ import type { ReviewStatus, RunRecord } from '../run-record.ts'
 export interface Records {
   run: RunRecord
   /** Tasks that were read or are new, by index. */
-  readonly tasks: Map<number, TaskRow>
+  readonly tasks: Map<number, PostgresTaskRow>
   /** How many tasks there are, also those that were not read; read only where it is needed. */
   taskTotal: number
-  readonly newReviews: Map<string, ReviewRow>
+  readonly newReviews: Map<string, StoredReview>
   /** Reviews that were there and end. */
-  readonly endedReviews: Map<string, ReviewEnd>
+  readonly endedReviews: Map<string, StoredReviewEnd>
 }
 
 /** How a review ends. */
-export interface ReviewEnd {
+export interface StoredReviewEnd {
   readonly status: Exclude<ReviewStatus, 'OPEN'>
   readonly decidedBy: string | null
 }
 
 /** A review that opens with a write, and may end with the same. */
-export interface ReviewRow {
+export interface StoredReview {
   readonly review: NewReview
-  readonly end?: ReviewEnd
+  readonly end?: StoredReviewEnd
 }
 
-const NOTHING_USED: Used = { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 }
+const NOTHING_USED: StoredUsage = { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 }
 
 /** Which tasks have to be read before changes can be applied. */
 export function tasksOfChanges(changes: readonly Change[]): ReadonlySet<number> {
@@ -78,14 +78,14 @@ function endReview(
   { newReviews, endedReviews }: Records,
   { reviewId, status, decidedBy }: Extract<Change, { kind: 'review' }>,
 ): void {
-  const end: ReviewEnd = { status, decidedBy: decidedBy ?? null }
+  const end: StoredReviewEnd = { status, decidedBy: decidedBy ?? null }
   const row = newReviews.get(reviewId)
   if (row?.end === undefined && row !== undefined) newReviews.set(reviewId, { ...row, end })
   // A review of an earlier write may have the same id: it is kept, and the new one is not.
   if (!endedReviews.has(reviewId)) endedReviews.set(reviewId, end)
 }
 
-function newTaskRow({ taskIndex, name, description, agentRole }: NewTask): TaskRow {
+function newTaskRow({ taskIndex, name, description, agentRole }: NewTask): PostgresTaskRow {
   return {
     task: { taskIndex, name, description, agentRole, status: 'PENDING', attempt: 0 },
     used: NOTHING_USED,
@@ -93,7 +93,10 @@ function newTaskRow({ taskIndex, name, description, agentRole }: NewTask): TaskR
   }
 }
 
-function changedTask(row: TaskRow, change: Extract<Change, { kind: 'task' }>): TaskRow {
+function changedTask(
+  row: PostgresTaskRow,
+  change: Extract<Change, { kind: 'task' }>,
+): PostgresTaskRow {
   const { set, addToolCalls = 0, newAttempt = false } = change
   const { inputTokens, outputTokens, toolCallCount, costUsd, ...fields } = set
   const before = newAttempt ? NOTHING_USED : row.used
@@ -110,8 +113,8 @@ function changedTask(row: TaskRow, change: Extract<Change, { kind: 'task' }>): T
 }
 
 /** The task with fields set; null takes the value of an optional one away. */
-function withFields(task: TaskRow['task'], fields: object): TaskRow['task'] {
+function withFields(task: PostgresTaskRow['task'], fields: object): PostgresTaskRow['task'] {
   const values = Object.entries({ ...task, ...fields }).filter(([, value]) => value !== null)
   // NOTE: only optional fields are ever null (`TaskFields`), so the required ones are still there.
-  return Object.fromEntries(values) as unknown as TaskRow['task']
+  return Object.fromEntries(values) as unknown as PostgresTaskRow['task']
 }

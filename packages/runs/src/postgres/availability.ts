@@ -7,14 +7,14 @@ import { Client } from 'pg'
 
 import { connectionOptions, destroy } from './connections.ts'
 
-import type { Notice } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/run-storage.ts'
 
 /** What it works with. */
 export interface AvailabilityOptions {
   readonly connectionString: string
   readonly logger: Logger
   /** Told of each change, and of what may have been missed. */
-  readonly tell: (notices: readonly Notice[]) => void
+  readonly tell: (notices: readonly StoreNotification[]) => void
 }
 
 /** How long to wait between probes, in milliseconds. */
@@ -43,7 +43,7 @@ export class Availability {
   lost(error: unknown): void {
     if (!this.#isAvailable || this.#isClosed) return
     this.#isAvailable = false
-    this.#options.logger.warn('Postgres cannot be reached', { error })
+    this.#options.logger.warn('Postgres is unreachable', { error })
     this.#options.tell([{ kind: 'availability', isAvailable: false }])
     void this.#probe()
   }
@@ -63,7 +63,7 @@ export class Availability {
       return
     }
     this.#isAvailable = true
-    this.#options.logger.info('Postgres can be reached again')
+    this.#options.logger.info('Postgres is reachable again')
     this.#options.tell([{ kind: 'availability', isAvailable: true }, { kind: 'missed' }])
   }
 

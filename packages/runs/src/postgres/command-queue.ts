@@ -1,6 +1,6 @@
 /** Queues commands for the owners of runs, over Postgres. */
-import { toPayloads } from './notice-payload.ts'
-import { channelOf } from './notices.ts'
+import { toPayloads } from './notification-payload.ts'
+import { channelOf } from './notifications.ts'
 import { toRunRow, toPendingCommand, toStep } from './rows.ts'
 import { toColumn } from './text.ts'
 
@@ -11,7 +11,7 @@ import type {
   PendingCommand,
   SentCommand,
 } from '../ports/command-queue.ts'
-import type { Session } from './database.ts'
+import type { DatabaseSession } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
 /** The command queue of a Postgres store. */
@@ -56,7 +56,7 @@ export class PostgresCommandQueue implements CommandQueue {
 
   /** Holds the lock of the run, so that a concurrent release of the run sees the command. */
   async #send(
-    session: Session,
+    session: DatabaseSession,
     { runId, text, cancels }: { runId: string; text: string; cancels: boolean },
   ): Promise<SentCommand | undefined> {
     const { notices, schemaName } = this.#parts

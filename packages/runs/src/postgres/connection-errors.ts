@@ -66,14 +66,14 @@ export function unavailable(error: unknown, connectionString: string): TuttiErro
   const { password } = new URL(connectionString)
   return new TuttiError(
     'STORE_UNAVAILABLE',
-    `Cannot use the run store in Postgres at ${placeOf(connectionString)}: ` +
+    `Cannot use the run store in Postgres at ${formatHost(connectionString)}: ` +
       withoutSecret(reasonOf(error), password),
     { retryable: true },
   )
 }
 
 /** Host, port and database of a connection string. */
-export function placeOf(connectionString: string): string {
+export function formatHost(connectionString: string): string {
   const { hostname, port, pathname } = new URL(connectionString)
   return `${hostname}:${port === '' ? '5432' : port}${pathname}`
 }

@@ -45,6 +45,6 @@ export function quoted(name: string): string {
 }
 
 /** A hash of a name, for what must be short. */
-export function hashOf(name: string): Buffer {
+export function hashName(name: string): Buffer {
   return createHash('sha256').update(name).digest()
 }

@@ -11,14 +11,14 @@ import { DatabaseError } from 'pg'
 import { logged, submittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
 import { searchTextOf } from '../search-text.ts'
-import { LOCKS, type Row, type Session } from './database.ts'
-import { toPayloads } from './notice-payload.ts'
-import { channelOf } from './notices.ts'
+import { LOCKS, type PostgresRow, type DatabaseSession } from './database.ts'
+import { toPayloads } from './notification-payload.ts'
+import { channelOf } from './notifications.ts'
 import { toRunRow } from './rows.ts'
 import { tagIndex, toColumn, toIndex } from './text.ts'
 import { useOfActor } from './use-of-actor.ts'
 
-import type { CreatedRun, CreateOptions } from '../ports/run-store.ts'
+import type { CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
 import type { NewRun } from '../run-record.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
@@ -29,10 +29,10 @@ const UNIQUE_VIOLATION = '23505'
 export async function createRun(
   { database, notices, schemaName }: PostgresParts,
   run: NewRun,
-  { firstEvent, maxUnfinishedRuns, quota }: CreateOptions,
+  { firstEvent, maxUnfinishedRuns, quota }: CreateRunOptions,
 ): Promise<CreatedRun> {
   const event = JSON.stringify(firstEvent)
-  const take = async (session: Session, room: Room): Promise<CreatedRun | undefined> => {
+  const take = async (session: DatabaseSession, room: Room): Promise<CreatedRun | undefined> => {
     const state = await stateOf(session, run)
     const repeated = assertNew(state.found, run)
     if (repeated !== undefined) return repeated
@@ -77,13 +77,13 @@ function untilAlone(error: unknown): undefined {
 /** What the store knows of a run that is to be taken in. */
 interface State {
   /** Runs of its id or its key. */
-  readonly found: readonly Row[]
+  readonly found: readonly PostgresRow[]
   readonly unfinished: number
   /** How many connections the server has at most. */
   readonly connections: number
 }
 
-async function stateOf({ schema, query }: Session, run: NewRun): Promise<State> {
+async function stateOf({ schema, query }: DatabaseSession, run: NewRun): Promise<State> {
   const { runId, submission } = run
   const rows = await query(
     `SELECT found.*, coalesce(idempotency_key = $2, false) AS has_key,
@@ -102,7 +102,10 @@ async function stateOf({ schema, query }: Session, run: NewRun): Promise<State> 
 }
 
 /** Gives the run that the submission made before, if it did. */
-function assertNew(found: readonly Row[], { runId, submission }: NewRun): CreatedRun | undefined {
+function assertNew(
+  found: readonly PostgresRow[],
+  { runId, submission }: NewRun,
+): CreatedRun | undefined {
   const earlier = found.find((row) => row['has_key'] === true)
   if (earlier !== undefined && submission !== undefined) {
     const row = toRunRow(earlier)

@@ -12,19 +12,19 @@
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 
 import { troubleOf, unavailable } from './connection-errors.ts'
-import { connectionOptions, destroy, hashOf, quoted, settled } from './connections.ts'
+import { connectionOptions, destroy, hashName, quoted, settled } from './connections.ts'
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
 import type { Logger } from '@tutti/core'
 
 /** A row as the driver gives it. */
-export type Row = Readonly<Record<string, unknown>>
+export type PostgresRow = Readonly<Record<string, unknown>>
 
 /** Where statements run: each in a transaction of its own, or all in one. */
-export interface Session {
+export interface DatabaseSession {
   /** The quoted name of the schema. */
   readonly schema: string
-  query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
+  query(sql: string, values?: readonly unknown[]): Promise<readonly PostgresRow[]>
 }
 
 /**
@@ -66,7 +66,7 @@ const LIMITS = limits(LOCK_LIMIT_MS, STATEMENT_LIMIT_MS)
 const LONG_LIMITS = limits(MIGRATION_LIMIT_MS, MIGRATION_LIMIT_MS)
 
 /** The connections of a store. */
-export class Database implements Session {
+export class Database implements DatabaseSession {
   readonly schema: string
   /** Tells the locks of this schema from those of others. */
   readonly lockKey: number
@@ -87,7 +87,7 @@ export class Database implements Session {
   ) {
     this.schema = quoted(options.schema)
     this.#connectionString = options.connectionString
-    this.lockKey = hashOf(options.schema).readInt32BE()
+    this.lockKey = hashName(options.schema).readInt32BE()
     this.#logger = options.logger
     this.#isPreparing = options.preparedStatements
     this.#onLost = onLost
@@ -97,7 +97,7 @@ export class Database implements Session {
       query_timeout: QUERY_LIMIT_MS,
     })
     this.#pool.on('error', (error) => {
-      this.#logger.warn('An idle connection to Postgres was lost', { error })
+      this.#logger.warn('Lost an idle connection to Postgres', { error })
     })
     this.#pool.on('connect', (client) => {
       this.#clients.add(client)
@@ -108,7 +108,7 @@ export class Database implements Session {
   }
 
   /** Runs one statement. @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached. */
-  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly PostgresRow[]> {
     return this.#tried(async (client) => (await this.#run(client, sql, values)).rows)
   }
 
@@ -120,7 +120,7 @@ export class Database implements Session {
    */
   async transaction<T>(
     { lock, shares = false, actor, waits = false }: TransactionOptions,
-    body: (session: Session) => Promise<T>,
+    body: (session: DatabaseSession) => Promise<T>,
   ): Promise<T> {
     const locks = `pg_advisory_xact_lock${shares ? '_shared' : ''}`
     const locking = lock === undefined ? '' : `; SELECT ${locks}(${lock}, ${this.lockKey})`
@@ -130,7 +130,7 @@ export class Database implements Session {
   }
 
   #lockOfActor(actor: string): string {
-    const key = hashOf(`${this.schema} ${actor}`).readInt32BE()
+    const key = hashName(`${this.schema} ${actor}`).readInt32BE()
     return `SELECT pg_advisory_xact_lock(${LOCKS.actor}, ${key})`
   }
 
@@ -155,7 +155,7 @@ export class Database implements Session {
 
   async #transact<T>(
     client: PoolClient,
-    { begin, body }: { begin: string; body: (session: Session) => Promise<T> },
+    { begin, body }: { begin: string; body: (session: DatabaseSession) => Promise<T> },
   ): Promise<T> {
     try {
       await client.query(begin)
@@ -209,7 +209,7 @@ const statementNames = new Map<string, string>()
 function statementName(text: string): string {
   const known = statementNames.get(text)
   if (known !== undefined) return known
-  const name = `tutti_${hashOf(text).toString('hex').slice(0, 32)}`
+  const name = `tutti_${hashName(text).toString('hex').slice(0, 32)}`
   statementNames.set(text, name)
   return name
 }

@@ -3,13 +3,13 @@ import { logged } from '../record-fields.ts'
 
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
-import type { RunRow } from './rows.ts'
+import type { PostgresRunRow } from './rows.ts'
 import type { RunStatus } from '@tutti/protocol'
 
 /** A write that is to be kept. */
 export interface AcceptedWrite {
   /** The run as it is before. */
-  readonly row: RunRow
+  readonly row: PostgresRunRow
   /** The run's status before the events of the write. */
   readonly status: RunStatus
   /** Whether it waits for an owner from then on. */
@@ -30,7 +30,7 @@ export interface Decision {
 const FENCED: Decision = { result: { kind: 'fenced' } }
 
 /** P2, P7: the next write under the claim is kept, the last one that was kept is not kept again. */
-export function decideWrite(row: RunRow | undefined, write: RunWrite): Decision {
+export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): Decision {
   if (row === undefined || row.run.epoch !== write.epoch) return FENCED
   const { events, steps, writeNo, answers = [] } = write
   const isLast = writeNo === row.writeNo && writeNo > 0
@@ -46,7 +46,7 @@ export function decideWrite(row: RunRow | undefined, write: RunWrite): Decision 
 }
 
 /** P8: a write at rest is kept while nobody has the run and nothing was written since. */
-export function decideRestWrite(row: RunRow | undefined, write: UnownedWrite): Decision {
+export function decideUnownedWrite(row: PostgresRunRow | undefined, write: UnownedWrite): Decision {
   if (row === undefined || row.run.epoch !== write.epoch) return FENCED
   if (row.run.lastSeq !== write.lastSeq) return FENCED
   if (row.state !== 'ready' && row.state !== 'parked') return FENCED
@@ -59,7 +59,7 @@ export function decideRestWrite(row: RunRow | undefined, write: UnownedWrite): D
   }
 }
 
-function written({ run }: RunRow, events: RunWrite['events'], first: number): WriteResult {
+function written({ run }: PostgresRunRow, events: RunWrite['events'], first: number): WriteResult {
   return {
     kind: 'written',
     events: events.map((event, index) => logged(run.runId, first + index, event)),

@@ -5,7 +5,7 @@ import { newRun, queued } from '../testing/index.ts'
 import { recordOf, restWrite } from '../testing/run-fixtures.ts'
 import { everythingOf, goOnAs, keepRunsInFlight } from '../testing/runs-in-flight.ts'
 import { postgresRunStorage } from './index.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { POSTGRES_MIGRATIONS } from './migrations.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
@@ -34,7 +34,7 @@ describe('a store of version 1', () => {
     await using _ = await open(schema)
     await database.client.query(toVersion1(schema))
     await database.client.query('CREATE SCHEMA first')
-    await database.client.query(MIGRATIONS[0]?.replaceAll('$schema', () => 'first') ?? '')
+    await database.client.query(POSTGRES_MIGRATIONS[0]?.replaceAll('$schema', () => 'first') ?? '')
     expect(await shapeOf(schema)).toEqual(await shapeOf('first'))
   })
 
@@ -87,7 +87,7 @@ describe('a store of version 1', () => {
     expect((await owner.commit([token('x')])).kind).toBe('written')
     expect(storage.isAvailable).toBe(true)
     const { rows } = await database.client.query('SELECT version FROM rolling.schema_version')
-    expect(rows).toEqual([{ version: MIGRATIONS.length }])
+    expect(rows).toEqual([{ version: POSTGRES_MIGRATIONS.length }])
   })
 })
 

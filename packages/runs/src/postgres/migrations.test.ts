@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { token } from '../testing/event-fixtures.ts'
 import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { POSTGRES_MIGRATIONS } from './migrations.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
@@ -16,7 +16,7 @@ describe('opening', () => {
       ),
     )
     const { rows } = await database.client.query('SELECT version FROM eight.schema_version')
-    expect(rows).toEqual([{ version: MIGRATIONS.length }])
+    expect(rows).toEqual([{ version: POSTGRES_MIGRATIONS.length }])
     for (const storage of storages) expect(await storage.queue.load()).toMatchObject({ queued: 0 })
     await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
   })
@@ -42,7 +42,9 @@ describe('opening', () => {
       postgresRunStorage({ connectionString: database.url, schema: 'newer' }),
     ).rejects.toMatchObject({
       code: 'SCHEMA_TOO_NEW',
-      message: expect.stringMatching(new RegExp(`version 99.*version ${MIGRATIONS.length}`)),
+      message: expect.stringMatching(
+        new RegExp(`version 99.*version ${POSTGRES_MIGRATIONS.length}`),
+      ),
     })
     const { rows } = await database.client.query('SELECT version FROM newer.schema_version')
     expect(rows).toEqual([{ version: 99 }])

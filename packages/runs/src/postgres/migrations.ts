@@ -1,7 +1,7 @@
 /** The schema of the Postgres store, as numbered steps that only go forward. */
 import { TuttiError } from '@tutti/core'
 
-import { LOCKS, type Database, type Session } from './database.ts'
+import { LOCKS, type Database, type DatabaseSession } from './database.ts'
 
 /**
  * Step N brings a schema of version N to version N + 1; `$schema` is its quoted name. A step that was
@@ -10,7 +10,7 @@ import { LOCKS, type Database, type Session } from './database.ts'
  * Instants and amounts are `double precision`, which is what a number of JavaScript is. `due_at` is, for a
  * run that is ready, since when; owned, the end of its lease; parked, when to wake it; null is never.
  */
-export const MIGRATIONS: readonly string[] = [
+export const POSTGRES_MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE $schema.runs (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -199,34 +199,36 @@ export const MIGRATIONS: readonly string[] = [
  *
  * @throws {TuttiError} SCHEMA_TOO_NEW when a newer version of this package has written it.
  */
-export async function migrate(database: Database): Promise<void> {
+export async function migratePostgres(database: Database): Promise<void> {
   // A user who may only use the tables gets along when there is nothing to do.
-  if ((await versionOf(database)) === MIGRATIONS.length) return
+  if ((await versionOf(database)) === POSTGRES_MIGRATIONS.length) return
   await database.transaction({ lock: LOCKS.migrate, waits: true }, async (session) => {
     const { schema } = database
     await session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
     await session.query(`CREATE TABLE IF NOT EXISTS ${schema}.schema_version (version integer)`)
     const version = await versionOf(session)
-    if (version >= MIGRATIONS.length) return
-    for (const sql of MIGRATIONS.slice(version)) {
+    if (version >= POSTGRES_MIGRATIONS.length) return
+    for (const sql of POSTGRES_MIGRATIONS.slice(version)) {
       await session.query(sql.replaceAll('$schema', () => schema))
     }
     await session.query(`DELETE FROM ${schema}.schema_version`)
-    await session.query(`INSERT INTO ${schema}.schema_version VALUES ($1)`, [MIGRATIONS.length])
+    await session.query(`INSERT INTO ${schema}.schema_version VALUES ($1)`, [
+      POSTGRES_MIGRATIONS.length,
+    ])
   })
 }
 
-async function versionOf(session: Session): Promise<number> {
+async function versionOf(session: DatabaseSession): Promise<number> {
   const found = await session.query(`SELECT to_regclass($1) IS NOT NULL AS found`, [
     `${session.schema}.schema_version`,
   ])
   if (found[0]?.['found'] !== true) return 0
   const rows = await session.query(`SELECT version FROM ${session.schema}.schema_version`)
   const version = Number(rows[0]?.['version'] ?? 0)
-  if (version <= MIGRATIONS.length) return version
+  if (version <= POSTGRES_MIGRATIONS.length) return version
   throw new TuttiError(
     'SCHEMA_TOO_NEW',
     `Cannot open the run store in Postgres: its schema has version ${version}, this program knows ` +
-      `up to version ${MIGRATIONS.length}; use the program that wrote it or a newer one`,
+      `up to version ${POSTGRES_MIGRATIONS.length}; use the program that wrote it or a newer one`,
   )
 }

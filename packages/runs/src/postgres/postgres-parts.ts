@@ -1,11 +1,11 @@
 /** What the ports of a Postgres store share. */
 import type { Database } from './database.ts'
-import type { Notices } from './notices.ts'
+import type { PostgresNotifications } from './notifications.ts'
 
 /** What the ports of a Postgres store share. */
 export interface PostgresParts {
   readonly database: Database
-  readonly notices: Notices
+  readonly notices: PostgresNotifications
   /** The name of the schema, as it was given. */
   readonly schemaName: string
 }

@@ -10,8 +10,8 @@ import { Availability } from './availability.ts'
 import { troubleOf, unavailable } from './connection-errors.ts'
 import { Database } from './database.ts'
 import { PostgresEventLog } from './event-log.ts'
-import { migrate } from './migrations.ts'
-import { Notices } from './notices.ts'
+import { migratePostgres } from './migrations.ts'
+import { PostgresNotifications } from './notifications.ts'
 import {
   resolvePostgresRunStorageOptions,
   type PostgresRunStorageOptions,
@@ -49,7 +49,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   const onLost = (error: unknown): void => {
     availability.lost(error)
   }
-  const notices = new Notices({
+  const notices = new PostgresNotifications({
     connectionString: listenConnectionString,
     schema,
     logger,
@@ -95,12 +95,12 @@ async function open({
   settings: { connectionString, listenConnectionString },
 }: {
   readonly database: Database
-  readonly notices: Notices
+  readonly notices: PostgresNotifications
   readonly settings: ResolvedPostgresRunStorageOptions
 }): Promise<void> {
   try {
     await assertUsable(database)
-    await migrate(database)
+    await migratePostgres(database)
   } catch (error) {
     if (TuttiError.isInstance(error) || troubleOf(error) === 'collision') throw error
     throw unavailable(error, connectionString)

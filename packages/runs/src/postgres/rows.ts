@@ -15,14 +15,14 @@ import { fromColumn } from './text.ts'
 
 import type { PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
-import type { Row } from './database.ts'
+import type { PostgresRow } from './database.ts'
 import type { RunStep, TokenTotals } from '@tutti/ensemble'
 import type { FinishReason, LoggedRunEvent, RunEvent, TagMap } from '@tutti/protocol'
 
 // NOTE: casts in this file are at the boundary: this store only ever writes values of these types.
 
 /** A run as its row says, with what only the store knows. */
-export interface RunRow {
+export interface PostgresRunRow {
   /** Number of its row; other tables refer to it. */
   readonly id: string
   readonly state: 'ready' | 'owned' | 'parked' | 'ended'
@@ -36,11 +36,11 @@ export interface RunRow {
 }
 
 /** The run of a row of table `runs`. */
-export function toRunRow(row: Row): RunRow {
+export function toRunRow(row: PostgresRow): PostgresRunRow {
   const { id, state, write_no: writeNo, next_step: nextStep, lost_owners: lostOwners } = row
   return {
     id: String(id),
-    state: state as RunRow['state'],
+    state: state as PostgresRunRow['state'],
     run: toRun(row),
     writeNo: Number(writeNo),
     nextStep: Number(nextStep),
@@ -51,7 +51,7 @@ export function toRunRow(row: Row): RunRow {
 }
 
 /** The run of a row of table `runs`, without what only the store knows. */
-export function toRun(row: Row): RunRecord {
+export function toRun(row: PostgresRow): RunRecord {
   return {
     ...toSummary(row),
     inputs: JSON.parse(String(row['inputs'])) as Record<string, string>,
@@ -61,7 +61,7 @@ export function toRun(row: Row): RunRecord {
 }
 
 /** The columns of a run that lists and records have in common. */
-function toSummary(row: Row): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
+function toSummary(row: PostgresRow): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
   return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
@@ -81,7 +81,7 @@ function toSummary(row: Row): Omit<RunRecord, 'inputs' | 'error' | 'request' | '
 }
 
 /** The run of a row of the list. */
-export function toListedRun(row: Row): ListedRun {
+export function toListedRun(row: PostgresRow): ListedRun {
   const { error_start: error } = row
   return {
     ...toSummary(row),
@@ -91,20 +91,20 @@ export function toListedRun(row: Row): ListedRun {
 }
 
 /** What earlier attempts and the present one have used; null is a cost that is not known. */
-export interface Used extends TokenTotals {
+export interface StoredUsage extends TokenTotals {
   readonly toolCallCount: number
   readonly costUsd: number | null
 }
 
 /** A task, with what its present attempt and the earlier ones have used apart. */
-export interface TaskRow {
-  readonly task: Omit<TaskRecord, keyof Used>
-  readonly used: Used
-  readonly earlier: Used
+export interface PostgresTaskRow {
+  readonly task: Omit<TaskRecord, keyof StoredUsage>
+  readonly used: StoredUsage
+  readonly earlier: StoredUsage
 }
 
 /** The task of a row of table `tasks`. */
-export function toTaskRow(row: Row): TaskRow {
+export function toTaskRow(row: PostgresRow): PostgresTaskRow {
   return {
     task: {
       taskIndex: Number(row['task_index']),
@@ -127,14 +127,14 @@ export function toTaskRow(row: Row): TaskRow {
 }
 
 /** The record of a task. */
-export function toTask(row: Row): TaskRecord {
+export function toTask(row: PostgresRow): TaskRecord {
   const { task, used, earlier } = toTaskRow(row)
   const { costUsd, ...total } = addUsed(earlier, used)
   return { ...task, ...total, ...(costUsd === null ? {} : { costUsd }) }
 }
 
 /** What is used in all; what is not known of one makes the sum unknown. */
-export function addUsed(a: Used, b: Used): Used {
+export function addUsed(a: StoredUsage, b: StoredUsage): StoredUsage {
   return {
     ...addTokens([tokensOf(a), tokensOf(b)]),
     toolCallCount: a.toolCallCount + b.toolCallCount,
@@ -143,7 +143,7 @@ export function addUsed(a: Used, b: Used): Used {
 }
 
 /** The review of a row of table `reviews`, with the `run_id` of its run. */
-export function toReview(row: Row): ReviewRecord {
+export function toReview(row: PostgresRow): ReviewRecord {
   return {
     reviewId: text(row['review_id']),
     runId: text(row['run_id']),
@@ -159,7 +159,7 @@ export function toReview(row: Row): ReviewRecord {
 }
 
 /** The signal of a row of table `signals`, with the `run_id` of its run. */
-export function toPendingCommand(row: Row): PendingCommand {
+export function toPendingCommand(row: PostgresRow): PendingCommand {
   return {
     id: String(row['signal_id']),
     runId: text(row['run_id']),
@@ -168,21 +168,21 @@ export function toPendingCommand(row: Row): PendingCommand {
 }
 
 /** The step of a row of table `steps`. */
-export function toStep(row: Row): RunStep {
+export function toStep(row: PostgresRow): RunStep {
   return JSON.parse(String(row['data'])) as RunStep
 }
 
 /** The event of a row of table `events`. */
-export function toEvent(runId: string, row: Row): LoggedRunEvent {
+export function toEvent(runId: string, row: PostgresRow): LoggedRunEvent {
   return logged(runId, Number(row['seq']), JSON.parse(String(row['data'])) as RunEvent)
 }
 
-function finishOf({ finish_reason: reason }: Row): Pick<TaskRecord, 'finishReason'> {
+function finishOf({ finish_reason: reason }: PostgresRow): Pick<TaskRecord, 'finishReason'> {
   // NOTE: boundary cast: the column only ever gets values of the enum.
   return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
 }
 
-function usedOf(row: Row, prefix: string): Used {
+function usedOf(row: PostgresRow, prefix: string): StoredUsage {
   const costUsd = row[`${prefix}cost_usd`]
   return {
     inputTokens: Number(row[`${prefix}input_tokens`]),
@@ -192,7 +192,7 @@ function usedOf(row: Row, prefix: string): Used {
   }
 }
 
-function tokensOf({ inputTokens, outputTokens }: Used): TokenTotals {
+function tokensOf({ inputTokens, outputTokens }: StoredUsage): TokenTotals {
   return { inputTokens, outputTokens }
 }
 

@@ -7,11 +7,11 @@
  */
 import { figuresOf } from '../store-figures.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
-import { LOCKS, type Session } from './database.ts'
-import { toPayloads } from './notice-payload.ts'
-import { channelOf } from './notices.ts'
+import { LOCKS, type DatabaseSession } from './database.ts'
+import { toPayloads } from './notification-payload.ts'
+import { channelOf } from './notifications.ts'
 import { countable, finite } from './numbers.ts'
-import { toRunRow, toPendingCommand, type RunRow } from './rows.ts'
+import { toRunRow, toPendingCommand, type PostgresRunRow } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type {
@@ -26,7 +26,7 @@ import type {
   StoreFigures,
 } from '../ports/run-queue.ts'
 import type { PendingCommand } from '../ports/command-queue.ts'
-import type { Row } from './database.ts'
+import type { PostgresRow } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
 const OVER = 'due_at <= statement_timestamp()'
@@ -164,7 +164,7 @@ export class PostgresRunQueue implements RunQueue {
        WHERE state <> 'ended' GROUP BY kind`,
     )
     const counts = new Map(rows.map((row) => [row['kind'], Number(row['count'])]))
-    const of = (state: RunRow['state'] | 'waiting'): number => counts.get(state) ?? 0
+    const of = (state: PostgresRunRow['state'] | 'waiting'): number => counts.get(state) ?? 0
     return {
       running: of('owned'),
       queued: of('ready'),
@@ -190,7 +190,11 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   /** A signal is sent under the lock of its run, so none is overlooked (L5). */
-  async #release(session: Session, { runId, epoch }: HeldRun, how: Release): Promise<Released> {
+  async #release(
+    session: DatabaseSession,
+    { runId, epoch }: HeldRun,
+    how: Release,
+  ): Promise<Released> {
     const { schema } = session
     const [locked] = await session.query(
       `SELECT id FROM ${schema}.runs
@@ -222,7 +226,7 @@ export class PostgresRunQueue implements RunQueue {
     return isLost ? 'lost' : 'ready'
   }
 
-  async #notifyReady(session: Session): Promise<void> {
+  async #notifyReady(session: DatabaseSession): Promise<void> {
     const { notices, schemaName } = this.#parts
     const [payload] = toPayloads(notices.origin, [{ kind: 'ready' }])
     await session.query('SELECT pg_notify($1, $2)', [channelOf(schemaName), payload])
@@ -274,7 +278,10 @@ function claimSql(schema: string): string {
 }
 
 /** Claimed rows with their pending commands, in one query for all. */
-async function claimedRuns(session: Session, rows: readonly Row[]): Promise<readonly ClaimedRun[]> {
+async function claimedRuns(
+  session: DatabaseSession,
+  rows: readonly PostgresRow[],
+): Promise<readonly ClaimedRun[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row['id'])
   const commandRows = await session.query(
@@ -290,7 +297,10 @@ async function claimedRuns(session: Session, rows: readonly Row[]): Promise<read
   })
 }
 
-function byRun<T>(rows: readonly Row[], to: (row: Row) => T): ReadonlyMap<string, readonly T[]> {
+function byRun<T>(
+  rows: readonly PostgresRow[],
+  to: (row: PostgresRow) => T,
+): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>()
   for (const row of rows) {
     const run = String(row['run'])

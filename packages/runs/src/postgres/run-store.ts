@@ -7,11 +7,11 @@ import { TuttiError } from '@tutti/core'
 import { TASK_COLUMNS } from '../record-fields.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { createRun } from './create-run.ts'
-import { decideRestWrite, decideWrite, type Decision } from './decide-write.ts'
+import { decideUnownedWrite, decideWrite, type Decision } from './decide-write.ts'
 import { deleteEnded } from './delete-ended.ts'
 import { storeWrites } from './store-writes.ts'
-import { listChangedRuns, listRuns } from './list-runs.ts'
-import { toReview, toRun, toRunRow, toStep, toTask, type RunRow } from './rows.ts'
+import { listChangedRuns, queryRuns } from './list-runs.ts'
+import { toReview, toRun, toRunRow, toStep, toTask, type PostgresRunRow } from './rows.ts'
 import { toColumn } from './text.ts'
 import { writeSql } from './write-sql.ts'
 
@@ -19,11 +19,11 @@ import type {
   ChangedRunsPage,
   ChangedRunsQuery,
   CreatedRun,
-  CreateOptions,
+  CreateRunOptions,
   UnownedWrite,
   Retention,
   ReviewQuery,
-  RunPage,
+  RunsPage,
   RunQuery,
   RunStore,
   RunWrite,
@@ -42,7 +42,7 @@ export class PostgresRunStore implements RunStore {
     this.#parts = parts
   }
 
-  create(run: NewRun, how: CreateOptions): Promise<CreatedRun> {
+  create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
     return createRun(this.#parts, run, how)
   }
 
@@ -60,7 +60,7 @@ export class PostgresRunStore implements RunStore {
 
   async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
     const [result = { kind: 'fenced' }] = await this.#commit([write.runId], (rows) => [
-      decideRestWrite(rows.get(write.runId), write),
+      decideUnownedWrite(rows.get(write.runId), write),
     ])
     return result
   }
@@ -101,8 +101,8 @@ export class PostgresRunStore implements RunStore {
     }
   }
 
-  list(query: RunQuery): Promise<RunPage> {
-    return listRuns(this.#parts.database, query)
+  list(query: RunQuery): Promise<RunsPage> {
+    return queryRuns(this.#parts.database, query)
   }
 
   listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
@@ -172,7 +172,7 @@ export class PostgresRunStore implements RunStore {
   /** Commits what `decide` says of the runs; one result for all when it cannot be kept as a whole. */
   async #commit(
     runIds: readonly string[],
-    decide: (rows: ReadonlyMap<string, RunRow>) => readonly Decision[],
+    decide: (rows: ReadonlyMap<string, PostgresRunRow>) => readonly Decision[],
   ): Promise<readonly WriteResult[]> {
     const { database, notices, schemaName } = this.#parts
     try {

@@ -7,9 +7,9 @@ import { changesOf, type Change } from '../commit/changes.ts'
 import { isDelivered } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { applyChange, tasksOfChanges, type Records } from './apply-changes.ts'
-import { toPayloads, type SentNotice } from './notice-payload.ts'
-import { channelOf } from './notices.ts'
-import { toTaskRow, type RunRow, type TaskRow } from './rows.ts'
+import { toPayloads, type SentNotification } from './notification-payload.ts'
+import { channelOf } from './notifications.ts'
+import { toTaskRow, type PostgresRunRow, type PostgresTaskRow } from './rows.ts'
 import { toColumn } from './text.ts'
 import {
   columnsOf,
@@ -21,7 +21,7 @@ import {
 } from './write-columns.ts'
 import { writeSql, type WriteSql } from './write-sql.ts'
 
-import type { Session } from './database.ts'
+import type { DatabaseSession } from './database.ts'
 import type { AcceptedWrite } from './decide-write.ts'
 
 /** The process that sends notifications. */
@@ -34,10 +34,10 @@ export interface NotificationSender {
 
 /** Stores writes; returns the notifications to send when they are committed. */
 export async function storeWrites(
-  session: Session,
+  session: DatabaseSession,
   writes: readonly AcceptedWrite[],
   { origin, schemaName }: NotificationSender,
-): Promise<readonly SentNotice[]> {
+): Promise<readonly SentNotification[]> {
   if (writes.length === 0) return []
   const sql = writeSql(session.schema)
   const stored = await recordsAfter(session, writes, sql)
@@ -62,7 +62,7 @@ export async function storeWrites(
 
 /** Reads the tasks that the writes change, and applies the changes of all events. */
 async function recordsAfter(
-  session: Session,
+  session: DatabaseSession,
   writes: readonly AcceptedWrite[],
   sql: WriteSql,
 ): Promise<readonly StoredWrite[]> {
@@ -72,7 +72,7 @@ async function recordsAfter(
   return changing.map(({ write, changes }) => {
     const records: Records = {
       run: { ...write.row.run, status: write.status },
-      tasks: tasks.get(write.row.id) ?? new Map<number, TaskRow>(),
+      tasks: tasks.get(write.row.id) ?? new Map<number, PostgresTaskRow>(),
       taskTotal: totals.get(write.row.id) ?? 0,
       newReviews: new Map(),
       endedReviews: new Map(),
@@ -88,14 +88,14 @@ interface Changing {
 }
 
 async function readTasks(
-  session: Session,
+  session: DatabaseSession,
   changing: readonly Changing[],
   sql: WriteSql,
-): Promise<ReadonlyMap<string, Map<number, TaskRow>>> {
+): Promise<ReadonlyMap<string, Map<number, PostgresTaskRow>>> {
   const wanted = changing.flatMap(({ write, changes }) =>
     [...tasksOfChanges(changes)].map((taskIndex) => ({ run: write.row.id, taskIndex })),
   )
-  const byRun = new Map<string, Map<number, TaskRow>>()
+  const byRun = new Map<string, Map<number, PostgresTaskRow>>()
   if (wanted.length === 0) return byRun
   const rows = await session.query(sql.readTasks, [
     wanted.map(({ run }) => run),
@@ -103,7 +103,7 @@ async function readTasks(
   ])
   for (const row of rows) {
     const run = String(row['run'])
-    const tasks = byRun.get(run) ?? new Map<number, TaskRow>()
+    const tasks = byRun.get(run) ?? new Map<number, PostgresTaskRow>()
     byRun.set(run, tasks.set(Number(row['task_index']), toTaskRow(row)))
   }
   return byRun
@@ -111,7 +111,7 @@ async function readTasks(
 
 /** How many tasks the runs have that count them. */
 async function readTotals(
-  session: Session,
+  session: DatabaseSession,
   changing: readonly Changing[],
   sql: WriteSql,
 ): Promise<ReadonlyMap<string, number>> {
@@ -122,7 +122,7 @@ async function readTotals(
 }
 
 async function storeTasks(
-  session: Session,
+  session: DatabaseSession,
   stored: readonly StoredWrite[],
   sql: WriteSql,
 ): Promise<void> {
@@ -134,7 +134,7 @@ async function storeTasks(
 
 /** A run that has ended has no open review; so what ends with the run ends after what ends by itself. */
 async function storeReviews(
-  session: Session,
+  session: DatabaseSession,
   stored: readonly StoredWrite[],
   sql: WriteSql,
 ): Promise<void> {
@@ -155,10 +155,10 @@ async function storeReviews(
 
 /** W1, W3: stores the answers that were given, and one for each command that the end of its run leaves pending. */
 async function storeAnswers(
-  session: Session,
+  session: DatabaseSession,
   stored: readonly StoredWrite[],
   sql: WriteSql,
-): Promise<readonly SentNotice[]> {
+): Promise<readonly SentNotification[]> {
   const given = stored.flatMap(({ write }) =>
     write.answers.map((answer) => ({ run: write.row.id, answer })),
   )
@@ -185,10 +185,10 @@ function restAnswers(runs: readonly StoredWrite[]): readonly unknown[] {
 
 /** O1: a delivery for each webhook of a run and each event that webhooks are told of. */
 async function storeDeliveries(
-  session: Session,
+  session: DatabaseSession,
   stored: readonly StoredWrite[],
   sql: WriteSql,
-): Promise<readonly SentNotice[]> {
+): Promise<readonly SentNotification[]> {
   const deliveries = stored.flatMap(({ write: { row, events } }) =>
     events.flatMap((event, index) => (isDelivered(event) ? deliveriesOf(row, index) : [])),
   )
@@ -201,7 +201,7 @@ async function storeDeliveries(
 }
 
 /** What is told of the event with that index in the write. */
-function deliveriesOf({ id, run: { lastSeq, webhooks = [] } }: RunRow, index: number) {
+function deliveriesOf({ id, run: { lastSeq, webhooks = [] } }: PostgresRunRow, index: number) {
   return [...new Set(webhooks)].map((webhook) => ({ run: id, seq: lastSeq + 1 + index, webhook }))
 }
 
@@ -233,7 +233,7 @@ function stepColumns(stored: readonly StoredWrite[]): readonly unknown[] {
   ]
 }
 
-function noticesOf({ write, hasEnded }: StoredWrite): readonly SentNotice[] {
+function noticesOf({ write, hasEnded }: StoredWrite): readonly SentNotification[] {
   const { row, events, wakes } = write
   const { runId, lastSeq } = row.run
   return [

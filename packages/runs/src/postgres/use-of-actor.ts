@@ -3,11 +3,11 @@ import { toIndex } from './text.ts'
 
 import type { Quota } from '../ports/run-store.ts'
 import type { ActorUse } from '../refusals.ts'
-import type { Session } from './database.ts'
+import type { DatabaseSession } from './database.ts'
 
 /** Counts only what the quota limits. A cost without a price is 0. */
 export async function useOfActor(
-  { schema, query }: Session,
+  { schema, query }: DatabaseSession,
   { actor, maxUnfinishedRuns, spend }: Quota,
 ): Promise<ActorUse> {
   const [counted] = await query(

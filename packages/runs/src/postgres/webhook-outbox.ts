@@ -9,7 +9,7 @@ import type {
   DeliveryEnd,
   WebhookOutbox,
 } from '../ports/webhook-outbox.ts'
-import type { Row } from './database.ts'
+import type { PostgresRow } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
 /**
@@ -72,7 +72,7 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
   }
 }
 
-function toDelivery(row: Row): ClaimedDelivery {
+function toDelivery(row: PostgresRow): ClaimedDelivery {
   const parts = {
     runId: fromColumn(String(row['run_id'])),
     seq: Number(row['seq']),

@@ -2,9 +2,9 @@
 import { MOST_LOSSES_AFTER_STEP } from '../execution/suspects.ts'
 import { toColumn } from './text.ts'
 
-import type { Records, ReviewEnd, ReviewRow } from './apply-changes.ts'
+import type { Records, StoredReviewEnd, StoredReview } from './apply-changes.ts'
 import type { AcceptedWrite } from './decide-write.ts'
-import type { TaskRow, Used } from './rows.ts'
+import type { PostgresTaskRow, StoredUsage } from './rows.ts'
 
 /** A write with the records of its run as they are after it. */
 export interface StoredWrite {
@@ -53,7 +53,7 @@ export function taskColumns({
   row: { task, used, earlier },
 }: {
   readonly run: string
-  readonly row: TaskRow
+  readonly row: PostgresTaskRow
 }): readonly unknown[] {
   return [
     run,
@@ -80,7 +80,7 @@ export function reviewColumns({
   row: { review, end },
 }: {
   readonly run: string
-  readonly row: ReviewRow
+  readonly row: StoredReview
 }): readonly unknown[] {
   return [
     run,
@@ -101,12 +101,12 @@ export function endedColumns({
 }: {
   readonly run: string
   readonly reviewId: string
-  readonly end: ReviewEnd
+  readonly end: StoredReviewEnd
 }): readonly unknown[] {
   return [run, toColumn(reviewId), end.status, optional(end.decidedBy ?? undefined)]
 }
 
-function usedColumns(used: Used): readonly unknown[] {
+function usedColumns(used: StoredUsage): readonly unknown[] {
   return [used.inputTokens, used.outputTokens, used.toolCallCount, used.costUsd]
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 import { buildEnsemble } from './build-ensemble.ts'
 
-import type { RunRequest } from '../run-record.ts'
+import type { RequestedRun } from '../run-record.ts'
 
 const [main, opus, haiku] = ['main', 'opus', 'haiku'].map((name) => scriptedModel([], { name }))
 const [search, calculator, mail] = ['search', 'calculator', 'mail'].map((name) =>
@@ -35,11 +35,11 @@ const write = task({ name: 'Write', description: 'Write it up', context: [resear
 const file = task({ name: 'file', description: 'File it', handler: async () => 'filed' })
 const team = ensemble({ name: 'team', tasks: [research, write, file], model: main })
 
-function made(request: RunRequest, template: Ensemble = team): Ensemble {
+function made(request: RequestedRun, template: Ensemble = team): Ensemble {
   return buildEnsemble(template, request, catalogs)
 }
 
-function problemOf(request: RunRequest, template: Ensemble = team): object {
+function problemOf(request: RequestedRun, template: Ensemble = team): object {
   try {
     made(request, template)
   } catch (error) {
@@ -68,7 +68,7 @@ describe('the ensemble of a request', () => {
   })
 
   it('[R2] is the same each time', () => {
-    const request: RunRequest = {
+    const request: RequestedRun = {
       tasks: [
         { description: 'Research a', outputSchema: { type: 'integer' } },
         { description: 'Research a' },
@@ -169,7 +169,7 @@ describe('the ensemble of a request', () => {
     expect(Reflect.get(refusal, 'message')).toMatch(/; and 49995 more problems$/)
   })
 
-  it.each<[string, (count: number) => RunRequest]>([
+  it.each<[string, (count: number) => RequestedRun]>([
     [
       '/tasks',
       (length) => ({
@@ -384,7 +384,7 @@ describe('an override', () => {
 })
 
 describe('tasks of a request', () => {
-  const tasksOf = (...tasks: NonNullable<RunRequest['tasks']>) => made({ tasks }).tasks
+  const tasksOf = (...tasks: NonNullable<RequestedRun['tasks']>) => made({ tasks }).tasks
 
   it('have every setting that it gives, and the defaults of the engine else', () => {
     const [one, two] = tasksOf(
@@ -429,7 +429,7 @@ describe('tasks of a request', () => {
   })
 
   it('[T2] name their context by name or by place, and are PARALLEL then', () => {
-    const request: RunRequest = {
+    const request: RequestedRun = {
       tasks: [
         { name: 'a', description: 'A' },
         { name: '0', description: 'B', context: ['$a'] },

@@ -20,7 +20,7 @@ import { Refusals } from './refusals.ts'
 import { requestedTasks, withOwnRoles } from './requested-tasks.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
-import type { RunRequest } from '../run-record.ts'
+import type { RequestedRun } from '../run-record.ts'
 import type { Catalogs } from './catalog-names.ts'
 import type { RunOptionsBody } from '@tutti/protocol'
 
@@ -33,7 +33,7 @@ import type { RunOptionsBody } from '@tutti/protocol'
  */
 export function buildEnsemble(
   template: Ensemble,
-  { tasks, taskOverrides, options = {} }: RunRequest,
+  { tasks, taskOverrides, options = {} }: RequestedRun,
   catalogs: Catalogs,
 ): Ensemble {
   const settings = readSettings(template, options)

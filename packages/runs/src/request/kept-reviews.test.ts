@@ -6,7 +6,7 @@ import { buildEnsemble } from './build-ensemble.ts'
 import { assertReviewsKept } from './kept-reviews.ts'
 
 import type { TuttiError } from '@tutti/core'
-import type { RunRequest } from '../run-record.ts'
+import type { RequestedRun } from '../run-record.ts'
 
 const model = scriptedModel([])
 
@@ -23,7 +23,7 @@ function team(settings: Partial<EnsembleDefinition> = {}): Ensemble {
 }
 
 /** The paths that a request is refused for; empty when it is allowed. */
-function refused(request: RunRequest, template: Ensemble = team()): readonly string[] {
+function refused(request: RequestedRun, template: Ensemble = team()): readonly string[] {
   const built = buildEnsemble(template, request, { tools: undefined, models: undefined })
   try {
     assertReviewsKept(template, request, built)
@@ -99,7 +99,7 @@ describe('[R5] a request cannot relax the reviews of its operator', () => {
 })
 
 describe('the reviews of a request', () => {
-  const built = (request: RunRequest, template: Ensemble = team()): Ensemble =>
+  const built = (request: RequestedRun, template: Ensemble = team()): Ensemble =>
     buildEnsemble(template, request, { tools: undefined, models: undefined })
 
   it('take what they do not set from the task, then the request, then the ensemble', () => {

@@ -18,7 +18,7 @@ import { keysByTask, overridePath } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
-import type { RunRequest } from '../run-record.ts'
+import type { RequestedRun } from '../run-record.ts'
 import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol'
 
 /**
@@ -28,7 +28,7 @@ import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol'
  */
 export function assertReviewsKept(
   template: Ensemble,
-  request: RunRequest,
+  request: RequestedRun,
   built: Pick<Ensemble, 'tasks' | 'plan'>,
 ): void {
   const refusals = new Refusals()
@@ -56,7 +56,7 @@ const STRICTNESS: Readonly<Record<ReviewPolicy, number>> = {
 
 function refuseOptions(
   { name, reviewPolicy, review = {}, tasks }: Ensemble,
-  { options = {} }: RunRequest,
+  { options = {} }: RequestedRun,
   refusals: Refusals,
 ): void {
   const refuse = (path: string, message: string): void => {
@@ -101,7 +101,7 @@ interface ReviewChange {
 
 function listChanges(
   template: Ensemble,
-  { tasks, taskOverrides = {} }: RunRequest,
+  { tasks, taskOverrides = {} }: RequestedRun,
   built: Pick<Ensemble, 'tasks'>,
 ): readonly ReviewChange[] {
   const names = built.tasks.map(({ name }) => name)

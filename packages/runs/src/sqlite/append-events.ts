@@ -4,7 +4,7 @@ import { isDelivered, logged, submittedFields } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { changeApplier } from './apply-changes.ts'
 
-import type { Notice } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/run-storage.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
@@ -28,7 +28,7 @@ export interface Appended {
   readonly events: readonly LoggedRunEvent[]
   readonly hasEnded: boolean
   /** Of answers that were given, and of deliveries that were made. */
-  readonly notices: readonly Notice[]
+  readonly notices: readonly StoreNotification[]
 }
 
 /** Makes the function that writes; its statements are prepared once. */
@@ -68,7 +68,7 @@ export function eventAppender(
   }
 }
 
-type Answerer = (id: number, answer: CommandAnswer) => Notice[]
+type Answerer = (id: number, answer: CommandAnswer) => StoreNotification[]
 
 /** Answers a signal of a run, unless it has an answer. */
 function signalAnswerer(database: DatabaseSync): Answerer {
@@ -82,7 +82,9 @@ function signalAnswerer(database: DatabaseSync): Answerer {
   }
 }
 
-type DeliveryMaker = (addition: Pick<Addition, 'id' | 'lastSeq' | 'events'>) => readonly Notice[]
+type DeliveryMaker = (
+  addition: Pick<Addition, 'id' | 'lastSeq' | 'events'>,
+) => readonly StoreNotification[]
 
 /** O1: makes a delivery for each webhook of the run and each event that webhooks are told of. */
 function deliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMaker {

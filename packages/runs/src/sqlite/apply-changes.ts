@@ -1,5 +1,5 @@
 /** Applies the changes of events to the rows of a run. */
-import type { Change, NewReview, NewTask, RunFields, TaskFields } from '../commit/changes.ts'
+import type { Change, NewReview, NewTask, RunFields, TaskChangeFields } from '../commit/changes.ts'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 const RUN_COLUMNS: Readonly<Record<keyof RunFields, string>> = {
@@ -10,7 +10,7 @@ const RUN_COLUMNS: Readonly<Record<keyof RunFields, string>> = {
   error: 'error',
 }
 
-const TASK_COLUMNS: Readonly<Record<keyof TaskFields, string>> = {
+const TASK_COLUMNS: Readonly<Record<keyof TaskChangeFields, string>> = {
   status: 'status',
   description: 'description',
   attempt: 'attempt',

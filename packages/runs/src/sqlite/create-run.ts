@@ -2,11 +2,11 @@
 import { logged, submittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
 import { searchTextOf } from '../search-text.ts'
-import { toRun } from './rows.ts'
+import { readRun } from './rows.ts'
 import { actorCounter } from './use-of-actor.ts'
 
-import type { CreatedRun, CreateOptions } from '../ports/run-store.ts'
-import type { NewRun, Submission } from '../run-record.ts'
+import type { CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
+import type { NewRun, SubmissionKey } from '../run-record.ts'
 import type { Appended, Addition } from './append-events.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
@@ -15,7 +15,7 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite'
 export function runCreator(
   { database, clock, inTurn, board }: SqliteParts,
   append: (addition: Addition) => Appended,
-): (run: NewRun, how: CreateOptions) => Promise<CreatedRun> {
+): (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun> {
   const byKey = database.prepare('SELECT * FROM runs WHERE idempotency_key = ?')
   const byId = database.prepare('SELECT 1 FROM runs WHERE run_id = ?')
   const unfinished = database.prepare(
@@ -69,12 +69,12 @@ function valuesOf(run: NewRun, now: number): readonly SQLInputValue[] {
 /** The run that the submission made before, if it did. */
 function repeatedRun(
   byKey: StatementSync,
-  { idempotencyKey, fingerprint }: Submission,
+  { idempotencyKey, fingerprint }: SubmissionKey,
 ): CreatedRun | undefined {
   const row = byKey.get(JSON.stringify(idempotencyKey))
   if (row === undefined) return undefined
   if (row['fingerprint'] === JSON.stringify(fingerprint)) {
-    return { kind: 'repeated', run: toRun(row) }
+    return { kind: 'repeated', run: readRun(row) }
   }
   throw idempotencyConflict(idempotencyKey)
 }

@@ -2,7 +2,7 @@
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 
 import type { ClaimRequest } from '../ports/run-queue.ts'
-import type { Row } from './rows.ts'
+import type { SqliteRow } from './rows.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Makes the function that gives the rows of the runs that may be claimed at `now`, by L3, L4, L9 and L12. */
@@ -50,7 +50,7 @@ const LOSSES = `(lost_owners + (state = 'owned'))`
  * needed: one statement for all of it took ten times as long when nothing was due.
  */
 function dueReader(database: DatabaseSync, filter: string): DueReader {
-  const read = (condition: string): ((values: Record<string, string | number>) => Row[]) => {
+  const read = (condition: string): ((values: Record<string, string | number>) => SqliteRow[]) => {
     const statement = database.prepare(
       `SELECT id, due_at FROM runs WHERE ${condition} ${filter} ORDER BY due_at, id LIMIT $room`,
     )
@@ -73,11 +73,11 @@ function dueReader(database: DatabaseSync, filter: string): DueReader {
   }
 }
 
-function idOf(row: Row): number {
+function idOf(row: SqliteRow): number {
   return Number(row['id'])
 }
 
 /** Compares rows by since when they are due, then by who came first. */
-function byDue(one: Row, other: Row): number {
+function byDue(one: SqliteRow, other: SqliteRow): number {
   return Number(one['due_at']) - Number(other['due_at']) || idOf(one) - idOf(other)
 }

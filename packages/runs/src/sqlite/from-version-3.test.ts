@@ -9,7 +9,7 @@ import { result, token } from '../testing/event-fixtures.ts'
 import { newRun, queued } from '../testing/index.ts'
 import { createRun } from '../testing/run-fixtures.ts'
 import { everythingOf, goOnAs, keepRunsInFlight } from '../testing/runs-in-flight.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { SQLITE_MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
 /** Removes what later versions have added. */
@@ -47,7 +47,7 @@ describe('a store of version 3', () => {
   it('is made of the first three steps, as these tests have it', async () => {
     await sqliteRunStorage(directory)[Symbol.asyncDispose]()
     const made = new DatabaseSync(':memory:')
-    made.exec(MIGRATIONS.slice(0, 3).join(';'))
+    made.exec(SQLITE_MIGRATIONS.slice(0, 3).join(';'))
     const database = openFile()
     database.exec(TO_VERSION_3)
     expect(schemaOf(database)).toEqual(schemaOf(made))

@@ -1,19 +1,19 @@
 /** Lists runs of the embedded store, newest first. */
 import { LISTED_COLUMNS } from '../record-fields.ts'
 import { toSearched } from '../search-text.ts'
-import { toListedRun } from './rows.ts'
+import { readListedRun } from './rows.ts'
 
-import type { ChangedRunsPage, ChangedRunsQuery, RunPage, RunQuery } from '../ports/run-store.ts'
+import type { ChangedRunsPage, ChangedRunsQuery, RunsPage, RunQuery } from '../ports/run-store.ts'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 /** Makes the function that lists. */
-export function runLister(database: DatabaseSync): (query: RunQuery) => RunPage {
+export function runLister(database: DatabaseSync): (query: RunQuery) => RunsPage {
   return (query) => {
     const { where, values } = filterOf(query)
     const { limit, offset } = query
     const rows = database.prepare(listSql(where)).all({ ...values, limit, offset })
     return {
-      runs: rows.filter(({ id }) => id !== null).map(toListedRun),
+      runs: rows.filter(({ id }) => id !== null).map(readListedRun),
       total: Number(rows[0]?.['total']),
     }
   }

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { RunService } from '../run-service.ts'
 import { newRun, queued, token } from '../testing/index.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { SQLITE_MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
@@ -268,7 +268,7 @@ function insertRun(
 
 function writeVersion2(sql: string): void {
   const database = new DatabaseSync(join(directory, 'runs.sqlite'))
-  database.exec(`${MIGRATIONS[0]}; ${MIGRATIONS[1]}; PRAGMA user_version = 2; ${sql}`)
+  database.exec(`${SQLITE_MIGRATIONS[0]}; ${SQLITE_MIGRATIONS[1]}; PRAGMA user_version = 2; ${sql}`)
   database.close()
 }
 
@@ -296,7 +296,7 @@ function completed(taskName: string): object {
 /** Writes a store as version 1 did, with as much of each run as its migration reads. */
 function writeVersion1(runs: readonly OldRun[]): void {
   const database = new DatabaseSync(join(directory, 'runs.sqlite'))
-  database.exec(`${MIGRATIONS[0]}; PRAGMA user_version = 1`)
+  database.exec(`${SQLITE_MIGRATIONS[0]}; PRAGMA user_version = 1`)
   const insertRun = database.prepare(
     `INSERT INTO runs
        (id, run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, started_at,

@@ -6,7 +6,7 @@ import { searchTextOf } from '../search-text.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Step N brings a database of version N to version N + 1. A step that was released never changes. */
-export const MIGRATIONS: readonly string[] = [
+export const SQLITE_MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
@@ -240,19 +240,19 @@ export const MIGRATIONS: readonly string[] = [
  *
  * @throws {TuttiError} SCHEMA_TOO_NEW when a newer version of this package has written it.
  */
-export function migrate(database: DatabaseSync): void {
+export function migrateSqlite(database: DatabaseSync): void {
   const version = schemaVersion(database)
-  if (version > MIGRATIONS.length) {
+  if (version > SQLITE_MIGRATIONS.length) {
     throw new TuttiError(
       'SCHEMA_TOO_NEW',
       `Cannot open the run store: its schema has version ${version}, this program knows up to ` +
-        `version ${MIGRATIONS.length}; use the program that wrote it or a newer one`,
+        `version ${SQLITE_MIGRATIONS.length}; use the program that wrote it or a newer one`,
     )
   }
   database.function('search_text', { deterministic: true }, (inputs, tags) =>
     searchTextOf({ inputs: JSON.parse(String(inputs)), tags: JSON.parse(String(tags)) }),
   )
-  for (const [index, sql] of MIGRATIONS.entries()) {
+  for (const [index, sql] of SQLITE_MIGRATIONS.entries()) {
     if (index < version) continue
     database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${index + 1}; COMMIT`)
   }

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { errorMessage, TuttiError } from '@tutti/core'
 
-import { migrate } from './migrations.ts'
+import { migrateSqlite } from './migrations.ts'
 
 /** An open database and the lock that keeps others out. */
 export interface OpenDatabase {
@@ -33,7 +33,7 @@ export function openDatabase(directory: string, synchronous: Synchronous): OpenD
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`,
     )
-    migrate(database)
+    migrateSqlite(database)
     writeFileSync(join(directory, OWNER_FILE), `${process.pid}\n`)
     return {
       database,

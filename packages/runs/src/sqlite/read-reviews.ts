@@ -1,5 +1,5 @@
 /** Reads and counts reviews of the embedded store, in the order in which they opened. */
-import { toReview, type Row } from './rows.ts'
+import { readReview, type SqliteRow } from './rows.ts'
 
 import type { ReviewQuery } from '../ports/run-store.ts'
 import type { ReviewRecord } from '../run-record.ts'
@@ -18,7 +18,7 @@ export function reviewReader(
     const reviews: ReviewRecord[] = []
     let bytes = 0
     for (const row of found.iterate(values)) {
-      reviews.push(toReview(row))
+      reviews.push(readReview(row))
       bytes += sizeOf(row)
       if (bytes >= maxBytes) break
     }
@@ -57,7 +57,7 @@ function filterOf({ runId, reviewId, open = false }: ReviewQuery): Filter {
   }
 }
 
-function sizeOf(row: Row): number {
+function sizeOf(row: SqliteRow): number {
   const texts = [row['request'], row['inputs'], row['tags']]
   return texts.reduce<number>((size, text) => size + String(text).length, 0)
 }

@@ -33,10 +33,10 @@ import type {
 } from '@tutti/protocol'
 
 /** A row as `node:sqlite` gives it. */
-export type Row = Readonly<Record<string, unknown>>
+export type SqliteRow = Readonly<Record<string, unknown>>
 
 /** The run of a row of table `runs`. */
-export function toRun(row: Row): RunRecord {
+export function readRun(row: SqliteRow): RunRecord {
   return {
     ...toSummary(row),
     inputs: parse(row['inputs']) as Record<string, string>,
@@ -46,7 +46,7 @@ export function toRun(row: Row): RunRecord {
 }
 
 /** The columns of a run that lists and records have in common. */
-function toSummary(row: Row): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
+function toSummary(row: SqliteRow): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
   return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
@@ -66,7 +66,7 @@ function toSummary(row: Row): Omit<RunRecord, 'inputs' | 'error' | 'request' | '
 }
 
 /** The run of a row of the list. */
-export function toListedRun(row: Row): ListedRun {
+export function readListedRun(row: SqliteRow): ListedRun {
   const { current_name: name, error_start: error } = row
   return {
     ...toSummary(row),
@@ -76,7 +76,7 @@ export function toListedRun(row: Row): ListedRun {
 }
 
 /** The task of a row of table `tasks`. */
-export function toTask(row: Row): TaskRecord {
+export function readTask(row: SqliteRow): TaskRecord {
   return {
     taskIndex: Number(row['task_index']),
     name: String(parse(row['name'])),
@@ -98,7 +98,7 @@ export function toTask(row: Row): TaskRecord {
 }
 
 /** The review of a row of table `reviews` with the id of its run. */
-export function toReview(row: Row): ReviewRecord {
+export function readReview(row: SqliteRow): ReviewRecord {
   return {
     reviewId: text(row['review_id']),
     runId: text(row['run_id']),
@@ -114,7 +114,7 @@ export function toReview(row: Row): ReviewRecord {
 }
 
 /** The signal of a row of table `signals` with the id of its run. */
-export function toPendingCommand(row: Row): PendingCommand {
+export function readPendingCommand(row: SqliteRow): PendingCommand {
   return {
     id: text(row['signal_id']),
     runId: text(row['run_id']),
@@ -123,33 +123,35 @@ export function toPendingCommand(row: Row): PendingCommand {
 }
 
 /** The answer of a row of table `signals` that has one. */
-export function toAnswer(row: Row): CommandAnswer {
+export function toAnswer(row: SqliteRow): CommandAnswer {
   return parse(row['answer']) as CommandAnswer
 }
 
 /** The step of a row of table `steps`. */
-export function toStep(row: Row): RunStep {
+export function readStep(row: SqliteRow): RunStep {
   return parse(row['data']) as RunStep
 }
 
 /** The event of a row of table `events`. */
-export function toEvent(runId: string, row: Row): LoggedRunEvent {
+export function readEvent(runId: string, row: SqliteRow): LoggedRunEvent {
   return logged(runId, Number(row['seq']), parse(row['data']) as RunEvent)
 }
 
-function tokensOf(row: Row, prefix: string): TokenTotals {
+function tokensOf(row: SqliteRow, prefix: string): TokenTotals {
   return {
     inputTokens: Number(row[`${prefix}input_tokens`]),
     outputTokens: Number(row[`${prefix}output_tokens`]),
   }
 }
 
-function finishOf({ finish_reason: reason }: Row): Pick<TaskRecord, 'finishReason'> {
+function finishOf({ finish_reason: reason }: SqliteRow): Pick<TaskRecord, 'finishReason'> {
   // NOTE: boundary cast: the column only ever gets values of the enum.
   return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
 }
 
-function costOf({ earlier_cost_usd: earlier, cost_usd: cost }: Row): { readonly costUsd?: number } {
+function costOf({ earlier_cost_usd: earlier, cost_usd: cost }: SqliteRow): {
+  readonly costUsd?: number
+} {
   return earlier === null || cost === null ? {} : { costUsd: Number(earlier) + Number(cost) }
 }
 

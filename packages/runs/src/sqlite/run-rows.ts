@@ -1,5 +1,5 @@
 /** Reads what belongs to one run, by its row. */
-import { toRun, toPendingCommand, toStep, type Row } from './rows.ts'
+import { readRun, readPendingCommand, readStep, type SqliteRow } from './rows.ts'
 
 import type { PendingCommand } from '../ports/command-queue.ts'
 import type { RunRecord } from '../run-record.ts'
@@ -7,21 +7,21 @@ import type { RunStep } from '@tutti/ensemble'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** A run as its row says, with what only the store knows. */
-export interface RunRow {
+export interface SqliteRunRow {
   /** Number of its row; other tables refer to it. */
   readonly id: number
-  readonly state: RunState
+  readonly state: QueueState
   readonly run: RunRecord
   readonly lostOwners: number
   readonly fingerprint: string | null
 }
 
 /** Who has a run. */
-export type RunState = 'ready' | 'owned' | 'parked' | 'ended'
+export type QueueState = 'ready' | 'owned' | 'parked' | 'ended'
 
 /** Reads of one run. */
 export interface RunRows {
-  find(runId: string): RunRow | undefined
+  find(runId: string): SqliteRunRow | undefined
   /** The steps of the run with that row, in order. */
   steps(id: number): readonly RunStep[]
   /** Bytes of these steps. */
@@ -44,22 +44,22 @@ export function runRowsOf(database: DatabaseSync): RunRows {
   return {
     find: (runId) => {
       const row = run.get(runId)
-      return row === undefined ? undefined : toRunRow(row)
+      return row === undefined ? undefined : readRunRow(row)
     },
-    steps: (id) => steps.all(id).map(toStep),
+    steps: (id) => steps.all(id).map(readStep),
     stepBytes: (id) => Number(stepBytes.get(id)?.['bytes']),
-    commands: (id) => commands.all(id).map(toPendingCommand),
+    commands: (id) => commands.all(id).map(readPendingCommand),
   }
 }
 
 /** The run of a row of table `runs`. */
-export function toRunRow(row: Row): RunRow {
+export function readRunRow(row: SqliteRow): SqliteRunRow {
   const { id, state, lost_owners: lostOwners, fingerprint } = row
   return {
     id: Number(id),
     // NOTE: a cast at the boundary: this store only ever writes these states.
-    state: state as RunState,
-    run: toRun(row),
+    state: state as QueueState,
+    run: readRun(row),
     lostOwners: Number(lostOwners),
     fingerprint: typeof fingerprint === 'string' ? fingerprint : null,
   }

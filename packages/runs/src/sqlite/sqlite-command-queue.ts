@@ -1,5 +1,5 @@
 /** Queues commands for the owners of runs, in the embedded store. */
-import { toAnswer, toPendingCommand } from './rows.ts'
+import { toAnswer, readPendingCommand } from './rows.ts'
 
 import type { RunCommand } from '@tutti/protocol'
 import type {
@@ -41,7 +41,7 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   async pending(runIds: readonly string[]): Promise<readonly PendingCommand[]> {
-    return this.#pending.all(JSON.stringify(runIds)).map(toPendingCommand)
+    return this.#pending.all(JSON.stringify(runIds)).map(readPendingCommand)
   }
 
   async answer(commandId: string): Promise<CommandAnswer | undefined> {

@@ -1,13 +1,13 @@
 /** Reads the events of the embedded store. */
 import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
-import { toEvent } from './rows.ts'
+import { readEvent } from './rows.ts'
 
-import type { EventLog, EventQuery, RunHead } from '../ports/event-log.ts'
+import type { RunEventLog, EventQuery, RunHead } from '../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /** The event log over an open database. */
-export function sqliteEventLog(database: DatabaseSync): EventLog {
+export function sqliteEventLog(database: DatabaseSync): RunEventLog {
   const select = (filter: string): StatementSync =>
     database.prepare(
       `SELECT seq, data FROM events
@@ -32,7 +32,7 @@ export function sqliteEventLog(database: DatabaseSync): EventLog {
       const events: LoggedRunEvent[] = []
       let bytes = 0
       for (const row of rows) {
-        events.push(toEvent(runId, row))
+        events.push(readEvent(runId, row))
         bytes += String(row['data']).length
         if (bytes >= maxBytes) break
       }

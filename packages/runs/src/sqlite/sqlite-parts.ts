@@ -1,5 +1,5 @@
 /** What the ports of one open embedded store share. */
-import type { NoticeBoard } from '../feed/notice-board.ts'
+import type { NotificationHub } from '../feed/notification-hub.ts'
 import type { RunRows } from './run-rows.ts'
 import type { Transaction } from './transaction.ts'
 import type { TurnTransaction } from './turn-transaction.ts'
@@ -14,5 +14,5 @@ export interface SqliteParts {
   /** A transaction shared with what else is written in this turn of the event loop. */
   readonly inTurn: TurnTransaction
   readonly rows: RunRows
-  readonly board: NoticeBoard
+  readonly board: NotificationHub
 }

@@ -5,7 +5,7 @@
 import { figuresOf } from '../store-figures.ts'
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { dueRuns } from './due-runs.ts'
-import { toRunRow, type RunState } from './run-rows.ts'
+import { readRunRow, type QueueState } from './run-rows.ts'
 
 import type {
   ClaimedRun,
@@ -87,7 +87,7 @@ export class SqliteRunQueue implements RunQueue {
     const counts = new Map(
       this.#statements.load.all().map((row) => [row['kind'], Number(row['count'])]),
     )
-    const of = (state: RunState | 'waiting'): number => counts.get(state) ?? 0
+    const of = (state: QueueState | 'waiting'): number => counts.get(state) ?? 0
     return {
       running: of('owned'),
       queued: of('ready'),
@@ -105,7 +105,7 @@ export class SqliteRunQueue implements RunQueue {
     const { rows } = this.#parts
     const now = this.#inFuture(0)
     const row = this.#statements.take.get(owner, this.#inFuture(leaseMs), now, id)
-    const { run, lostOwners } = toRunRow(row ?? {})
+    const { run, lostOwners } = readRunRow(row ?? {})
     return { run, commands: rows.commands(id), lostOwners }
   }
 
@@ -115,7 +115,7 @@ export class SqliteRunQueue implements RunQueue {
   }
 }
 
-function isAtRest(state: RunState): boolean {
+function isAtRest(state: QueueState): boolean {
   return state === 'ready' || state === 'parked'
 }
 

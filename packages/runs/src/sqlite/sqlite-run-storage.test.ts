@@ -19,10 +19,10 @@ import {
   parkedRun,
   restWrite,
 } from '../testing/run-fixtures.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { SQLITE_MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
-import type { Notice } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/run-storage.ts'
 import type { RunEvent } from '@tutti/protocol'
 
 let directory: string
@@ -75,7 +75,7 @@ describe('the embedded storage', () => {
 
   it('tells nobody of events, and of nothing else before its caller goes on', async () => {
     await using storage = sqliteRunStorage(directory)
-    const told: Notice[] = []
+    const told: StoreNotification[] = []
     storage.listen((notice) => told.push(notice))
     const run = newRun('run-a')
     const created = storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
@@ -93,7 +93,7 @@ describe('the embedded storage', () => {
     const sent = await storage.commands.send('run-a', { kind: 'switch_model', model: 'm' })
     const commandId = sent?.kind === 'sent' ? sent.commandId : expect.fail('no signal was sent')
     await new Promise(setImmediate)
-    const told: Notice[] = []
+    const told: StoreNotification[] = []
     storage.listen((notice) => told.push(notice))
     await storage.runs.commit([
       owner.next([poison()], { answers: [{ commandId, ok: true }] }),
@@ -269,7 +269,7 @@ describe('the embedded storage', () => {
     expect(() => sqliteRunStorage(directory)).toThrow(
       expect.objectContaining({
         code: 'SCHEMA_TOO_NEW',
-        message: expect.stringMatching(`version 99.*up to version ${MIGRATIONS.length};`),
+        message: expect.stringMatching(`version 99.*up to version ${SQLITE_MIGRATIONS.length};`),
       }),
     )
   })

@@ -4,7 +4,7 @@
  */
 import { systemClock, type Clock } from '@tutti/core'
 
-import { NoticeBoard } from '../feed/notice-board.ts'
+import { NotificationHub } from '../feed/notification-hub.ts'
 import { openDatabase, type Synchronous } from './open-database.ts'
 import { runRowsOf } from './run-rows.ts'
 import { SqliteAuditLog } from './sqlite-audit-log.ts'
@@ -51,7 +51,7 @@ export function sqliteRunStorage(
     )
   }
   const { database, close } = openDatabase(directory, synchronous)
-  const board = new NoticeBoard()
+  const board = new NotificationHub()
   const transaction = transactionOn(database)
   const inTurn = turnTransactionOn(database, transaction)
   const parts: SqliteParts = {

@@ -4,19 +4,19 @@ import { runCreator } from './create-run.ts'
 import { runDeleter } from './delete-ended.ts'
 import { changedRunLister, runLister } from './list-runs.ts'
 import { reviewCounter, reviewReader } from './read-reviews.ts'
-import { toRun, toTask } from './rows.ts'
+import { readRun, readTask } from './rows.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
-import { runWriterOf, type Outcome, type RunWriter } from './write-runs.ts'
+import { runWriterOf, type WriteOutcome, type RunWriter } from './write-runs.ts'
 
 import type {
   ChangedRunsPage,
   ChangedRunsQuery,
   CreatedRun,
-  CreateOptions,
+  CreateRunOptions,
   UnownedWrite,
   Retention,
   ReviewQuery,
-  RunPage,
+  RunsPage,
   RunQuery,
   RunStore,
   RunWrite,
@@ -32,8 +32,8 @@ import type { StatementSync } from 'node:sqlite'
 export class SqliteRunStore implements RunStore {
   readonly #parts: SqliteParts
   readonly #writer: RunWriter
-  readonly #create: (run: NewRun, how: CreateOptions) => Promise<CreatedRun>
-  readonly #list: (query: RunQuery) => RunPage
+  readonly #create: (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun>
+  readonly #list: (query: RunQuery) => RunsPage
   readonly #listByChange: (query: ChangedRunsQuery) => ChangedRunsPage
   readonly #deleteEnded: (which: Retention) => readonly string[]
   readonly #deleteOne: StatementSync
@@ -59,7 +59,7 @@ export class SqliteRunStore implements RunStore {
     this.#countReviews = reviewCounter(database)
   }
 
-  create(run: NewRun, how: CreateOptions): Promise<CreatedRun> {
+  create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
     return this.#create(run, how)
   }
 
@@ -79,11 +79,11 @@ export class SqliteRunStore implements RunStore {
 
   async get(runId: string): Promise<RunRecord | undefined> {
     const row = this.#run.get(runId)
-    return row === undefined ? undefined : toRun(row)
+    return row === undefined ? undefined : readRun(row)
   }
 
   async tasks(runId: string): Promise<readonly TaskRecord[]> {
-    return this.#tasks.all(runId).map(toTask)
+    return this.#tasks.all(runId).map(readTask)
   }
 
   async steps(
@@ -102,7 +102,7 @@ export class SqliteRunStore implements RunStore {
     }
   }
 
-  async list(query: RunQuery): Promise<RunPage> {
+  async list(query: RunQuery): Promise<RunsPage> {
     return this.#list(query)
   }
 
@@ -127,7 +127,7 @@ export class SqliteRunStore implements RunStore {
     return this.#run.get(runId) === undefined ? 'unknown' : 'unfinished'
   }
 
-  #commitAlone(body: () => Outcome): WriteResult {
+  #commitAlone(body: () => WriteOutcome): WriteResult {
     try {
       const outcome = this.#parts.transaction(body)
       this.#parts.board.tell(outcome.notices)
@@ -137,7 +137,7 @@ export class SqliteRunStore implements RunStore {
     }
   }
 
-  #tellOf(outcomes: readonly Outcome[]): readonly WriteResult[] {
+  #tellOf(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
     this.#parts.board.tell(outcomes.flatMap(({ notices }) => notices))
     return outcomes.map(({ result }) => result)
   }

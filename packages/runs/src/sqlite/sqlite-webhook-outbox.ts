@@ -7,7 +7,7 @@ import type {
   DeliveryEnd,
   WebhookOutbox,
 } from '../ports/webhook-outbox.ts'
-import type { Row } from './rows.ts'
+import type { SqliteRow } from './rows.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { StatementSync } from 'node:sqlite'
 
@@ -74,7 +74,7 @@ function instant(ms: number): number | null {
   return ms === Infinity ? null : Math.ceil(ms)
 }
 
-function toDelivery(row: Row): ClaimedDelivery {
+function toDelivery(row: SqliteRow): ClaimedDelivery {
   const parts = {
     runId: String(row['run_id']),
     seq: Number(row['seq']),

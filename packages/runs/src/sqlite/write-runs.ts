@@ -3,24 +3,24 @@ import { logged } from '../record-fields.ts'
 import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
 import { eventAppender, type Addition, type Appended } from './append-events.ts'
 
-import type { Notice } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/run-storage.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
-import type { RunState } from './run-rows.ts'
+import type { QueueState } from './run-rows.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 
 /** What became of a write, and whom to tell when it is committed. */
-export interface Outcome {
+export interface WriteOutcome {
   readonly result: WriteResult
-  readonly notices: readonly Notice[]
+  readonly notices: readonly StoreNotification[]
 }
 
-const FENCED: Outcome = { result: { kind: 'fenced' }, notices: [] }
+const FENCED: WriteOutcome = { result: { kind: 'fenced' }, notices: [] }
 
 /** The writes of an embedded store. */
 export interface RunWriter {
   append(addition: Addition): Appended
-  write(write: RunWrite): Outcome
-  writeAtRest(write: UnownedWrite): Outcome
+  write(write: RunWrite): WriteOutcome
+  writeAtRest(write: UnownedWrite): WriteOutcome
 }
 
 /** Prepares the writes. */
@@ -76,7 +76,10 @@ export function runWriterOf({
   }
 }
 
-function outcome({ events, notices = [] }: Pick<Appended, 'events'> & Partial<Appended>): Outcome {
+function outcome({
+  events,
+  notices = [],
+}: Pick<Appended, 'events'> & Partial<Appended>): WriteOutcome {
   return { result: { kind: 'written', events }, notices }
 }
 
@@ -86,7 +89,7 @@ interface Position {
   readonly epoch: number
   readonly lastSeq: number
   readonly writeNo: number
-  readonly state: RunState
+  readonly state: QueueState
 }
 
 /** Whether the write is the last one that was kept under the claim, sent again. */
@@ -109,7 +112,7 @@ function positionReader(
       lastSeq: Number(row['last_seq']),
       writeNo: Number(row['write_no']),
       // NOTE: a cast at the boundary: this store only ever writes these states.
-      state: row['state'] as RunState,
+      state: row['state'] as QueueState,
     }
   }
 }

@@ -12,7 +12,7 @@ import {
 } from './event-fixtures.ts'
 import { claimRun, createRun, endedRun, ownedRun, recordOf, restWrite } from './run-fixtures.ts'
 
-import type { Notice, RunStorage } from '../ports/run-storage.ts'
+import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
 import type { ClaimedDelivery, DeliveryEnd } from '../ports/webhook-outbox.ts'
 import type { StorageCase } from './storage-case.ts'
 
@@ -75,7 +75,7 @@ export const outboxCases: readonly StorageCase[] = [
   {
     name: '[O1] whoever listens here is told of deliveries, and only of those',
     async run({ storage }) {
-      const told: Notice[] = []
+      const told: StoreNotification[] = []
       const stop = storage.listen((notice) => told.push(notice))
       const deliveries = async (): Promise<number> => {
         await new Promise(setImmediate)

@@ -1,7 +1,7 @@
 /** Waits for what a storage tells, with a limit of time. */
 import { isDeepStrictEqual } from 'node:util'
 
-import type { Notice, RunStorage } from '../ports/run-storage.ts'
+import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
 
 /** How long a notice may take to another process, in milliseconds. */
 const LIMIT_MS = 2_000
@@ -13,7 +13,7 @@ export interface NoticeWatch {
    *
    * @throws {Error} with all that was told, when that takes too long.
    */
-  next(wanted: Notice): Promise<void>
+  next(wanted: StoreNotification): Promise<void>
   /** The same for the event of a run with that sequence number: some notice has it in its range. */
   events(runId: string, seq: number): Promise<void>
   stop(): void
@@ -21,7 +21,7 @@ export interface NoticeWatch {
 
 /** Begins to watch. */
 export function watchNotices(storage: RunStorage): NoticeWatch {
-  const told: Notice[] = []
+  const told: StoreNotification[] = []
   const watchers = new Set<() => void>()
   const stop = storage.listen((notice) => {
     told.push(notice)
@@ -61,7 +61,7 @@ export function watchNotices(storage: RunStorage): NoticeWatch {
 }
 
 function isIn(
-  notice: Notice,
+  notice: StoreNotification,
   { runId, seq }: { readonly runId: string; readonly seq: number },
 ): boolean {
   if (notice.kind !== 'events' || notice.runId !== runId) return false

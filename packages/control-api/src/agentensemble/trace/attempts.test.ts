@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { attemptsOf } from './attempts.ts'
 import { sumsOf } from './trace-metrics.ts'
 
-import type { Span } from './attempts.ts'
+import type { WorkSpan } from './attempts.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
@@ -45,7 +45,7 @@ const begun = [
 ]
 
 /** Start and end of a span, from the start of the run. */
-const spanOf = ({ startedAt, completedAt }: Span): readonly [number, number] => [
+const spanOf = ({ startedAt, completedAt }: WorkSpan): readonly [number, number] => [
   startedAt - START,
   completedAt - START,
 ]

@@ -10,18 +10,18 @@
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
 /** When something was. */
-export interface Span {
+export interface WorkSpan {
   readonly startedAt: number
   readonly completedAt: number
 }
 
 /** One tool call, or a step of one. */
-export interface TracedCall extends Span {
+export interface TracedCall extends WorkSpan {
   readonly event: RunEventOf<'tool_called'>
 }
 
 /** One model turn that was answered, with the tool calls it asked for. */
-export interface TracedTurn extends Span {
+export interface TracedTurn extends WorkSpan {
   readonly started: RunEventOf<'llm_iteration_started'>
   readonly completed: RunEventOf<'llm_iteration_completed'>
   readonly calls: TracedCall[]

@@ -2,7 +2,13 @@
 import { isoDuration } from './iso-duration.ts'
 import { sumsOf, taskMetricsOf, type CostShares } from './trace-metrics.ts'
 
-import type { Span, TracedAttempt, TracedCall, TracedDelegation, TracedTurn } from './attempts.ts'
+import type {
+  WorkSpan,
+  TracedAttempt,
+  TracedCall,
+  TracedDelegation,
+  TracedTurn,
+} from './attempts.ts'
 import type {
   CaptureMode,
   LlmInteraction,
@@ -151,14 +157,14 @@ function delegationSpan(
   { started, startedAt: askedAt, end, endedAt }: TracedDelegation,
   worker: TracedAttempt | undefined,
   lastAt: number,
-): Span {
+): WorkSpan {
   const isSaid = started.startedAt !== undefined || worker === undefined
   const startedAt = isSaid ? askedAt : Date.parse(worker.started.startedAt)
   const derived = end?.type === 'delegation_completed' ? startedAt + end.durationMs : lastAt
   return { startedAt, completedAt: Math.max(startedAt, endedAt ?? derived) }
 }
 
-function spanOf({ startedAt, completedAt }: Span) {
+function spanOf({ startedAt, completedAt }: WorkSpan) {
   return {
     startedAt: new Date(startedAt).toISOString(),
     completedAt: new Date(completedAt).toISOString(),

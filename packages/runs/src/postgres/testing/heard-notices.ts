@@ -1,11 +1,11 @@
 /** What a listener hears, for tests. */
-import type { Notice } from '../../ports/run-storage.ts'
+import type { StoreNotification } from '../../ports/run-storage.ts'
 
 /** Notices as they come. */
 export interface HeardNotices {
-  readonly all: readonly Notice[]
+  readonly all: readonly StoreNotification[]
   /** Resolves with the first notice, heard already or to come, that `wanted` takes. */
-  first(wanted: (notice: Notice) => boolean): Promise<Notice>
+  first(wanted: (notice: StoreNotification) => boolean): Promise<StoreNotification>
   /** Forgets what was heard so far. */
   clear(): void
 }
@@ -14,8 +14,10 @@ export interface HeardNotices {
 const LIMIT_MS = 10_000
 
 /** Listens with `listen` for as long as the process lives. */
-export function heardNotices(listen: (listener: (notice: Notice) => void) => void): HeardNotices {
-  const all: Notice[] = []
+export function heardNotices(
+  listen: (listener: (notice: StoreNotification) => void) => void,
+): HeardNotices {
+  const all: StoreNotification[] = []
   const waiting = new Set<() => void>()
   listen((notice) => {
     all.push(notice)

@@ -2,11 +2,11 @@
  * Pure: notices as they go through NOTIFY, whose payload may have 7 999 bytes. One payload is JSON: who
  * sent it, and as many notices as fit.
  */
-import type { Notice } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/run-storage.ts'
 
 /** Notices that go to other processes. */
-export type SentNotice = Extract<
-  Notice,
+export type SentNotification = Extract<
+  StoreNotification,
   { kind: 'events' | 'ready' | 'signal' | 'answer' | 'delivery' | 'missed' }
 >
 
@@ -14,7 +14,10 @@ export type SentNotice = Extract<
 const LONGEST_PAYLOAD = 7_500
 
 /** The payloads that hold `notices`. One that is too long by itself becomes `missed`. */
-export function toPayloads(origin: string, notices: readonly SentNotice[]): readonly string[] {
+export function toPayloads(
+  origin: string,
+  notices: readonly SentNotification[],
+): readonly string[] {
   const payloads: string[] = []
   let items: string[] = []
   let bytes = 0
@@ -38,10 +41,13 @@ export function toPayloads(origin: string, notices: readonly SentNotice[]): read
 }
 
 /** The notices of a payload, unless it comes from `origin` itself; `missed` when it cannot be read. */
-export function fromPayload(origin: string, payload: string): readonly SentNotice[] {
+export function fromPayload(origin: string, payload: string): readonly SentNotification[] {
   try {
     // NOTE: only stores of this kind write to this channel; what others send is found out below.
-    const { from, items } = JSON.parse(payload) as { from: string; items: readonly SentNotice[] }
+    const { from, items } = JSON.parse(payload) as {
+      from: string
+      items: readonly SentNotification[]
+    }
     if (from === origin) return []
     return Array.isArray(items) ? items : [{ kind: 'missed' }]
   } catch {

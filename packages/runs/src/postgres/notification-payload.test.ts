@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
-import { fromPayload, toPayloads, type SentNotice } from './notice-payload.ts'
+import { fromPayload, toPayloads, type SentNotification } from './notification-payload.ts'
 
 const ORIGIN = 'origin-a'
 
 describe('notices through NOTIFY', () => {
   it('come to others as they were sent, in their order', () => {
-    const notices: readonly SentNotice[] = [
+    const notices: readonly SentNotification[] = [
       { kind: 'events', runId: 'run "\u0000\ud800', from: 3, to: 9 },
       { kind: 'ready' },
       { kind: 'signal', runId: 'run-b' },

@@ -11,14 +11,14 @@
 import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'
 
-import { NoticeBoard } from '../feed/notice-board.ts'
-import { connectionOptions, destroy, hashOf, quoted, settled } from './connections.ts'
-import { fromPayload } from './notice-payload.ts'
+import { NotificationHub } from '../feed/notification-hub.ts'
+import { connectionOptions, destroy, hashName, quoted, settled } from './connections.ts'
+import { fromPayload } from './notification-payload.ts'
 
-import type { Notice } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/run-storage.ts'
 
 /** What it works with. */
-export interface NoticesOptions {
+export interface PostgresNotificationsOptions {
   readonly connectionString: string
   readonly schema: string
   readonly logger: Logger
@@ -36,23 +36,23 @@ const LONGEST_WAIT_MS = 2_000
 
 /** Where the notices of a schema go. */
 export function channelOf(schema: string): string {
-  return `tutti_${hashOf(schema).toString('hex').slice(0, 16)}`
+  return `tutti_${hashName(schema).toString('hex').slice(0, 16)}`
 }
 
 /** Listeners, and the connection that listens for them. */
-export class Notices {
+export class PostgresNotifications {
   /** Tells this store from others, so that it does not hear itself. */
   readonly origin = crypto.randomUUID()
-  readonly #options: NoticesOptions
-  readonly #board: NoticeBoard
+  readonly #options: PostgresNotificationsOptions
+  readonly #board: NotificationHub
   #client: Client | undefined
   #isClosed = false
   #waitMs = FIRST_WAIT_MS
   #stopWaiting: (() => void) | undefined
 
-  constructor(options: NoticesOptions) {
+  constructor(options: PostgresNotificationsOptions) {
     this.#options = options
-    this.#board = new NoticeBoard((error) => {
+    this.#board = new NotificationHub((error) => {
       options.logger.error('A listener of the run store threw', { error })
     })
   }
@@ -84,12 +84,12 @@ export class Notices {
   }
 
   /** Adds a listener, until the returned function is called. */
-  listen(listener: (notice: Notice) => void): () => void {
+  listen(listener: (notice: StoreNotification) => void): () => void {
     return this.#board.listen(listener)
   }
 
   /** Tells the listeners of this process; after the caller has gone on. */
-  tell(notices: readonly Notice[]): void {
+  tell(notices: readonly StoreNotification[]): void {
     this.#board.tell(notices)
   }
 

@@ -1,9 +1,9 @@
 /** Tells those in this process who listen to a store. */
-import type { Notice } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/run-storage.ts'
 
 /** Where notices go. */
-export class NoticeBoard {
-  readonly #listeners = new Set<{ readonly listener: (notice: Notice) => void }>()
+export class NotificationHub {
+  readonly #listeners = new Set<{ readonly listener: (notice: StoreNotification) => void }>()
   readonly #onError: (error: unknown) => void
 
   /** `onError` is told of what a listener throws; the others hear of the notice all the same. */
@@ -12,7 +12,7 @@ export class NoticeBoard {
   }
 
   /** Adds a listener, until the returned function is called. */
-  listen(listener: (notice: Notice) => void): () => void {
+  listen(listener: (notice: StoreNotification) => void): () => void {
     const entry = { listener }
     this.#listeners.add(entry)
     return () => {
@@ -21,7 +21,7 @@ export class NoticeBoard {
   }
 
   /** Tells of what was committed, after the caller has gone on. */
-  tell(notices: readonly Notice[]): void {
+  tell(notices: readonly StoreNotification[]): void {
     if (notices.length === 0 || this.#listeners.size === 0) return
     queueMicrotask(() => {
       this.tellNow(notices)
@@ -29,7 +29,7 @@ export class NoticeBoard {
   }
 
   /** Tells at once. */
-  tellNow(notices: readonly Notice[]): void {
+  tellNow(notices: readonly StoreNotification[]): void {
     for (const notice of notices) this.#tellOf(notice)
   }
 
@@ -38,7 +38,7 @@ export class NoticeBoard {
     this.#listeners.clear()
   }
 
-  #tellOf(notice: Notice): void {
+  #tellOf(notice: StoreNotification): void {
     for (const { listener } of this.#listeners) {
       try {
         listener(notice)

@@ -5,11 +5,11 @@ import { tcpProxy } from '../../../../tooling/net/tcp-proxy.ts'
 import { poison, token } from '../testing/event-fixtures.ts'
 import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
-import { channelOf, Notices } from './notices.ts'
+import { channelOf, PostgresNotifications } from './notifications.ts'
 import { heardNotices } from './testing/heard-notices.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
-import type { Notice, RunStorage } from '../ports/run-storage.ts'
+import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
 
 const database = ownDatabase()
 let schema = ''
@@ -151,7 +151,9 @@ describe('the connection that listens', () => {
 })
 
 /** Events after the first, which tells that a run is new. */
-function isWritten(notice: Notice): notice is Extract<Notice, { kind: 'events' }> {
+function isWritten(
+  notice: StoreNotification,
+): notice is Extract<StoreNotification, { kind: 'events' }> {
   return notice.kind === 'events' && notice.from > 0
 }
 
@@ -171,7 +173,7 @@ async function listeners(count: number): Promise<void> {
 /** A connection that is asked often. */
 async function openNotices(connectionString: string) {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const notices = new Notices({
+  const notices = new PostgresNotifications({
     connectionString,
     schema,
     logger: silentLogger,
