@@ -1,7 +1,7 @@
 /** Holds the vitest project "built" to its purpose: packages resolve to what is published. */
 import { expect, it } from 'vitest'
 
-it.each(['@tutti/core', '@tutti/net', '@tutti/protocol'])(
+it.each(['@tutti/core', '@tutti/protocol'])(
   'resolves %s to its built files, as do the tests beside this one',
   (name) => {
     expect(import.meta.resolve(name)).toMatch(/\/packages\/\w+\/dist\/.+\.js$/)

@@ -33,7 +33,7 @@ export {
   DirectiveInput,
   ReviewVerdict,
   RunCommand,
-  RunCommandReplies,
+  RUN_COMMAND_REPLIES,
 } from './schemas/run-command.ts'
 export type { ReplyTo, RunCommandKind, RunCommandOf } from './schemas/run-command.ts'
 

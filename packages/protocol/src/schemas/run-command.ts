@@ -94,7 +94,7 @@ export type RunCommandOf<K extends RunCommandKind> = {
 }[K]
 
 /** The reply to each command. */
-export const RunCommandReplies = {
+export const RUN_COMMAND_REPLIES = {
   /** `CANCELLED` when the run has ended with the command, `CANCELLING` while its work stops. */
   cancel: Type.Object({ status: Type.Enum(['CANCELLING', 'CANCELLED']) }),
   switch_model: Type.Object({
@@ -111,4 +111,4 @@ export const RunCommandReplies = {
 } as const satisfies Readonly<Record<RunCommandKind, Type.TSchema>>
 
 /** The reply to a command of the kinds `K`. */
-export type ReplyTo<K extends RunCommandKind> = Type.Static<(typeof RunCommandReplies)[K]>
+export type ReplyTo<K extends RunCommandKind> = Type.Static<(typeof RUN_COMMAND_REPLIES)[K]>

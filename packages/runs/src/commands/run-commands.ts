@@ -14,7 +14,7 @@ import { isoNow, sleep, TuttiError } from '@tutti/core'
 import { applyToUnowned, type AppliedCommand } from '@tutti/ensemble'
 import {
   decode,
-  RunCommandReplies,
+  RUN_COMMAND_REPLIES,
   type ReplyTo,
   type RunCommand,
   type RunCommandKind,
@@ -70,7 +70,7 @@ export class RunCommands {
   ): Promise<ReplyTo<K>> {
     // An owner of an earlier version replies nothing where there is nothing to say.
     const reply = (await this.#deliver(runId, command)) ?? {}
-    const decoded = decode(RunCommandReplies[command.kind], reply)
+    const decoded = decode(RUN_COMMAND_REPLIES[command.kind], reply)
     if (decoded.ok) return decoded.value
     throw new TuttiError('ENGINE_FAILED', `Cannot read the reply to a command for run ${runId}`)
   }
