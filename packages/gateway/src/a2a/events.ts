@@ -19,9 +19,17 @@ import {
   toWireTask,
   type Showing,
 } from './to-task.ts'
-import { isSettled, isTerminal, toOutput, viewAfter, type TaskView } from './view.ts'
+import {
+  finalTaskOf,
+  isSettled,
+  isTerminal,
+  openReviews,
+  stateOf,
+  viewAfter,
+  type TaskView,
+} from './view.ts'
 
-import type { ArtifactUpdate, StreamItem } from './wire.ts'
+import type { A2aTaskState, ArtifactUpdate, StreamItem } from './wire.ts'
 import type { LoadedTask } from './load-task.ts'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
@@ -61,14 +69,15 @@ export class TaskUpdates {
       return
     }
     if (event.type === 'task_completed') {
-      const status = progressOf(this.#facts, view, toOutput(event))
+      const status = progressOf(this.#facts, view, event)
       yield { statusUpdate: { ...ids, status, ...this.#usage() } }
       return
     }
-    if (isTerminal(view) && !isTerminal(before)) yield* this.#leftOver(view, ids)
+    const [state, stateBefore] = [stateOf(view), stateOf(before)]
+    if (isTerminal(state) && !isTerminal(stateBefore)) yield* this.#leftOver(view, ids)
     const isUpdate =
-      view.state !== before.state ||
-      view.reviews[0]?.reviewId !== before.reviews[0]?.reviewId ||
+      state !== stateBefore ||
+      openReviews(view)[0]?.reviewId !== openReviews(before)[0]?.reviewId ||
       event.type === 'run_cancelling' ||
       (this.#showing.usage && view.usage.tokens !== before.usage.tokens)
     if (!isUpdate) return
@@ -81,7 +90,7 @@ export class TaskUpdates {
     ids: Pick<ArtifactUpdate, 'taskId' | 'contextId'>,
   ): Generator<StreamItem> {
     for (const output of outputsOf(view)) {
-      if (output.taskName === view.finalTask) continue
+      if (output.taskName === finalTaskOf(view)) continue
       const artifact = toArtifact(output, this.#showing.modes)
       yield { artifactUpdate: { ...ids, artifact, append: false, lastChunk: true } }
     }
@@ -94,7 +103,8 @@ export class TaskUpdates {
     return { metadata }
   }
 
-  #artifactAfter(event: LoggedRunEvent, { finalTask }: TaskView): Update | undefined {
+  #artifactAfter(event: LoggedRunEvent, view: TaskView): Update | undefined {
+    const finalTask = finalTaskOf(view)
     switch (event.type) {
       case 'run_resumed':
         this.#isFresh = true
@@ -126,7 +136,7 @@ export class TaskUpdates {
   }
 
   #outputOf(event: RunEventOf<'task_completed'>): Update {
-    const artifact = toArtifact(toOutput(event), this.#showing.modes)
+    const artifact = toArtifact(event, this.#showing.modes)
     const isWritten = !this.#isFresh && this.#written === event.output
     if (!isWritten) return { artifact, append: false, lastChunk: true }
     // The text is there already, in pieces; an artifact must have a part.
@@ -161,12 +171,12 @@ export class TaskStream {
   }
 
   /** Whether nothing follows a task in this state. */
-  endsWith(state: TaskView['state']): boolean {
-    return this.#until === 'terminal' ? isTerminal({ state }) : isSettled({ state })
+  endsWith(state: A2aTaskState): boolean {
+    return this.#until === 'terminal' ? isTerminal(state) : isSettled(state)
   }
 
   get isDone(): boolean {
-    return this.endsWith(this.#updates.view.state)
+    return this.endsWith(stateOf(this.#updates.view))
   }
 
   /** Returns the items of a batch of events, up to the last item of the stream. */

@@ -11,7 +11,15 @@ import { MESSAGE_MEDIA_TYPES, objectsIn, readContent } from './message.ts'
 import { modernParams, type Params } from './params.ts'
 import { readBegin, readReply } from './request.ts'
 import { identityOf, takes, toWireTask, type Showing } from './to-task.ts'
-import { firstView, isSettled, isTerminal, viewAfter, withoutReview } from './view.ts'
+import {
+  firstView,
+  isSettled,
+  isTerminal,
+  openReviews,
+  stateOf,
+  viewAfter,
+  withoutReview,
+} from './view.ts'
 import {
   GetTaskParams,
   ListTasksParams,
@@ -75,7 +83,7 @@ export const OPERATIONS = {
   },
   async SubscribeToTask(params, call) {
     const loaded = await loadTask(call, checked(TaskIdParams, params).id)
-    if (isTerminal(loaded.view)) {
+    if (isTerminal(stateOf(loaded.view))) {
       throw new A2aError(
         'UNSUPPORTED_OPERATION',
         `Operation not supported: task "${loaded.facts.id}" is over, and nothing more happens in it`,
@@ -184,7 +192,7 @@ async function continueTask(
     throw invalidParams([{ path: '/message/contextId', message: problem }])
   }
   const content = readContent(message.parts)
-  if (isTerminal(view)) {
+  if (isTerminal(stateOf(view))) {
     throw new A2aError(
       'UNSUPPORTED_OPERATION',
       `Operation not supported: task "${taskId}" is over. Send a message in its context without its id`,
@@ -201,7 +209,8 @@ async function continueTask(
 }
 
 /** Returns the id of the open review that a message names, or else of the oldest. */
-function reviewMeant({ reviews }: TaskView, named: unknown): string | undefined {
+function reviewMeant(view: TaskView, named: unknown): string | undefined {
+  const reviews = openReviews(view)
   if (named === undefined) return reviews[0]?.reviewId
   const found = reviews.find(({ reviewId }) => reviewId === named)
   if (found !== undefined) return found.reviewId
@@ -236,11 +245,11 @@ async function whenSettled(
 ): Promise<LoadedTask> {
   const { runId } = task.run
   let { view } = task
-  if (isSettled(view)) return task
+  if (isSettled(stateOf(view))) return task
   for await (const events of service.options.runs.follow({ runId, from: view.nextSeq, signal })) {
     for (const event of events) {
       view = viewAfter(view, event)
-      if (isSettled(view)) return { ...task, view }
+      if (isSettled(stateOf(view))) return { ...task, view }
     }
   }
   return { ...task, view }

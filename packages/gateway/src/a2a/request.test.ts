@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 
 import { readA2aDecision, readInputs } from './request.ts'
 
-import type { OpenReview } from './view.ts'
+import type { RunEventOf } from '@tutti/protocol'
 
-const AFTER: OpenReview = {
+const AFTER: RunEventOf<'review_requested'> = {
   type: 'review_requested',
   reviewId: 'r',
   taskDescription: 'Sing',
@@ -21,16 +21,24 @@ const AFTER: OpenReview = {
   agentRole: 'Singer',
   requestedAt: '2026-01-01T00:00:00Z',
 }
-const CALL: OpenReview = {
+const CALL: RunEventOf<'review_requested'> = {
   ...AFTER,
   timing: 'DURING_EXECUTION',
   toolName: 't',
   toolInput: { a: 1 },
 }
-const QUESTION: OpenReview = { ...CALL, taskDescription: 'Which?', toolInput: 'Which?' }
-const FORM: OpenReview = { ...CALL, taskDescription: 'Which?', toolInput: null }
+const QUESTION: RunEventOf<'review_requested'> = {
+  ...CALL,
+  taskDescription: 'Which?',
+  toolInput: 'Which?',
+}
+const FORM: RunEventOf<'review_requested'> = { ...CALL, taskDescription: 'Which?', toolInput: null }
 /** A tool of text that is asked for: its input is not what is asked. */
-const TEXT_CALL: OpenReview = { ...CALL, taskDescription: 'Runs a command', toolInput: 'ls' }
+const TEXT_CALL: RunEventOf<'review_requested'> = {
+  ...CALL,
+  taskDescription: 'Runs a command',
+  toolInput: 'ls',
+}
 
 const content = (text: string, ...data: readonly unknown[]) => ({ text, data })
 

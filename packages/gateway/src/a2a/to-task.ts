@@ -1,9 +1,9 @@
 /** Pure: from the view of a task to the objects of A2A 1.0. */
 import { usageMetadata } from '../service/usage.ts'
-import { isTerminal } from './view.ts'
+import { doneTasks, finalTaskOf, isTerminal, openReviews, stateOf, type TaskView } from './view.ts'
 
-import type { OpenReview, TaskOutput, TaskView, Turn } from './view.ts'
 import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
+import type { GateState, RunEventOf } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
 /** Tag of runs that says which context they belong to. */
@@ -53,7 +53,7 @@ function messageIn(request: RunRecord['request']): WireMessage | undefined {
   return memo?.[MESSAGE_MEMO] as WireMessage | undefined
 }
 
-/** The task as it stands. */
+/** Returns a task as of its view. */
 export function toWireTask(facts: WireTaskIdentity, view: TaskView, showing: Showing): WireTask {
   const { historyLength = Infinity, artifacts: wanted = true, modes, usage } = showing
   const history = historyLength === 0 ? [] : historyOf(facts, view).slice(-historyLength)
@@ -68,33 +68,52 @@ export function toWireTask(facts: WireTaskIdentity, view: TaskView, showing: Sho
   }
 }
 
-/** Where the task stands, with its question, or why it failed. */
+/** Returns the status of a task, with its question or its error. */
 export function wireStatusOf(facts: WireTaskIdentity, view: TaskView): A2aTaskStatus {
-  const { state, changedAt: timestamp, reviews, error } = view
-  const [review] = reviews
+  const { changedAt: timestamp, run } = view
+  const state = stateOf(view)
+  const [review] = openReviews(view)
   if (review !== undefined && state === 'TASK_STATE_INPUT_REQUIRED') {
     return { state, message: questionOf(facts, review), timestamp }
   }
-  if (error === undefined) return { state, timestamp }
-  const message = agentMessage(facts, `${facts.id}-error`, [{ text: error }])
+  if (run.error === undefined) return { state, timestamp }
+  const message = agentMessage(facts, `${facts.id}-error`, [{ text: run.error.message }])
   return { state, message, timestamp }
 }
 
-/** What was said: what asked for the task, then questions and answers, in order. */
-function historyOf(facts: WireTaskIdentity, { turns }: TaskView): readonly WireMessage[] {
-  return [facts.asked, ...turns.map((turn) => messageOf(facts, turn))]
+/** Returns the message that began the task, then questions, answers and guidance in the order of their times. */
+function historyOf(facts: WireTaskIdentity, { run }: TaskView): readonly WireMessage[] {
+  const reviews = run.gates.flatMap((review) => {
+    const { reviewId, requestedAt, decidedAt } = review
+    const question = { at: requestedAt, message: questionOf(facts, review) }
+    if (decidedAt === undefined) return [question]
+    const answer = userMessage(facts, `${reviewId}-answer`, decisionText(review))
+    return [question, { at: decidedAt, message: answer }]
+  })
+  const guidance = run.directives.map(({ directiveId, content = '', activeAt }) => ({
+    at: activeAt,
+    message: userMessage(facts, directiveId, content),
+  }))
+  // Directives of earlier versions have no time: they come last.
+  const inOrder = [...reviews, ...guidance].toSorted((a, b) => timeOf(a) - timeOf(b))
+  return [facts.asked, ...inOrder.map(({ message }) => message)]
 }
 
-function messageOf(facts: WireTaskIdentity, turn: Turn): WireMessage {
-  if (turn.by === 'agent') return questionOf(facts, turn.review)
-  const { id: taskId, contextId } = facts
-  return {
-    messageId: turn.id,
-    contextId,
-    taskId,
-    role: 'ROLE_USER',
-    parts: [{ text: turn.text }],
-  }
+function timeOf({ at }: { readonly at: string | undefined }): number {
+  return at === undefined ? Number.MAX_VALUE : Date.parse(at)
+}
+
+function decisionText({ decision, feedback, revisedOutput = '' }: GateState): string {
+  if (decision === 'EDIT') return revisedOutput
+  return feedback === undefined ? String(decision) : `${decision}: ${feedback}`
+}
+
+function userMessage(
+  { id: taskId, contextId }: WireTaskIdentity,
+  messageId: string,
+  text: string,
+): WireMessage {
+  return { messageId, contextId, taskId, role: 'ROLE_USER', parts: [{ text }] }
 }
 
 function agentMessage(
@@ -105,8 +124,8 @@ function agentMessage(
   return { messageId, contextId, taskId, role: 'ROLE_AGENT', parts }
 }
 
-/** A gate as a question: in words for people, and as data for programs. */
-function questionOf(facts: WireTaskIdentity, review: OpenReview): WireMessage {
+/** Returns a review as a question: as text for people, and as data for programs. */
+function questionOf(facts: WireTaskIdentity, review: GateState): WireMessage {
   const { reviewId, taskName, timing, prompt, taskOutput, toolName, toolInput } = review
   const asked = prompt ?? questionText(review)
   const data = {
@@ -120,8 +139,8 @@ function questionOf(facts: WireTaskIdentity, review: OpenReview): WireMessage {
   return agentMessage(facts, reviewId, [{ text }, { data }])
 }
 
-/** The question of a gate for which nobody wrote one; a tool says in its own words what it asks. */
-function questionText({ timing, taskName, taskDescription }: OpenReview): string {
+/** Returns the question of a review without a prompt; a tool call has the question of its tool. */
+function questionText({ timing, taskName, taskDescription }: GateState): string {
   switch (timing) {
     case 'BEFORE_EXECUTION':
       return `May "${taskName}" begin?\n\n${taskDescription}`
@@ -132,26 +151,32 @@ function questionText({ timing, taskName, taskDescription }: OpenReview): string
   }
 }
 
-/** What the run has made: its own output. One that ended without has what its tasks had done by then. */
+/** Output of one task of the run. */
+export type TaskOutput = Pick<
+  RunEventOf<'task_completed'>,
+  'taskName' | 'output' | 'structuredOutput' | 'parts'
+>
+
+/** Returns the output of the run; if it ended without one, the outputs of its tasks. */
 export function outputsOf(view: TaskView): readonly TaskOutput[] {
-  const { outputs, finalTask } = view
-  const final = outputs.filter(({ taskName }) => taskName === finalTask)
-  return final.length > 0 || !isTerminal(view) ? final : outputs
+  const outputs = doneTasks(view).map(({ name: taskName, ...task }) => ({ taskName, ...task }))
+  const final = outputs.filter(({ taskName }) => taskName === finalTaskOf(view))
+  return final.length > 0 || !isTerminal(stateOf(view)) ? final : outputs
 }
 
-/** The status of a task at work, with what one of the tasks of its run has given. */
+/** Returns the status of a working task, with the output of one task of its run. */
 export function progressOf(
   facts: WireTaskIdentity,
-  { state, changedAt: timestamp }: TaskView,
-  { taskName, text }: TaskOutput,
+  view: TaskView,
+  { taskName, output: text }: TaskOutput,
 ): A2aTaskStatus {
   const message = agentMessage(facts, `${facts.id}-${taskName}`, [{ text }])
-  return { state, message, timestamp }
+  return { state: stateOf(view), message, timestamp: view.changedAt }
 }
 
-/** An output as an artifact, in the media types that a caller takes. */
+/** Returns an output as an artifact, in the media types that a caller accepts. */
 export function toArtifact(
-  { taskName, text, value, parts: given }: TaskOutput,
+  { taskName, output: text, structuredOutput: value, parts: given }: TaskOutput,
   modes: readonly string[],
 ): Artifact {
   if (given !== undefined) return { artifactId: taskName, name: taskName, parts: given }

@@ -4,12 +4,15 @@ import {
   firstView,
   isSettled,
   isTerminal,
+  openReviews,
+  stateOf,
   viewAfter,
   withoutReview,
   type TaskView,
 } from './view.ts'
 import { wireStatusOf, toWireTask } from './to-task.ts'
 
+import type { A2aTaskState } from './wire.ts'
 import type { RunEvent } from '@tutti/protocol'
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
@@ -108,14 +111,14 @@ describe('a task as its events tell it', () => {
     ['its cancel', [cancelling, result('CANCELLED')], 'CANCELED', at(6)],
   ])('[V1] after %s it is as it should', (_title, events, state, changedAt) => {
     const view = viewOf(...events)
-    expect([view.state, view.changedAt]).toEqual([`TASK_STATE_${state}`, changedAt])
+    expect([stateOf(view), view.changedAt]).toEqual([`TASK_STATE_${state}`, changedAt])
     expect(view.nextSeq).toBe(events.length)
   })
 
   it('[V1] has a question once that is asked again after a crash', () => {
-    const { reviews, turns } = viewOf(gate('a', 2), gate('a', 4))
-    expect([reviews.length, turns.length]).toEqual([1, 1])
-    expect(reviews[0]?.requestedAt).toBe(at(4))
+    const view = viewOf(gate('a', 2), gate('a', 4))
+    expect(openReviews(view)).toMatchObject([{ reviewId: 'a', requestedAt: at(4) }])
+    expect(toWireTask(FACTS, view, SHOWN).history).toHaveLength(2)
   })
 
   it('[V1] asks the oldest question, and none while it is canceled', () => {
@@ -133,19 +136,16 @@ describe('a task as its events tell it', () => {
   })
 
   it('[V2] that ended without it has the outputs of its other tasks', () => {
-    const view: TaskView = {
-      ...viewOf(started, done('first', 'a')),
-      state: 'TASK_STATE_FAILED',
-    }
+    const view = viewOf(started, done('first', 'a'), result('FAILED'))
     const { artifacts } = toWireTask(FACTS, view, SHOWN)
     expect(artifacts).toMatchObject([{ artifactId: 'first', parts: [{ text: 'a' }] }])
   })
 
   it('[V3] does not ask again what is answered', () => {
-    const answered = withoutReview(viewOf(gate('a', 1)), 'a', at(2))
-    expect(answered.state).toBe('TASK_STATE_WORKING')
-    const event = { ...gate('a', 3), runId: 'run-1', seq: 1, id: 'x' }
-    expect(viewAfter(answered, event).state).toBe('TASK_STATE_WORKING')
+    const answered = withoutReview(viewOf(started, gate('a', 2)), 'a')
+    expect(stateOf(answered)).toBe('TASK_STATE_WORKING')
+    const event = { ...gate('a', 3), runId: 'run-1', seq: 2, id: 'x' }
+    expect(stateOf(viewAfter(answered, event))).toBe('TASK_STATE_WORKING')
   })
 
   it('has a history of what asked for it, questions and answers, in order', () => {
@@ -179,7 +179,7 @@ describe('a task as its events tell it', () => {
     ['CANCELED', true, true],
     ['REJECTED', true, true],
   ])('in %s: settled is %s, terminal %s', (name, settled, terminal) => {
-    const state = `TASK_STATE_${name}` as TaskView['state']
-    expect([isSettled({ state }), isTerminal({ state })]).toEqual([settled, terminal])
+    const state = `TASK_STATE_${name}` as A2aTaskState
+    expect([isSettled(state), isTerminal(state)]).toEqual([settled, terminal])
   })
 })

@@ -1,60 +1,39 @@
 /**
- * Pure: a task of A2A, out of the events of its run.
+ * Pure: a task of A2A as a view of the state of its run.
  *
- *   SUBMITTED ─▶ WORKING ⇄ INPUT_REQUIRED ─▶ COMPLETED | FAILED | CANCELED
+ *   SUBMITTED ─▶ WORKING ⇄ INPUT_REQUIRED ─▶ COMPLETED | FAILED | CANCELED | REJECTED
  *
- * V1 The state is that of the run; while a gate is open it is INPUT_REQUIRED, and the oldest open gate is
- *    what is asked.
- * V2 What the last task of the run has given is the artifact, under the name of that task; a later output takes the
- *    place of an earlier one. A run that ended without it has as artifacts what its other tasks have given.
- * V3 A gate that is closed stays so, also when an older event that opens it comes again.
- * V4 Events in any batches give the same view, and events that say nothing of the task leave it as it is.
+ * V1 The state is that of the run; while a review is open it is INPUT_REQUIRED, and the oldest open review is the
+ *    question.
+ * V2 The output of the last planned task of the run is the artifact, under the name of that task. A run that ended
+ *    without it has the outputs of its other tasks as artifacts.
+ * V3 A review that a message has decided is closed, also before the log shows it.
+ * V4 Events in any batches give the same view. Text of models and tool calls are not folded: a task does not show them.
  */
+import { applyRunEvent, emptyRunState } from '@tutti/protocol'
+
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../service/usage.ts'
 
-import type { WirePart, A2aTaskState } from './wire.ts'
-import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { A2aTaskState } from './wire.ts'
+import type { GateState, LoggedRunEvent, RunState, TaskState } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
-/** A review that waits for a decision. */
-export type OpenReview = RunEventOf<'review_requested'>
-
-/** What one task of the run has given. */
-export interface TaskOutput {
-  readonly taskName: string
-  readonly text: string
-  /** The same as a value, where the task has a schema for it. */
-  readonly value?: unknown
-  /** Files, URLs and data that a handler gave in place of both. */
-  readonly parts?: readonly WirePart[]
-}
-
-/** Something that was said while the run went on. */
-export type Turn =
-  | { readonly by: 'agent'; readonly review: OpenReview }
-  | { readonly by: 'user'; readonly id: string; readonly text: string }
-
-/** A task as its events tell it. */
+/** A task as of one event of its run. */
 export interface TaskView {
-  readonly state: A2aTaskState
-  /** Since when, as its events say it. */
+  readonly run: RunState
+  /** When the state changed last. */
   readonly changedAt: string
-  /** Why it failed. */
-  readonly error?: string
-  readonly reviews: readonly OpenReview[]
-  readonly closedReviews: readonly string[]
-  readonly outputs: readonly TaskOutput[]
-  readonly turns: readonly Turn[]
-  /** The task whose output is that of the run; undefined before it began. */
-  readonly finalTask: string | undefined
+  /** Reviews that messages have decided. */
+  readonly decided: readonly string[]
   readonly usage: RunUsage
-  /** The `seq` of the first event that it does not know yet. */
+  /** The `seq` of the first event that is not in the view. */
   readonly nextSeq: number
 }
 
-/** Types of the events that a view is made of, but for those of usage. */
+/** Types of the events that a view is made of, in addition to those of usage. */
 export const VIEW_EVENTS = [
   'ensemble_started',
+  'delegation_started',
   'review_requested',
   'review_decided',
   'review_timed_out',
@@ -66,23 +45,82 @@ export const VIEW_EVENTS = [
   'run_result',
 ] as const satisfies readonly LoggedRunEvent['type'][]
 
-/** The view of a run of which no event is known yet. */
+const FOLDED: ReadonlySet<string> = new Set(VIEW_EVENTS)
+
+/** The view of a run before its first event. */
 export function firstView({ createdAt }: Pick<RunRecord, 'createdAt'>): TaskView {
   return {
-    state: 'TASK_STATE_SUBMITTED',
+    run: emptyRunState(),
     changedAt: new Date(createdAt).toISOString(),
-    reviews: [],
-    closedReviews: [],
-    outputs: [],
-    turns: [],
-    finalTask: undefined,
+    decided: [],
     usage: NO_RUN_USAGE,
     nextSeq: 0,
   }
 }
 
-/** Whether the task changes no more. */
-export function isTerminal({ state }: Pick<TaskView, 'state'>): boolean {
+/** The view after one more event. */
+export function viewAfter(view: TaskView, event: LoggedRunEvent): TaskView {
+  const next = { ...view, usage: addEventUsage(view.usage, event), nextSeq: event.seq + 1 }
+  if (!FOLDED.has(event.type)) return next
+  const folded = { ...next, run: withinMemory(applyRunEvent(view.run, event), event) }
+  return { ...folded, changedAt: changeOf(view, folded, event) ?? view.changedAt }
+}
+
+/** When an event changed the state of the task; undefined if it did not, or its time is unknown. */
+function changeOf(before: TaskView, after: TaskView, event: LoggedRunEvent): string | undefined {
+  switch (event.type) {
+    case 'ensemble_started':
+      return event.startedAt
+    case 'run_cancelling':
+      return event.requestedAt
+    case 'ensemble_completed':
+      return event.completedAt
+    case 'review_requested':
+      return openReviews(before).length === 0 ? openReviews(after)[0]?.requestedAt : undefined
+    case 'review_decided':
+    case 'review_withdrawn': {
+      const isClosed = openReviews(after).length < openReviews(before).length
+      const at = event.type === 'review_decided' ? event.decidedAt : event.withdrawnAt
+      return isClosed ? at : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The view after a message has decided a review. */
+export function withoutReview(view: TaskView, reviewId: string): TaskView {
+  return { ...view, decided: [...view.decided, reviewId] }
+}
+
+/** Reviews that wait for a decision, the oldest first. */
+export function openReviews({ run, decided }: Pick<TaskView, 'run' | 'decided'>): GateState[] {
+  return run.gates.filter(
+    ({ status, reviewId }) => status === 'OPEN' && !decided.includes(reviewId),
+  )
+}
+
+/** The state of the task. */
+export function stateOf(view: Pick<TaskView, 'run' | 'decided'>): A2aTaskState {
+  const { status, error, cancelMode, startedAt } = view.run
+  switch (status) {
+    case 'COMPLETED':
+      return 'TASK_STATE_COMPLETED'
+    case 'CANCELLED':
+      return 'TASK_STATE_CANCELED'
+    case 'REJECTED':
+      return 'TASK_STATE_REJECTED'
+    case 'FAILED':
+      return error?.code === 'REQUEST_REJECTED' ? 'TASK_STATE_REJECTED' : 'TASK_STATE_FAILED'
+    default:
+      if (cancelMode !== undefined) return 'TASK_STATE_WORKING'
+      if (openReviews(view).length > 0) return 'TASK_STATE_INPUT_REQUIRED'
+      return startedAt === undefined ? 'TASK_STATE_SUBMITTED' : 'TASK_STATE_WORKING'
+  }
+}
+
+/** Whether a task in this state has ended. */
+export function isTerminal(state: A2aTaskState): boolean {
   return TERMINAL.includes(state)
 }
 
@@ -93,125 +131,43 @@ const TERMINAL: readonly A2aTaskState[] = [
   'TASK_STATE_REJECTED',
 ]
 
-/** Whether whoever waits for the task has something to do, or nothing to wait for. */
-export function isSettled(view: Pick<TaskView, 'state'>): boolean {
-  return isTerminal(view) || view.state === 'TASK_STATE_INPUT_REQUIRED'
+/** Whether a task in this state has ended or asks a question. */
+export function isSettled(state: A2aTaskState): boolean {
+  return isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED'
 }
 
-/** The view after one more event. */
-export function viewAfter(view: TaskView, event: LoggedRunEvent): TaskView {
-  const usage = addEventUsage(view.usage, event)
-  return { ...changed(view, event), usage, nextSeq: event.seq + 1 }
+/** A task of the run with its output. */
+export type DoneTask = TaskState & { readonly output: string }
+
+/** Returns the tasks that have an output. */
+export function doneTasks({ run }: Pick<TaskView, 'run'>): readonly DoneTask[] {
+  return run.tasks.filter((task): task is DoneTask => task.output !== undefined)
 }
 
-function changed(view: TaskView, event: LoggedRunEvent): TaskView {
-  switch (event.type) {
-    case 'ensemble_started': {
-      const finalTask = event.tasks.at(-1)?.name
-      return { ...working(view, event.startedAt), finalTask }
-    }
-    case 'review_requested':
-      return withReview(view, event)
-    case 'review_decided': {
-      const said: Turn = { by: 'user', id: `${event.reviewId}-answer`, text: decisionText(event) }
-      const turns = [...view.turns, said]
-      return withoutReview({ ...view, turns }, event.reviewId, event.decidedAt)
-    }
-    case 'review_timed_out':
-      return withoutReview(view, event.reviewId)
-    case 'review_withdrawn':
-      return withoutReview(view, event.reviewId, event.withdrawnAt)
-    case 'directive_active': {
-      const said: Turn = { by: 'user', id: event.directiveId, text: event.content ?? '' }
-      return { ...view, turns: [...view.turns, said] }
-    }
-    case 'task_completed':
-      return { ...view, outputs: withOutput(view.outputs, event) }
-    case 'run_cancelling':
-      return working(view, event.requestedAt)
-    case 'ensemble_completed':
-      return { ...view, changedAt: event.completedAt }
-    case 'run_result':
-      return ended(view, event)
-    default:
-      return view
-  }
+/** Returns the name of the task whose output is that of the run; undefined before the run has started. */
+export function finalTaskOf({ run }: Pick<TaskView, 'run'>): string | undefined {
+  return run.tasks.findLast(({ delegatedBy }) => delegatedBy === undefined)?.name
 }
 
-function working(view: TaskView, changedAt: string): TaskView {
-  return { ...view, state: 'TASK_STATE_WORKING', changedAt }
-}
-
-function withReview(view: TaskView, review: OpenReview): TaskView {
-  const { reviewId, requestedAt } = review
-  if (view.closedReviews.includes(reviewId)) return view
-  const at = view.reviews.findIndex((open) => open.reviewId === reviewId)
-  // Asked again after a crash: the same question, with the time that is left.
-  if (at !== -1) return { ...view, reviews: view.reviews.with(at, review) }
-  return {
-    ...view,
-    state: 'TASK_STATE_INPUT_REQUIRED',
-    changedAt: view.reviews.length === 0 ? requestedAt : view.changedAt,
-    reviews: [...view.reviews, review],
-    turns: [...view.turns, { by: 'agent', review }],
-  }
-}
-
-/** The view when a gate is closed, at an instant that may not be known. */
-export function withoutReview(
-  view: TaskView,
-  reviewId: string,
-  closedAt: string = view.changedAt,
-): TaskView {
-  const reviews = view.reviews.filter((one) => one.reviewId !== reviewId)
-  const closedReviews = [...view.closedReviews, reviewId]
-  if (reviews.length === view.reviews.length) return { ...view, closedReviews }
-  const rest = { ...view, reviews, closedReviews, changedAt: closedAt }
-  return reviews.length > 0 || isTerminal(view) ? rest : { ...rest, state: 'TASK_STATE_WORKING' }
-}
-
-function withOutput(
-  outputs: readonly TaskOutput[],
-  event: RunEventOf<'task_completed'>,
-): readonly TaskOutput[] {
-  const output = toOutput(event)
-  const others = outputs.filter(({ taskName }) => taskName !== output.taskName)
-  let room = MAX_OUTPUTS - output.text.length
-  const fitting = others.toReversed().filter(({ text }) => (room -= text.length) > 0)
-  return [...fitting.toReversed(), output]
-}
-
-/** Size of the outputs that a view keeps besides the newest, in characters; of those that do not fit the oldest go. */
+/** Size of the outputs that a view keeps in addition to the newest, in characters. */
 const MAX_OUTPUTS = 4_000_000
 
-/** What a task of the run has given, out of the event that says it. */
-export function toOutput({
-  taskName,
-  output: text,
-  structuredOutput: value,
-  parts,
-}: RunEventOf<'task_completed'>): TaskOutput {
-  return {
-    taskName,
-    text,
-    ...(value === undefined ? {} : { value }),
-    ...(parts === undefined ? {} : { parts }),
-  }
-}
-
-const OUTCOMES = {
-  COMPLETED: 'TASK_STATE_COMPLETED',
-  FAILED: 'TASK_STATE_FAILED',
-  CANCELLED: 'TASK_STATE_CANCELED',
-} as const satisfies Readonly<Record<RunEventOf<'run_result'>['status'], A2aTaskState>>
-
-function ended(view: TaskView, { status, code, error }: RunEventOf<'run_result'>): TaskView {
-  const isRejected = status === 'FAILED' && code === 'REQUEST_REJECTED'
-  const state = isRejected ? 'TASK_STATE_REJECTED' : OUTCOMES[status]
-  return { ...view, state, reviews: [], ...(error === undefined ? {} : { error }) }
-}
-
-function decisionText({ decision, feedback, revisedOutput }: RunEventOf<'review_decided'>): string {
-  if (decision === 'EDIT') return revisedOutput ?? ''
-  return feedback === undefined ? decision : `${decision}: ${feedback}`
+/** Forgets the outputs that completed first, as far as they exceed {@link MAX_OUTPUTS} together. */
+function withinMemory(run: RunState, event: LoggedRunEvent): RunState {
+  if (event.type !== 'task_completed') return run
+  let room = MAX_OUTPUTS
+  const kept = new Set(
+    doneTasks({ run })
+      .toSorted((a, b) => (b.completedAt ?? '').localeCompare(a.completedAt ?? ''))
+      .filter(({ name, output }) => name === event.taskName || (room -= output.length) > 0)
+      .map(({ name }) => name),
+  )
+  const hasRoom = run.tasks.every(({ name, output }) => output === undefined || kept.has(name))
+  if (hasRoom) return run
+  const tasks = run.tasks.map((task) => {
+    if (kept.has(task.name)) return task
+    const { output: _, structuredOutput: __, parts: ___, ...rest } = task
+    return rest
+  })
+  return { ...run, tasks }
 }

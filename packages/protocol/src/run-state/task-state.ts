@@ -1,6 +1,6 @@
 /** What is known of one task, and how its attempts follow each other. */
 import type { FinishReason, TaskStatus } from '../schemas/enums.ts'
-import type { MetricsSnapshot, TaskInput } from '../schemas/events/task-events.ts'
+import type { MetricsSnapshot, TaskCompleted, TaskInput } from '../schemas/events/task-events.ts'
 import type { AgentCallState } from './agent-calls.ts'
 import type { TurnState } from './turn-state.ts'
 import { NO_AGENT_USAGE, NO_USAGE, type AgentUsage, type AttemptUsage } from './usage.ts'
@@ -34,6 +34,8 @@ export interface TaskState {
   readonly output?: string
   /** The output as a value, when the task declares an output schema. */
   readonly structuredOutput?: unknown
+  /** Parts that a handler gave in place of the output, as `task_completed` has them. */
+  readonly parts?: NonNullable<TaskCompleted['parts']>
   /** Finish reason of the last answer of the model; present at the end, unless no model ended the attempt. */
   readonly finishReason?: FinishReason
   readonly error?: TaskError

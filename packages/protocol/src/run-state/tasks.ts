@@ -136,6 +136,7 @@ function completed(task: TaskState, event: RunEventOf<'task_completed'>): TaskSt
     agentCalls: interruptAgentCalls(task.agentCalls),
     output,
     ...(event.structuredOutput === undefined ? {} : { structuredOutput: event.structuredOutput }),
+    ...(event.parts === undefined ? {} : { parts: event.parts }),
     usage: toUsage(event),
     ...(event.finishReason === undefined ? {} : { finishReason: event.finishReason }),
     iterationLimitReached,
