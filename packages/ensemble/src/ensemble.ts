@@ -1,4 +1,4 @@
-/** What a user writes: tasks that belong together, checked when they are put together. */
+/** Ensembles: a definition that is checked when it is made, with the ways to run it. */
 import { createEnsembleAgent, type AgentRunOptions } from './adapters/ensemble-agent.ts'
 import { createEnsembleTool, type EnsembleToolSettings } from './adapters/ensemble-tool.ts'
 import { task } from './definition/define-task.ts'

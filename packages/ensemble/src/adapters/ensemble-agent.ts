@@ -23,7 +23,7 @@ import type { RunResult } from '../run/run-result.ts'
 import type { AgentAnswer, AgentUpdate, AgentUsageReport } from '@tutti/agent-call'
 import type { RunEvent } from '@tutti/protocol'
 
-/** What the runs of an ensemble that is an agent are given, beside what its caller gives. */
+/** Options of the runs of an ensemble that is an agent, in addition to those of its caller. */
 export type AgentRunOptions = Pick<
   RunOptions,
   'memories' | 'models' | 'prices' | 'reflections' | 'toolMetrics'
@@ -91,7 +91,7 @@ function begin(
   }
 }
 
-/** What is left as a budget; a limit that nothing is left of lets nothing begin. */
+/** Returns what is left as a budget; a limit with nothing left allows nothing. */
 function narrowBudget({
   timeMs,
   costUsd,
@@ -104,7 +104,7 @@ function narrowBudget({
   }
 }
 
-/** Events that the caller of an agent is told of: what it does, not each word. */
+/** Events that the caller of an agent receives: its actions, not its tokens. */
 const TOLD: readonly RunEvent['type'][] = [
   'task_started',
   'tool_called',
@@ -133,7 +133,7 @@ function toUpdates(event: RunEvent): readonly AgentUpdate[] {
   return usage === undefined ? [] : [{ kind: 'usage', usage }]
 }
 
-/** What an event says was used; a number that a provider did not say is none. */
+/** Returns the usage that an event reports; a number that the provider did not report counts as 0. */
 function toUsageReport(event: RunEvent): AgentUsageReport | undefined {
   if (event.type === 'llm_iteration_completed') {
     const { inputTokens, outputTokens, costUsd = 0 } = event

@@ -15,7 +15,7 @@ export interface EnsembleToolSettings
   readonly name?: string
   /** @default the description of the ensemble */
   readonly description?: string
-  /** @default streaming: what the run does is told as it happens */
+  /** @default streaming: the events of the run are reported as they happen */
   readonly mode?: 'sync' | 'streaming'
   /** @default none: an ensemble has limits of its own */
   readonly timeoutMs?: number

@@ -1,4 +1,4 @@
-/** Hands on what is told to whoever reads, in order. */
+/** Passes updates to one reader, in order. */
 export class UpdateQueue<T> {
   #waiting: T[] = []
   #closed = false
@@ -10,7 +10,7 @@ export class UpdateQueue<T> {
     this.#wake?.()
   }
 
-  /** Nothing is added any more once this is settled. */
+  /** Closes the queue when the promise settles. */
   closeWith(end: Promise<unknown>): void {
     const close = (): void => {
       this.#closed = true

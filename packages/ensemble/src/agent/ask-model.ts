@@ -35,13 +35,13 @@ import type { Prices } from '../model/prices.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { ModelChain } from './model-chain.ts'
-import type { EventMessages } from './shown-messages.ts'
+import type { EventMessages } from './event-messages.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
-/** Turns that come sooner are no wait: nobody was before, and no timer was set. */
+/** Shorter waits are not reported: no call was before, and no timer was set. */
 const LEAST_WAIT_MS = 1
 
-/** What a turn asks. */
+/** The question of a turn. */
 export interface ModelQuestion {
   readonly iterationIndex: number
   readonly messages: readonly Message[]
@@ -52,11 +52,11 @@ export interface ModelQuestion {
   readonly maxOutputTokens?: number | undefined
   /** Told before the question is put again, so that it may add to the messages. */
   readonly beforeRetry?: () => void
-  /** Whether the task goes on without an answer: then readers are told of a call that was cut off, too. */
+  /** Whether the task continues without an answer; then an interrupted call is emitted as failed, too. */
   readonly isOptional?: boolean
 }
 
-/** What a turn came to. */
+/** The answer to a turn. */
 export interface ModelAnswer {
   readonly reply: ModelReply
   /** Who answered, as events name it. */
@@ -115,7 +115,7 @@ export async function askModel(
   }
 }
 
-/** What bounds the calls of the task: its own limit, else the agent's, else the ensemble's. */
+/** Finds the rate limit of the task: its own, else the agent's, else the ensemble's. */
 function findRateLimit({ task, run }: TaskScope): RateLimit | undefined {
   return task.rateLimit ?? task.agent.rateLimit ?? run.ensemble.rateLimit
 }
@@ -173,7 +173,7 @@ function callOnce(
   })
 }
 
-/** The price of a model; a limit on cost cannot be kept without one. */
+/** Returns the price of a model; a limit on cost cannot be enforced without one. */
 function knownPrice(
   { meter }: TaskScope,
   model: ChatModel,

@@ -74,7 +74,7 @@ export async function callTools(scope: TaskScope, turn: ToolTurn): Promise<reado
   }))
 }
 
-/** What the model is told of one call. */
+/** The result of one call, for the model. */
 interface ToolAnswer {
   readonly text: string
   readonly error?: TuttiError
@@ -149,7 +149,7 @@ class MadeCalls {
     return this.#turn.tools.find(({ name }) => name === call.name)
   }
 
-  /** The answer that an earlier process kept; also of a call that it was cut off in and that must not be repeated. */
+  /** Returns the answer that an earlier process recorded, or a failure for an interrupted call that must not be repeated. */
   #earlier(call: ToolCall, position: number): ToolAnswer | undefined {
     const { iterationIndex } = this.#turn
     const isIt = (step: { readonly iterationIndex: number; readonly position: number }): boolean =>

@@ -1,4 +1,4 @@
-/** How the tool calls of one turn begin and end, for whoever may want to let go of the run. */
+/** Tracks the begin and the end of the tool calls of one turn, so that the run can be released between them. */
 import { TuttiError, type AgentTool, type ToolCall } from '@tutti/core'
 
 import type { CallsInFlight } from '../work/in-flight.ts'
@@ -13,12 +13,12 @@ export interface CallsToBegin {
   readonly positionOf: (call: ToolCall) => number
 }
 
-/** Counts calls as in flight from their begin to their end, and keeps the intent of those that must not be repeated. */
+/** Counts calls as in flight from begin to end, and records the intent of calls that must not be repeated. */
 export class CallsBegin {
   readonly #scope: TaskScope
   readonly #calls: CallsToBegin
   readonly #inFlight: CallsInFlight<ToolCall>
-  /** Why a call was not let begin: its intent could not be kept. */
+  /** The reason why a call did not begin: its intent could not be recorded. */
   lost: TuttiError | undefined
 
   constructor(scope: TaskScope, calls: CallsToBegin) {
@@ -27,7 +27,7 @@ export class CallsBegin {
     this.#inFlight = scope.run.inFlight.calls(calls.count)
   }
 
-  /** What a body that is about to begin has to wait for. */
+  /** Returns what a body has to wait for before it begins. */
   begin(call: ToolCall, { idempotent }: AgentTool): Promise<void> | undefined {
     const { signal, run } = this.#scope
     const holding = this.#inFlight.begin(call, signal)
@@ -35,12 +35,12 @@ export class CallsBegin {
     return this.#keepIntent(call)
   }
 
-  /** A call has come to its end, and the end is kept. */
+  /** Counts the recorded end of a call. */
   end(call: ToolCall): void {
     this.#inFlight.end(call)
   }
 
-  /** Keeps that a tool is about to be called which must not be called twice. */
+  /** Records the intent to call a tool that must not be called twice. */
   async #keepIntent(call: ToolCall): Promise<void> {
     const { iterationIndex, positionOf } = this.#calls
     const position = positionOf(call)

@@ -9,7 +9,7 @@
  *
  * It decides nothing itself: `step.ts` says what follows a reply, `ask-model.ts` gets replies and
  * `call-tools.ts` results. It knows nothing of other tasks, of stores or of the wire's readers: it emits
- * events, keeps steps, and returns. A turn or a call that an earlier process has kept is taken from there.
+ * events, records steps, and returns. A turn or a call that an earlier process recorded is replayed.
  *
  * L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
  *    Extra calls for an answer that ended early do not count.
@@ -39,7 +39,7 @@ import type { Directive } from '../ports/run-step.ts'
 import type { Directives } from '../steering/directives.ts'
 import type { FinishReason, MessagePart } from '@tutti/protocol'
 
-/** What a loop starts from. */
+/** The input of an agent loop. */
 export interface AgentLoopInput extends TaskTools {
   readonly scope: TaskScope
   readonly models: ModelChain
@@ -47,7 +47,7 @@ export interface AgentLoopInput extends TaskTools {
   readonly prompt: Omit<PromptParts, 'directives'>
 }
 
-/** What a task came to, by its agent or its handler. */
+/** The answer of a task, by its agent or its handler. */
 export interface TaskAnswer {
   readonly output: string
   /** The output as a value, when the task declares a schema. */
@@ -180,7 +180,7 @@ interface TurnEnd {
   readonly model: string
 }
 
-/** The turn as an earlier process kept it. */
+/** Replays the turn that an earlier process recorded; undefined when there is none. */
 function takeEarlierTurn(
   { scope, models, directives }: AgentLoopInput,
   { iterationIndex, turn, conversation }: Turn,

@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 
 import { modelOfTask } from '../definition/model-of-task.ts'
 
-import { EventMessages } from './shown-messages.ts'
+import { EventMessages } from './event-messages.ts'
 
 import type { Prices } from '../model/prices.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -43,7 +43,7 @@ export class ModelChain {
     throw new TuttiError('CONFIG_INVALID', `Task "${this.#scope.task.name}" has no model`)
   }
 
-  /** Goes on to the next fallback, or to what somebody switched to; undefined when there is none. */
+  /** Moves to the next fallback, or to the target of a new switch; undefined when there is none. */
   next(): NamedModel | undefined {
     if (this.#followSwitch()) return this.current()
     const models = this.#models()
@@ -52,7 +52,7 @@ export class ModelChain {
     return models[this.#index]
   }
 
-  /** Begins with the first model again when somebody has switched, also to the same model. */
+  /** Begins with the first model again after a switch, also one to the same model. */
   #followSwitch(): boolean {
     const made = this.run.switches.of(this.#scope.task.name)
     if (made === this.#switch) return false

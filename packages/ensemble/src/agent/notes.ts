@@ -1,4 +1,4 @@
-/** What a task is given of earlier tasks and runs, and what it leaves for later ones. */
+/** Notes from earlier tasks and runs for a task, and notes that it leaves for later ones. */
 import { errorMessage, isoNow, TuttiError } from '@tutti/core'
 
 import { askModel } from './ask-model.ts'
@@ -147,7 +147,7 @@ async function isRemembered(
   )
 }
 
-/** Asks the model what would make the task better, and keeps it. What fails is logged. */
+/** Asks the model how to improve the task, and stores the reflection. A failure is only logged. */
 export async function reflect(
   scope: TaskScope,
   {

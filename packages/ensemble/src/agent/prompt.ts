@@ -12,7 +12,7 @@ export interface PromptParts {
   readonly agent: Agent
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
-  /** What the author of the task or of the run adds to it. */
+  /** Additional context by the author of the task or of the run. */
   readonly additionalContext?: string | undefined
   readonly notes: TaskNotes
   readonly attempt: number

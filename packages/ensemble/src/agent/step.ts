@@ -4,7 +4,7 @@ import { unfinishedReason, type UnfinishedReason } from './unfinished.ts'
 import type { ModelReply } from '../model/chat-model.ts'
 import type { ToolCall } from '@tutti/core'
 
-/** What comes next in the conversation. */
+/** The next step of the conversation. */
 export type AgentStep =
   | { readonly kind: 'answer'; readonly text: string }
   | { readonly kind: 'call_tools'; readonly calls: readonly ToolCall[] }

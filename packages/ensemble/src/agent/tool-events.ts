@@ -1,4 +1,4 @@
-/** What a tool call is to readers of events. */
+/** The events of a tool call. */
 import { isoNow, limitText, toModelText } from '@tutti/core'
 
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -14,7 +14,7 @@ import type { RunEventOf } from '@tutti/protocol'
 
 /**
  * Characters of a tool's input and output that an event carries; more is cut with a note. Enough for a
- * page or a file, and small enough that a thousand calls can be kept.
+ * page or a file, and small enough to store a thousand calls.
  */
 export const MAX_TOOL_TEXT_LENGTH = 262_144
 
@@ -122,7 +122,7 @@ export function agentReporter(
   }
 }
 
-/** What was used; a number that is not finite, or less than 0, is none: it would undo a budget. */
+/** Returns a reported amount; one that is not finite, or negative, counts as 0: it would undo a budget. */
 function countableAmount(used: number | undefined): number {
   return used !== undefined && Number.isFinite(used) && used > 0 ? used : 0
 }

@@ -1,9 +1,9 @@
-/** What is told and kept of a model turn that was answered. */
+/** The events and the step of an answered model turn. */
 import { isoNow } from '@tutti/core'
 
 import { costUsd } from '../usage/usage.ts'
 import { tokensOfCall } from '../usage/tokens.ts'
-import { toWireCall } from './wire-messages.ts'
+import { toWireCall } from './event-messages.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -22,7 +22,7 @@ export interface ModelTurn {
   readonly directiveIds: readonly string[]
 }
 
-/** Counts a turn, keeps it, and tells of it; resolves when it is durable. */
+/** Counts a turn and records its step and its events; resolves when they are durable. */
 export async function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> {
   const { iterationIndex, reply, latencyMs, cost, directiveIds } = turn
   const kind = 'model_turn'

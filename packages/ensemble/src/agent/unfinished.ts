@@ -64,7 +64,7 @@ export function decideRecovery(unfinished: Unfinished): RecoveryStep {
 /** Lowest limit that a repeated call is made with: some providers count by default only a few hundred. */
 const MIN_HIGHER_LIMIT = 2_048
 
-/** Twice of what the cut answer has used, as far as that is known. */
+/** Returns twice the tokens that the cut answer has used, as far as known. */
 function higherLimit({ reply, maxOutputTokens = 0 }: Unfinished): number {
   const written = reply.text.length + reply.toolCalls.reduce(addLength, 0)
   const used = reply.usage?.outputTokens ?? Math.ceil(written / CHARACTERS_PER_TOKEN)

@@ -9,9 +9,9 @@ import type { AgentTool } from '@tutti/core'
 
 /** An agent: a role with a goal, and the tools that come with it. */
 export interface Agent {
-  /** What it is, such as `Regulatory Researcher`. */
+  /** Role, such as `Regulatory Researcher`. */
   readonly role: string
-  /** What it is after; where it is the description of its task, it follows what becomes of that. */
+  /** Goal; one that equals the description of its task follows every change of the description. */
   readonly goal: string
   /** Where it comes from, when that helps it work. */
   readonly background?: string
@@ -30,7 +30,7 @@ export interface Agent {
   readonly allowDelegation?: boolean
 }
 
-/** What the author of an agent writes. */
+/** The definition of an agent by its author. */
 export type AgentDefinition = Omit<Agent, 'tools'> & {
   readonly tools?: readonly AgentTool[]
 }

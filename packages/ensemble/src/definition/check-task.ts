@@ -11,7 +11,7 @@ import { findReviewProblems } from './review-settings.ts'
 
 import type { Task, TaskDefinition } from './task.ts'
 
-/** What a task with a handler cannot have, since no model is asked. */
+/** Fields that a task with a handler cannot have, as it asks no model. */
 const FOR_AGENTS = [
   'model',
   'fallbackModels',

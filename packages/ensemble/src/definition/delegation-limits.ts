@@ -2,7 +2,7 @@
 
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
-/** What an agent wants to hand to another. */
+/** A request to delegate work to another agent. */
 export interface DelegationRequest {
   readonly fromRole: string
   readonly toRole: string
@@ -11,13 +11,13 @@ export interface DelegationRequest {
   readonly depth: number
 }
 
-/** What a policy says of a delegation: `true` lets it pass, a text says why not, an object changes it. */
+/** Verdict of a policy: `true` allows the delegation, a text refuses it with a reason, an object changes it. */
 export type DelegationVerdict =
   | true
   | string
   | { readonly toRole?: string; readonly taskDescription?: string }
 
-/** Asked before each delegation, in order; the first refusal is told to the agent. */
+/** Asked before each delegation, in order; the agent receives the first refusal. */
 export type DelegationPolicy = (
   request: DelegationRequest,
 ) => DelegationVerdict | Promise<DelegationVerdict>

@@ -28,7 +28,7 @@ interface EnsembleSettings {
   readonly rateLimit?: RateLimit
   /** Reaction to an answer that a model ended early; tasks and agents may set their own. */
   readonly onUnfinished?: OnUnfinished
-  /** What a whole run may use. */
+  /** Budget of a whole run. */
   readonly budget?: Budget
   /**
    * Default capture mode of its runs, which decides what a server stores and shows in a trace: OFF stores no
@@ -39,16 +39,18 @@ interface EnsembleSettings {
   readonly delegation?: DelegationLimits
   /** Defaults for the reviews of tasks and tools. */
   readonly review?: ReviewDefaults
+  /** @default PARALLEL when a task has context, else SEQUENTIAL; `plan` has the resolved one */
+  readonly workflow?: Workflow
+  /** Model of the manager in HIERARCHICAL. @default the ensemble's */
+  readonly managerModel?: ChatModel
 }
 
-/** What the author of an ensemble writes. */
+/** The definition of an ensemble by its author. */
 export interface EnsembleDefinition extends EnsembleSettings {
   /** @default '' */
   readonly description?: string
   readonly tasks: readonly Task[]
-  /** @default PARALLEL when a task has context, else SEQUENTIAL */
-  readonly workflow?: Workflow
-  /** What the failure of a task means for the others. @default FAIL_FAST */
+  /** Reaction to the failure of a task. @default FAIL_FAST */
   readonly errorStrategy?: ErrorStrategy
   /** At least 1; matters in PARALLEL. @default 16 */
   readonly maxConcurrentTasks?: number
@@ -65,41 +67,18 @@ export interface EnsembleDefinition extends EnsembleSettings {
   readonly maxRetryAfterMs?: number
   /** @default NEVER */
   readonly reviewPolicy?: ReviewPolicy
-  /** Whether the logger of a run is told of every task, model turn and tool call. @default false */
+  /** Whether the logger of a run gets every task, model turn and tool call. @default false */
   readonly verbose?: boolean
   /** Longest tool output in the log of a run, in characters; negative is no limit. @default 200 */
   readonly toolLogTruncateLength?: number
-  /** Model of the manager in HIERARCHICAL. @default the ensemble's */
-  readonly managerModel?: ChatModel
   /** Model turns of the manager. @default 20 */
   readonly managerMaxIterations?: number
 }
 
 /** An ensemble with its defaults filled in, and its plan. Plain readonly data. */
-export interface ResolvedEnsemble extends EnsembleSettings {
-  readonly description: string
-  readonly tasks: readonly Task[]
-  /** The workflow its author asked for, if any; the one it has is in `plan`. */
-  readonly workflow?: Workflow
+export interface ResolvedEnsemble
+  extends EnsembleSettings, Required<Omit<EnsembleDefinition, keyof EnsembleSettings>> {
   readonly plan: Plan
   /** The task of the manager; present exactly in HIERARCHICAL. */
   readonly manager?: Task
-  readonly managerModel?: ChatModel
-  readonly managerMaxIterations: number
-  readonly errorStrategy: ErrorStrategy
-  readonly maxConcurrentTasks: number
-  /** Tool calls of all tasks of a run at the same time, at most. */
-  readonly maxConcurrentToolCalls: number
-  /** Longest tool output a model is given, in characters; negative is no limit. */
-  readonly maxToolOutputLength: number
-  /** Retries of a model call that failed for a reason that may pass. */
-  readonly modelRetries: number
-  /** Longest wait before a retry that a provider may ask for, in milliseconds. */
-  readonly maxRetryAfterMs: number
-  /** Which tasks a person looks at that do not say so themselves. */
-  readonly reviewPolicy: ReviewPolicy
-  /** Whether the logger of a run is told of every task, model turn and tool call. */
-  readonly verbose: boolean
-  /** Longest tool output in the log of a run, in characters; negative is no limit. */
-  readonly toolLogTruncateLength: number
 }

@@ -4,7 +4,7 @@ import { findUnknownOptions, type OptionNames } from '@tutti/core'
 /** `true` lets it pass, a text says why it does not; `false` refuses it with no reason given. */
 export type GuardrailVerdict = boolean | string
 
-/** What an input guardrail sees. */
+/** The input of an input guardrail. */
 export interface GuardedInput {
   readonly taskName: string
   readonly agentRole: string
@@ -14,7 +14,7 @@ export interface GuardedInput {
   readonly context: Readonly<Record<string, string>>
 }
 
-/** What an output guardrail sees. */
+/** The input of an output guardrail. */
 export interface GuardedOutput {
   readonly taskName: string
   readonly agentRole: string

@@ -3,7 +3,7 @@ import type { Inputs } from './template.ts'
 import type { HandlerOutput } from './handler-output.ts'
 import type { AgentTool, CallerRequest, Logger, ToolResult } from '@tutti/core'
 
-/** What the wire calls whoever does a task that has a handler. */
+/** Role of a task with a handler, on the wire. */
 export const HANDLER_ROLE = '(deterministic)'
 
 /** Output of an earlier task that a later one builds on. */
@@ -14,7 +14,7 @@ export interface ContextOutput {
   readonly output: string
 }
 
-/** What a handler is given. Its members may be taken out of it: none needs `this`. */
+/** The context of a handler. Its members can be destructured: none needs `this`. */
 export interface HandlerContext {
   readonly runId: string
   readonly taskName: string

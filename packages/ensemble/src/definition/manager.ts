@@ -44,7 +44,7 @@ export function managerTask(
   }
 }
 
-/** A worker as its manager reads of it; a goal that was made of its task is told with the task. */
+/** Describes a worker to its manager; a goal that equals its task is left out. */
 function workerLine({ agent: { role, goal, background }, description }: Task): string {
   const about = [goal === description ? undefined : goal, background]
   const words = about.filter((part) => part !== undefined).join(' ')

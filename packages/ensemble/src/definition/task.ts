@@ -14,15 +14,15 @@ import type { ReviewSetting } from './review-settings.ts'
 /** Model turns a task may take when nothing else is said; the wire's default. */
 export const DEFAULT_MAX_ITERATIONS = 25
 
-/** What a task is expected to give when nothing else is said. */
+/** Default expected output of a task. */
 export const DEFAULT_EXPECTED_OUTPUT = 'A complete and accurate result of the task.'
 
 /** Corrections that a model is asked for when its answer does not fit; AgentEnsemble's. */
 export const DEFAULT_OUTPUT_RETRIES = 3
 
-/** What tasks and their definitions say in the same way. */
+/** Settings that a task and its definition have in common. */
 interface TaskSettings {
-  /** What to do; `{variable}` stands for an input of the run. */
+  /** The work; `{variable}` stands for an input of the run. */
   readonly description: string
   /** Model of this task; else the agent's, else the ensemble's. */
   readonly model?: ChatModel
@@ -42,7 +42,7 @@ interface TaskSettings {
   readonly review?: ReviewSetting
   /** Limit of one attempt in working time, in milliseconds. */
   readonly timeoutMs?: number
-  /** What all its attempts together may use. */
+  /** Budget of all its attempts together. */
   readonly budget?: Budget
   /** Whether one more model call looks for what would make the task better, for the next run. */
   readonly reflection?: boolean
@@ -52,7 +52,7 @@ interface TaskSettings {
 export interface Task<Output = unknown> extends TaskSettings {
   /** Unique within its ensemble; overrides, context and results go by it. */
   readonly name: string
-  /** What the result should look like; may hold `{variable}` too. */
+  /** The form of the result; may contain `{variable}` too. */
   readonly expectedOutput: string
   readonly agent: Agent
   /** Tools of this task and its agent. */
@@ -74,7 +74,7 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly handler?: Handler<never>
 }
 
-/** What the author of a task writes. */
+/** The definition of a task by its author. */
 export interface TaskDefinition<
   Schema extends ToolSchema | undefined = ToolSchema,
 > extends TaskSettings {
@@ -89,7 +89,7 @@ export interface TaskDefinition<
   readonly context?: readonly (Task | string)[]
   /** At least 1. @default the agent's, else 25 */
   readonly maxIterations?: number
-  /** What the output must be: TypeBox, JSON Schema, or any Standard Schema with JSON Schema. */
+  /** Schema of the output: TypeBox, JSON Schema, or any Standard Schema with JSON Schema. */
   readonly output?: Schema
   /** At least 0. @default 3 */
   readonly outputRetries?: number

@@ -61,7 +61,6 @@ export interface DelegationCall {
   readonly signal: AbortSignal
 }
 
-/** What delegations are made with. */
 export interface DelegationsOptions {
   readonly ensemble: ResolvedEnsemble
   readonly inputs: Inputs
@@ -368,14 +367,16 @@ async function askPolicy(
   }
 }
 
-/** Tells that a delegation came to an end, unless an earlier process has. */
+/** Emits the end of a delegation, unless an earlier process has. */
 function end(
   scope: TaskScope,
   event: RunEventOf<'delegation_completed' | 'delegation_failed'>,
 ): void {
   const { delegationId } = event
-  const isTold = scope.log.of('delegation_ended').some((told) => told.delegationId === delegationId)
-  if (!isTold) scope.emit(event, { kind: 'delegation_ended', delegationId })
+  const isRecorded = scope.log
+    .of('delegation_ended')
+    .some((step) => step.delegationId === delegationId)
+  if (!isRecorded) scope.emit(event, { kind: 'delegation_ended', delegationId })
 }
 
 type Begun = Omit<StepOf<'delegation_begun'>, 'kind' | 'taskName' | 'attempt' | 'runMs' | 'taskMs'>

@@ -9,7 +9,7 @@ import { assertKnownOptions, systemClock, type Clock, type OptionNames } from '@
 
 import type { MemoryEntry, MemoryStore } from './memory.ts'
 
-/** What bounds a store. */
+/** Limits of a store. */
 export interface InMemoryStoreOptions {
   /** The oldest are dropped, at least 1; Infinity is no bound. @default 1000 */
   readonly maxEntriesPerScope?: number
@@ -45,11 +45,11 @@ export function inMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
 
   /** Drops what is too old; a scope with nothing left is forgotten. */
   function current(scope: string): readonly MemoryEntry[] {
-    const kept = scopes.get(scope) ?? []
+    const entries = scopes.get(scope) ?? []
     const oldest = clock.now() - maxAgeMs
-    const young = kept.filter(({ storedAt }) => Date.parse(storedAt) >= oldest)
+    const young = entries.filter(({ storedAt }) => Date.parse(storedAt) >= oldest)
     if (young.length === 0) scopes.delete(scope)
-    else if (young.length < kept.length) scopes.set(scope, young)
+    else if (young.length < entries.length) scopes.set(scope, young)
     return young
   }
 

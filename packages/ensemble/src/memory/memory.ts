@@ -1,5 +1,5 @@
 /**
- * Memory: what tasks found out, kept under the name of a scope for later tasks and later runs.
+ * Memory: findings of tasks, stored under the name of a scope for later tasks and later runs.
  *
  *   task completed ─append─▶ store ─retrieve─▶ section "Memory: <scope>" of a later prompt
  *
@@ -10,7 +10,7 @@
  */
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
-/** Something that a task gave, as it is kept. */
+/** A stored output of a task. */
 export interface MemoryEntry {
   /** The output of the task. */
   readonly text: string
@@ -21,7 +21,7 @@ export interface MemoryEntry {
   readonly runId?: string
 }
 
-/** What is looked for. */
+/** A query for entries. */
 export interface MemoryQuery {
   /** The description of the task that will read it, for stores that search by meaning. */
   readonly query: string
@@ -31,7 +31,7 @@ export interface MemoryQuery {
 
 /** Keeps entries by scope. Scopes share nothing. */
 export interface MemoryStore {
-  /** Resolves when the entry is kept as durably as this store keeps anything. */
+  /** Resolves when the entry is as durable as this store makes it. */
   append(scope: string, entry: MemoryEntry): Promise<void>
   /** The entries that fit best, at most `limit`, in chronological order; none for an unknown scope. */
   retrieve(scope: string, query: MemoryQuery): Promise<readonly MemoryEntry[]>
@@ -46,7 +46,7 @@ export interface MemoryScope {
   readonly limit: number
 }
 
-/** What the author of a scope writes. */
+/** The definition of a scope by its author. */
 export interface MemoryScopeDefinition {
   /** Not blank. */
   readonly name: string

@@ -15,15 +15,15 @@ import { limitText } from '@tutti/core'
 
 import type { Message } from '../model/chat-model.ts'
 
-/** What was learned of a task, over all its runs. */
+/** The reflection on a task, over all its runs. */
 export interface Reflection {
   /** The description, as it would be put better. */
   readonly description: string
   /** The expected output, as it would be put better. */
   readonly expectedOutput: string
-  /** What was seen in the output. */
+  /** Observations of the output. */
   readonly observations: readonly string[]
-  /** What to do better next time. */
+  /** Suggestions for the next run. */
   readonly suggestions: readonly string[]
   /** Runs that it comes from, at least 1. */
   readonly runs: number
@@ -40,7 +40,7 @@ export interface ReflectionStore {
 export interface ReflectedTask {
   readonly description: string
   readonly expectedOutput: string
-  /** What was learned before this run. */
+  /** The reflection before this run. */
   readonly earlier?: Reflection
 }
 
@@ -52,14 +52,14 @@ export async function reflectionKey(description: string): Promise<string> {
 
 /** A store that lasts as long as the object. Mutable state: reflections by key, each a copy. */
 export function inMemoryReflectionStore(): ReflectionStore {
-  const kept = new Map<string, Reflection>()
+  const stored = new Map<string, Reflection>()
   return {
     async get(key) {
-      const found = kept.get(key)
+      const found = stored.get(key)
       return found === undefined ? undefined : structuredClone(found)
     },
     async put(key, reflection) {
-      kept.set(key, structuredClone(reflection))
+      stored.set(key, structuredClone(reflection))
     },
   }
 }
@@ -163,7 +163,7 @@ function readSections(reply: string): Readonly<Record<Field, readonly string[]>>
 /** Markup before a title: heading, emphasis, number. */
 const BEFORE_TITLE = /^[\s#*_>]*(?:\d{1,2}[.)]\s*)?[*_]*/
 const WORDS = /^(?:refined[ _-])?(description|expected[ _-]output|observations?|suggestions?)/i
-/** What makes words at the start of a line a title: a colon, or the end of the line. */
+/** Ends a title at the start of a line: a colon, or the end of the line. */
 const AFTER_TITLE = /^[*_]*\s*(?::[*_]*\s*|$)/
 
 function readTitle(line: string): { readonly field: Field; readonly rest: string } | undefined {
@@ -183,7 +183,7 @@ function findField(words: string): Field {
   return initial === 'o' ? 'observations' : 'suggestions'
 }
 
-/** What a model writes where it has nothing to say. */
+/** Text of a model for an empty section. */
 const NOTHING = /^(?:none|n\/a|nothing|no changes?|unchanged|-+)?[.!]?$/i
 
 function joinText(lines: readonly string[]): string {
@@ -193,7 +193,7 @@ function joinText(lines: readonly string[]): string {
 
 const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/
 
-/** One item a bullet; a line without one goes on with the item before, or is one itself. */
+/** Reads one item per bullet; a line without one continues the item before, or is an item itself. */
 function readItems(lines: readonly string[]): readonly string[] {
   const items: string[] = []
   const hasBullets = lines.some((line) => BULLET.test(line))

@@ -1,4 +1,4 @@
-/** One model call: reads the stream to its reply, reports text as it comes, and keeps time. */
+/** One model call: reads the stream to its reply, reports text as it arrives, and measures time. */
 import { TuttiError, type Clock } from '@tutti/core'
 
 import { stoppedError } from '../work/stopped-error.ts'
@@ -14,7 +14,7 @@ export interface CallModelOptions {
   readonly onText: (text: string) => void
 }
 
-/** What a call came to. */
+/** The result of a model call. */
 export interface ModelCallResult {
   readonly reply: ModelReply
   readonly latencyMs: number
@@ -22,7 +22,7 @@ export interface ModelCallResult {
 
 /**
  * Calls `model` once. When the signal aborts it waits for the call to stop, at most `CANCEL_GRACE_MS`; a
- * model that goes on after that is abandoned, and the error says so.
+ * model that continues after that is abandoned, and the error says so.
  *
  * @throws {TuttiError} MODEL_FAILED when the call fails; when the signal aborted it, why.
  */

@@ -19,7 +19,7 @@ export interface ChatModel {
   readonly provider: string
   /** The provider's name of the model. */
   readonly name: string
-  /** Whether it keeps to {@link ModelRequest.output} itself. @default false */
+  /** Whether the provider enforces {@link ModelRequest.output}. @default false */
   readonly structuredOutput?: boolean
   /** Price of the model, used where the prices of the run have none. */
   readonly price?: ModelPrice
@@ -31,14 +31,14 @@ export interface ChatModel {
   stream(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelChunk>
 }
 
-/** What one call sends. */
+/** The request of one call. */
 export interface ModelRequest {
   readonly messages: readonly Message[]
   /** Tools the model may call; given on every call of a conversation that has used tools. */
   readonly tools: readonly ToolSpecification[]
   /** `none` asks for an answer in text although there are tools. */
   readonly toolChoice: 'auto' | 'none'
-  /** The form of the answer; sent only to a model that says it keeps to it. */
+  /** The form of the answer; sent only to a model that enforces it. */
   readonly output?: OutputFormat
   /**
    * Longest answer in tokens, more than the model's own limit: the last answer was cut there. A model that
@@ -47,7 +47,7 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number
 }
 
-/** What an answer must be: JSON of a schema. */
+/** The required form of an answer: JSON of a schema. */
 export interface OutputFormat {
   /** A short name in `a-z`, `0-9` and `_`, as providers ask for. */
   readonly name: string
@@ -77,13 +77,13 @@ export interface SystemMessage {
   readonly content: string
 }
 
-/** What the model is asked. */
+/** The text of the user. */
 export interface UserMessage {
   readonly role: 'user'
   readonly content: string
 }
 
-/** What the model said, with the tools it wants called. */
+/** The answer of the model, with the tool calls that it requests. */
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly content: string
@@ -92,7 +92,7 @@ export interface AssistantMessage {
   readonly providerContent?: ProviderContent
 }
 
-/** What a provider wants to see again of its reply, such as signed thinking. */
+/** The part of a reply that its provider expects back in the next call, such as signed thinking. */
 export interface ProviderContent {
   /** {@link ChatModel.provider} that made it; others ignore it. */
   readonly provider: string
@@ -100,7 +100,7 @@ export interface ProviderContent {
   readonly content: unknown
 }
 
-/** The result of one tool call, told to the model. */
+/** The result of one tool call, for the model. */
 export interface ToolMessage {
   readonly role: 'tool'
   readonly toolCallId: string
@@ -130,7 +130,7 @@ export interface ModelReply {
   readonly refusal?: string
   /** Tokens used, when the provider says. */
   readonly usage?: ModelUsage
-  /** What the provider wants to see again in the next call, beyond text and tool calls. */
+  /** Content that the provider expects back in the next call, in addition to text and tool calls. */
   readonly providerContent?: ProviderContent
 }
 

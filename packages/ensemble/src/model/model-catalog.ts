@@ -18,7 +18,7 @@ export interface ModelCatalog {
   resolve(alias: string): ChatModel
 }
 
-/** Settings of a catalog beside its models. */
+/** Settings of a catalog in addition to its models. */
 export interface ModelCatalogOptions {
   /**
    * Name of a tier, such as `fast` or `best` → alias of its model. A tier named `fallback` takes the place of the

@@ -1,4 +1,4 @@
-/** What model calls cost. The engine knows no prices: whoever runs it gives them. */
+/** Prices of model calls. The engine has none of its own: the operator provides them. */
 import type { ChatModel, ModelPrice, ModelUsage } from './chat-model.ts'
 import type { CostEstimate } from '@tutti/protocol'
 

@@ -1,7 +1,7 @@
 /**
  * Bounds how often models are called: a bucket of tokens, one a call, that fills at an even pace.
  *
- * Whoever holds the object shares the limit, so it may span tasks, runs and models of one provider.
+ * All users of the object share the limit, so it may span tasks, runs and models of one provider.
  * The bucket is an instant, `emptyAt`: it holds what has flowed in since then, and each call moves the
  * instant on by the time that one token takes.
  *
@@ -76,7 +76,7 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
   return new TokenBucket({ requests, intervalMs, maxWaitMs })
 }
 
-/** What sums of instants are off by at most. */
+/** Maximum rounding error of sums of instants. */
 const ROUNDING_MS = 0.001
 
 /** The clock of a bucket, and its content. */

@@ -124,7 +124,7 @@ function bracketed(text: string): readonly Range[] {
   return ranges
 }
 
-/** What may come next in JSON. */
+/** Token kinds that may come next in JSON. */
 type Expected = 'firstKey' | 'key' | 'colon' | 'firstItem' | 'value' | 'nextField' | 'nextItem'
 
 /** The kinds of token that may come; a text is `"`, any other scalar `0`. */
@@ -173,7 +173,7 @@ function scanBrackets(text: string, start: number): Scan {
   }
 }
 
-/** What comes after a token that is not an opening bracket. */
+/** Returns the state after a token that is not an opening bracket. */
 function after(kind: string, expected: Expected, inside: string): Expected {
   if (kind === ':') return 'value'
   if (kind === ',') return inside === '{' ? 'key' : 'value'

@@ -1,5 +1,5 @@
 /**
- * Answers that are values: what a model is told of the form of its answer, and how its text is read.
+ * Structured answers: instructions to the model on their form, and the reader of its text.
  *
  *   text ─find JSON─▶ pieces ─read each as a tool reads its input─▶ the first that fits, else a problem
  *
@@ -23,7 +23,7 @@ import { previewOf } from '@tutti/protocol'
 
 import { jsonInText, type JsonInText } from './json-in-text.ts'
 
-/** What reading an answer comes to. */
+/** The result of reading an answer. */
 export type OutputReading<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problem: string }
@@ -35,7 +35,7 @@ export interface OutputReader<Value = unknown> {
   /** A short name in `a-z`, `0-9` and `_`, from the title of the schema, else `output`. */
   readonly name: string
   /**
-   * The value in what a model wrote, or what is wrong with it, told so that a model can mend it.
+   * Returns the value in the text of a model, or a problem that the model can correct.
    *
    * @throws {TuttiError} CONFIG_INVALID when the schema makes something of it that is not JSON.
    */
@@ -145,7 +145,7 @@ export interface CorrectionCount {
   readonly maxAttempts: number
 }
 
-/** What the model is told when its answer cannot be used. */
+/** The request to correct an answer. */
 export function correctionRequest(
   problem: string,
   { attempt, maxAttempts }: CorrectionCount,

@@ -1,10 +1,10 @@
 /**
- * The checkpoints of a run: a list of steps, each something that happened and is not to happen again.
- * Given the steps of a run, another process goes on with it as if nothing had been: what a step holds is
- * taken from it, everything else is done.
+ * The checkpoints of a run: a list of steps, each a recorded side effect that is not repeated.
+ * Given the steps of a run, another process continues it without a difference: what a step holds is
+ * taken from it, everything else is performed.
  *
- * Steps are plain data that survives JSON. They are no events: an event tells readers what happened, a
- * step holds what the engine needs to go on, such as the whole reply of a model.
+ * Steps are plain data that survives JSON. They are not events: an event informs readers, a
+ * step holds what the engine needs to continue, such as the whole reply of a model.
  */
 import type { ReviewAnswer } from './run-reviewer.ts'
 import type { ModelReply } from '../model/chat-model.ts'
@@ -21,13 +21,13 @@ import type {
   ReviewTiming,
 } from '@tutti/protocol'
 
-/** What every step says. */
+/** The fields of every step. */
 interface StepBase {
   /** Working time of the run so far, in milliseconds. */
   readonly runMs: number
 }
 
-/** What every step of a task says. */
+/** The fields of every step of a task. */
 interface TaskStepBase extends StepBase {
   readonly taskName: string
   readonly attempt: number
@@ -42,7 +42,7 @@ export interface RunBegun extends StepBase {
   readonly startedAt: number
 }
 
-/** Somebody asked for the run to end. */
+/** The run was asked to end. */
 export interface CancelAsked extends StepBase {
   readonly kind: 'cancel_asked'
   readonly mode: CancelMode
@@ -96,7 +96,7 @@ export interface TaskBegun extends TaskStepBase {
   readonly description?: string
 }
 
-/** What the agent was given that is not the same every time: memories, and notes of earlier runs. */
+/** Inputs of the agent that vary from time to time: memories, and notes of earlier runs. */
 export interface NotesRead extends TaskStepBase {
   readonly kind: 'notes_read'
   readonly notes: TaskNotes
@@ -170,7 +170,7 @@ export interface DelegationBegun extends TaskStepBase {
   readonly workerTaskIndex: number
 }
 
-/** Work that was handed to another task came to an end. */
+/** A delegated task ended. */
 export interface DelegationEnded extends TaskStepBase {
   readonly kind: 'delegation_ended'
   readonly delegationId: string
@@ -197,11 +197,11 @@ export interface ReviewClosedStep extends TaskStepBase {
   readonly timedOut: boolean
   /** True when there was no decision, because another review ended the run early. */
   readonly withdrawn?: boolean
-  /** Why nobody could decide; the decision has no meaning then. */
+  /** The reason why there is no decision; the field `decision` has no meaning then. */
   readonly error?: StepError
 }
 
-/** What went wrong, as far as it must be known later. */
+/** An error, as far as a later process needs it. */
 export interface StepError {
   readonly code: TuttiError['code']
   readonly message: string
@@ -213,18 +213,18 @@ export interface StepError {
 export interface TaskFailedStep extends TaskStepBase {
   readonly kind: 'task_failed'
   readonly error: StepError
-  /** What the attempt has used. */
+  /** Usage of the attempt. */
   readonly used: Usage
   /** Whether another attempt follows. */
   readonly willRetry: boolean
-  /** What the next attempt is to do better. */
+  /** The revision for the next attempt. */
   readonly revision?: Revision
 }
 
-/** What a reviewer wants done again. */
+/** A revision that a reviewer requested. */
 export interface Revision {
   readonly feedback: string
-  /** What the attempt before gave. */
+  /** The output of the attempt before. */
   readonly output: string
 }
 
@@ -235,7 +235,7 @@ export interface TaskCompletedStep extends TaskStepBase {
   readonly output: string
   /** The output as a value, when the task declares a schema. */
   readonly structured?: unknown
-  /** What the attempt has used. */
+  /** Usage of the attempt. */
   readonly used: Usage
   readonly durationMs: number
   /** Finish reason of the last answer of the model; absent in steps of earlier versions. */

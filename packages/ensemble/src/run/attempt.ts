@@ -10,44 +10,39 @@
  * T4 task_attempt_failed and task_failed give the reason and a code; another attempt follows the first.
  * T8 A completed task stays completed: a failure of its memory or its reflection is only logged.
  */
-import { isoNow, limitText, TuttiError } from '@tutti/core'
+import { isoNow, limitText, TuttiError, type AgentTool } from '@tutti/core'
 
-import { ModelChain } from '../agent/model-chain.ts'
-import { outputText, runAgentLoop, type TaskAnswer } from '../agent/loop.ts'
+import { runAgentLoop, type TaskAnswer } from '../agent/loop.ts'
+import { ModelChain, type RunModels } from '../agent/model-chain.ts'
+import { readNotes, reflect, remember, type MemoryStores } from '../agent/notes.ts'
 import { contextText } from '../agent/prompt.ts'
+import { DEFAULT_MAX_REVISIONS } from '../definition/review-settings.ts'
 import { renderAgent, type TaskText } from '../definition/task-text.ts'
-import type { ContextOutput } from '../definition/handler.ts'
-import { outputInstructions } from '../output/structured-output.ts'
 import { listTaskTools } from '../hierarchy/delegate-tool.ts'
-import { readNotes, reflect, remember } from '../agent/notes.ts'
-import { toStepError } from '../scope/step-log.ts'
-import {
-  DEFAULT_MAX_REVISIONS,
-  reviewAfter,
-  type ReviewSettings,
-} from '../definition/review-settings.ts'
-import { findTextProblem } from '../reviews/review-end.ts'
+import { outputInstructions } from '../output/structured-output.ts'
+import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
 import { totalTokens } from '../usage/tokens.ts'
 import { usageFields, type Usage } from '../usage/usage.ts'
-import { mayRetry } from './may-retry.ts'
-import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
-import { assertGuardrails } from './guardrails.ts'
-import { runHandler } from './run-handler.ts'
 import { stoppedError } from '../work/stopped-error.ts'
+import { assertGuardrails } from './guardrails.ts'
+import {
+  findReviewAfter,
+  RejectedAnswer,
+  reviewAnswer,
+  type AcceptedAnswer,
+} from './review-answer.ts'
+import { runHandler } from './run-handler.ts'
 
-import type { Revision, TaskNotes } from '../ports/run-step.ts'
-import type { AttemptHistory } from '../scope/step-log.ts'
-import type { TaskResult } from '../scope/task-outcome.ts'
-import type { Guardrails } from '../definition/guardrail.ts'
-import type { Task } from '../definition/task.ts'
-import type { RunModels } from '../agent/model-chain.ts'
-import type { MemoryStores } from '../agent/notes.ts'
 import type { RunTooling } from '../agent/tool-call-options.ts'
+import type { Guardrails } from '../definition/guardrail.ts'
+import type { ContextOutput } from '../definition/handler.ts'
+import type { Task } from '../definition/task.ts'
 import type { Delegations } from '../hierarchy/delegations.ts'
+import type { Revision, TaskNotes } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
-import type { Directives } from '../steering/directives.ts'
+import type { TaskResult } from '../scope/task-outcome.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { AgentTool } from '@tutti/core'
+import type { Directives } from '../steering/directives.ts'
 import type { FinishReason, RunEventOf } from '@tutti/protocol'
 
 /** Longest assembled context that `task_input` shows, in characters; the wire's limit. */
@@ -83,11 +78,11 @@ export type AttemptEnd =
       readonly error: TuttiError
       readonly used: Usage
       readonly willRetry: boolean
-      /** What a reviewer wants done again. */
+      /** The revision that a reviewer requested. */
       readonly revision: Revision | undefined
     }
 
-/** Runs an attempt; rejects only when nothing more may be written. */
+/** Runs an attempt; rejects only when the run may no longer write. */
 export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
   const { scope, services } = input
   const { stores, reviews } = services
@@ -98,7 +93,13 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
     const given = await work(input, models)
     const settings = findReviewAfter(scope)
     const accepted =
-      settings === undefined ? { answer: given } : await review(input, given, settings)
+      settings === undefined
+        ? { answer: given }
+        : await reviewAnswer(scope, reviews, {
+            answer: given,
+            settings,
+            description: input.text.description,
+          })
     if (scope.task.reflection === true) {
       await reflect(scope, { models, stores }, accepted.answer)
     }
@@ -114,10 +115,10 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
   }
 }
 
-/** An attempt that a reviewer refused before it began: it starts and fails, so that readers see why. */
+/** Starts and fails an attempt that a reviewer rejected before it began, so that readers see the reason. */
 export function failBeforeStart(input: AttemptInput, error: TuttiError): AttemptEnd {
   start(input)
-  const final = new Rejected(error, { settings: {}, revision: undefined })
+  const final = new RejectedAnswer(error, { settings: {}, revision: undefined })
   return fail(input, final, input.scope.run.clock.elapsed())
 }
 
@@ -139,7 +140,7 @@ function start({ scope, totalTasks, text, progress }: AttemptInput): void {
   )
 }
 
-/** The agent's or the handler's answer, which the guardrails let pass. */
+/** Returns the answer of the agent or the handler that passed the guardrails. */
 function work(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
   const { signal, task } = input.scope
   if (signal.aborted) throw stoppedError(signal, 'Task')
@@ -205,7 +206,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
   return answer
 }
 
-/** What the agent is told of what is known already, as one text. */
+/** Joins the outputs of earlier tasks and the additional context. */
 function assembledContext(
   context: readonly ContextOutput[],
   { additionalContext }: Pick<Task, 'additionalContext'>,
@@ -243,80 +244,9 @@ async function takeNotes(
   return notes
 }
 
-/** An answer that nobody objects to. */
-interface Accepted {
-  readonly answer: TaskAnswer
-  /** Why the run ends with this task, when its reviewer wants so. */
-  readonly exit?: TuttiError
-}
-
-/** Returns the review after the task; undefined when there is none. */
-function findReviewAfter({ task, run: { ensemble } }: TaskScope): ReviewSettings | undefined {
-  return reviewAfter(task, ensemble.reviewPolicy, ensemble.plan.order.at(-1))
-}
-
-/** Asks for the review after the task. */
-async function review(
-  { scope, services, text }: AttemptInput,
-  answer: TaskAnswer,
-  settings: ReviewSettings,
-): Promise<Accepted> {
-  const { identity } = scope
-  const { decision, timedOut } = await services.reviews.ask(scope, {
-    timing: 'AFTER_EXECUTION',
-    slot: 'after',
-    taskDescription: text.description,
-    taskOutput: answer.output,
-    settings,
-    findTextProblem: (edited) => findTextProblem(scope.task, edited),
-  })
-  switch (decision.action) {
-    case 'CONTINUE':
-      return { answer }
-    case 'EDIT':
-      return { answer: 'text' in decision ? await edit(scope, answer, decision.text) : answer }
-    case 'EXIT_EARLY':
-      return { answer, exit: exitEarlyError(identity.taskName, timedOut) }
-    case 'REJECT':
-      throw new Rejected(rejectionError(identity.taskName, decision.feedback, timedOut), {
-        settings,
-        revision: timedOut
-          ? undefined
-          : { feedback: decision.feedback ?? '', output: answer.output },
-      })
-  }
-}
-
-/** A reviewer's no, on its way to the end of the attempt. */
-class Rejected extends Error {
-  readonly error: TuttiError
-  readonly settings: ReviewSettings
-  readonly revision: Revision | undefined
-
-  constructor(
-    error: TuttiError,
-    how: { readonly settings: ReviewSettings; readonly revision: Revision | undefined },
-  ) {
-    super(error.message)
-    this.error = error
-    this.settings = how.settings
-    this.revision = how.revision
-  }
-}
-
-async function edit({ task }: TaskScope, answer: TaskAnswer, text: string): Promise<TaskAnswer> {
-  const reading = await task.outputReader?.read(text)
-  const { parts: _replaced, ...rest } = answer
-  if (reading === undefined) return { ...rest, output: text }
-  // The review accepted only a valid edit.
-  return reading.ok
-    ? { ...rest, output: outputText(reading.value), structured: reading.value }
-    : answer
-}
-
 async function complete(
   { scope, totalTasks }: AttemptInput,
-  { answer, exit }: Accepted,
+  { answer, exit }: AcceptedAnswer,
   startedAt: number,
 ): Promise<TaskResult> {
   const { identity, run } = scope
@@ -366,7 +296,7 @@ function fail(
   startedAt: number,
 ): AttemptEnd {
   const { identity, run, task, totals } = scope
-  const rejected = thrown instanceof Rejected ? thrown : undefined
+  const rejected = thrown instanceof RejectedAnswer ? thrown : undefined
   const error = rejected?.error ?? TuttiError.from(thrown, 'TASK_FAILED')
   const used = totals.usage()
   services.reviews.closeUnasked(scope)
@@ -417,6 +347,32 @@ function readFinishReason({ details }: TuttiError): {
   return typeof refusal === 'string' ? { finishReason, refusal } : { finishReason }
 }
 
-function mayRevise(rejected: Rejected | undefined, { revisions }: AttemptHistory): boolean {
+function mayRevise(rejected: RejectedAnswer | undefined, { revisions }: AttemptHistory): boolean {
   return revisions < (rejected?.settings.maxRevisions ?? DEFAULT_MAX_REVISIONS)
+}
+
+/** Failures that another attempt cannot fix, or that were requested. */
+const FINAL: ReadonlySet<string> = new Set([
+  'CANCELLED',
+  'EXIT_EARLY',
+  'BUDGET_EXCEEDED',
+  'CONFIG_INVALID',
+  'MODEL_REFUSED',
+  'OUTPUT_TRUNCATED',
+  'CONTENT_FILTERED',
+  'TOOL_CONFIGURATION',
+  'GUARDRAIL_VIOLATION',
+  'REQUEST_REJECTED',
+  'REVIEW_REJECTED',
+  'REVIEW_TIMEOUT',
+  'CONSTRAINT_VIOLATION',
+  'FENCED',
+  'INTERRUPTED',
+  'STORE_UNAVAILABLE',
+])
+
+/** Whether another attempt may follow a failure. */
+function mayRetry({ code, retryable }: Pick<TuttiError, 'code' | 'retryable'>): boolean {
+  if (FINAL.has(code)) return false
+  return code === 'MODEL_FAILED' ? retryable : true
 }

@@ -1,10 +1,10 @@
-/** Tells a logger what a run does, event by event, for whoever watches the log of a process. */
+/** Logs the events of a run. */
 import { limitText, type Logger } from '@tutti/core'
 
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** What is logged, and how much of it. */
+/** Options of the log of a run. */
 export interface RunLogging {
   readonly runId: string
   readonly logger: Logger
@@ -13,20 +13,20 @@ export interface RunLogging {
   readonly toolLogTruncateLength: number
 }
 
-/** The same journal; when `verbose`, the logger is told of what it takes. */
+/** Wraps a journal; when `verbose`, its events are logged. */
 export function loggingJournal(journal: RunJournal, log: RunLogging): RunJournal {
   if (!log.verbose) return journal
-  const tell = (event: RunEvent): void => {
+  const logEvent = (event: RunEvent): void => {
     const line = toLogLine(event, log.toolLogTruncateLength)
     if (line !== undefined) log.logger.info(line.message, { runId: log.runId, ...line.fields })
   }
   return {
     emit(event, step) {
-      tell(event)
+      logEvent(event)
       journal.emit(event, step)
     },
     commit(step, event) {
-      if (event !== undefined) tell(event)
+      if (event !== undefined) logEvent(event)
       return journal.commit(step, event)
     },
   }
@@ -37,7 +37,7 @@ interface Line {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** What is logged of an event; undefined for those that come too often or say nothing new. */
+/** Returns the log line of an event; undefined for events that are too frequent or add nothing. */
 function toLogLine(event: RunEvent, toolLogLength: number): Line | undefined {
   switch (event.type) {
     case 'task_started':

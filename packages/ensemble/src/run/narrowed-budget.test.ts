@@ -50,7 +50,7 @@ describe('a budget that is asked for', () => {
   it('is kept but for a cost that cannot be known, which is logged', () => {
     expect(narrowed({ maxTokens: 9 }, { maxCostUsd: 2, maxTokens: 3 }, false)).toEqual([
       { maxTokens: 3 },
-      ['A limit on cost that a run was asked to keep cannot be kept'],
+      ['maxCostUsd cannot be enforced: models have no price'],
     ])
   })
 

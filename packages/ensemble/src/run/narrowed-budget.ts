@@ -1,19 +1,19 @@
-/** The budget of one run, from that of its ensemble and what whoever asked for it allows. */
-import { findUnpriced } from './find-unpriced.ts'
+/** The budget of one run, from that of its ensemble and that of its caller. */
+import { findUnpriced } from './check-options.ts'
 
 import type { Budget } from '../usage/budget.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Prices } from '../model/prices.ts'
 import type { Logger } from '@tutti/core'
 
-/** What decides whether a budget can be kept. */
+/** The context in which a budget is enforced. */
 export interface BudgetSurroundings {
   readonly prices: Prices | undefined
   readonly logger: Logger
 }
 
 /**
- * The smaller of both for each limit. A limit on cost that was asked for and cannot be kept, as a model has no
+ * Returns the smaller of both for each limit. A requested limit on cost that cannot be enforced, as a model has no
  * known price, is left out and logged: it is what the caller has left, and the caller counts too.
  */
 export function narrowedBudget(
@@ -25,7 +25,7 @@ export function narrowedBudget(
   if (asked.maxCostUsd === undefined || ensemble.budget?.maxCostUsd !== undefined) return budget
   const unpriced = findUnpriced(ensemble, prices === undefined ? { budget } : { budget, prices })
   if (unpriced.length === 0) return budget
-  logger.warn('A limit on cost that a run was asked to keep cannot be kept', { unpriced })
+  logger.warn('maxCostUsd cannot be enforced: models have no price', { unpriced })
   const { maxCostUsd: _, ...rest } = budget
   return rest
 }

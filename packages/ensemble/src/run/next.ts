@@ -5,14 +5,14 @@ import type { Plan } from '../definition/plan.ts'
 /** How far a task is. A `skipped` task will not run because one it waits for did not complete. */
 export type TaskPhase = 'pending' | 'running' | 'completed' | 'failed' | 'skipped'
 
-/** What to do now. When nothing runs and nothing starts, the run is over. */
+/** The next tasks. When nothing runs and nothing starts, the run is over. */
 export interface NextTasks {
   readonly start: readonly string[]
   /** Tasks that can no longer run, each with the task that is the reason. */
   readonly skip: ReadonlyMap<string, string>
 }
 
-/** Limits that {@link nextTasks} keeps. */
+/** Limits of {@link nextTasks}. */
 export interface NextLimits {
   readonly errorStrategy: ErrorStrategy
   readonly maxConcurrentTasks: number

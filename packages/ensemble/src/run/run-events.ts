@@ -45,7 +45,7 @@ export function emitStart({ runId, ensemble, inputs, clock, journal }: RunStart)
   )
 }
 
-/** What a run came to, as the parts of it are known. */
+/** The parts of the result of a run. */
 export interface EndedRun {
   readonly runId: string
   readonly status: RunEnding

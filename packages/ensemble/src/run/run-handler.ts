@@ -24,7 +24,7 @@ import type { Task } from '../definition/task.ts'
 import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
 import type { MessagePart, ToolCall, ToolCallOutcome } from '@tutti/core'
 
-/** What a handler works on. */
+/** The input of {@link runHandler}. */
 export interface HandlerInput {
   readonly tooling: RunTooling
   readonly text: TaskText
@@ -80,7 +80,7 @@ function toAnswer({ text, value, parts }: Given): TaskAnswer {
   }
 }
 
-/** What the handler gives, or a promise of it. */
+/** Returns the output of the handler, or a promise of it. */
 function callHandler(
   scope: TaskScope,
   handler: TaskHandler,
@@ -138,7 +138,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 /**
  * What is taken of the result of a tool: where neither the tool nor the task declares a value, the text that a
- * model would be told. An agent, say, has facts about its answer beside it.
+ * model would receive. The result of an agent, for example, also has metadata of its answer.
  */
 function asWanted(result: unknown, { outputSchema }: AgentTool, { outputReader }: Task): unknown {
   const isText = outputSchema === undefined && outputReader === undefined
@@ -196,7 +196,7 @@ function assertNotCutOff(scope: TaskScope, { name }: AgentTool): void {
   )
 }
 
-/** The step of a call that came to an end; none when it was cut off, or its result has no JSON. */
+/** Returns the step of an ended call; undefined when it was interrupted, or its result has no JSON. */
 function endedStep({ result, durationMs, end, error }: ToolCallOutcome): NewTaskStep | undefined {
   if (end === 'cancelled' || end === 'abandoned') return undefined
   const ended = { kind: 'tool_ended', iterationIndex: 0, position: 0, durationMs } as const
@@ -210,14 +210,14 @@ function endedStep({ result, durationMs, end, error }: ToolCallOutcome): NewTask
   }
 }
 
-/** What a handler gave: text, or a value. */
+/** The output of a handler. */
 interface HandlerValue {
   readonly text: string
   readonly value: unknown
   readonly parts?: readonly MessagePart[]
 }
 
-/** What a handler gave, as text. */
+/** Reads the output of a handler as text and value. */
 function toHandlerValue(given: unknown, task: Task): HandlerValue {
   if (given instanceof HandlerOutput) {
     const { text, value = text, parts } = given

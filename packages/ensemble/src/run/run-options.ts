@@ -1,4 +1,4 @@
-/** Surroundings of a run. */
+/** Options of a run. */
 import type { Budget } from '../usage/budget.ts'
 import type { MemoryStore } from '../memory/memory.ts'
 import type { ReflectionStore } from '../memory/reflection.ts'
@@ -12,16 +12,12 @@ import type { TextLimits } from '../definition/text-limits.ts'
 import type { CallerRequest, Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
 import type { RunEvent } from '@tutti/protocol'
 
-/** Surroundings of a run. */
-export interface RunOptions {
-  /** @default a random id */
-  readonly runId?: string
-  /** Aborting it cancels the run. */
-  readonly signal?: AbortSignal
-  /** Told of every event, in order. What it throws is logged and changes nothing. */
+/** Listeners of a run. */
+interface RunListeners {
+  /** Called with every event, in order. Its errors are logged and change nothing. */
   readonly onEvent?: (event: RunEvent) => void
   /**
-   * Called each time the run comes to do nothing but wait for reviewers and can be stopped and resumed without
+   * Called each time the run only waits for reviewers and can be stopped and resumed without
    * loss: a review is open, every task that runs waits at one, and nothing else is about to happen. It is not
    * called while a tool asks from inside a call that must not be repeated. What it throws is logged and
    * changes nothing.
@@ -33,6 +29,12 @@ export interface RunOptions {
    * changes nothing.
    */
   readonly onWaitingChange?: (isWaiting: boolean) => void
+  /** Called with the time that a model call waited for its rate limit, in milliseconds. */
+  readonly onRateLimitWait?: (waitedMs: number) => void
+}
+
+/** The request for a run. */
+interface RunCaller {
   /**
    * W3C trace context in which the run was asked for, such as `00-<trace>-<span>-01`; what it sends out
    * belongs to the same trace. @default a trace of its own
@@ -42,8 +44,36 @@ export interface RunOptions {
   readonly tracestate?: string
   /** The request of the agent or MCP client that started the run, for its tools and handlers. */
   readonly request?: CallerRequest
-  readonly clock?: Clock
+}
+
+/** Logging of a run. */
+interface RunLogOptions {
   readonly logger?: Logger
+  /** Whether the logger gets every task, model turn and tool call. @default the ensemble's */
+  readonly verbose?: boolean
+  /** Characters of a tool's output in the log; negative is no limit. @default the ensemble's */
+  readonly toolLogTruncateLength?: number
+}
+
+/** Where a run reads and writes what outlives it. */
+interface RunPersistence {
+  /** Where tasks with reflection learn. @default a store that lasts as long as the run */
+  readonly reflections?: ReflectionStore
+  /** Where memory scopes without a store of their own are. @default a store that lasts as long as the run */
+  readonly memories?: MemoryStore
+  /** Where events and steps go instead of `onEvent`. */
+  readonly journal?: RunJournal
+  /** The point at which an earlier process left this run. */
+  readonly resume?: ResumePoint
+}
+
+/** Options of a run. */
+export interface RunOptions extends RunListeners, RunCaller, RunLogOptions, RunPersistence {
+  /** @default a random id */
+  readonly runId?: string
+  /** Aborting it cancels the run. */
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
   /**
    * Decides reviews. A run that is started with `run` and without a reviewer cannot be reviewed: tasks that need
    * a review are refused at the start, tools that need approval fail their task.
@@ -58,31 +88,17 @@ export interface RunOptions {
   readonly models?: ModelCatalog
   /** Profiles that a directive may apply, by name. @default {} */
   readonly profiles?: RunProfiles
-  /** What models cost; without it costs are not known. */
+  /** Prices of models; without them costs are unknown. */
   readonly prices?: Prices
-  /** What this run may use, in place of the budget of the ensemble. */
+  /** Budget of this run, in place of that of the ensemble. */
   readonly budget?: Budget
   /** Sizes of its inputs and of the texts that they make. @default those of {@link TextLimits} */
   readonly textLimits?: TextLimits
-  /** Whether the logger is told of every task, model turn and tool call. @default the ensemble's */
-  readonly verbose?: boolean
-  /** Characters of a tool's output in the log; negative is no limit. @default the ensemble's */
-  readonly toolLogTruncateLength?: number
   /** Where tool calls are counted. */
   readonly toolMetrics?: ToolMetrics
-  /** Told how long a model call waited for its turn under a rate limit, in milliseconds. */
-  readonly onRateLimitWait?: (waitedMs: number) => void
-  /** Where tasks with reflection learn. @default a store that lasts as long as the run */
-  readonly reflections?: ReflectionStore
-  /** Where memory scopes without a store of their own are. @default a store that lasts as long as the run */
-  readonly memories?: MemoryStore
-  /** Where events and steps go instead of `onEvent`. */
-  readonly journal?: RunJournal
-  /** What an earlier process left of this run. */
-  readonly resume?: ResumePoint
 }
 
-/** The options of a run. */
+/** The names of the options of a run. */
 export const RUN_OPTION_NAMES = {
   runId: true,
   signal: true,
@@ -111,9 +127,9 @@ export const RUN_OPTION_NAMES = {
   resume: true,
 } as const satisfies OptionNames<RunOptions>
 
-/** Where a run that was cut off goes on. */
+/** The point at which an interrupted run continues. */
 export interface ResumePoint {
-  /** All steps that were kept, in order. With none the run begins. */
+  /** All recorded steps, in order. With none the run begins. */
   readonly steps: readonly RunStep[]
   /** Which holder of the run this is; for readers. @default 1 */
   readonly epoch?: number

@@ -48,7 +48,7 @@ export interface RunParts {
   durationMs(): number
 }
 
-/** What a run is made of. */
+/** The input of {@link createRunParts}. */
 export interface RunDefinition {
   readonly ensemble: ResolvedEnsemble
   readonly inputs: Inputs

@@ -1,4 +1,4 @@
-/** What a run came to. */
+/** The result of a run. */
 import type { Task } from '../definition/task.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 import type { TuttiError } from '@tutti/core'
@@ -7,7 +7,7 @@ import type { RunEventOf } from '@tutti/protocol'
 /** How a run ended. */
 export type RunEnding = RunEventOf<'run_result'>['status']
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunResult {
   readonly runId: string
   readonly status: RunEnding
@@ -16,7 +16,7 @@ export interface RunResult {
   /** The completed tasks, in the order they were declared; delegated ones after them. */
   readonly tasks: readonly TaskResult[]
   readonly durationMs: number
-  /** What all tasks have used, those that failed or were cut off too; tokens are -1 when unknown. */
+  /** Usage of all tasks, failed and interrupted ones included; tokens are -1 when unknown. */
   readonly metrics: RunMetrics
   /** Why it failed; present exactly when `status` is FAILED. */
   readonly error?: TuttiError
@@ -27,5 +27,5 @@ export interface RunResult {
   outputOf<Output>(task: Task<Output>): Output | undefined
 }
 
-/** What a run has used. */
+/** Usage of a run. */
 export type RunMetrics = NonNullable<RunEventOf<'run_result'>['metrics']>

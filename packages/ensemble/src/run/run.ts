@@ -50,7 +50,7 @@ export class Run {
   #running = 0
   /** How many of the running tasks wait for people. */
   #held = 0
-  #goOn: (() => void) | undefined
+  #resumeTime: (() => void) | undefined
   #ended: RunEnding | undefined
 
   constructor(ensemble: ResolvedEnsemble, inputs: Inputs, options: RunOptions) {
@@ -112,13 +112,13 @@ export class Run {
     return this.#runTask(state, { task: worker.task, parent, signal })
   }
 
-  /** Lets nothing start any more, because a reviewer wants so. */
+  /** Starts nothing further, because a reviewer ended the run. */
   endEarly(exit: TuttiError): void {
     this.#verdict.endEarly(exit)
     this.#parts.services.reviews.exitAll()
   }
 
-  /** What a task came to that has ended, maybe in an earlier process. */
+  /** Returns the outcome of an ended task, also one that ended in an earlier process. */
   #endOf(taskName: string): TaskOutcome | undefined {
     const result = this.#tasks.resultOf(taskName)
     if (result !== undefined) {
@@ -131,33 +131,33 @@ export class Run {
     return { kind: 'failed', error: fromStepError(failed.error), lost: [] }
   }
 
-  /** Whether nobody has taken the task up, in an earlier process neither. */
+  /** Whether the task has not begun, neither here nor in an earlier process. */
   #isUntouched({ taskName, phase }: TrackedTask): boolean {
     return phase === 'pending' && !this.#parts.scope.log.task(taskName).isKnown
   }
 
   async #execute(): Promise<RunResult> {
-    const { signal: wish } = this.#options
+    const { signal } = this.#options
     const { steering } = this.#parts
     const onAbort = (): void => {
-      steering.cancel({ mode: 'abort' }, wish?.reason)
+      steering.cancel({ mode: 'abort' }, signal?.reason)
     }
     const stopTimer = this.#begin()
     try {
-      if (wish?.aborted === true) onAbort()
-      else wish?.addEventListener('abort', onAbort, { once: true })
-      // Whoever started the run has its handle before the first task begins.
+      if (signal?.aborted === true) onAbort()
+      else signal?.addEventListener('abort', onAbort, { once: true })
+      // The caller has the handle before the first task begins.
       await Promise.resolve()
       await this.#runTasks()
       return this.#finish()
     } finally {
       this.#parts.services.reviews.close()
-      wish?.removeEventListener('abort', onAbort)
+      signal?.removeEventListener('abort', onAbort)
       stopTimer?.()
     }
   }
 
-  /** Tells of the start, or of going on; returns what stops the limit on time. */
+  /** Emits the start or the resumption; returns what stops the limit on time. */
   #begin(): (() => void) | undefined {
     const { scope, steering } = this.#parts
     const { resume } = this.#options
@@ -171,7 +171,7 @@ export class Run {
     } else {
       emitStart(scope)
     }
-    // Of a run that has not begun, people may have asked something already.
+    // A run that has not begun may have received commands.
     if (!scope.log.isEmpty) {
       steering.restore(scope.log.runSteps)
       // An earlier process may have been cut off between a call and the switch that follows from it.
@@ -184,7 +184,7 @@ export class Run {
     })
   }
 
-  /** Takes up what is known of the tasks from an earlier process. */
+  /** Restores the tasks from the steps of an earlier process. */
   #restore(): void {
     const { scope, services } = this.#parts
     const { log } = scope
@@ -248,7 +248,7 @@ export class Run {
         this.#keepTime()
         if (this.#running === 0) resolve()
       }
-      // What an earlier process had taken up goes on, whatever keeps others from starting.
+      // Tasks that an earlier process began continue, even when no other may start.
       if (!this.#parts.scope.log.isEmpty) start(this.#takenUp())
       advance()
     })
@@ -305,13 +305,13 @@ export class Run {
     this.#keepTime()
   }
 
-  /** The working time of the run stands still while every task that runs waits for people. */
+  /** Stops the working time of the run while every running task waits for people. */
   #keepTime(): void {
     const waits = this.#running > 0 && this.#held >= this.#running
-    if (waits) this.#goOn ??= this.#parts.scope.stopwatch.hold()
+    if (waits) this.#resumeTime ??= this.#parts.scope.stopwatch.hold()
     else {
-      this.#goOn?.()
-      this.#goOn = undefined
+      this.#resumeTime?.()
+      this.#resumeTime = undefined
     }
   }
 

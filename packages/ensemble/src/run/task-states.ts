@@ -1,4 +1,4 @@
-/** The tasks of one run: how far each is, and what those that ended came to. */
+/** The tasks of one run: the progress of each, and the results of those that ended. */
 import { renderTask } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 
@@ -20,7 +20,6 @@ export interface TrackedTask {
   attempt: number
 }
 
-/** What a run begins with. */
 export interface TaskStatesOptions {
   /** The tasks of the plan. */
   readonly tasks: readonly Task[]
@@ -39,7 +38,7 @@ export class TaskStates {
   readonly #states = new Map<string, TrackedTask>()
   readonly #results = new Map<string, TaskResult>()
   readonly #phases = new Map<string, TaskPhase>()
-  /** What attempts have used that did not come to a result. */
+  /** Usage of attempts without a result. */
   readonly #lost: Usage[] = []
 
   constructor(options: TaskStatesOptions) {
@@ -113,30 +112,30 @@ export class TaskStates {
     this.#phases.set(state.taskName, phase)
   }
 
-  /** Notes what a task came to. */
+  /** Records the result of a task. */
   complete(state: TrackedTask, result: TaskResult): void {
     this.setPhase(state, 'completed')
     this.#results.set(state.taskName, result)
   }
 
-  /** Notes what attempts have used that did not come to a result. */
+  /** Counts the usage of attempts without a result. */
   lose(lost: readonly Usage[]): void {
     this.#lost.push(...lost)
   }
 
-  /** What a task came to; undefined when it is not completed. */
+  /** Returns the result of a task; undefined when it is not completed. */
   resultOf(taskName: string): TaskResult | undefined {
     return this.#results.get(taskName)
   }
 
-  /** What completed, the declared tasks in their order, then the others in the order in which they came. */
+  /** Returns the results: declared tasks in their order, then the others in the order of their start. */
   results(): readonly TaskResult[] {
     return [...this.#states.values()]
       .toSorted((a, b) => a.taskIndex - b.taskIndex)
       .flatMap(({ taskName }) => this.#results.get(taskName) ?? [])
   }
 
-  /** What all attempts have used. */
+  /** Returns the usage of all attempts. */
   used(): readonly Usage[] {
     return [...this.#results.values(), ...this.#lost]
   }
@@ -154,7 +153,7 @@ export class TaskStates {
     return outputs
   }
 
-  /** What each task is doing. */
+  /** Returns the state of each task. */
   snapshots(): readonly TaskSnapshot[] {
     return [...this.#states.values()].map(({ taskName, taskIndex, phase, attempt }) => {
       return { taskName, taskIndex, phase, attempt }
@@ -166,7 +165,7 @@ export class TaskStates {
     return states.length < 2 ? states : states.toSorted((a, b) => a.taskIndex - b.taskIndex)
   }
 
-  /** What a task gave last: a manager may have delegated it again, under its name with a number. */
+  /** Returns the last result of a task: a manager may have delegated it again, under its name with a number. */
   #lastResult(name: string): TaskResult | undefined {
     const { isHierarchical, tasks } = this.#options
     if (!isHierarchical) return this.#results.get(name)
@@ -181,7 +180,7 @@ export class TaskStates {
 
 const NO_CONTEXT: readonly ContextOutput[] = []
 
-/** What a task came to, as a step holds it. */
+/** Returns the result that a step holds. */
 export function toTaskResult({
   taskName,
   attempt,

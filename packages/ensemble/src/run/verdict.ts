@@ -7,7 +7,7 @@ import type { ExitReason } from './run-events.ts'
 import type { RunEnding } from './run-result.ts'
 import type { CancelMode } from '@tutti/protocol'
 
-/** What else an ending depends on. */
+/** The conditions of an ending. */
 export interface EndingFacts {
   /** Whether every task that starts by itself is completed. */
   readonly isDone: boolean
@@ -15,12 +15,12 @@ export interface EndingFacts {
   readonly signal: AbortSignal
 }
 
-/** What has been said against a run so far. The first of each kind counts. */
+/** The reasons against completing a run. The first of each kind counts. */
 export class Verdict {
   #failure: TuttiError | undefined
   /** That the budget of the run is used up. */
   #usedUp: TuttiError | undefined
-  /** What ended the run before all tasks were done, though nothing failed. */
+  /** The early exit that ended the run without a failure. */
   #exit: TuttiError | undefined
 
   /** Whether a reviewer ended the run early. */

@@ -1,4 +1,4 @@
-/** What an earlier process did of a run, by task: looked up instead of being done again. */
+/** The steps that an earlier process recorded, by task: they are replayed instead of repeated. */
 import { TuttiError } from '@tutti/core'
 
 import type { Revision, RunStep, StepError, StepOf, TaskStep } from '../ports/run-step.ts'
@@ -49,7 +49,7 @@ export class StepLog {
 
 /** Where a task stands. */
 export interface AttemptHistory {
-  /** The attempt to go on with or to begin, from 1. */
+  /** The attempt to continue or to begin, from 1. */
   readonly attempt: number
   /** Whether that attempt began already. */
   readonly begun: boolean
@@ -57,7 +57,7 @@ export interface AttemptHistory {
   readonly failures: number
   /** Times a reviewer sent the task back. */
   readonly revisions: number
-  /** What the attempt is to do better. */
+  /** The revision that a reviewer requested. */
   readonly revision: Revision | undefined
 }
 
@@ -131,7 +131,7 @@ export class TaskLog {
 
 const NONE: readonly never[] = []
 
-/** The log of every task that has not begun; nobody adds to it. */
+/** The log of every task that has not begun; it stays empty. */
 const EMPTY = new TaskLog()
 
 function isTaskStep(step: RunStep): step is TaskStep {

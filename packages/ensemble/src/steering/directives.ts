@@ -1,5 +1,5 @@
 /**
- * Directives: what people tell the agents of a running run.
+ * Directives: guidance for the agents of a running run.
  *
  * D1 A directive reaches every matching task once an attempt: a running one at its next model call, a later
  *    one in its first prompt, until it expires.
@@ -17,7 +17,6 @@ const LAST_INSTANT = 8.64e15
 
 const PRIORITIES: readonly Priority[] = ['CRITICAL', 'HIGH', 'NORMAL', 'LOW']
 
-/** What a directive is checked against. */
 export interface DirectiveCheck {
   /** Milliseconds since 1970. */
   readonly now: number
@@ -28,7 +27,7 @@ export interface DirectiveCheck {
 }
 
 /**
- * Makes a directive of what somebody wants to tell.
+ * Creates a directive.
  *
  * @throws {TuttiError} BAD_REQUEST, naming every problem.
  */
@@ -113,7 +112,7 @@ export class Directives {
     this.#all.push(added)
   }
 
-  /** Those that the next model call of `target` is to be told, in their order. */
+  /** Returns the directives that the next model call of `target` delivers, in order. */
   next(
     { taskName, baseName = taskName, agentRole, attempt }: DirectiveTarget,
     now: number,

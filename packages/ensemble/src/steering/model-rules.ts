@@ -11,7 +11,7 @@ import { costUsd } from '../usage/usage.ts'
 
 import type { RunStep } from '../ports/run-step.ts'
 
-/** A model call that has ended, as far as rules look at it. */
+/** An ended model call, for rules. */
 export type ObservedCall =
   | { readonly kind: 'answered'; readonly latencyMs: number; readonly costUsd: number | undefined }
   | { readonly kind: 'failed' }

@@ -25,7 +25,7 @@ export interface ModelSteeringOptions {
   readonly journal: Pick<RunJournal, 'emit'>
   readonly stopwatch: Pick<Stopwatch, 'elapsed'>
   readonly switches: ModelSwitches
-  /** The model that answers when nobody switches. */
+  /** The model without any switch. */
   readonly ownModel: ModelOfTasks
   /** The first model that follows it when a call fails for good. */
   readonly fallbackModel: ModelOfTasks
@@ -96,7 +96,7 @@ export class ModelSteering {
     const { clock, journal, stopwatch, switches, taskNames } = this.#options
     const label = this.#label(to, taskName)
     const each = taskNames().filter((name) => this.#label(to, name) !== undefined)
-    // Where each task has a model of its own, readers are told of each.
+    // Where each task has a model of its own, each is an event.
     const targets =
       label === undefined && taskName === undefined && each.length > 0 ? each : [taskName]
     const switched = targets.map((target) => {

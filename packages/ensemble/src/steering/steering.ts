@@ -1,6 +1,6 @@
 /**
  * Applies commands to a run: ends it, switches its models, gives directives to its agents. Each command is recorded
- * as an event and a step, so that readers see it and a resumed run keeps it.
+ * as an event and a step, so that readers see it and a resumed run restores it.
  *
  * S1 A cancel stops work in flight through one tree of signals; in mode `boundary` running tasks finish, and
  *    no other starts.

@@ -44,13 +44,12 @@ export function findBudgetProblems(budget: Budget | undefined): readonly string[
   })
 }
 
-/** The label of a run's own budget: when it is used up, no task starts any more. */
+/** Label of the budget of a run: when it is used up, no task starts. */
 export const THE_RUN = 'the run'
 
-/** What is about to begin. */
 export type CallKind = 'model' | 'tool'
 
-/** Counts what a run or a task uses and keeps its limits. A task's meter counts for its run too. */
+/** Counts the usage of a run or a task and enforces its limits. The meter of a task counts for its run too. */
 export class Meter {
   readonly #label: string
   readonly #budget: Budget
@@ -68,7 +67,7 @@ export class Meter {
     this.#parent = options.parent
   }
 
-  /** Whether a limit on cost is kept here or above. */
+  /** Whether this meter or one above limits cost. */
   get limitsCost(): boolean {
     return this.#budget.maxCostUsd !== undefined || this.#parent?.limitsCost === true
   }
@@ -150,7 +149,7 @@ export class Meter {
     this.#costUsd += costUsd
   }
 
-  /** What is left here and above; never less than nothing. */
+  /** Returns the least that is left here and above, at least 0. */
   remaining(): Remaining {
     const above = this.#parent?.remaining() ?? NO_LIMIT
     const { maxDurationMs = Infinity, maxCostUsd = Infinity, maxTokens = Infinity } = this.#budget
@@ -170,7 +169,7 @@ export class Meter {
 
 const NO_LIMIT: Remaining = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
 
-/** What another agent has used, as far as it says it. */
+/** Usage that another agent reports. */
 export interface AgentUse {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -178,10 +177,9 @@ export interface AgentUse {
   readonly costUsd: number
 }
 
-/** The rule of thumb for texts whose tokens nobody has counted. */
+/** Rule of thumb for texts without a token count. */
 export const CHARACTERS_PER_TOKEN = 4
 
-/** What a meter is made with. */
 export interface MeterOptions {
   /** Whose budget it is, as messages say it, such as `task "research"`. */
   readonly label: string

@@ -1,4 +1,4 @@
-/** What one attempt at a task has used so far. */
+/** The totals of one attempt at a task. */
 import { addTokens, NO_TOKENS, tokensOfCall, type TokenTotals } from './tokens.ts'
 import { addCached, addCosts, costUsd, type Usage } from './usage.ts'
 
@@ -44,7 +44,7 @@ export class Totals {
     this.#cost = addCosts([this.#cost, { inputCost: 0, outputCost: cost }])
   }
 
-  /** What counts in results. */
+  /** Returns the usage, as results show it. */
   usage(): Usage {
     const { inputTokens, outputTokens } = this.#tokens
     const { toolCallCount } = this

@@ -3,7 +3,7 @@ import { addTokens, NO_TOKENS, totalTokens, type TokenTotals } from './tokens.ts
 
 import type { CostEstimate } from '@tutti/protocol'
 
-/** What a task, or an attempt at it, has used. */
+/** Usage of a task, or of an attempt. */
 export interface Usage extends TokenTotals {
   readonly toolCallCount: number
   /** In US dollars; absent when the price of a call is not known. */

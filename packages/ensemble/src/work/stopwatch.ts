@@ -1,4 +1,4 @@
-/** Working time: it stands still while people are asked, and calls when a limit is reached. */
+/** Working time: it stops while reviews are open, and calls when a limit is reached. */
 import type { Clock } from '@tutti/core'
 
 interface Limit {
@@ -13,11 +13,11 @@ export class Stopwatch {
   readonly #onHold: ((held: boolean) => void) | undefined
   #limits: Set<Limit> | undefined
   #before: number
-  /** Since when it runs; undefined while it stands still. */
+  /** The instant at which it started; undefined while it is stopped. */
   #since: number | undefined
   #holds = 0
 
-  /** Starts at `before` milliseconds; `onHold` is told when it stops and when it goes on. */
+  /** Starts at `before` milliseconds; `onHold` is called when it stops and when it continues. */
   constructor(clock: Clock, before = 0, onHold?: (held: boolean) => void) {
     this.#clock = clock
     this.#before = before
@@ -30,7 +30,7 @@ export class Stopwatch {
     return this.#before + (this.#since === undefined ? 0 : this.#clock.elapsed() - this.#since)
   }
 
-  /** Stands still until everyone who held it has called the function that this returns. */
+  /** Stops until each caller of `hold` has called the returned function. */
   hold(): () => void {
     if (this.#holds === 0) {
       this.#before = this.elapsed()

@@ -6,20 +6,20 @@ import { stoppedError } from './stopped-error.ts'
 export interface UntilStoppedOptions {
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** What the work is, as the beginning of a message, such as `Model call`. */
+  /** Begins the message, such as `Model call`. */
   readonly what: string
 }
 
 const abandoned = new WeakSet<object>()
 
-/** Whether an error says that work was abandoned, and not what the work itself came to. */
+/** Whether an error reports abandoned work, and not a failure of the work itself. */
 export function isAbandoned(error: unknown): boolean {
   return typeof error === 'object' && error !== null && abandoned.has(error)
 }
 
 /**
- * What `work` comes to. When the signal aborts it waits for the work to stop, at most `CANCEL_GRACE_MS`;
- * work that goes on after that is abandoned, and the error says so.
+ * Returns the result of `work`. When the signal aborts it waits for the work to stop, at most `CANCEL_GRACE_MS`;
+ * work that continues after that is abandoned, and the error says so.
  */
 export function untilStopped<T>(
   work: Promise<T>,

@@ -3,13 +3,15 @@
  * each is shown in full in the first turn that has it, and cut in later ones: a long text is stored once a task,
  * not once a turn.
  */
-import { limitText } from '@tutti/core'
+import { limitText, type ToolCall } from '@tutti/core'
 
 import { LABEL_LENGTH } from '../scope/task-scope.ts'
-import { toWireMessage } from './wire-messages.ts'
 
 import type { Message } from '../model/chat-model.ts'
 import type { RunEventOf } from '@tutti/protocol'
+
+type WireMessage = RunEventOf<'llm_iteration_started'>['messages'][number]
+type WireCall = NonNullable<WireMessage['toolCalls']>[number]
 
 /** Messages that one event shows; the wire's limit. */
 const MESSAGES_SHOWN = 20
@@ -39,7 +41,7 @@ export class EventMessages {
   }
 }
 
-function cut(message: Message): ReturnType<typeof toWireMessage> {
+function cut(message: Message): WireMessage {
   const shown = toWireMessage(message)
   const { content, toolCalls } = shown
   return {
@@ -48,5 +50,19 @@ function cut(message: Message): ReturnType<typeof toWireMessage> {
     toolCalls:
       toolCalls?.map((call) => ({ ...call, arguments: limitText(call.arguments, LABEL_LENGTH) })) ??
       null,
+  }
+}
+
+/** Converts a tool call of the model to its form in events. */
+export function toWireCall({ id, name, arguments: text }: ToolCall): WireCall {
+  return { name, arguments: text, id }
+}
+
+function toWireMessage(message: Message): WireMessage {
+  return {
+    role: message.role,
+    content: message.content,
+    toolCalls: message.role === 'assistant' ? message.toolCalls.map(toWireCall) : null,
+    toolName: message.role === 'tool' ? message.toolName : null,
   }
 }

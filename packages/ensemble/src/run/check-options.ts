@@ -1,0 +1,96 @@
+/** Pure: whether a run of an ensemble can start with its options. */
+import { findUnknownOptions, TuttiError } from '@tutti/core'
+
+import { allTasks } from '../definition/manager.ts'
+import { fallbackModelIn, modelOfTask } from '../definition/model-of-task.ts'
+import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
+import { findPrice } from '../model/prices.ts'
+import { modelLabel } from '../steering/models.ts'
+import { resolveTier } from '../steering/tiers.ts'
+import { findBudgetProblems } from '../usage/budget.ts'
+import { RUN_OPTION_NAMES, type RunOptions } from './run-options.ts'
+
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
+import type { Task } from '../definition/task.ts'
+import type { ModelCatalog } from '../model/model-catalog.ts'
+
+/**
+ * Checks the options of a run.
+ *
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function assertOptions(ensemble: ResolvedEnsemble, options: RunOptions): void {
+  const tasks = allTasks(ensemble)
+  const problems = [
+    ...findUnknownOptions(options, RUN_OPTION_NAMES),
+    ...findBudgetProblems(options.budget),
+    ...(options.reviewer === undefined && options.decidable !== true
+      ? findReviewedTasks(ensemble, tasks).map(
+          (name) => `task "${name}" needs a review, and there is nobody to ask: give a reviewer`,
+        )
+      : []),
+    ...findUnknownTiers(ensemble, options.models),
+    ...findUnpriced(ensemble, options).map(
+      (model) =>
+        `maxCostUsd cannot be enforced: no price for model "${model}"; pass the option ` +
+        `prices: priceList({ "${model}": { inputPerMillion, outputPerMillion } })`,
+    ),
+  ]
+  if (problems.length === 0) return
+  throw new TuttiError('CONFIG_INVALID', `Cannot run "${ensemble.name}": ${problems.join('; ')}`, {
+    details: { problems },
+  })
+}
+
+function findReviewedTasks(ensemble: ResolvedEnsemble, tasks: readonly Task[]): readonly string[] {
+  const last = ensemble.plan.order.at(-1)
+  return tasks
+    .filter(
+      (task) =>
+        reviewSettingsOf(task.beforeReview) !== undefined ||
+        reviewAfter(task, ensemble.reviewPolicy, last) !== undefined,
+    )
+    .map(({ name }) => name)
+}
+
+/** Returns the problems of the model rules of an ensemble: one for each tier that the catalog does not have. */
+export function findUnknownTiers(
+  ensemble: ResolvedEnsemble,
+  models: Pick<ModelCatalog, 'tiers'> | undefined,
+): readonly string[] {
+  const tasks = allTasks(ensemble)
+  const fallbackModel = fallbackModelIn(ensemble, tasks)
+  const hasFallback = tasks.some(({ name }) => fallbackModel(name) !== undefined)
+  return (ensemble.modelRules ?? []).flatMap(({ tier }, place) => {
+    try {
+      resolveTier(tier, models, hasFallback)
+      return []
+    } catch (error) {
+      if (TuttiError.isInstance(error)) return [`modelRules[${place}]: ${error.message}`]
+      throw error
+    }
+  })
+}
+
+/**
+ * Returns the models, by label, for which a limit on cost cannot be enforced, as they have no known price. A run with
+ * such a limit is refused.
+ */
+export function findUnpriced(
+  ensemble: ResolvedEnsemble,
+  { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
+): readonly string[] {
+  const limited = allTasks(ensemble).filter(
+    (task) =>
+      task.handler === undefined &&
+      (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),
+  )
+  const models = limited.flatMap((task) => [
+    modelOfTask(task, ensemble),
+    ...(task.fallbackModels ?? ensemble.fallbackModels ?? []),
+  ])
+  const unpriced = models.flatMap((model) =>
+    model === undefined || findPrice(model, prices) !== undefined ? [] : [modelLabel(model)],
+  )
+  return [...new Set(unpriced)]
+}

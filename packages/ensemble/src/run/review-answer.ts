@@ -1,0 +1,95 @@
+/** The review after a task: accepts, edits or rejects its answer. */
+import { outputText, type TaskAnswer } from '../agent/loop.ts'
+import { reviewAfter, type ReviewSettings } from '../definition/review-settings.ts'
+import { exitEarlyError, findTextProblem, rejectionError } from '../reviews/review-end.ts'
+
+import type { Revision } from '../ports/run-step.ts'
+import type { Reviews } from '../reviews/reviews.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+import type { TuttiError } from '@tutti/core'
+
+/** An answer that its review accepted. */
+export interface AcceptedAnswer {
+  readonly answer: TaskAnswer
+  /** The reason why the run ends with this task, when its reviewer requested that. */
+  readonly exit?: TuttiError
+}
+
+/** The answer under review. */
+interface ReviewedAnswer {
+  readonly answer: TaskAnswer
+  readonly settings: ReviewSettings
+  /** Rendered description of the task. */
+  readonly description: string
+}
+
+/** Returns the review after the task; undefined when there is none. */
+export function findReviewAfter({
+  task,
+  run: { ensemble },
+}: TaskScope): ReviewSettings | undefined {
+  return reviewAfter(task, ensemble.reviewPolicy, ensemble.plan.order.at(-1))
+}
+
+/**
+ * Asks for the review after the task.
+ *
+ * @throws {RejectedAnswer} when the reviewer rejects the answer.
+ */
+export async function reviewAnswer(
+  scope: TaskScope,
+  reviews: Reviews,
+  { answer, settings, description }: ReviewedAnswer,
+): Promise<AcceptedAnswer> {
+  const { identity } = scope
+  const { decision, timedOut } = await reviews.ask(scope, {
+    timing: 'AFTER_EXECUTION',
+    slot: 'after',
+    taskDescription: description,
+    taskOutput: answer.output,
+    settings,
+    findTextProblem: (edited) => findTextProblem(scope.task, edited),
+  })
+  switch (decision.action) {
+    case 'CONTINUE':
+      return { answer }
+    case 'EDIT':
+      return { answer: 'text' in decision ? await edit(scope, answer, decision.text) : answer }
+    case 'EXIT_EARLY':
+      return { answer, exit: exitEarlyError(identity.taskName, timedOut) }
+    case 'REJECT':
+      throw new RejectedAnswer(rejectionError(identity.taskName, decision.feedback, timedOut), {
+        settings,
+        revision: timedOut
+          ? undefined
+          : { feedback: decision.feedback ?? '', output: answer.output },
+      })
+  }
+}
+
+/** Carries a rejection to the end of the attempt. */
+export class RejectedAnswer extends Error {
+  readonly error: TuttiError
+  readonly settings: ReviewSettings
+  readonly revision: Revision | undefined
+
+  constructor(
+    error: TuttiError,
+    how: { readonly settings: ReviewSettings; readonly revision: Revision | undefined },
+  ) {
+    super(error.message)
+    this.error = error
+    this.settings = how.settings
+    this.revision = how.revision
+  }
+}
+
+async function edit({ task }: TaskScope, answer: TaskAnswer, text: string): Promise<TaskAnswer> {
+  const reading = await task.outputReader?.read(text)
+  const { parts: _replaced, ...rest } = answer
+  if (reading === undefined) return { ...rest, output: text }
+  // The review accepted only a valid edit.
+  return reading.ok
+    ? { ...rest, output: outputText(reading.value), structured: reading.value }
+    : answer
+}
