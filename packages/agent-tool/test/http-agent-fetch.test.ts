@@ -65,9 +65,9 @@ describe('what is sent', () => {
     const bad = { 'x key': 'secret', 'X-Key': 'sec\nret', Host: 'secret' }
     expect(() => agentFetch('https://agent.example/', { headers: bad })).toThrow(
       new TypeError(
-        'Cannot ask the agent at "https://agent.example/": "x key" is no name of a header; ' +
-          'the value of "X-Key" has characters that no header can have; ' +
-          '"Host" follows from the request',
+        'Cannot ask the agent at "https://agent.example/": "x key" is not the name of a header; ' +
+          'the value of the header "X-Key" must be text without line breaks or control characters; ' +
+          'the header "Host" cannot be set: it follows from the URL and the body',
       ),
     )
     const server = await rawServer((socket) => socket.write(whole('ok')))

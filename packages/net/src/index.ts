@@ -13,17 +13,14 @@ export {
 } from './http/network-guard.ts'
 export { guardedRequest, type GuardedResponse } from './http/guarded-request.ts'
 export { guardedFetch, type GuardedFetch, type GuardedFetchOptions } from './http/guarded-fetch.ts'
-export { HttpConnections, type HttpRequest, type HttpResponse } from './http/connections.ts'
+export { HttpConnections, type OutgoingRequest, type HttpResponse } from './http/connections.ts'
 export { NetworkError, toNetworkError, type NetworkErrorKind } from './http/network-error.ts'
-export {
-  CONNECTION_HEADERS,
-  type GuardedRequestOptions,
-  type RequestSettings,
-} from './http/options.ts'
+export { findHeaderProblems } from './http/header-rules.ts'
+export type { GuardedRequestOptions, RequestSettings } from './http/options.ts'
 export type { Hop } from './http/redirect.ts'
 
 // To read answers
-export { readBody, watchBody, type ReadBody } from './http/body.ts'
+export { readLimitedBody, watchBody, type LimitedBody } from './http/body.ts'
 export { decodeBody } from './http/decode-body.ts'
 export { ACCEPTED_CODINGS } from './http/decompress.ts'
 export { MessageSize } from './http/message-size.ts'
@@ -31,13 +28,14 @@ export { MessageSize } from './http/message-size.ts'
 // To share a WebSocket
 export {
   LinkClosedError,
-  quietClock,
   SocketLink,
   type Addressed,
   type SocketDialect,
   type SocketLinkSettings,
   type SocketUser,
 } from './ws/socket-link.ts'
+
+export { quietClock, quietSystemClock } from './quiet-clock.ts'
 
 // To start processes
 export {

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   guardedFetch,
   networkGuard,
-  readBody,
+  readLimitedBody,
   watchBody,
   type GuardedFetch,
   type GuardedFetchOptions,
@@ -203,11 +203,11 @@ describe('what comes back', () => {
   test('closes the connection of a body that readBody cuts', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}0123456789`))
     const fetch = fetchFor()
-    const cut = await readBody((await fetch(server.origin)).body, 9)
+    const cut = await readLimitedBody((await fetch(server.origin)).body, 9)
     expect([Buffer.from(cut.bytes).toString(), cut.truncated]).toEqual(['012345678', true])
     await server.allClosed()
     const full = await rawServer((socket) => socket.write(whole('0123456789')))
-    const read = await readBody((await fetch(full.origin)).body, 10)
+    const read = await readLimitedBody((await fetch(full.origin)).body, 10)
     expect([Buffer.from(read.bytes).toString(), read.truncated]).toEqual(['0123456789', false])
   })
 })

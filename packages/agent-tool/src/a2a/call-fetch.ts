@@ -1,7 +1,7 @@
 /** `fetch` as the SDK is given it for one call, with what HTTP says of failures read before it. */
 import { isJsonObject } from '@tutti/protocol'
 import { AgentError } from '@tutti/agent-call'
-import { readBody, watchBody, type GuardedFetch } from '@tutti/net'
+import { readLimitedBody, watchBody, type GuardedFetch } from '@tutti/net'
 
 import { httpError } from '../http/http-error.ts'
 
@@ -35,7 +35,7 @@ export function callFetch(
     const type = answer.headers.get('content-type') ?? ''
     // The SDK reads no stream that is written otherwise.
     if (type.startsWith('text/event-stream')) return watched
-    const { bytes, truncated } = await readBody(watched.body, maxBodyBytes)
+    const { bytes, truncated } = await readLimitedBody(watched.body, maxBodyBytes)
     if (!truncated) return withBody(answer, bytes)
     throw new AgentError(`The agent answered with more than ${maxBodyBytes} bytes`, {
       failureType: 'invalid_response',
@@ -47,7 +47,7 @@ export function callFetch(
 /** @throws {AgentError} http_error, when the body is no error of A2A. */
 async function errorOfA2a(answer: Response): Promise<Response> {
   if (answer.status >= 500 || OF_HTTP.has(answer.status)) throw await httpError(answer)
-  const { bytes } = await readBody(answer.body, MAX_ERROR_BYTES)
+  const { bytes } = await readLimitedBody(answer.body, MAX_ERROR_BYTES)
   if (isA2aError(bytes)) return withBody(answer, bytes)
   throw await httpError(withBody(answer, bytes))
 }

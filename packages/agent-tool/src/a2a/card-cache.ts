@@ -7,7 +7,7 @@
  * K3 Calls that need the card at the same time share one request.
  */
 import { AgentError } from '@tutti/agent-call'
-import { readBody, type GuardedFetch } from '@tutti/net'
+import { readLimitedBody, type GuardedFetch } from '@tutti/net'
 
 import { shownUrl } from '../http/agent-url.ts'
 import { httpError } from '../http/http-error.ts'
@@ -100,7 +100,7 @@ async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
     await answer.body?.cancel()
     return { kind: 'none', found: `${status} ${statusText}`.trim() }
   }
-  const { bytes, truncated } = await readBody(answer.body, MAX_CARD_BYTES)
+  const { bytes, truncated } = await readLimitedBody(answer.body, MAX_CARD_BYTES)
   if (truncated) {
     throw new AgentError(`The card at ${shownUrl(url)} has more than ${MAX_CARD_BYTES} bytes`, {
       failureType: 'invalid_response',

@@ -12,6 +12,7 @@
  *    an abort is the reason of the signal.
  */
 import {
+  findHeaderProblems,
   guardedFetch,
   networkGuard,
   type GuardedFetch,
@@ -21,12 +22,7 @@ import {
 
 import { exposedMessage, isExposed, readAgentUrl, shownUrl } from './agent-url.ts'
 import { httpFailure, refused } from './http-failure.ts'
-import {
-  headerProblems,
-  ownHeaders,
-  type AgentHeaders,
-  type AgentHeaderSource,
-} from './own-headers.ts'
+import { ownHeaders, type AgentHeaders, type AgentHeaderSource } from './own-headers.ts'
 
 /** How an agent is reached over HTTP. */
 export interface AgentHttpOptions {
@@ -55,7 +51,7 @@ export interface AgentHttpOptions {
 export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): GuardedFetch {
   const { agent, login } = withoutLogin(readAgentUrl(url, options))
   const { headers = {}, allowHttp = false } = options
-  const problems = typeof headers === 'function' ? [] : headerProblems(headers)
+  const problems = typeof headers === 'function' ? [] : findHeaderProblems(headers)
   if (problems.length > 0) {
     throw new TypeError(`Cannot ask the agent at "${shownUrl(agent)}": ${problems.join('; ')}`)
   }

@@ -1,7 +1,7 @@
 /** Answers that say by their status that the request failed. */
 import { AgentError } from '@tutti/agent-call'
 
-import { readBody } from '@tutti/net'
+import { readLimitedBody } from '@tutti/net'
 
 /** Statuses that may be another one next time. */
 const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
@@ -25,7 +25,7 @@ export async function httpError(response: Response, now = Date.now()): Promise<A
 
 async function startOfBody(response: Response): Promise<string> {
   try {
-    const { bytes, truncated } = await readBody(response.body, QUOTED_BYTES)
+    const { bytes, truncated } = await readLimitedBody(response.body, QUOTED_BYTES)
     const text = new TextDecoder().decode(bytes).trim()
     return truncated ? `${text}…` : text
   } catch {

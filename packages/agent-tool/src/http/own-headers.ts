@@ -1,6 +1,6 @@
 /** The headers that whoever set up the tool wants sent to its agent, such as keys. */
 import { errorMessage } from '@tutti/core'
-import { CONNECTION_HEADERS } from '@tutti/net'
+import { findHeaderProblems } from '@tutti/net'
 import { AgentError } from '@tutti/agent-call'
 
 import { refused } from './http-failure.ts'
@@ -10,21 +10,6 @@ export type AgentHeaders = Readonly<Record<string, string>>
 
 /** Headers, or what gives them anew for each request, such as a key that expires. */
 export type AgentHeaderSource = AgentHeaders | (() => AgentHeaders | Promise<AgentHeaders>)
-
-const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
-
-/** What is wrong with headers, one entry for each; values are not shown, as they may be secret. */
-export function headerProblems(headers: AgentHeaders): readonly string[] {
-  return Object.entries(headers).flatMap(([name, value]: [string, unknown]) => {
-    const shown = JSON.stringify(name)
-    if (!NAME.test(name)) return [`${shown} is no name of a header`]
-    if (CONNECTION_HEADERS.has(name.toLowerCase())) return [`${shown} follows from the request`]
-    if (typeof value !== 'string')
-      return [`the value of ${shown} must be a text, got ${typeof value}`]
-    return VALUE.test(value) ? [] : [`the value of ${shown} has characters that no header can have`]
-  })
-}
 
 /**
  * The headers for one request.
@@ -37,7 +22,7 @@ export async function ownHeaders(
 ): Promise<AgentHeaders> {
   if (typeof source !== 'function') return source
   const headers = await unlessAborted(gotten(source), signal)
-  const problems = headerProblems(headers)
+  const problems = findHeaderProblems(headers)
   if (problems.length > 0)
     throw refused(`Cannot send the headers of the tool: ${problems.join('; ')}`)
   return headers

@@ -12,9 +12,15 @@
  *    when the others are done.
  * P4 A task that was cancelled from here or has failed is over: the same call after that is a new one.
  */
-import { guardAround, quietClock, SocketLink, type SocketLinkSettings } from '@tutti/net'
+import {
+  findHeaderProblems,
+  guardAround,
+  quietSystemClock,
+  SocketLink,
+  type SocketLinkSettings,
+} from '@tutti/net'
 
-import { headerProblems, ownHeaders } from '../http/own-headers.ts'
+import { ownHeaders } from '../http/own-headers.ts'
 import { PendingRequests } from './pending-requests.ts'
 import { readPeerAddress, type PeerKind } from './peer-address.ts'
 import { peerDialect } from './peer-dialect.ts'
@@ -53,9 +59,9 @@ const DEFAULT_FROM = 'tutti'
  * without `allowHttp`; for headers that cannot be sent.
  */
 export function peerConnector(options: PeerConnectorOptions): AgentConnector {
-  const { url, headers = {}, from = DEFAULT_FROM, clock = quietClock } = options
+  const { url, headers = {}, from = DEFAULT_FROM, clock = quietSystemClock } = options
   const address = readPeerAddress(url, options)
-  const problems = typeof headers === 'function' ? [] : headerProblems(headers)
+  const problems = typeof headers === 'function' ? [] : findHeaderProblems(headers)
   if (problems.length > 0) {
     throw new TypeError(`Cannot ask the peer at "${address.uri}": ${problems.join('; ')}`)
   }

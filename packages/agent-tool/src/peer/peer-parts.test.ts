@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { Inbox } from './inbox.ts'
 import { peerRequest } from './peer-request.ts'
+import { UpdateQueue } from './peer-session.ts'
 import { PendingRequests, ReportedEvents } from './pending-requests.ts'
 
 describe('a request to a peer', () => {
@@ -61,9 +61,9 @@ describe('requests that were made', () => {
   })
 })
 
-describe('an inbox', () => {
+describe('a queue of updates', () => {
   it('gives what was added in order, then fails with the first reason, and takes nothing after it', async () => {
-    const inbox = new Inbox<number>()
+    const inbox = new UpdateQueue<number>()
     const got: number[] = []
     const reading = (async () => {
       for await (const item of inbox) got.push(item)
@@ -79,7 +79,7 @@ describe('an inbox', () => {
   })
 
   it('gives what is added while it is read, at whatever moment', async () => {
-    const inbox = new Inbox<number>()
+    const inbox = new UpdateQueue<number>()
     const got: number[] = []
     const reading = (async () => {
       for await (const item of inbox) {

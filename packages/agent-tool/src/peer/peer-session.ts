@@ -1,7 +1,6 @@
 /** One conversation with a task or tool of a peer: see `peer-connector.ts` for the rules. */
 import { AgentError } from '@tutti/agent-call'
 
-import { Inbox } from './inbox.ts'
 import { notAgainFailure } from './peer-dialect.ts'
 import { nameFailure, refusalFailure, unansweredFailure, type Asked } from './peer-failure.ts'
 import { peerRequest, type PeerReply } from './peer-request.ts'
@@ -230,7 +229,7 @@ export class PeerSession implements AgentSession {
 
   /** Sends a message and gives its replies, until the reader has enough. Fails when `signal` aborts. */
   async *#exchange({ id, message, signal, onOpen, onReply }: Exchange): AsyncGenerator<PeerReply> {
-    const inbox = new Inbox<PeerReply>()
+    const replies = new UpdateQueue<PeerReply>()
     const link = this.#shared.link()
     const release = link.hold(id, {
       onOpen() {
@@ -238,21 +237,21 @@ export class PeerSession implements AgentSession {
       },
       onMessage(reply) {
         onReply?.(reply)
-        inbox.add(reply)
+        replies.add(reply)
       },
       onBytes: this.#call.onBytes,
       onEnd(reason) {
-        inbox.end(reason)
+        replies.end(reason)
       },
     })
     const stop = (): void => {
-      inbox.end(signal.reason)
+      replies.end(signal.reason)
       release()
     }
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
     try {
-      yield* inbox
+      yield* replies
     } finally {
       signal.removeEventListener('abort', stop)
       release()
@@ -286,4 +285,34 @@ function aborted(signal: AbortSignal): Promise<undefined> {
     if (signal.aborted) resolve(undefined)
     else signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
+}
+
+/** A queue that is written by events and read as they come. */
+export class UpdateQueue<Item> implements AsyncIterable<Item> {
+  readonly #items: Item[] = []
+  #end: { readonly reason: unknown } | undefined
+  #wake = Promise.withResolvers<void>()
+
+  /** Adds an item, unless the queue has ended. */
+  add(item: Item): void {
+    if (this.#end !== undefined) return
+    this.#items.push(item)
+    this.#wake.resolve()
+  }
+
+  /** Has the reader fail with `reason` when it has read what is there; the first reason counts. */
+  end(reason: unknown): void {
+    this.#end ??= { reason }
+    this.#wake.resolve()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, never> {
+    for (;;) {
+      // Nothing may come between the look that finds nothing and the wait.
+      while (this.#items.length > 0) yield* this.#items.splice(0)
+      if (this.#end !== undefined) throw this.#end.reason
+      this.#wake = Promise.withResolvers()
+      await this.#wake.promise
+    }
+  }
 }

@@ -1,6 +1,6 @@
 /** Reads answers of the wire that are no streams. */
 import { AgentError } from '@tutti/agent-call'
-import { readBody } from '@tutti/net'
+import { readLimitedBody } from '@tutti/net'
 
 import { httpError } from '../http/http-error.ts'
 import { taskFailure, unwrapped } from './wire-value.ts'
@@ -11,7 +11,7 @@ import { taskFailure, unwrapped } from './wire-value.ts'
  * @throws {AgentError} invalid_response when it is none, or longer than `maxBytes`; what reading it fails with.
  */
 export async function readJson(response: Response, maxBytes: number): Promise<unknown> {
-  const { bytes, truncated } = await readBody(response.body, maxBytes)
+  const { bytes, truncated } = await readLimitedBody(response.body, maxBytes)
   if (truncated) throw invalid(`The agent answered with more than ${maxBytes} bytes`)
   const json = jsonOf(bytes)
   if (json !== undefined) return json
@@ -44,7 +44,7 @@ const QUOTED_BYTES = 200
 
 async function bodyOf(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const { bytes } = await readBody(response.body, maxBytes)
+    const { bytes } = await readLimitedBody(response.body, maxBytes)
     return new Uint8Array(bytes)
   } catch {
     // The status was heard: that the rest was lost changes nothing.

@@ -1,14 +1,14 @@
 /** Running the program of an expression, in double precision. */
 import { CalculationError } from './calculation-error.ts'
 
-import type { BinaryOperator, Step } from './parse-expression.ts'
+import type { BinaryOperator, ExpressionStep } from './parse-expression.ts'
 
 /**
  * The value of a program.
  *
  * @throws {CalculationError} for a division or modulo by zero, and when a result is no finite number.
  */
-export function evaluate(program: readonly Step[]): number {
+export function evaluate(program: readonly ExpressionStep[]): number {
   const stack: number[] = []
   const take = (): number => stack.pop() ?? Number.NaN
   for (const step of program) {

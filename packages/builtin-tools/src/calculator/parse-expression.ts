@@ -10,13 +10,13 @@
  * P2 The program that comes out is in the order of evaluation, so that running it needs no recursion.
  * P3 Nesting is bounded, so that no expression exhausts the stack.
  */
-import { invalid, quote, tokensOf, type Operator, type Token } from './tokens.ts'
+import { invalid, quote, tokensOf, type Operator, type ExpressionToken } from './tokens.ts'
 
 /** Operators between two values. */
 export type BinaryOperator = Exclude<Operator, '(' | ')'>
 
 /** A step of a program: put a number on the stack, or take one or two from it and put their result. */
-export type Step = number | BinaryOperator | 'negate'
+export type ExpressionStep = number | BinaryOperator | 'negate'
 
 /** Levels of brackets, signs and powers within each other; no calculation by hand comes near it. */
 export const MAX_NESTING = 200
@@ -36,21 +36,21 @@ const UNARY_POWER = 30
  *
  * @throws {CalculationError} saying where the expression is wrong and what was expected there.
  */
-export function parseExpression(expression: string): readonly Step[] {
+export function parseExpression(expression: string): readonly ExpressionStep[] {
   return new Parser(tokensOf(expression)).program()
 }
 
 class Parser {
-  readonly #tokens: readonly Token[]
-  readonly #steps: Step[] = []
+  readonly #tokens: readonly ExpressionToken[]
+  readonly #steps: ExpressionStep[] = []
   #index = 0
   #nesting = 0
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly ExpressionToken[]) {
     this.#tokens = tokens
   }
 
-  program(): readonly Step[] {
+  program(): readonly ExpressionStep[] {
     this.#expression(0)
     const token = this.#token
     if (token.kind === 'end') return this.#steps
@@ -90,7 +90,7 @@ class Parser {
     }
   }
 
-  #bracket(opening: Token): void {
+  #bracket(opening: ExpressionToken): void {
     this.#expression(0)
     const token = this.#token
     if (token.kind !== 'operator' || token.operator !== ')') {
@@ -108,7 +108,7 @@ class Parser {
     return POWERS[operator] > power ? operator : undefined
   }
 
-  get #token(): Token {
+  get #token(): ExpressionToken {
     return this.#tokens[this.#index] ?? { kind: 'end', text: '', at: 1 }
   }
 

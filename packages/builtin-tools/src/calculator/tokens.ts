@@ -5,7 +5,7 @@ import { CalculationError } from './calculation-error.ts'
 export type Operator = '+' | '-' | '*' | '/' | '%' | '^' | '(' | ')'
 
 /** A piece of an expression. `at` is its first character, counted from 1. */
-export type Token =
+export type ExpressionToken =
   | { readonly kind: 'number'; readonly value: number; readonly text: string; readonly at: number }
   | {
       readonly kind: 'operator'
@@ -47,8 +47,8 @@ const SEPARATOR = /[,_'’]\d/y
  *
  * @throws {CalculationError} at the first character that no expression has there.
  */
-export function tokensOf(expression: string): readonly Token[] {
-  const tokens: Token[] = []
+export function tokensOf(expression: string): readonly ExpressionToken[] {
+  const tokens: ExpressionToken[] = []
   let index = 0
   while (index < expression.length) {
     index += match(SPACE, expression, index).length
@@ -60,7 +60,7 @@ export function tokensOf(expression: string): readonly Token[] {
   return [...tokens, { kind: 'end', text: '', at: expression.length + 1 }]
 }
 
-function readToken(expression: string, index: number): Token {
+function readToken(expression: string, index: number): ExpressionToken {
   const at = index + 1
   const sign = match(SIGN, expression, index)
   const operator = OPERATORS.get(sign)

@@ -11,7 +11,13 @@ import { DatetimeError, shown } from './datetime-error.ts'
 import { findZone } from './find-zone.ts'
 import { loadTemporal, type TemporalApi } from './load-temporal.ts'
 import { addAmounts, printMoment, readMoment, readTimeIn, type Moment } from './moment.ts'
-import { FORMS, parseCommand, unrecognized, type Command, type Start } from './parse-command.ts'
+import {
+  FORMS,
+  parseCommand,
+  unrecognized,
+  type DatetimeCommand,
+  type Start,
+} from './parse-command.ts'
 import { splitWrittenTime } from './written-time.ts'
 
 import type { Clock, OptionNames, ToolSettings, TypedTool } from '@tutti/core'
@@ -86,7 +92,11 @@ interface Surroundings {
   readonly timeZone: string
 }
 
-function answer(temporal: TemporalApi, command: Command, surroundings: Surroundings): string {
+function answer(
+  temporal: TemporalApi,
+  command: DatetimeCommand,
+  surroundings: Surroundings,
+): string {
   if (command.kind === 'convert') return convert(temporal, command)
   const { start, amounts } = command
   const moment =
@@ -110,7 +120,10 @@ function present(
     : { kind: 'time', value, place: 'name' }
 }
 
-function convert(temporal: TemporalApi, command: Extract<Command, { kind: 'convert' }>): string {
+function convert(
+  temporal: TemporalApi,
+  command: Extract<DatetimeCommand, { kind: 'convert' }>,
+): string {
   const written = splitWrittenTime(command.text)
   const from = command.from ?? written.zone ?? written.offset
   if (from === undefined) throw unrecognized(command.input)

@@ -2,7 +2,7 @@
 import { DatetimeError, shown } from './datetime-error.ts'
 
 /** What is asked. */
-export type Command =
+export type DatetimeCommand =
   | { readonly kind: 'moment'; readonly start: Start; readonly amounts: readonly Amount[] }
   | {
       readonly kind: 'convert'
@@ -48,7 +48,7 @@ const AMOUNT = /([+−-])\s*(\d[\d.,]*)\s*([a-z]+)/gi
  *
  * @throws {DatetimeError} when it has none of the known forms.
  */
-export function parseCommand(input: string): Command {
+export function parseCommand(input: string): DatetimeCommand {
   const text = input.trim()
   if (text.length > MAX_LENGTH) throw unrecognized(text)
   const [, moment, from, to] = CONVERT.exec(text) ?? []

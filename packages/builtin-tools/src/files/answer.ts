@@ -4,7 +4,7 @@ import { ToolResult } from '@tutti/core'
 import { FileError, fileErrorOf, type FileAction } from './file-error.ts'
 
 /** What `act` gives, or the failure in words for the model; what is no fault of a file is thrown on. */
-export async function answer(
+export async function answerWithFile(
   action: FileAction,
   path: string,
   act: () => Promise<string>,

@@ -22,7 +22,7 @@ import { fileErrorOf } from './file-error.ts'
 import { locate } from './locate.ts'
 import { OpenDirectory } from './open-directory.ts'
 import { pathParts } from './path-parts.ts'
-import { readText } from './read-text.ts'
+import { readFileText } from './read-text.ts'
 import { replaceFile } from './replace-file.ts'
 import { createSandbox } from './sandbox.ts'
 
@@ -90,7 +90,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
     return attempt(async () => {
       const place = await locate(sandbox(directory), pathParts(path), { path, signal })
       try {
-        return await readText(place, { path, maxBytes: 1_000, signal })
+        return await readFileText(place, { path, maxBytes: 1_000, signal })
       } finally {
         await place.directory.close()
       }
@@ -375,7 +375,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
         const place = { directory, name: 'file-link' }
         const options = { path: 'file-link', maxBytes: 1_000, signal }
         const became = 'Access denied: file-link: it became a symbolic link meanwhile'
-        await expect(readText(place, options)).rejects.toThrow(became)
+        await expect(readFileText(place, options)).rejects.toThrow(became)
         await expect(replaceFile(place, Buffer.from(''), options)).rejects.toThrow(became)
       } finally {
         await directory.close()
@@ -395,7 +395,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
           },
         })
         const options = { path: 'pipe', maxBytes: 1_000, signal: new AbortController().signal }
-        await expect(readText({ directory: asBefore, name: 'pipe' }, options)).rejects.toThrow(
+        await expect(readFileText({ directory: asBefore, name: 'pipe' }, options)).rejects.toThrow(
           'Not a file: pipe is a pipe, a socket or a device',
         )
       } finally {
@@ -418,7 +418,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
         if (namesOpenFiles) {
           // By the path, both are found in the new directory.
           await expect(directory.enter('deep', 'docs/deep')).rejects.toThrow(failed)
-          await expect(readText({ directory, name: 'b.txt' }, options)).rejects.toThrow(failed)
+          await expect(readFileText({ directory, name: 'b.txt' }, options)).rejects.toThrow(failed)
         }
         await expect(
           replaceFile({ directory, name: 'new.txt' }, Buffer.from('x'), options),

@@ -7,7 +7,7 @@ export class FileError extends Error {
 const SHOWN_LENGTH = 200
 
 /** A path of the model in a message, on one line. */
-export function shownPath(path: string): string {
+export function quotePath(path: string): string {
   const shown = path.length > SHOWN_LENGTH ? `${path.slice(0, SHOWN_LENGTH)}…` : path
   return shown.toWellFormed().replaceAll(/\p{Cc}/gu, (sign) => {
     return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
@@ -16,17 +16,17 @@ export function shownPath(path: string): string {
 
 /** A path that may not be used. */
 export function accessDenied(path: string, why: string): FileError {
-  return new FileError(`Access denied: ${shownPath(path)}: ${why}`)
+  return new FileError(`Access denied: ${quotePath(path)}: ${why}`)
 }
 
 /** A path that leads out of the sandbox, be it by links or by what was moved meanwhile. */
-export function leadsOut(path: string): FileError {
+export function outsideSandbox(path: string): FileError {
   return accessDenied(path, 'it leads out of the directory of this tool')
 }
 
 /** Something that is there and is no file, such as a directory or a pipe. */
 export function notAFile(path: string, what: string): FileError {
-  return new FileError(`Not a file: ${shownPath(path)} is ${what}`)
+  return new FileError(`Not a file: ${quotePath(path)} is ${what}`)
 }
 
 /** What was done with a file when it failed. */
@@ -39,7 +39,7 @@ export type FileAction = 'read' | 'write'
 export function fileErrorOf(error: unknown, action: FileAction, path: string): unknown {
   const code = systemCode(error)
   if (code === undefined) return error
-  const shown = shownPath(path)
+  const shown = quotePath(path)
   switch (code) {
     case 'ENOENT':
       return new FileError(action === 'read' ? `File not found: ${shown}` : gone(shown))

@@ -1,11 +1,11 @@
 /** The file_read tool. */
 import { assertKnownOptions, defineTool, TOOL_SETTING_NAMES, Type } from '@tutti/core'
 
-import { answer } from './answer.ts'
+import { answerWithFile } from './answer.ts'
 import { locate } from './locate.ts'
 import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from './options.ts'
 import { pathParts } from './path-parts.ts'
-import { readText } from './read-text.ts'
+import { readFileText } from './read-text.ts'
 
 import type { OptionNames, ToolContext, ToolSettings, TypedTool } from '@tutti/core'
 
@@ -47,7 +47,8 @@ export function fileRead(options: FileReadOptions): TypedTool<FileReadInput> {
   return defineTool({
     ...definition,
     input: Input,
-    execute: ({ path }, context) => answer('read', path, () => read(path, resolved, context)),
+    execute: ({ path }, context) =>
+      answerWithFile('read', path, () => read(path, resolved, context)),
   })
 }
 
@@ -58,7 +59,7 @@ async function read(
 ): Promise<string> {
   const place = await locate(sandbox, pathParts(path), { path, signal })
   try {
-    return await readText(place, { path, maxBytes, signal })
+    return await readFileText(place, { path, maxBytes, signal })
   } finally {
     await place.directory.close()
   }

@@ -1,8 +1,8 @@
 /** The file_write tool. */
 import { assertKnownOptions, defineTool, startOfInput, TOOL_SETTING_NAMES, Type } from '@tutti/core'
 
-import { answer } from './answer.ts'
-import { FileError, shownPath } from './file-error.ts'
+import { answerWithFile } from './answer.ts'
+import { FileError, quotePath } from './file-error.ts'
 import { locate } from './locate.ts'
 import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from './options.ts'
 import { pathParts } from './path-parts.ts'
@@ -52,7 +52,8 @@ export function fileWrite(options: FileWriteOptions): TypedTool<FileWriteInput> 
     ...definition,
     requireApproval: withDescription(requireApproval),
     input: Input,
-    execute: (input, context) => answer('write', input.path, () => write(input, resolved, context)),
+    execute: (input, context) =>
+      answerWithFile('write', input.path, () => write(input, resolved, context)),
   })
 }
 
@@ -65,7 +66,7 @@ function withDescription(requireApproval: RequireApproval = false): RequireAppro
 }
 
 function describe({ path, content }: FileWriteInput): string {
-  return `Write file: ${shownPath(path)}\nContent: ${startOfInput(content)}`
+  return `Write file: ${quotePath(path)}\nContent: ${startOfInput(content)}`
 }
 
 async function write(
@@ -77,14 +78,14 @@ async function write(
   const bytes = bytesOf(content, path)
   if (bytes.length > maxBytes) {
     throw new FileError(
-      `Content too large: ${bytes.length} bytes for ${shownPath(path)}, at most ${maxBytes} are written`,
+      `Content too large: ${bytes.length} bytes for ${quotePath(path)}, at most ${maxBytes} are written`,
     )
   }
   const place = await locate(sandbox, names, { path, signal, makeDirectories: true })
   try {
     const changes = await replaceFile(place, bytes, { path, signal })
     reportFileChange({ path: names.join('/'), ...changes })
-    return `Successfully wrote to: ${shownPath(path)}`
+    return `Successfully wrote to: ${quotePath(path)}`
   } finally {
     await place.directory.close()
   }
@@ -92,5 +93,5 @@ async function write(
 
 function bytesOf(content: string, path: string): Buffer {
   if (content.isWellFormed()) return Buffer.from(content)
-  throw new FileError(`Cannot write ${shownPath(path)}: its content has half of a surrogate pair`)
+  throw new FileError(`Cannot write ${quotePath(path)}: its content has half of a surrogate pair`)
 }

@@ -10,7 +10,7 @@
  */
 import { isAbsolute, sep } from 'node:path'
 
-import { accessDenied, leadsOut, notAFile, systemCode } from './file-error.ts'
+import { accessDenied, outsideSandbox, notAFile, systemCode } from './file-error.ts'
 import { OpenDirectory } from './open-directory.ts'
 import { namesBelow, type Sandbox } from './sandbox.ts'
 
@@ -18,7 +18,7 @@ import { namesBelow, type Sandbox } from './sandbox.ts'
 const MAX_DETOURS = 40
 
 /** Where a file is, or may be made. */
-export interface Place {
+export interface FileLocation {
   /** Whoever has the place closes it. */
   readonly directory: OpenDirectory
   /** Its name there; when the place was found it was no link. */
@@ -43,7 +43,7 @@ export async function locate(
   sandbox: Sandbox,
   names: readonly string[],
   options: LocateOptions,
-): Promise<Place> {
+): Promise<FileLocation> {
   let directory = await OpenDirectory.root(sandbox)
   let left = names
   let detours = 0
@@ -82,7 +82,7 @@ async function detourOf(
   { sandbox, path }: Origin,
 ): Promise<readonly string[] | undefined> {
   if (name === '..') {
-    if (directory.names.length === 0) throw leadsOut(path)
+    if (directory.names.length === 0) throw outsideSandbox(path)
     return directory.names.slice(0, -1)
   }
   const target = await directory.linkTarget(name)
@@ -90,7 +90,7 @@ async function detourOf(
   const names = isAbsolute(target)
     ? (namesBelow(sandbox.root, target) ?? namesBelow(sandbox.given, target))
     : [...directory.names, ...target.split(sep)]
-  if (names === undefined) throw leadsOut(path)
+  if (names === undefined) throw outsideSandbox(path)
   return names.filter((part) => part !== '' && part !== '.')
 }
 

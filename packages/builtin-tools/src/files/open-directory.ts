@@ -12,7 +12,7 @@ import { constants, type BigIntStats, type Stats } from 'node:fs'
 import { lstat, mkdir, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { leadsOut, systemCode } from './file-error.ts'
+import { outsideSandbox, systemCode } from './file-error.ts'
 import { namesBelow, pathOfOpen, type Sandbox } from './sandbox.ts'
 
 // A system that lacks one of these has no such constant; among bits, nothing counts as 0.
@@ -96,12 +96,12 @@ export class OpenDirectory {
 
   /** @throws {FileError} when this directory is not inside the sandbox any more. */
   async assertInside(path: string): Promise<void> {
-    if (!(await this.#isInside(this.#handle, this.names))) throw leadsOut(path)
+    if (!(await this.#isInside(this.#handle, this.names))) throw outsideSandbox(path)
   }
 
   /** @throws {FileError} when `handle`, opened by `name` in this directory, is not inside the sandbox. */
   async assertHolds(handle: FileHandle, name: string, path: string): Promise<void> {
-    if (!(await this.#isInside(handle, [...this.names, name]))) throw leadsOut(path)
+    if (!(await this.#isInside(handle, [...this.names, name]))) throw outsideSandbox(path)
   }
 
   async close(): Promise<void> {

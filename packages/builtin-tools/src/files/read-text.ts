@@ -2,13 +2,13 @@
 import { constants, type Stats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 
-import { accessDenied, FileError, notAFile, shownPath } from './file-error.ts'
+import { accessDenied, FileError, notAFile, quotePath } from './file-error.ts'
 import { SAFELY } from './open-directory.ts'
 
-import type { Place } from './locate.ts'
+import type { FileLocation } from './locate.ts'
 
 /** What is read, for whom. */
-export interface ReadOptions {
+export interface FileReadOptions {
   /** The path as the model wrote it, for messages. */
   readonly path: string
   readonly maxBytes: number
@@ -20,10 +20,10 @@ export interface ReadOptions {
  *
  * @throws {FileError} when it is no regular file, larger than `maxBytes`, or no UTF-8 text.
  */
-export async function readText(place: Place, options: ReadOptions): Promise<string> {
+export async function readFileText(place: FileLocation, options: FileReadOptions): Promise<string> {
   const { path } = options
   const handle = await openFile(place, constants.O_RDONLY, path)
-  if (handle === undefined) throw new FileError(`File not found: ${shownPath(path)}`)
+  if (handle === undefined) throw new FileError(`File not found: ${quotePath(path)}`)
   try {
     return decodeText(await readBytes(handle, options), path)
   } finally {
@@ -37,7 +37,7 @@ export async function readText(place: Place, options: ReadOptions): Promise<stri
  * @throws {FileError} when what is there is no regular file, or not inside the sandbox.
  */
 export async function openFile(
-  { directory, name }: Place,
+  { directory, name }: FileLocation,
   flags: number,
   path: string,
 ): Promise<FileHandle | undefined> {
@@ -65,7 +65,7 @@ function assertFile(stats: Stats, path: string): void {
 /** All bytes of a file; the size is not believed, because a file may grow. */
 async function readBytes(
   handle: FileHandle,
-  { path, maxBytes, signal }: ReadOptions,
+  { path, maxBytes, signal }: FileReadOptions,
 ): Promise<Buffer> {
   const { size } = await handle.stat()
   if (size > maxBytes) throw tooLarge(path, `${size} bytes`, maxBytes)
@@ -85,15 +85,15 @@ const CHUNK_BYTES = 64 * 1024
 
 function tooLarge(path: string, size: string, maxBytes: number): FileError {
   return new FileError(
-    `File too large: ${shownPath(path)} has ${size}, at most ${maxBytes} are read`,
+    `File too large: ${quotePath(path)} has ${size}, at most ${maxBytes} are read`,
   )
 }
 
 function decodeText(bytes: Buffer, path: string): string {
   const text = decodeUtf8(bytes)
-  if (text === undefined) throw new FileError(`Not a text file: ${shownPath(path)} is not UTF-8`)
+  if (text === undefined) throw new FileError(`Not a text file: ${quotePath(path)} is not UTF-8`)
   if (text.includes('\0')) {
-    throw new FileError(`Not a text file: ${shownPath(path)} has NUL characters`)
+    throw new FileError(`Not a text file: ${quotePath(path)} has NUL characters`)
   }
   return text
 }

@@ -19,7 +19,7 @@ import { lineChanges, type LineChanges } from './line-changes.ts'
 import { SAFELY } from './open-directory.ts'
 import { openFile } from './read-text.ts'
 
-import type { Place } from './locate.ts'
+import type { FileLocation } from './locate.ts'
 
 /** How a file is written. */
 export interface ReplaceOptions {
@@ -39,7 +39,7 @@ export interface Replaced extends LineChanges {
  * @throws {FileError} when what is there is no regular file, or not inside the sandbox.
  */
 export async function replaceFile(
-  place: Place,
+  place: FileLocation,
   content: Buffer,
   options: ReplaceOptions,
 ): Promise<Replaced> {
@@ -64,7 +64,7 @@ interface NewFile extends ReplaceOptions {
 }
 
 async function putInPlace(
-  { directory, name }: Place,
+  { directory, name }: FileLocation,
   content: Buffer,
   { path, signal, stats }: NewFile,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /** Going down a JSON value along a path. */
 import { JsonError, startOf } from './json-error.ts'
-import { isJsonArray, isJsonObject, type JsonValue } from './json-value.ts'
+import { isJsonArray, isJsonMap, type JsonValue } from './json-value.ts'
 
 import type { JsonStep } from './json-path.ts'
 
@@ -32,7 +32,7 @@ export function followPath(value: JsonValue, { text, steps }: JsonPath): JsonVal
 
 function childOf(value: JsonValue, step: JsonStep): JsonValue | undefined {
   if (isJsonArray(value)) return isIndex(step) ? value[Number(step.name)] : undefined
-  return isJsonObject(value) && step.kind === 'key' ? value.get(step.name) : undefined
+  return isJsonMap(value) && step.kind === 'key' ? value.get(step.name) : undefined
 }
 
 function isIndex({ kind, name }: JsonStep): boolean {
@@ -56,7 +56,7 @@ function noSuchChild(value: JsonValue, step: JsonStep, { text, reached }: Place)
 
 function describe(value: JsonValue): string {
   if (isJsonArray(value)) return `${arrayOf(value.length)}; its path goes on with [n]`
-  if (isJsonObject(value)) return `an object with ${keysOf(value)}`
+  if (isJsonMap(value)) return `an object with ${keysOf(value)}`
   if (value === null) return 'null'
   return typeof value === 'object' ? 'a number' : `a ${typeof value}`
 }

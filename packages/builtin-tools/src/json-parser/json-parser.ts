@@ -5,7 +5,7 @@ import { followPath } from './follow-path.ts'
 import { JsonError } from './json-error.ts'
 import { readJsonPath } from './json-path.ts'
 import { showJson } from './json-value.ts'
-import { readJson } from './read-json.ts'
+import { parseJsonText } from './read-json.ts'
 
 import type { OptionNames, ToolSettings, TypedTool } from '@tutti/core'
 
@@ -83,7 +83,7 @@ function extract({ jsonPath, json }: JsonParserInput, maxBytes: number): ToolRes
   try {
     const text = jsonPath.trim()
     const steps = readJsonPath(text)
-    return ToolResult.success(showJson(followPath(readJson(json), { text, steps })))
+    return ToolResult.success(showJson(followPath(parseJsonText(json), { text, steps })))
   } catch (error) {
     if (error instanceof JsonError) return ToolResult.failure(error.message)
     throw error

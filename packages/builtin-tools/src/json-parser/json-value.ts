@@ -16,7 +16,7 @@ export interface JsonNumber {
 }
 
 /** Whether a value is an object. */
-export function isJsonObject(value: JsonValue): value is ReadonlyMap<string, JsonValue> {
+export function isJsonMap(value: JsonValue): value is ReadonlyMap<string, JsonValue> {
   return value instanceof Map
 }
 
@@ -33,7 +33,7 @@ export function showJson(value: JsonValue): string {
 function writeJson(value: JsonValue): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   if (isJsonArray(value)) return `[${value.map((item) => writeJson(item)).join(',')}]`
-  if (isJsonObject(value)) {
+  if (isJsonMap(value)) {
     const members = [...value].map(([key, item]) => `${JSON.stringify(key)}:${writeJson(item)}`)
     return `{${members.join(',')}}`
   }

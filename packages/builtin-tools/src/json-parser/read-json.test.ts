@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 
 import { randomFrom, type Random } from '../../test/random.ts'
 import { showJson } from './json-value.ts'
-import { MAX_JSON_DEPTH, readJson } from './read-json.ts'
+import { MAX_JSON_DEPTH, parseJsonText } from './read-json.ts'
 
 /** What the reader says of a text that is no JSON. */
 function problemOf(text: string): string {
   try {
-    readJson(text)
+    parseJsonText(text)
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -30,7 +30,7 @@ describe('[J1] what is JSON and what is not', () => {
       const value = randomValue(random, 4)
       const text = JSON.stringify(value, undefined, random.pick([0, 1, '\t', '\r\n']))
       // Strings come out bare, so the value is put into an array.
-      expect(showJson(readJson(`[${text}]`))).toBe(JSON.stringify([value]))
+      expect(showJson(parseJsonText(`[${text}]`))).toBe(JSON.stringify([value]))
     }
   })
 
@@ -95,7 +95,7 @@ describe('[J1] what is JSON and what is not', () => {
 
   it('nesting is bounded', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
-    expect(showJson(readJson(nested(MAX_JSON_DEPTH)))).toBe(nested(MAX_JSON_DEPTH))
+    expect(showJson(parseJsonText(nested(MAX_JSON_DEPTH)))).toBe(nested(MAX_JSON_DEPTH))
     expect(problemOf(nested(MAX_JSON_DEPTH + 1))).toBe(
       'Invalid JSON: nested deeper than 500 levels at position 501 (line 1, column 501)',
     )

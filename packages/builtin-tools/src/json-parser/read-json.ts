@@ -23,7 +23,7 @@ const [QUOTE, BACKSLASH, FIRST_PRINTABLE] = [0x22, 0x5c, 0x20]
  *
  * @throws {JsonError} when the text is no JSON or is nested too deeply.
  */
-export function readJson(text: string): JsonValue {
+export function parseJsonText(text: string): JsonValue {
   return new JsonReader(text).document()
 }
 

@@ -1,17 +1,17 @@
 /** Reads bodies of answers within a limit. */
 
 /** The first bytes of a body. */
-export interface ReadBody {
+export interface LimitedBody {
   readonly bytes: Buffer
   /** Whether the body continues after these bytes. */
   readonly truncated: boolean
 }
 
 /** Reads at most `maxBytes` of a body. The rest is not read: its connection is closed. */
-export async function readBody(
+export async function readLimitedBody(
   body: AsyncIterable<Uint8Array> | null,
   maxBytes: number,
-): Promise<ReadBody> {
+): Promise<LimitedBody> {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of body ?? []) {

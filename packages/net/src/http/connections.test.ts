@@ -6,7 +6,7 @@ import tls from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { guardedRequest } from './guarded-request.ts'
-import { HttpConnections, type HttpRequest } from './connections.ts'
+import { HttpConnections, type OutgoingRequest } from './connections.ts'
 import { networkGuard } from './network-guard.ts'
 import { localServer, type LocalServer } from '../testing/local-server.ts'
 
@@ -126,7 +126,7 @@ async function outputOf(script: string, env: NodeJS.ProcessEnv = {}): Promise<st
   return text(child.stdout)
 }
 
-function to({ origin }: LocalServer, request: Partial<HttpRequest> = {}): HttpRequest {
+function to({ origin }: LocalServer, request: Partial<OutgoingRequest> = {}): OutgoingRequest {
   return { url: new URL(origin), method: 'GET', headers: {}, ...request }
 }
 

@@ -20,7 +20,7 @@ import type { Readable } from 'node:stream'
 import type { NetworkGuard } from './network-guard.ts'
 
 /** One request to one place. */
-export interface HttpRequest {
+export interface OutgoingRequest {
   readonly url: URL
   readonly method: string
   /** By name in lower case, without `content-length`. */
@@ -73,7 +73,7 @@ export class HttpConnections implements AsyncDisposable {
    * @throws {TypeError} for a method or header that cannot be sent.
    * @throws the reason of `signal` when it aborts.
    */
-  async send(request: HttpRequest): Promise<HttpResponse> {
+  async send(request: OutgoingRequest): Promise<HttpResponse> {
     const { url, method, headers, body, signal } = request
     signal?.throwIfAborted()
     this.guard.assertUrl(url)
@@ -116,7 +116,7 @@ export class HttpConnections implements AsyncDisposable {
 
 function answerTo(
   sent: http.ClientRequest,
-  { url, signal, onConnect }: HttpRequest,
+  { url, signal, onConnect }: OutgoingRequest,
 ): Promise<HttpResponse> {
   let isConnected = false
   let message: http.IncomingMessage | undefined

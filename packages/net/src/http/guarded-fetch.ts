@@ -7,7 +7,7 @@
  * F2 At most 5 redirects are followed, within one origin and with the same method.
  * F3 Failures go through `toError`, also when reading the body fails; an abort is the reason of the signal.
  */
-import { readBody, withUrl } from './body.ts'
+import { readLimitedBody, withUrl } from './body.ts'
 import { byteStream } from './byte-stream.ts'
 import { HttpConnections, type HttpResponse } from './connections.ts'
 import { decompress } from './decompress.ts'
@@ -75,7 +75,7 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
 async function toHop(request: Request): Promise<Hop> {
   const { url, method, headers } = request
   if (!headers.has('accept')) headers.set('accept', '*/*')
-  const { bytes } = await readBody(request.body, Infinity)
+  const { bytes } = await readLimitedBody(request.body, Infinity)
   const body = request.body === null ? undefined : bytes
   return { url: new URL(url), method, headers: Object.fromEntries(headers), body }
 }

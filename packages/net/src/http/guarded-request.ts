@@ -15,7 +15,7 @@ import { addAbortSignal } from 'node:stream'
 
 import { errorMessage, TuttiError } from '@tutti/core'
 
-import { readBody } from './body.ts'
+import { readLimitedBody } from './body.ts'
 import { HttpConnections, type HttpResponse } from './connections.ts'
 import { decompress } from './decompress.ts'
 import { toNetworkError, NetworkError } from './network-error.ts'
@@ -90,7 +90,7 @@ async function request(first: Hop, exchange: Exchange): Promise<GuardedResponse>
     addAbortSignal(exchange.limits.signal, response.body),
     headers.get('content-encoding'),
   )
-  const { bytes, truncated } = await readBody(plain, maxBytes)
+  const { bytes, truncated } = await readLimitedBody(plain, maxBytes)
   return { status, headers, url: url.href, body: bytes, truncated }
 }
 

@@ -3,8 +3,7 @@ import http from 'node:http'
 import { describe, expect, it } from 'vitest'
 
 import { TuttiError } from '@tutti/core'
-import { BAD_PORTS } from './bad-ports.ts'
-import { networkGuard, type NetworkGuard, type ResolveHost } from './network-guard.ts'
+import { BAD_PORTS, networkGuard, type NetworkGuard, type ResolveHost } from './network-guard.ts'
 import { localServer } from '../testing/local-server.ts'
 
 import type { LookupAddress, LookupOptions } from 'node:dns'

@@ -20,7 +20,6 @@ import { callbackify } from 'node:util'
 
 import { TuttiError } from '@tutti/core'
 import { allowList, canonicalHost, type AllowList } from './allow-list.ts'
-import { BAD_PORTS } from './bad-ports.ts'
 import { specialAddress } from './special-addresses.ts'
 
 /** Keeps requests on the public internet. Its members may be taken out of it: none needs `this`. */
@@ -134,6 +133,19 @@ function assertHost(
     })
   }
 }
+
+/**
+ * Ports of services that speak no HTTP, which a request may do harm to: browsers reach none of them.
+ *
+ * @see https://fetch.spec.whatwg.org/#port-blocking
+ */
+export const BAD_PORTS: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
+  103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
+  512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993,
+  995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668,
+  6669, 6679, 6697, 10_080,
+])
 
 /** Characters of a URL that are quoted. */
 const SHOWN_LENGTH = 200

@@ -1,6 +1,7 @@
 /** The options of a guarded request, with their defaults and checks. */
 import { systemClock, TuttiError, type Clock } from '@tutti/core'
 import { ACCEPTED_CODINGS } from './decompress.ts'
+import { findHeaderProblems } from './header-rules.ts'
 
 import type { HttpConnections } from './connections.ts'
 import type { NetworkGuard } from './network-guard.ts'
@@ -57,21 +58,6 @@ const DEFAULTS = {
   timeoutMs: 15_000,
 } as const
 
-/** Headers that follow from the URL, the body and the connection. */
-export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
 /** Methods that do something else than ask for an answer. */
 const NOT_A_REQUEST: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
@@ -102,14 +88,11 @@ export function resolveRequestOptions(options: RequestSettings): ResolvedRequest
 }
 
 function headersOf(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const)
-  const reserved = named.find(([name]) => CONNECTION_HEADERS.has(name))
-  if (reserved !== undefined) {
-    throw new TuttiError(
-      'TOOL_FAILED',
-      `Cannot set the header "${reserved[0]}": it follows from the URL and the body`,
-    )
+  const problems = findHeaderProblems(given)
+  if (problems.length > 0) {
+    throw new TuttiError('TOOL_FAILED', `Cannot make a request: ${problems.join('; ')}`)
   }
+  const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const)
   return { 'accept-encoding': ACCEPTED_CODINGS, ...Object.fromEntries(named) }
 }
 

@@ -15,10 +15,10 @@ import { TuttiError } from '@tutti/core'
 
 import { NetworkError } from './network-error.ts'
 
-import type { HttpRequest, HttpResponse } from './connections.ts'
+import type { OutgoingRequest, HttpResponse } from './connections.ts'
 
 /** The part of a request that a redirect may change. */
-export type Hop = Pick<HttpRequest, 'url' | 'method' | 'headers' | 'body'>
+export type Hop = Pick<OutgoingRequest, 'url' | 'method' | 'headers' | 'body'>
 
 /** How redirects are followed. */
 export interface RedirectPolicy {

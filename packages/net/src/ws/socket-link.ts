@@ -10,11 +10,11 @@
  * K4 Any bytes are a sign of life for every user. A link that was silent for long takes no new users: the other
  *    end may be gone without a word.
  */
-import { systemClock, type Clock } from '@tutti/core'
 
 import { byteStream } from '../http/byte-stream.ts'
 import { NetworkError, toNetworkError } from '../http/network-error.ts'
 
+import type { Clock } from '@tutti/core'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
@@ -79,17 +79,6 @@ const CLOSE_GRACE_MS = 1_000
 
 /** Maximum size of a message, in bytes: the greeting of a busy server has megabytes. */
 const MAX_MESSAGE_BYTES = 128 * 1_024 * 1_024
-
-/** The clock of this machine, with timers that let the process end. */
-export const quietClock: Pick<Clock, 'after' | 'elapsed'> = {
-  elapsed: systemClock.elapsed,
-  after(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs).unref()
-    return () => {
-      clearTimeout(timer)
-    }
-  },
-}
 
 /** A WebSocket to one server. */
 export class SocketLink<Message> {

@@ -16,7 +16,6 @@ import {
   type RequestSettings,
 } from '@tutti/net'
 
-import { headerProblems } from './header-rules.ts'
 import { retryDelayMs, type RetryReason } from './retries.ts'
 import { toHttpResult, type AnswerRules } from './to-result.ts'
 
@@ -43,8 +42,6 @@ export async function callEndpoint(
   if (connections.closed) return requestFailure(`the tool was closed (${url.origin})`)
   const making = headersOf(options, planned, context)
   const headers = making instanceof Promise ? await making : making
-  const problems = options.checksHeaders ? headerProblems(headers) : []
-  if (problems.length > 0) return requestFailure(problems.join('; '))
   const { method, redirects, maxResponseBytes: maxBytes } = options
   const { signal } = context
   const settings: RequestSettings & { readonly signal: AbortSignal } = {

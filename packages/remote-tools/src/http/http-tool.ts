@@ -4,30 +4,30 @@
  * the fields of its input.
  */
 import {
-  type AgentTool,
-  DEFAULT_TOOL_TIMEOUT_MS,
+  startOfInput,
+  isJsonObject,
   defineTextTool,
   defineTool,
-  isJsonObject,
-  type OptionNames,
+  DEFAULT_TOOL_TIMEOUT_MS,
   pickOptions,
-  type SourceOf,
   suggest,
   TOOL_SETTING_NAMES,
+  ToolResult,
+  TYPED_TOOL_NAMES,
+  type AgentTool,
+  type OptionNames,
+  type SourceOf,
   type ToolContext,
   type ToolDefinition,
-  ToolResult,
   type ToolSchema,
   type ToolSettings,
   type Type,
-  TYPED_TOOL_NAMES,
   type TypedTool,
   type ValueOf,
 } from '@tutti/core'
 import { HttpConnections } from '@tutti/net'
 
 import { callEndpoint, type Endpoint } from './call-endpoint.ts'
-import { describeRequest } from './describe-request.ts'
 import {
   HTTP_OPTION_NAMES,
   resolveHttpOptions,
@@ -190,4 +190,12 @@ function approvalOf(
   if (requireApproval === undefined || requireApproval === false) return {}
   const describe = (input: unknown): string => describeRequest(resolved, input)
   return { requireApproval: { describe, ...(requireApproval === true ? {} : requireApproval) } }
+}
+
+/** Text for a reviewer: the method, the URL without its query, which may hold a key, and the start of the input. */
+function describeRequest(
+  { method, template }: Pick<ResolvedHttpOptions, 'method' | 'template'>,
+  input: unknown,
+): string {
+  return `HTTP ${method} ${template.shown}\n${method === 'GET' ? 'Input' : 'Body'}: ${startOfInput(input)}`
 }

@@ -7,9 +7,14 @@ import {
   type OptionNames,
   type ToolContext,
 } from '@tutti/core'
-import { guardAround, networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net'
+import {
+  findHeaderProblems,
+  guardAround,
+  networkGuard,
+  type NetworkGuard,
+  type NetworkGuardOptions,
+} from '@tutti/net'
 
-import { headerProblems } from './header-rules.ts'
 import {
   isIdempotent,
   resolveRetryOptions,
@@ -76,8 +81,6 @@ export interface ResolvedHttpOptions {
   readonly method: string
   /** With names in lower case, or a function that gives them as they are. */
   readonly headers: HeaderRecord | HeaderSource
-  /** Whether headers are made for each call, and so must be checked for each. */
-  readonly checksHeaders: boolean
   readonly maxResponseBytes: number
   readonly redirects: number
   readonly retries: ResolvedRetryOptions
@@ -129,8 +132,6 @@ export function resolveHttpOptions(
     template: read.template,
     method,
     headers: settledHeaders(options.headers),
-    checksHeaders:
-      typeof options.headers === 'function' || options.idempotencyKeyHeader !== undefined,
     maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
     redirects: options.redirects ?? 0,
     retries: resolveRetryOptions(options.retries),
@@ -168,9 +169,9 @@ function requestProblems(options: HttpOptions, method: string): readonly string[
   if (!/^[A-Z]+$/.test(method) || NOT_A_REQUEST.has(method)) {
     problems.push(`method must be an HTTP method, got ${JSON.stringify(options.method)}`)
   }
-  if (typeof headers !== 'function') problems.push(...headerProblems(headers))
+  if (typeof headers !== 'function') problems.push(...findHeaderProblems(headers))
   if (idempotencyKeyHeader !== undefined) {
-    problems.push(...headerProblems({ [idempotencyKeyHeader]: '' }))
+    problems.push(...findHeaderProblems({ [idempotencyKeyHeader]: '' }))
   }
   return problems
 }

@@ -1,7 +1,7 @@
 /** From the input of a call to the request that is sent. Pure. */
-import { findUnknownOptions, isJsonObject, type OptionNames } from '@tutti/core'
+import { isJsonObject, findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findHeaderProblems } from '@tutti/net'
 
-import { headerProblems } from './header-rules.ts'
 import { encodeText, fillUrl, type UrlTemplate } from './url-template.ts'
 
 /** The parts of a request that come from the input of a call. */
@@ -28,7 +28,7 @@ export interface PlannedRequest {
 }
 
 /** A request, or why the input makes none. */
-export type Plan =
+export type RequestPlan =
   | { readonly ok: true; readonly request: PlannedRequest }
   | { readonly ok: false; readonly problems: readonly string[] }
 
@@ -44,12 +44,12 @@ export function planRequest(
   template: UrlTemplate,
   parts: RequestParts,
   { isStrict = false }: { readonly isStrict?: boolean } = {},
-): Plan {
+): RequestPlan {
   const unused = isStrict ? findUnusedParts(template, parts) : []
   if (unused.length > 0) return { ok: false, problems: unused }
   const filled = fillUrl(template, parts.path ?? {})
   if (!filled.ok) return filled
-  const problems = headerProblems(parts.headers ?? {})
+  const problems = findHeaderProblems(parts.headers ?? {})
   if (problems.length > 0) return { ok: false, problems }
   const query = typeof parts.query === 'string' ? parts.query : queryText(parts.query ?? {})
   const sent = bodyOf(parts.body)

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 
-import { resolveRetryOptions, retryAfterMs, retryDelayMs, type FailedAttempt } from './retries.ts'
+import {
+  resolveRetryOptions,
+  parseRetryAfter,
+  retryDelayMs,
+  type FailedAttempt,
+} from './retries.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const attempt: FailedAttempt = {
@@ -69,6 +74,6 @@ describe('Retry-After', () => {
     ['later', undefined],
     [undefined, undefined],
   ])('%j is %j ms', (value, expected) => {
-    expect(retryAfterMs(value, NOW)).toBe(expected)
+    expect(parseRetryAfter(value, NOW)).toBe(expected)
   })
 })

@@ -119,12 +119,12 @@ export function retryDelayMs(
 ): number | undefined {
   if (attempts > max || !on.has(reason)) return undefined
   const chosen = Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1)) * (0.5 + chance / 2)
-  const delayMs = retryAfterMs(retryAfter, now) ?? chosen
+  const delayMs = parseRetryAfter(retryAfter, now) ?? chosen
   return delayMs < leftMs ? delayMs : undefined
 }
 
 /** The wait that a `Retry-After` asks for; undefined when it says none. @see https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3 */
-export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? ''
   if (/^\d+$/.test(text)) return Number(text) * 1000
   const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN

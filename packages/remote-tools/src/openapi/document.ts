@@ -1,8 +1,9 @@
 /** Reading an OpenAPI document: values of any shape, followed where they refer to others. Pure. */
+
 import { isJsonObject } from '@tutti/core'
 
 /** A JSON object of which nothing is known. */
-export type JsonObject = Readonly<Record<string, unknown>>
+export type OpenApiNode = Readonly<Record<string, unknown>>
 
 /** Something of a document that cannot be used, with the place that it is at. */
 export class DocumentProblem extends Error {
@@ -10,32 +11,32 @@ export class DocumentProblem extends Error {
 }
 
 /** The value as an object; an empty one when it is none. */
-export function objectOf(value: unknown): JsonObject {
+export function asObject(value: unknown): OpenApiNode {
   return isJsonObject(value) ? value : {}
 }
 
 /** The value as a list of objects; what is none is left out. */
-export function objectsOf(value: unknown): readonly JsonObject[] {
+export function asObjects(value: unknown): readonly OpenApiNode[] {
   return Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : []
 }
 
 /** The value as text; undefined when it is none. */
-export function textOf(value: unknown): string | undefined {
+export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
 /** A document, and the way through its references. */
-export class OpenApiDocument {
-  readonly root: JsonObject
+export class OpenApiReader {
+  readonly root: OpenApiNode
   /** Whether its schemas are those of OpenAPI 3.0, which are not quite JSON Schema. */
   readonly isVersion30: boolean
 
   /** @throws {TypeError} when it is no OpenAPI document of version 3.0 or 3.1. */
   constructor(value: unknown) {
-    const root = objectOf(value)
-    const version = textOf(root['openapi']) ?? ''
+    const root = asObject(value)
+    const version = asText(root['openapi']) ?? ''
     if (!/^3\.[01](\.|$)/.test(version)) {
-      const swagger = textOf(root['swagger'])
+      const swagger = asText(root['swagger'])
       const got = swagger === undefined ? JSON.stringify(root['openapi']) : `Swagger ${swagger}`
       throw new TypeError(
         `Cannot import an OpenAPI document: its version must be 3.0 or 3.1, got ${got}`,
@@ -46,7 +47,7 @@ export class OpenApiDocument {
   }
 
   /** The object that a value is or refers to, over any number of references. */
-  resolve(value: unknown): JsonObject {
+  resolve(value: unknown): OpenApiNode {
     let found = value
     for (const seen = new Set<string>(); isJsonObject(found);) {
       const ref = found['$ref']

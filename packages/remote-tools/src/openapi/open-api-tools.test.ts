@@ -253,7 +253,9 @@ describe('the parameters of a request', () => {
   it('cannot break out of a header', async () => {
     const document = api({ '/': { get: { parameters: [param('header', 'X-A')] } } })
     const { result, request } = await sent(document, { 'X-A': 'a\r\nX-B: b' })
-    expect(result.errorMessage).toMatch(/^HTTP request failed: the value of the header "x-a"/)
+    expect(result.errorMessage).toMatch(
+      /^HTTP request failed: Cannot make a request: the value of the header "x-a"/,
+    )
     expect(request).toBeUndefined()
   })
 })

@@ -23,7 +23,7 @@ import { callEndpoint, type Endpoint } from '../http/call-endpoint.ts'
 import { isIdempotent } from '../http/retries.ts'
 import { resolveHttpOptions, type HttpOptions } from '../http/options.ts'
 import { ToolNames } from '../http/tool-names.ts'
-import { OpenApiDocument, objectOf } from './document.ts'
+import { OpenApiReader, asObject } from './document.ts'
 import { answerSchema, descriptionOf, operationsOf, type FoundOperation } from './operations.ts'
 import { operationInput } from './operation-input.ts'
 import { operationRequest, shownInput } from './operation-request.ts'
@@ -69,7 +69,7 @@ export interface OpenApiTools extends AsyncDisposable {
  * @throws {TypeError} when it is no such document, or naming every option that does not fit.
  */
 export function openApiTools(document: unknown, options: OpenApiToolsOptions = {}): OpenApiTools {
-  const source = new OpenApiDocument(document)
+  const source = new OpenApiReader(document)
   const schemes = schemesOf(source)
   assertOptions(options, { schemes, auth: options.auth ?? {} })
   const { located, skipped } = locate(source, options)
@@ -115,7 +115,7 @@ interface Located {
 }
 
 /** The operations that were asked for, with the server of each. */
-function locate(source: OpenApiDocument, options: OpenApiToolsOptions) {
+function locate(source: OpenApiReader, options: OpenApiToolsOptions) {
   const { include, exclude, deprecated = false } = options
   const baseUrl = options.baseUrl === undefined ? undefined : String(options.baseUrl)
   const located: Located[] = []
@@ -150,12 +150,12 @@ interface FactoryParts {
 }
 
 class ToolFactory {
-  readonly #source: OpenApiDocument
+  readonly #source: OpenApiReader
   readonly #schemas: Schemas
   readonly #names = new ToolNames()
   readonly #parts: FactoryParts
 
-  constructor(source: OpenApiDocument, parts: FactoryParts) {
+  constructor(source: OpenApiReader, parts: FactoryParts) {
     this.#source = source
     this.#schemas = new Schemas(source)
     this.#parts = parts
@@ -194,7 +194,7 @@ class ToolFactory {
       },
       execute: async (value: unknown, context: ToolContext) => {
         const credentials = await credentialsFor(security, auth)
-        const plan = operationRequest({ server, path, input }, objectOf(value), credentials)
+        const plan = operationRequest({ server, path, input }, asObject(value), credentials)
         if (plan.ok) return callEndpoint(endpoint, plan.request, context)
         return ToolResult.failure(`Invalid input for "${name}": ${plan.problems.join('; ')}`)
       },
@@ -211,8 +211,7 @@ class ToolFactory {
     )
     const { maxResponseBytes } = resolved
     return {
-      // What an input makes of a header is checked at each call.
-      options: { ...resolved, checksHeaders: true },
+      options: resolved,
       connections,
       timeoutMs,
       maxResponseBytes,

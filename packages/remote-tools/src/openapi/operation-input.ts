@@ -6,28 +6,28 @@
  * I2 The fields of a body stand beside the parameters when it is a required JSON or form object with
  *    fields of its own and none has the name of a parameter; otherwise the body is one field, `body`.
  */
-import { objectOf, type JsonObject, type OpenApiDocument } from './document.ts'
+import { asObject, type OpenApiNode, type OpenApiReader } from './document.ts'
 
-import type { Parameter } from './parameters.ts'
+import type { OperationParameter } from './parameters.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Schemas } from './schemas.ts'
 
 /** Which field of the input goes where. */
 export interface OperationInput {
   /** JSON Schema of the input. */
-  readonly schema: JsonObject
+  readonly schema: OpenApiNode
   readonly parameters: readonly ParameterField[]
-  readonly body: BodyFields | undefined
+  readonly body: RequestBodyFields | undefined
 }
 
 /** A field of the input that is a parameter. */
 export interface ParameterField {
   readonly field: string
-  readonly parameter: Parameter
+  readonly parameter: OperationParameter
 }
 
 /** The field that is the body, or the fields that are the body's. */
-export interface BodyFields {
+export interface RequestBodyFields {
   readonly body: RequestBody
   /** Field of the input → field of the body; undefined when `field` is the whole. */
   readonly fields: ReadonlyMap<string, string> | undefined
@@ -36,13 +36,13 @@ export interface BodyFields {
 
 /** What the input is made of. */
 export interface OperationParts {
-  readonly parameters: readonly Parameter[]
+  readonly parameters: readonly OperationParameter[]
   readonly body: RequestBody | undefined
 }
 
 /** Lays out the input of an operation. */
 export function operationInput(
-  document: OpenApiDocument,
+  document: OpenApiReader,
   { parameters, body }: OperationParts,
   schemas: Schemas,
 ): OperationInput {
@@ -60,7 +60,7 @@ export function operationInput(
     const { properties: inside, required: needed } = fieldSchemas(document, bodyFields.body.schema)
     const isNeeded = new Set(Array.isArray(needed) ? needed : [])
     for (const [field, name] of bodyFields.fields) {
-      properties[field] = objectOf(inside)[name]
+      properties[field] = asObject(inside)[name]
       if (isNeeded.has(name)) required.push(field)
     }
   } else if (bodyFields !== undefined) {
@@ -72,7 +72,7 @@ export function operationInput(
   return { schema, parameters: fields, body: bodyFields }
 }
 
-function parameterFields(parameters: readonly Parameter[]): readonly ParameterField[] {
+function parameterFields(parameters: readonly OperationParameter[]): readonly ParameterField[] {
   const clean = parameters.map(({ name }) => fieldName(name))
   const taken = new Set<string>()
   return parameters.map((parameter, index) => {
@@ -97,15 +97,15 @@ function fieldName(name: string): string {
 }
 
 function bodyFieldsOf(
-  document: OpenApiDocument,
+  document: OpenApiReader,
   body: RequestBody,
   taken: ReadonlySet<string>,
-): BodyFields {
+): RequestBodyFields {
   const field = taken.has('body') ? 'request_body' : 'body'
-  const whole: BodyFields = { body, fields: undefined, field }
+  const whole: RequestBodyFields = { body, fields: undefined, field }
   if (!body.required || body.kind === 'text' || body.kind === 'bytes') return whole
   const { properties, rest } = fieldSchemas(document, body.schema)
-  const names = Object.keys(objectOf(properties))
+  const names = Object.keys(asObject(properties))
   const clean = names.map((name) => fieldName(name))
   const isClear = new Set(clean).size === names.length && !clean.some((name) => taken.has(name))
   if (names.length === 0 || rest || !isClear) return whole
@@ -128,12 +128,12 @@ const PLAIN: ReadonlySet<string> = new Set([
 
 /** The fields of a body that the service does not set itself, and whether there is more to it. */
 function fieldSchemas(
-  document: OpenApiDocument,
+  document: OpenApiReader,
   schema: unknown,
-): { readonly properties: JsonObject; readonly required: unknown; readonly rest: boolean } {
+): { readonly properties: OpenApiNode; readonly required: unknown; readonly rest: boolean } {
   const resolved = document.resolve(schema)
   const properties = Object.fromEntries(
-    Object.entries(objectOf(resolved['properties'])).filter(
+    Object.entries(asObject(resolved['properties'])).filter(
       ([, part]) => document.resolve(part)['readOnly'] !== true,
     ),
   )
@@ -146,7 +146,7 @@ function fieldSchemas(
 
 /** A schema with the description of what it is the schema of, when it has none. */
 function described(schema: unknown, description: string | undefined): unknown {
-  const { $ref, ...own } = objectOf(schema)
+  const { $ref, ...own } = asObject(schema)
   if (description === undefined || description.trim() === '') return schema
   if ($ref !== undefined) return { description, allOf: [{ $ref }] }
   return own['description'] === undefined ? { ...own, description } : own

@@ -8,12 +8,12 @@ import { isJsonObject } from '@tutti/core'
 
 import { scalarText, type PlannedRequest } from '../http/request-parts.ts'
 import { encodeText } from '../http/url-template.ts'
-import type { JsonObject } from './document.ts'
+import { type OpenApiNode } from './document.ts'
 import { cookiePairs, headerText, pathText, queryFields } from './parameter-style.ts'
 import { sentBody } from './request-body.ts'
 
 import type { OperationInput, ParameterField } from './operation-input.ts'
-import type { Place } from './parameters.ts'
+import type { ParameterPlace } from './parameters.ts'
 import type { Credentials } from './security.ts'
 
 /** Where an operation is, and what its input becomes. */
@@ -33,14 +33,14 @@ export type OperationPlan =
 /** Makes the request. */
 export function operationRequest(
   { server, path, input: layout }: OperationPlace,
-  input: JsonObject,
+  input: OpenApiNode,
   credentials: Credentials,
 ): OperationPlan {
   const given = layout.parameters.flatMap((one) => {
     const value = input[one.field]
     return value === undefined || value === null ? [] : [{ ...one, value }]
   })
-  const at = (place: Place): readonly GivenField[] =>
+  const at = (place: ParameterPlace): readonly GivenField[] =>
     given.filter(({ parameter }) => parameter.place === place)
   const filled = fillPath(path, at('path'))
   if (!filled.ok) return filled
@@ -105,14 +105,14 @@ function fillPath(path: string, fields: readonly GivenField[]): FilledPath {
   return problems.length > 0 ? { ok: false, problems } : { ok: true, path: segments.join('/') }
 }
 
-function bodyOf({ body }: OperationInput, input: JsonObject) {
+function bodyOf({ body }: OperationInput, input: OpenApiNode) {
   if (body === undefined) return undefined
   const value = body.fields === undefined ? input[body.field] : fieldsOf(body.fields, input)
   if (value === undefined || (value === null && !body.body.required)) return undefined
   return sentBody(value, body.body)
 }
 
-function fieldsOf(fields: ReadonlyMap<string, string>, input: JsonObject): JsonObject {
+function fieldsOf(fields: ReadonlyMap<string, string>, input: OpenApiNode): OpenApiNode {
   const value: Record<string, unknown> = {}
   for (const [field, name] of fields) if (input[field] !== undefined) value[name] = input[field]
   return value

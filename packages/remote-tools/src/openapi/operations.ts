@@ -1,25 +1,25 @@
 /** The operations of a document, and what is said of each. Pure. */
-import { objectOf, textOf, type JsonObject, type OpenApiDocument } from './document.ts'
+import { asObject, asText, type OpenApiNode, type OpenApiReader } from './document.ts'
 
 import type { OpenApiOperation } from './options.ts'
 
 /** An operation of a document. */
 export interface FoundOperation extends OpenApiOperation {
-  readonly operation: JsonObject
-  readonly pathItem: JsonObject
+  readonly operation: OpenApiNode
+  readonly pathItem: OpenApiNode
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const
 
 /** Every operation, in the order of the document. */
-export function operationsOf(document: OpenApiDocument): readonly FoundOperation[] {
-  return Object.entries(objectOf(document.root['paths'])).flatMap(([path, given]) => {
+export function operationsOf(document: OpenApiReader): readonly FoundOperation[] {
+  return Object.entries(asObject(document.root['paths'])).flatMap(([path, given]) => {
     const pathItem = document.resolve(given)
     return METHODS.filter((method) => method in pathItem).map((method) => {
-      const operation = objectOf(pathItem[method])
+      const operation = asObject(pathItem[method])
       const tags = operation['tags']
       return {
-        id: textOf(operation['operationId']) ?? `${method.toUpperCase()} ${path}`,
+        id: asText(operation['operationId']) ?? `${method.toUpperCase()} ${path}`,
         method: method.toUpperCase(),
         path,
         tags: Array.isArray(tags) ? tags.map(String) : [],
@@ -37,7 +37,7 @@ export const MAX_DESCRIPTION_LENGTH = 1000
 /** What the tool of an operation does: its summary and description, cut where they are long. */
 export function descriptionOf({ operation, method, path }: FoundOperation): string {
   const parts = [operation['summary'], operation['description']]
-    .map((part) => textOf(part)?.trim() ?? '')
+    .map((part) => asText(part)?.trim() ?? '')
     .filter((part, index, all) => part !== '' && all.indexOf(part) === index)
   const text = parts.join('\n')
   if (text === '') return `${method} ${path}`
@@ -46,13 +46,13 @@ export function descriptionOf({ operation, method, path }: FoundOperation): stri
 }
 
 /** The schema of the JSON that comes back when all went well; undefined when there is none. */
-export function answerSchema(document: OpenApiDocument, operation: JsonObject): unknown {
-  const responses = objectOf(operation['responses'])
+export function answerSchema(document: OpenApiReader, operation: OpenApiNode): unknown {
+  const responses = asObject(operation['responses'])
   const [status] = Object.keys(responses)
     .filter((code) => /^2(\d\d|XX)$/i.test(code))
     .toSorted()
   if (status === undefined) return undefined
-  const content = objectOf(document.resolve(responses[status])['content'])
+  const content = asObject(document.resolve(responses[status])['content'])
   const type = Object.keys(content).find((one) => /^[^;]*[/+]json\b/i.test(one))
-  return type === undefined ? undefined : objectOf(content[type])['schema']
+  return type === undefined ? undefined : asObject(content[type])['schema']
 }

@@ -3,21 +3,21 @@ import { isJsonObject } from '@tutti/core'
 
 import {
   DocumentProblem,
-  objectOf,
-  objectsOf,
-  textOf,
-  type JsonObject,
-  type OpenApiDocument,
+  asObject,
+  asObjects,
+  asText,
+  type OpenApiNode,
+  type OpenApiReader,
 } from './document.ts'
 
 import type { ParameterStyle } from './parameter-style.ts'
 
 /** Where a parameter goes. */
-export type Place = 'path' | 'query' | 'header' | 'cookie'
+export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
 
 /** A parameter, read. */
-export interface Parameter extends ParameterStyle {
-  readonly place: Place
+export interface OperationParameter extends ParameterStyle {
+  readonly place: ParameterPlace
   readonly required: boolean
   readonly description: string | undefined
   /** As the document has it. */
@@ -26,7 +26,7 @@ export interface Parameter extends ParameterStyle {
   readonly isJson: boolean
 }
 
-const STYLES: Readonly<Record<Place, string>> = {
+const STYLES: Readonly<Record<ParameterPlace, string>> = {
   path: 'simple',
   query: 'form',
   header: 'simple',
@@ -42,13 +42,13 @@ const NOT_PARAMETERS: ReadonlySet<string> = new Set(['accept', 'content-type', '
  * @throws {DocumentProblem} when one is none.
  */
 export function parametersOf(
-  document: OpenApiDocument,
-  { pathItem, operation }: { readonly pathItem: JsonObject; readonly operation: JsonObject },
-): readonly Parameter[] {
-  const found = new Map<string, Parameter>()
+  document: OpenApiReader,
+  { pathItem, operation }: { readonly pathItem: OpenApiNode; readonly operation: OpenApiNode },
+): readonly OperationParameter[] {
+  const found = new Map<string, OperationParameter>()
   for (const given of [
-    ...objectsOf(pathItem['parameters']),
-    ...objectsOf(operation['parameters']),
+    ...asObjects(pathItem['parameters']),
+    ...asObjects(operation['parameters']),
   ]) {
     const parameter = read(document.resolve(given))
     found.set(`${parameter.place} ${parameter.name}`, parameter)
@@ -58,8 +58,8 @@ export function parametersOf(
   )
 }
 
-function read(given: JsonObject): Parameter {
-  const name = textOf(given['name'])
+function read(given: OpenApiNode): OperationParameter {
+  const name = asText(given['name'])
   const place = given['in']
   if (name === undefined || name === '') throw new DocumentProblem('a parameter has no name')
   if (!isPlace(place)) {
@@ -67,9 +67,9 @@ function read(given: JsonObject): Parameter {
       `parameter "${name}" must be in path, query, header or cookie, got ${JSON.stringify(place)}`,
     )
   }
-  const style = textOf(given['style']) ?? STYLES[place]
-  const [content] = Object.entries(objectOf(given['content']))
-  const schema = content === undefined ? given['schema'] : objectOf(content[1])['schema']
+  const style = asText(given['style']) ?? STYLES[place]
+  const [content] = Object.entries(asObject(given['content']))
+  const schema = content === undefined ? given['schema'] : asObject(content[1])['schema']
   return {
     name,
     place,
@@ -77,12 +77,12 @@ function read(given: JsonObject): Parameter {
     explode: typeof given['explode'] === 'boolean' ? given['explode'] : style === 'form',
     allowReserved: given['allowReserved'] === true,
     required: place === 'path' || given['required'] === true,
-    description: textOf(given['description']),
+    description: asText(given['description']),
     schema: isJsonObject(schema) ? schema : {},
     isJson: content !== undefined && /\bjson\b/i.test(content[0]),
   }
 }
 
-function isPlace(value: unknown): value is Place {
+function isPlace(value: unknown): value is ParameterPlace {
   return typeof value === 'string' && value in STYLES
 }

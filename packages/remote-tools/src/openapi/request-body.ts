@@ -6,10 +6,11 @@
  * B2 Bytes are base64 in the input: models write text alone.
  */
 import { isJsonObject } from '@tutti/core'
+
 import { randomUUID } from 'node:crypto'
 
 import { scalarText } from '../http/request-parts.ts'
-import { objectOf, textOf, type JsonObject, type OpenApiDocument } from './document.ts'
+import { asObject, asText, type OpenApiNode, type OpenApiReader } from './document.ts'
 import { queryFields } from './parameter-style.ts'
 
 /** How a body is written. */
@@ -24,18 +25,18 @@ export interface RequestBody {
   /** As the document has it, with base64 text in place of bytes. */
   readonly schema: unknown
   /** How the fields of forms and parts are written, by name. */
-  readonly encoding: JsonObject
+  readonly encoding: OpenApiNode
   /** Fields of a multipart body that are bytes. */
   readonly binaryFields: ReadonlySet<string>
 }
 
 /** The body of an operation, or undefined when it has none. */
 export function requestBodyOf(
-  document: OpenApiDocument,
-  operation: JsonObject,
+  document: OpenApiReader,
+  operation: OpenApiNode,
 ): RequestBody | undefined {
   const body = document.resolve(operation['requestBody'])
-  const chosen = chosenContent(objectOf(body['content']))
+  const chosen = chosenContent(asObject(body['content']))
   if (chosen === undefined) return undefined
   const { kind, contentType, media } = chosen
   const schema = media['schema'] ?? {}
@@ -44,9 +45,9 @@ export function requestBodyOf(
     kind,
     contentType,
     required: body['required'] === true,
-    description: textOf(body['description']),
+    description: asText(body['description']),
     schema: inputSchema({ kind, contentType, schema, binaryFields }, document),
-    encoding: objectOf(media['encoding']),
+    encoding: asObject(media['encoding']),
     binaryFields,
   }
 }
@@ -62,12 +63,12 @@ const KINDS: readonly (readonly [BodyKind, RegExp])[] = [
   ['text', /^/],
 ]
 
-function chosenContent(content: JsonObject) {
+function chosenContent(content: OpenApiNode) {
   const types = Object.keys(content)
   for (const [kind, pattern] of KINDS) {
     const type = types.find((one) => pattern.test(one))
     if (type === undefined) continue
-    return { kind, contentType: concrete(type, kind), media: objectOf(content[type]) }
+    return { kind, contentType: concrete(type, kind), media: asObject(content[type]) }
   }
   return undefined
 }
@@ -94,21 +95,21 @@ function inputSchema(
     schema,
     binaryFields,
   }: Pick<RequestBody, 'kind' | 'contentType' | 'schema' | 'binaryFields'>,
-  document: OpenApiDocument,
+  document: OpenApiReader,
 ): unknown {
   if (kind === 'bytes') return { type: 'string', contentEncoding: 'base64', description: BASE64 }
   if (kind === 'text') return { type: 'string', description: `A document of type ${contentType}` }
   if (binaryFields.size === 0) return schema
   const resolved = document.resolve(schema)
-  const properties = Object.entries(objectOf(resolved['properties'])).map(([name, part]) => [
+  const properties = Object.entries(asObject(resolved['properties'])).map(([name, part]) => [
     name,
     binaryFields.has(name) ? base64Schema(document.resolve(part)) : part,
   ])
   return { ...resolved, properties: Object.fromEntries(properties) }
 }
 
-function base64Schema({ description, type }: JsonObject): JsonObject {
-  const said = textOf(description)
+function base64Schema({ description, type }: OpenApiNode): OpenApiNode {
+  const said = asText(description)
   const one = { type: 'string', contentEncoding: 'base64' }
   return {
     ...(type === 'array' ? { type, items: one } : one),
@@ -116,15 +117,15 @@ function base64Schema({ description, type }: JsonObject): JsonObject {
   }
 }
 
-function binaryFieldsOf(document: OpenApiDocument, schema: unknown): readonly string[] {
-  const properties = objectOf(document.resolve(schema)['properties'])
+function binaryFieldsOf(document: OpenApiReader, schema: unknown): readonly string[] {
+  const properties = asObject(document.resolve(schema)['properties'])
   return Object.keys(properties).filter((name) => {
     const part = document.resolve(properties[name])
     return isBinary(part) || isBinary(document.resolve(part['items']))
   })
 }
 
-function isBinary({ format, contentMediaType, contentEncoding }: JsonObject): boolean {
+function isBinary({ format, contentMediaType, contentEncoding }: OpenApiNode): boolean {
   if (format === 'binary') return true
   return (
     contentEncoding === undefined &&
@@ -150,13 +151,13 @@ export function sentBody(value: unknown, body: RequestBody): SentBody {
 }
 
 /** Fields whose style is given are written in it; others, when they are objects, as JSON text. */
-function formText(value: JsonObject, { encoding }: RequestBody): string {
+function formText(value: OpenApiNode, { encoding }: RequestBody): string {
   return Object.entries(value)
     .flatMap(([name, item]) => {
-      const { style, explode, allowReserved } = objectOf(encoding[name])
+      const { style, explode, allowReserved } = asObject(encoding[name])
       const parameter = {
         name,
-        style: textOf(style) ?? 'form',
+        style: asText(style) ?? 'form',
         explode: typeof explode === 'boolean' ? explode : true,
         allowReserved: allowReserved === true,
       }
@@ -169,14 +170,14 @@ function formText(value: JsonObject, { encoding }: RequestBody): string {
 }
 
 /** @see https://www.rfc-editor.org/rfc/rfc7578 */
-function multipart(value: JsonObject, { encoding, binaryFields }: RequestBody): SentBody {
+function multipart(value: OpenApiNode, { encoding, binaryFields }: RequestBody): SentBody {
   const boundary = `tutti-${randomUUID()}`
   const chunks: Uint8Array[] = []
   for (const [name, given] of Object.entries(value)) {
     for (const item of Array.isArray(given) ? given : [given]) {
       if (item === null || item === undefined) continue
       const binary = binaryFields.has(name)
-      const type = partType(item, { binary, given: objectOf(encoding[name])['contentType'] })
+      const type = partType(item, { binary, given: asObject(encoding[name])['contentType'] })
       const file = binary ? `; filename="${quoted(name)}"` : ''
       const head = `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"${file}\r\n`
       chunks.push(
@@ -195,7 +196,7 @@ function partType(
   { binary, given }: { readonly binary: boolean; readonly given: unknown },
 ): string | undefined {
   // A list of types is one that the service accepts; the first is as good as any.
-  const [first] = textOf(given)?.split(',') ?? []
+  const [first] = asText(given)?.split(',') ?? []
   if (first !== undefined && /^[\w.+-]+\/[\w.+-]+(; ?[\w=-]+)*$/.test(first)) return first
   if (binary) return 'application/octet-stream'
   return typeof item === 'object' ? 'application/json' : undefined

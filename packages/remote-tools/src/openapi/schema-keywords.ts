@@ -11,7 +11,7 @@
  */
 import { isJsonObject } from '@tutti/core'
 
-import type { JsonObject } from './document.ts'
+import { type OpenApiNode } from './document.ts'
 
 /** Keywords that say nothing about the value, or that have a meaning in the whole document only. */
 const DROPPED: ReadonlySet<string> = new Set([
@@ -61,7 +61,7 @@ const NUMBERS = [
 const MAX_VALUES = 1000
 
 /** The schema with the keywords of JSON Schema, its parts as they were. */
-export function toJsonSchemaKeywords(schema: JsonObject): JsonObject {
+export function toJsonSchemaKeywords(schema: OpenApiNode): OpenApiNode {
   const result: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(schema)) {
     if (!DROPPED.has(name) && !name.startsWith('x-')) result[name] = value
@@ -116,7 +116,7 @@ function noteDefault(schema: Record<string, unknown>, value: unknown): void {
   schema['description'] = `${said === '' ? '' : `${said} `}(default: ${text})`
 }
 
-function orNull(schema: Record<string, unknown>): JsonObject {
+function orNull(schema: Record<string, unknown>): OpenApiNode {
   const { type, enum: values } = schema
   if (type === undefined) {
     const { description, ...rest } = schema
@@ -158,7 +158,7 @@ const MANY = ['allOf', 'anyOf', 'prefixItems']
 const NAMED = ['dependentSchemas', 'patternProperties', 'properties']
 
 /** The schema with each schema directly within it replaced; what should be one and is not is left out. */
-export function mapSubSchemas(schema: JsonObject, map: (part: unknown) => unknown): JsonObject {
+export function mapSubSchemas(schema: OpenApiNode, map: (part: unknown) => unknown): OpenApiNode {
   const result: Record<string, unknown> = { ...schema }
   for (const name of ONE) {
     if (!(name in result)) continue

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { OpenApiDocument } from './document.ts'
+import { OpenApiReader } from './document.ts'
 import { MAX_DEFINITIONS_LENGTH, Schemas, type Direction } from './schemas.ts'
 
 function convert(
@@ -11,7 +11,7 @@ function convert(
     direction = 'input',
   }: { schemas?: object; version?: string; direction?: Direction } = {},
 ): unknown {
-  const document = new OpenApiDocument({ openapi: version, components: { schemas } })
+  const document = new OpenApiReader({ openapi: version, components: { schemas } })
   return new Schemas(document).standalone(schema, direction)
 }
 
@@ -205,6 +205,6 @@ describe('a document', () => {
     ['text', 'got undefined'],
     [null, 'got undefined'],
   ])('that is none is refused: %j', (value, message) => {
-    expect(() => new OpenApiDocument(value)).toThrow(message)
+    expect(() => new OpenApiReader(value)).toThrow(message)
   })
 })

@@ -11,7 +11,7 @@
  */
 import { isJsonObject } from '@tutti/core'
 
-import { DocumentProblem, type JsonObject, type OpenApiDocument } from './document.ts'
+import { DocumentProblem, type OpenApiNode, type OpenApiReader } from './document.ts'
 import { mapSubSchemas, toJsonSchemaKeywords } from './schema-keywords.ts'
 
 /** Which way values go. */
@@ -33,12 +33,12 @@ interface Converted {
 
 /** Converts the schemas of one document; each definition is converted once. */
 export class Schemas {
-  readonly #document: OpenApiDocument
+  readonly #document: OpenApiReader
   readonly #definitions = new Map<string, Converted>()
   readonly #names = new Map<string, string>()
   readonly #takenNames = new Set<string>()
 
-  constructor(document: OpenApiDocument) {
+  constructor(document: OpenApiReader) {
     this.#document = document
   }
 
@@ -47,7 +47,7 @@ export class Schemas {
    *
    * @throws {DocumentProblem} when it refers to what is not there.
    */
-  standalone(schema: unknown, direction: Direction): JsonObject {
+  standalone(schema: unknown, direction: Direction): OpenApiNode {
     const { schema: converted, refs } = this.#convert(schema, direction)
     const definitions: Record<string, unknown> = {}
     const queue = [...refs]
@@ -101,7 +101,7 @@ export class Schemas {
   }
 
   /** In OpenAPI 3.0 what stands beside a reference does not count; `nullable` is meant all the same. */
-  #reference(ref: string, part: JsonObject, convert: (sub: unknown) => unknown): JsonObject {
+  #reference(ref: string, part: OpenApiNode, convert: (sub: unknown) => unknown): OpenApiNode {
     const reference = { $ref: `#/$defs/${this.#nameOf(ref)}` }
     if (this.#document.isVersion30) {
       return part['nullable'] === true ? { anyOf: [reference, { type: 'null' }] } : reference
@@ -114,7 +114,7 @@ export class Schemas {
       : reference
   }
 
-  #withoutOneWay(schema: JsonObject, direction: Direction): JsonObject {
+  #withoutOneWay(schema: OpenApiNode, direction: Direction): OpenApiNode {
     const { properties, required } = schema
     if (!isJsonObject(properties)) return schema
     const oneWay = direction === 'input' ? 'readOnly' : 'writeOnly'
@@ -146,7 +146,7 @@ export class Schemas {
 }
 
 /** The schema with `anyOf` in place of `oneOf`. */
-function withoutOneOf(schema: JsonObject): JsonObject {
+function withoutOneOf(schema: OpenApiNode): OpenApiNode {
   const { oneOf, ...rest } = schema
   if (!Array.isArray(oneOf) || oneOf.length === 0) return rest
   if (rest['anyOf'] === undefined) return { ...rest, anyOf: oneOf }

@@ -8,7 +8,7 @@
  */
 import { isJsonObject, TuttiError } from '@tutti/core'
 
-import { objectOf, objectsOf, textOf, type JsonObject, type OpenApiDocument } from './document.ts'
+import { asObject, asObjects, asText, type OpenApiNode, type OpenApiReader } from './document.ts'
 
 /** A secret, or what gives it for each call; of the scheme basic, `user:password`. */
 export type OpenApiSecret = string | (() => string | Promise<string>)
@@ -28,21 +28,21 @@ export interface Credentials {
 export type Security = readonly (readonly string[])[]
 
 /** What an operation needs, by its own word or that of the document. */
-export function securityOf({ root }: OpenApiDocument, operation: JsonObject): Security {
+export function securityOf({ root }: OpenApiReader, operation: OpenApiNode): Security {
   const given = operation['security'] ?? root['security']
-  return objectsOf(given).map((alternative) => Object.keys(alternative))
+  return asObjects(given).map((alternative) => Object.keys(alternative))
 }
 
 /** The schemes of a document, by name. */
-export function schemesOf(document: OpenApiDocument): ReadonlyMap<string, JsonObject> {
-  const schemes = objectOf(objectOf(document.root['components'])['securitySchemes'])
+export function schemesOf(document: OpenApiReader): ReadonlyMap<string, OpenApiNode> {
+  const schemes = asObject(asObject(document.root['components'])['securitySchemes'])
   return new Map(Object.entries(schemes).map(([name, scheme]) => [name, document.resolve(scheme)]))
 }
 
 /** What credentials are made of. */
 export interface SecurityContext {
   readonly toolName: string
-  readonly schemes: ReadonlyMap<string, JsonObject>
+  readonly schemes: ReadonlyMap<string, OpenApiNode>
   readonly auth: OpenApiAuth
 }
 
@@ -67,7 +67,7 @@ export async function credentialsFor(
     chosen.map(async (name) => {
       const secret = auth[name]
       const value = typeof secret === 'function' ? await secret() : (secret ?? '')
-      return credentialsOf(value, objectOf(schemes.get(name)))
+      return credentialsOf(value, asObject(schemes.get(name)))
     }),
   )
   return {
@@ -79,17 +79,17 @@ export async function credentialsFor(
 
 const NONE: Credentials = { headers: {}, query: [], cookies: [] }
 
-function credentialsOf(value: string, scheme: JsonObject): Credentials {
+function credentialsOf(value: string, scheme: OpenApiNode): Credentials {
   const { type } = scheme
   if (type === 'apiKey') {
-    const name = textOf(scheme['name']) ?? ''
+    const name = asText(scheme['name']) ?? ''
     if (scheme['in'] === 'query') return { ...NONE, query: [[name, value]] }
     if (scheme['in'] === 'cookie') return { ...NONE, cookies: [[name, value]] }
     return { ...NONE, headers: { [name.toLowerCase()]: value } }
   }
   if (type === 'mutualTLS') return NONE
   const authorization = (): string => {
-    const kind = type === 'http' ? (textOf(scheme['scheme']) ?? '') : 'bearer'
+    const kind = type === 'http' ? (asText(scheme['scheme']) ?? '') : 'bearer'
     if (/^basic$/i.test(kind)) return `Basic ${Buffer.from(value).toString('base64')}`
     return /^bearer$/i.test(kind) ? `Bearer ${value}` : `${kind} ${value}`
   }
@@ -99,7 +99,7 @@ function credentialsOf(value: string, scheme: JsonObject): Credentials {
 /** What is wrong with the secrets: names that no scheme has. */
 export function authProblems(
   auth: OpenApiAuth,
-  schemes: ReadonlyMap<string, JsonObject>,
+  schemes: ReadonlyMap<string, OpenApiNode>,
 ): readonly string[] {
   if (!isJsonObject(auth)) return ['auth must be an object']
   const known = [...schemes.keys()].map((name) => `"${name}"`).join(', ') || 'none'

@@ -1,12 +1,12 @@
 /** Where the operations of a document are. Pure. */
 import { scalarText } from '../http/request-parts.ts'
-import { DocumentProblem, objectOf, objectsOf, textOf, type JsonObject } from './document.ts'
+import { DocumentProblem, asObject, asObjects, asText, type OpenApiNode } from './document.ts'
 
 /** Whose servers count: the first of these that has any. */
 export interface ServerScope {
-  readonly operation: JsonObject
-  readonly pathItem: JsonObject
-  readonly root: JsonObject
+  readonly operation: OpenApiNode
+  readonly pathItem: OpenApiNode
+  readonly root: OpenApiNode
 }
 
 /**
@@ -19,7 +19,7 @@ export function serverUrl(
   { operation, pathItem, root }: ServerScope,
   baseUrl: string | undefined,
 ): string {
-  const [server] = [operation, pathItem, root].flatMap((scope) => objectsOf(scope['servers']))
+  const [server] = [operation, pathItem, root].flatMap((scope) => asObjects(scope['servers']))
   const given = server === undefined ? '' : withVariables(server)
   const isAbsolute = /^[a-z][a-z\d+.-]*:\/\//i.test(given)
   const text = isAbsolute && baseUrl !== undefined ? baseUrl : given
@@ -37,11 +37,11 @@ export function serverUrl(
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
 
-function withVariables(server: JsonObject): string {
-  const variables = objectOf(server['variables'])
-  const url = textOf(server['url']) ?? ''
+function withVariables(server: OpenApiNode): string {
+  const variables = asObject(server['variables'])
+  const url = asText(server['url']) ?? ''
   return url.replaceAll(/\{([^{}]+)\}/g, (place, name: string) => {
-    const value = objectOf(variables[name])['default']
+    const value = asObject(variables[name])['default']
     return value === undefined ? place : scalarText(value)
   })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { BoundedOutput } from './bounded-output.ts'
+import { BoundedOutput } from './run-once.ts'
 
 const EURO = Buffer.from('€')
 

@@ -6,6 +6,7 @@ import {
   defineTextTool,
   defineTool,
   pickOptions,
+  startOfInput,
   TOOL_SETTING_NAMES,
   TYPED_TOOL_NAMES,
   type OptionNames,
@@ -19,13 +20,11 @@ import {
   type ValueOf,
 } from '@tutti/core'
 
-import { describeCall } from './describe-call.ts'
-import { OnceRunner } from './once-runner.ts'
 import { PROGRAM_OPTION_NAMES, resolveProgramOptions, type ProgramOptions } from './options.ts'
+import { OnceRunner, type ProcessCall } from './run-once.ts'
 import { WorkerPool } from './worker/pool.ts'
 
 import type { ResolvedProgramOptions } from './options.ts'
-import type { Call } from './run-once.ts'
 
 /** What the author of a process tool writes whose whole input is one string. */
 export interface TextProcessToolOptions extends ToolSettings<string>, ProgramOptions {
@@ -81,7 +80,7 @@ export function processTool(
   )
   const { worker } = program
   const runner = worker === undefined ? new OnceRunner(program) : new WorkerPool(program, worker)
-  const execute = (input: unknown, context: Call['context']): Promise<ToolResult> =>
+  const execute = (input: unknown, context: ProcessCall['context']): Promise<ToolResult> =>
     runner.run({ input, context })
   const shared = { ...turnsOf(options, program), ...approvalOf(options, program), execute }
   const tool =
@@ -113,4 +112,9 @@ function approvalOf(
   if (requireApproval === undefined || requireApproval === false) return {}
   const describe = (input: unknown): string => describeCall(program, input)
   return { requireApproval: { describe, ...(requireApproval === true ? {} : requireApproval) } }
+}
+
+/** Text for a reviewer: the command line, and the start of the input. */
+function describeCall({ command, args }: ResolvedProgramOptions, input: unknown): string {
+  return `Execute command: ${[command, ...args].join(' ')}\nInput: ${startOfInput(input)}`
 }

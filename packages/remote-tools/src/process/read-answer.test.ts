@@ -1,7 +1,7 @@
 import { ToolResult } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { readAnswer, readAnswerObject } from './read-answer.ts'
+import { readProcessAnswer, readAnswerObject } from './read-answer.ts'
 
 const { success, failure } = ToolResult
 
@@ -85,5 +85,5 @@ it('an object without output stands for the text that is given with it', () => {
 })
 
 function read(text: string, declaresOutput = false): ToolResult {
-  return readAnswer(text, { declaresOutput })
+  return readProcessAnswer(text, { declaresOutput })
 }

@@ -5,13 +5,13 @@
 import { isJsonObject, ToolResult } from '@tutti/core'
 
 /** What else is known of an answer. */
-export interface AnswerOptions {
+export interface ProcessAnswerOptions {
   /** Whether the tool declares the schema of its output, so that values matter beside their text. */
   readonly declaresOutput: boolean
 }
 
 /** The result that `text` stands for, all that a program wrote to stdout before it exited with code 0. */
-export function readAnswer(text: string, options: AnswerOptions): ToolResult {
+export function readProcessAnswer(text: string, options: ProcessAnswerOptions): ToolResult {
   if (text === '') return ToolResult.success('')
   const value = parsed(text)
   if (isJsonObject(value)) return readAnswerObject(value, { ...options, text })
@@ -19,7 +19,7 @@ export function readAnswer(text: string, options: AnswerOptions): ToolResult {
 }
 
 /** An answer that is an object, and the text that stands in for its `output`. */
-export interface AnswerObjectOptions extends AnswerOptions {
+export interface AnswerObjectOptions extends ProcessAnswerOptions {
   readonly text: string
 }
 

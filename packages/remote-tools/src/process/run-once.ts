@@ -9,23 +9,22 @@
  * O3 A call that is aborted ends when its program has, and all it has started is ended with it.
  */
 import { errorMessage, ToolResult, type ToolContext } from '@tutti/core'
-
-import { BoundedOutput } from './bounded-output.ts'
-import { logDebug } from './log-debug.ts'
-import { readAnswer } from './read-answer.ts'
 import { startProcess, type ProcessExit, type RunningProcess } from '@tutti/net'
+
+import { logDebug } from './log-debug.ts'
+import { readProcessAnswer } from './read-answer.ts'
 
 import type { ResolvedProgramOptions } from './options.ts'
 
 /** One call of a process tool. */
-export interface Call {
+export interface ProcessCall {
   readonly input: unknown
   readonly context: ToolContext
 }
 
 /** Starts the program, gives it the input and reads its answer; `closing` ends it as the call's signal does. */
 export async function runOnce(
-  { input, context }: Call,
+  { input, context }: ProcessCall,
   options: ResolvedProgramOptions,
   { closing }: { readonly closing: AbortSignal },
 ): Promise<ToolResult> {
@@ -48,7 +47,7 @@ export async function runOnce(
   if (said !== '') {
     logDebug(logger, 'Program wrote to stderr', { command: options.command, stderr: said })
   }
-  return readAnswer(stdout.text(), options)
+  return readProcessAnswer(stdout.text(), options)
 }
 
 /** What a call that was aborted comes to. */
@@ -106,4 +105,65 @@ async function exitOrEnd(
 function exitFailure({ code, signal }: ProcessExit, stderr: string): string {
   if (signal === null) return stderr === '' ? `Process exited with code ${code}` : stderr
   return `Process was killed by ${signal}${stderr === '' ? '' : `: ${stderr}`}`
+}
+
+/** Runs calls, and ends those in flight when it is closed. */
+export class OnceRunner {
+  readonly #options: ResolvedProgramOptions
+  readonly #closing = new AbortController()
+  readonly #inFlight = new Set<Promise<ToolResult>>()
+
+  constructor(options: ResolvedProgramOptions) {
+    this.#options = options
+  }
+
+  async run(call: ProcessCall): Promise<ToolResult> {
+    const closing = this.#closing.signal
+    if (closing.aborted) return ToolResult.failure('Tool is closed')
+    const running = runOnce(call, this.#options, { closing })
+    this.#inFlight.add(running)
+    try {
+      return await running
+    } finally {
+      this.#inFlight.delete(running)
+    }
+  }
+
+  /** Ends the calls in flight; resolves when they have ended. Never rejects. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('Tool is closed'))
+    await Promise.allSettled(this.#inFlight)
+  }
+}
+
+/** Keeps the first bytes of a stream and drops the rest. */
+export class BoundedOutput {
+  readonly #maxBytes: number
+  readonly #chunks: Uint8Array[] = []
+  #bytes = 0
+  #dropped = false
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  add(chunk: Uint8Array): void {
+    const free = this.#maxBytes - this.#bytes
+    if (chunk.length > free) this.#dropped = true
+    if (free <= 0) return
+    const kept = chunk.length > free ? chunk.subarray(0, free) : chunk
+    this.#chunks.push(kept)
+    this.#bytes += kept.length
+  }
+
+  /**
+   * The text without blanks at its ends. Bytes that are no UTF-8 are U+FFFD; a character that the bound
+   * cuts in two is left out, and a line says that and where it was cut.
+   */
+  text(): string {
+    const text = new TextDecoder()
+      .decode(Buffer.concat(this.#chunks), { stream: this.#dropped })
+      .trim()
+    return this.#dropped ? `${text}\n[output truncated at ${this.#maxBytes} bytes]` : text
+  }
 }

@@ -1,7 +1,7 @@
 import { ToolResult } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { decodeMessage, encodeCall, encodeCancel, type WorkerMessage } from './messages.ts'
+import { decodeWorkerMessage, encodeCall, encodeCancel, type WorkerMessage } from './messages.ts'
 
 const { success, failure } = ToolResult
 
@@ -49,11 +49,11 @@ describe('a line of a worker', () => {
     ['{"id":"7","output":"x"', undefined],
     ['', undefined],
   ])('%s', (line, message) => {
-    expect(decodeMessage(line, { declaresOutput: false })).toEqual(message)
+    expect(decodeWorkerMessage(line, { declaresOutput: false })).toEqual(message)
   })
 
   it('of a tool that declares its output has its value', () => {
-    expect(decodeMessage('{"id":"7","output":5}', { declaresOutput: true })).toEqual({
+    expect(decodeWorkerMessage('{"id":"7","output":5}', { declaresOutput: true })).toEqual({
       type: 'answer',
       id: '7',
       result: success('5', 5),

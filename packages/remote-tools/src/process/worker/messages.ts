@@ -1,7 +1,7 @@
 /** The lines between a tool and its workers: JSON objects, one a line, calls and answers matched by id. */
 import { isJsonObject } from '@tutti/core'
 
-import { parsed, readAnswerObject, type AnswerOptions } from '../read-answer.ts'
+import { parsed, readAnswerObject, type ProcessAnswerOptions } from '../read-answer.ts'
 
 import type { ToolContext, ToolResult } from '@tutti/core'
 
@@ -47,7 +47,10 @@ export type WorkerMessage =
   | { readonly type: 'answer'; readonly id: string; readonly result: ToolResult }
 
 /** Reads a line of a worker. An id may come back as a number. */
-export function decodeMessage(line: string, options: AnswerOptions): WorkerMessage | undefined {
+export function decodeWorkerMessage(
+  line: string,
+  options: ProcessAnswerOptions,
+): WorkerMessage | undefined {
   const message = parsed(line)
   if (!isJsonObject(message)) return undefined
   const { id, ...answer } = message

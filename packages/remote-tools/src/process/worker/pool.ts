@@ -8,9 +8,8 @@
  */
 import { createLimiter, sleep, ToolResult, type Limiter } from '@tutti/core'
 
-import { interrupted, type Call } from '../run-once.ts'
-import { startProcess } from '@tutti/net'
-import { quietClock } from './quiet-clock.ts'
+import { interrupted, type ProcessCall } from '../run-once.ts'
+import { quietClock, startProcess } from '@tutti/net'
 import { decideStart, NO_FAILURES, withFailure, type FailureRow } from './restarts.ts'
 import { Worker } from './worker.ts'
 
@@ -37,7 +36,7 @@ export class WorkerPool {
    *
    * @throws {TypeError} when the input cannot be written as JSON.
    */
-  async run(call: Call): Promise<ToolResult> {
+  async run(call: ProcessCall): Promise<ToolResult> {
     const { signal } = call.context
     let hasTurn = await this.#takeTurn(signal)
     const release = (): void => {

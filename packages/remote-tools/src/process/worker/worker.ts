@@ -9,12 +9,11 @@
  * W5 A retired program takes no more calls, and ends when it has answered those it has.
  */
 import { silentLogger, ToolResult, type Clock, type LogFields, type Logger } from '@tutti/core'
+import { quietClock } from '@tutti/net'
 
 import { logDebug } from '../log-debug.ts'
-import { interrupted, type Call } from '../run-once.ts'
-import { LastWords } from './last-words.ts'
-import { decodeMessage, encodeCall, encodeCancel } from './messages.ts'
-import { quietClock } from './quiet-clock.ts'
+import { interrupted, type ProcessCall } from '../run-once.ts'
+import { decodeWorkerMessage, encodeCall, encodeCancel } from './messages.ts'
 import { WorkerProgram, type StartWorkerProgram } from './worker-program.ts'
 
 import type { ResolvedProgramOptions } from '../options.ts'
@@ -43,7 +42,7 @@ export interface WorkerParts {
 }
 
 interface PendingCall {
-  readonly call: Call
+  readonly call: ProcessCall
   /** Its message to the program. */
   readonly line: string
   settle(result: ToolResult): void
@@ -57,7 +56,7 @@ export class Worker {
   readonly #calls = new Map<string, PendingCall>()
   /** Calls in flight that were aborted, each with what stops the wait for its answer. */
   readonly #aborted = new Map<string, () => void>()
-  readonly #lastWords = new LastWords()
+  readonly #lastWords = new RecentLines()
   #phase: 'starting' | 'ready' | 'over' = 'starting'
   #isRetired = false
   #callCount = 0
@@ -103,7 +102,7 @@ export class Worker {
    *
    * @throws {TypeError} when the input cannot be written as JSON.
    */
-  run(call: Call): Promise<ToolResult> {
+  run(call: ProcessCall): Promise<ToolResult> {
     const { signal, logger } = call.context
     const id = String(this.#callCount + 1)
     const line = encodeCall(id, call.input, call.context)
@@ -165,7 +164,7 @@ export class Worker {
   }
 
   #onLine(line: string): void {
-    const message = decodeMessage(line, this.#parts.options)
+    const message = decodeWorkerMessage(line, this.#parts.options)
     if (message?.type === 'ready') this.#onReady()
     else if (message !== undefined && this.#calls.has(message.id)) {
       this.#answer(message.id, message.result)
@@ -264,5 +263,27 @@ export class Worker {
 
   #log(message: string, fields: LogFields): void {
     logDebug(this.#logger, message, { command: this.#parts.options.command, ...fields })
+  }
+}
+
+/** The number of lines to keep: the end of a stack trace. */
+const MAX_LINES = 20
+
+/** The last lines of a stream. */
+class RecentLines {
+  #lines: string[] = []
+
+  add(line: string): void {
+    this.#lines.push(line)
+    if (this.#lines.length > MAX_LINES) this.#lines.shift()
+  }
+
+  clear(): void {
+    this.#lines = []
+  }
+
+  /** The lines; empty when there are none. */
+  text(): string {
+    return this.#lines.join('\n').trim()
   }
 }

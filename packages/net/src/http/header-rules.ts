@@ -1,0 +1,36 @@
+/** Headers that a tool may set. Pure. */
+
+/** Headers that follow from the URL, the body and the connection. */
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** A token. @see https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2 */
+const NAME = /^[!#$%&'*+.^_`|~\w-]+$/
+
+/** Tabs and printable characters up to U+00FF. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Returns the problems of headers; their values, which may be secret, are not quoted. */
+export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    if (!NAME.test(name)) return [`${JSON.stringify(name)} is not the name of a header`]
+    if (CONNECTION_HEADERS.has(name.toLowerCase())) {
+      return [`the header "${name}" cannot be set: it follows from the URL and the body`]
+    }
+    if (typeof value === 'string' && VALUE.test(value)) return []
+    return [
+      `the value of the header "${name}" must be text without line breaks or control characters`,
+    ]
+  })
+}
