@@ -19,11 +19,14 @@ export { findHeaderProblems } from './http/header-rules.ts'
 export type { GuardedRequestOptions, RequestSettings } from './http/options.ts'
 export type { Hop } from './http/redirect.ts'
 
+export { decodePart, separateLogin } from './http/url-login.ts'
+
 // To read answers
 export { readLimitedBody, watchBody, type LimitedBody } from './http/body.ts'
 export { decodeBody } from './http/decode-body.ts'
 export { ACCEPTED_CODINGS } from './http/decompress.ts'
 export { MessageSize } from './http/message-size.ts'
+export { readRetryAfter } from './http/retry-after.ts'
 
 // To share a WebSocket
 export {

@@ -15,6 +15,7 @@ import {
   findHeaderProblems,
   guardedFetch,
   networkGuard,
+  separateLogin,
   type GuardedFetch,
   type Hop,
   type ResolveHost,
@@ -49,7 +50,7 @@ export interface AgentHttpOptions {
  *   `allow` that are none.
  */
 export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): GuardedFetch {
-  const { agent, login } = withoutLogin(readAgentUrl(url, options))
+  const { url: agent, login } = separateLogin(readAgentUrl(url, options))
   const { headers = {}, allowHttp = false } = options
   const problems = typeof headers === 'function' ? [] : findHeaderProblems(headers)
   if (problems.length > 0) {
@@ -82,7 +83,7 @@ export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): G
   ): Promise<Response> => {
     if (input instanceof Request) return fetch(input, init)
     const given = new URL(input)
-    const target = given.origin === agent.origin ? withoutLogin(given).agent : given
+    const target = given.origin === agent.origin ? separateLogin(given).url : given
     // A request cannot be made of a URL with a password, which is refused with its reason.
     assertReachable(target)
     return fetch(target, init)
@@ -95,24 +96,4 @@ function withOwnHeaders(hop: Hop, own: AgentHeaders, login: string | undefined):
   const added = Object.entries(own).map(([name, value]) => [name.toLowerCase(), value] as const)
   const authorization = login === undefined ? {} : { authorization: login }
   return { ...hop, headers: { ...authorization, ...Object.fromEntries(added), ...hop.headers } }
-}
-
-/** A URL, and the header that says the user and password in it. */
-function withoutLogin(url: URL): { readonly agent: URL; readonly login: string | undefined } {
-  const { username, password } = url
-  const agent = new URL(url)
-  agent.username = ''
-  agent.password = ''
-  if (username === '' && password === '') return { agent, login: undefined }
-  const pair = `${decoded(username)}:${decoded(password)}`
-  return { agent, login: `Basic ${Buffer.from(pair).toString('base64')}` }
-}
-
-/** A part of a URL without its escapes; as it is when these are none. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
 }

@@ -1,7 +1,7 @@
 /** Answers that say by their status that the request failed. */
 import { AgentError } from '@tutti/agent-call'
 
-import { readLimitedBody } from '@tutti/net'
+import { readLimitedBody, readRetryAfter } from '@tutti/net'
 
 /** Statuses that may be another one next time. */
 const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
@@ -14,7 +14,7 @@ export async function httpError(response: Response, now = Date.now()): Promise<A
   const { status, statusText, headers } = response
   const body = await startOfBody(response)
   const name = [status, statusText].filter((part) => part !== '').join(' ')
-  const retryAfterMs = delayOf(headers.get('retry-after'), now)
+  const retryAfterMs = readRetryAfter(headers.get('retry-after'), now)
   const said = body === '' ? '' : `: ${body}`
   return new AgentError(`Agent returned error ${name}${said}`, {
     failureType: 'http_error',
@@ -32,13 +32,4 @@ async function startOfBody(response: Response): Promise<string> {
     // The status was heard: that the rest was lost changes nothing.
     return ''
   }
-}
-
-/** Of `Retry-After`: seconds, or a date. @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
-function delayOf(value: string | null, now: number): number | undefined {
-  if (value === null) return undefined
-  if (/^\d+$/.test(value)) return Number(value) * 1_000
-  // Without a letter it is no date, and yet JavaScript reads one in it.
-  const at = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }

@@ -1,4 +1,6 @@
 /** Pure: addresses of what a peer shares, such as `wss://host/path#task:translate`. */
+import { decodePart, separateLogin } from '@tutti/net'
+
 import { isExposed, shownUrl } from '../http/agent-url.ts'
 
 /** What a peer shares: a task, which is an ensemble there, or a tool. */
@@ -33,20 +35,20 @@ const SOCKET_PATH = '/ws'
  * machine without `allowHttp`.
  */
 export function readPeerAddress(
-  given: string | URL,
+  address: string | URL,
   { kind, allowHttp = false }: PeerAddressOptions = {},
 ): PeerAddress {
-  const socketUrl = URL.parse(String(given))
-  if (socketUrl === null || !/^wss?:$/.test(socketUrl.protocol)) {
+  const given = URL.parse(String(address))
+  if (given === null || !/^wss?:$/.test(given.protocol)) {
     // What is no such address may hold a secret anywhere.
     throw new TypeError('Cannot read the address of a peer: must be a wss: URL with a #name')
   }
-  const shown = shownUrl(socketUrl)
-  if (!allowHttp && isExposed(asHttp(socketUrl))) {
+  const shown = shownUrl(given)
+  if (!allowHttp && isExposed(asHttp(given))) {
     const why = 'ws: is only for this machine, use wss: or set allowHttp: true'
     throw new TypeError(`Cannot ask the peer at "${shown}": ${why}`)
   }
-  const target = readTarget(socketUrl.hash.slice(1))
+  const target = readTarget(given.hash.slice(1))
   if (target.name.trim() === '') {
     const why = 'must end with what is asked there, such as #task:name or #tool:name'
     throw new TypeError(`Cannot ask the peer at "${shown}": its address ${why}`)
@@ -55,35 +57,18 @@ export function readPeerAddress(
     const why = `its address says that "${target.name}" is a ${target.kind}, and kind says ${kind}`
     throw new TypeError(`Cannot ask the peer at "${shown}": ${why}`)
   }
-  const uri = `${shown}${socketUrl.hash}`
-  const login = loginOf(socketUrl)
+  const uri = `${shown}${given.hash}`
+  const { url: socketUrl, login } = separateLogin(given)
   socketUrl.hash = ''
-  socketUrl.username = ''
-  socketUrl.password = ''
   if (socketUrl.pathname === '/') socketUrl.pathname = SOCKET_PATH
   return { socketUrl, login, uri, name: target.name, kind: target.kind ?? kind }
 }
 
 function readTarget(fragment: string): Pick<PeerAddress, 'name' | 'kind'> {
-  const text = decoded(fragment)
+  const text = decodePart(fragment)
   const [, kind, name] = /^(task|tool):(.*)$/s.exec(text) ?? []
   if (name === undefined) return { name: text, kind: undefined }
   return { name, kind: kind === 'task' ? 'task' : 'tool' }
-}
-
-function loginOf({ username, password }: URL): string | undefined {
-  if (username === '' && password === '') return undefined
-  const pair = `${decoded(username)}:${decoded(password)}`
-  return `Basic ${Buffer.from(pair).toString('base64')}`
-}
-
-/** A part of the address as it was meant; one that is not written well is taken as it is. */
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment)
-  } catch {
-    return fragment
-  }
 }
 
 /** The address of the handshake. */

@@ -4,10 +4,13 @@
  * @returns milliseconds from `now`
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
-export function readRetryAfter(value: string | null, now = Date.now()): number | undefined {
-  if (value === null) return undefined
-  if (/^\d+$/.test(value)) return Number(value) * 1_000
+export function readRetryAfter(
+  value: string | null | undefined,
+  now = Date.now(),
+): number | undefined {
+  const text = value?.trim() ?? ''
+  if (/^\d+$/.test(text)) return Number(text) * 1_000
   // A text without letters is not an HTTP date, but `Date.parse` accepts it.
-  const at = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
+  const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }

@@ -58,7 +58,9 @@ describe('the headers of an endpoint', () => {
 
   it('are refused without showing a value that cannot be sent', () => {
     expect(() => linkTo({ url: 'http://a.test', headers: { 'x-key': 'top\nsecret' } })).toThrow(
-      new TypeError('Cannot use MCP server: header "x-key" has an invalid name or value'),
+      new TypeError(
+        'Cannot use MCP server: the value of the header "x-key" must be text without line breaks or control characters',
+      ),
     )
   })
 })

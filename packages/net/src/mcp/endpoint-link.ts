@@ -20,11 +20,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { errorMessage } from '@tutti/core'
 
+import { findHeaderProblems } from '../http/header-rules.ts'
 import { watchBody } from '../http/body.ts'
 import { guardedFetch, type GuardedFetch } from '../http/guarded-fetch.ts'
 import { MessageSize } from '../http/message-size.ts'
 import { McpError, toMcpNetworkError, toStatusError } from './mcp-error.ts'
-import { findHeaderProblems, type McpHeaders, type ResolvedMcpEndpoint } from './mcp-server.ts'
 import { handleInOrder, type OrderedMessages } from './message-order.ts'
 import { raceAbort } from './race-abort.ts'
 
@@ -35,6 +35,7 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client'
 import type { Hop } from '../http/redirect.ts'
+import type { McpHeaders, ResolvedMcpEndpoint } from './mcp-server.ts'
 import type { McpCallScope, OpenCalls } from './open-calls.ts'
 
 /** Parts of an {@link EndpointLink}. */

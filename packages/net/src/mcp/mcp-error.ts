@@ -1,7 +1,7 @@
 /** Failures of MCP servers, in text without secrets. */
 import { errorMessage, TuttiError } from '@tutti/core'
 
-import { readBody } from '../http/body.ts'
+import { readLimitedBody } from '../http/body.ts'
 import { readRetryAfter } from '../http/retry-after.ts'
 
 import type { NetworkError } from '../http/network-error.ts'
@@ -115,7 +115,7 @@ export async function toStatusError(response: Response, name: string): Promise<M
 
 async function startOfBody({ body }: Response): Promise<string> {
   try {
-    const { bytes, truncated } = await readBody(body, QUOTED_BYTES)
+    const { bytes, truncated } = await readLimitedBody(body, QUOTED_BYTES)
     const text = new TextDecoder().decode(bytes).trim()
     return truncated ? `${text}…` : text
   } catch {

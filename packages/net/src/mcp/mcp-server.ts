@@ -1,8 +1,14 @@
 /** Describes where an MCP server is. */
 import { assertKnownOptions, definitionError, type OptionNames } from '@tutti/core'
 
-import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '../http/network-guard.ts'
-import { CONNECTION_HEADERS } from '../http/options.ts'
+import { findHeaderProblems } from '../http/header-rules.ts'
+import {
+  guardAround,
+  networkGuard,
+  type NetworkGuard,
+  type NetworkGuardOptions,
+} from '../http/network-guard.ts'
+import { separateLogin } from '../http/url-login.ts'
 import {
   findProcessProblems,
   PROCESS_OPTION_NAMES,
@@ -103,47 +109,15 @@ function resolveEndpoint(server: McpEndpoint, network: NetworkGuardOptions): Res
   }
   const problems = typeof headers === 'function' ? [] : findHeaderProblems(headers)
   if (problems.length > 0) throw definitionError(`${SUBJECT} ${problems.join('; ')}`)
-  const { url, login } = withoutLogin(given)
+  const { url, login } = separateLogin(given)
   return {
     kind: 'endpoint',
     name: url.origin,
     url,
     headers: login === undefined ? headers : withHeader(headers, login),
     authProvider,
-    guard: resolveGuard(url, server.guard, network),
+    guard: resolveGuard(server.guard) ?? guardAround(url, network),
     mayLeaveOrigin: authProvider !== undefined && server.guard !== undefined,
-  }
-}
-
-/** Returns the problems of headers; values are not shown, since they may be secret. */
-export function findHeaderProblems(headers: McpHeaders): readonly string[] {
-  return Object.entries(headers).flatMap(([name, value]) => {
-    const shown = JSON.stringify(name)
-    if (CONNECTION_HEADERS.has(name.toLowerCase())) return [`header ${shown} cannot be set`]
-    try {
-      new Headers().set(name, value)
-      return []
-    } catch {
-      return [`header ${shown} has an invalid name or value`]
-    }
-  })
-}
-
-/** Moves the user and the password of a URL to the header that carries them. */
-function withoutLogin(given: URL): { readonly url: URL; readonly login: string | undefined } {
-  const url = new URL(given)
-  url.username = ''
-  url.password = ''
-  if (given.username === '' && given.password === '') return { url, login: undefined }
-  const pair = `${decoded(given.username)}:${decoded(given.password)}`
-  return { url, login: `Basic ${Buffer.from(pair).toString('base64')}` }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
   }
 }
 
@@ -155,13 +129,6 @@ function withHeader(
   return async () => ({ authorization, ...(await source()) })
 }
 
-/** The guard of an endpoint, or one that trusts the origin that the author wrote. */
-function resolveGuard(
-  { hostname, port, protocol }: URL,
-  guard: McpEndpoint['guard'],
-  { allow = [], ...network }: NetworkGuardOptions,
-): NetworkGuard {
-  if (guard !== undefined) return 'assertUrl' in guard ? guard : networkGuard(guard)
-  const known = port === '' ? (protocol === 'https:' ? '443' : '80') : port
-  return networkGuard({ ...network, allow: [`${hostname}:${known}`, ...allow] })
+function resolveGuard(guard: McpEndpoint['guard']): NetworkGuard | undefined {
+  return guard === undefined || 'assertUrl' in guard ? guard : networkGuard(guard)
 }

@@ -102,9 +102,7 @@ async function attempts(
       {
         reason,
         attempts: made,
-        retryAfter: attempt.ok
-          ? (attempt.answer.headers.get('retry-after') ?? undefined)
-          : undefined,
+        retryAfter: attempt.ok ? attempt.answer.headers.get('retry-after') : null,
         now: clock.now(),
         leftMs: timeoutMs - (clock.elapsed() - startedAt),
         chance: Math.random(),

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import {
-  resolveRetryOptions,
-  parseRetryAfter,
-  retryDelayMs,
-  type FailedAttempt,
-} from './retries.ts'
+import { resolveRetryOptions, retryDelayMs, type FailedAttempt } from './retries.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const attempt: FailedAttempt = {
@@ -58,22 +53,5 @@ describe('there is no next attempt', () => {
     expect(retryDelayMs({ ...attempt, leftMs: 500 }, options)).toBeUndefined()
     expect(retryDelayMs({ ...attempt, leftMs: 501 }, options)).toBe(500)
     expect(retryDelayMs({ ...attempt, retryAfter: '100' }, options)).toBeUndefined()
-  })
-})
-
-describe('Retry-After', () => {
-  it.each([
-    ['120', 120_000],
-    [' 3 ', 3000],
-    ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
-    ['Thursday, 01-Jan-26 00:00:30 GMT', 30_000],
-    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
-    ['', undefined],
-    ['-1', undefined],
-    ['1.5', undefined],
-    ['later', undefined],
-    [undefined, undefined],
-  ])('%j is %j ms', (value, expected) => {
-    expect(parseRetryAfter(value, NOW)).toBe(expected)
   })
 })

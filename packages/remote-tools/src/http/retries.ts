@@ -8,6 +8,7 @@
  */
 
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
+import { readRetryAfter } from '@tutti/net'
 
 /** Why a request may be made again: a status, or no answer at all. */
 export type RetryReason = number | 'network'
@@ -103,7 +104,7 @@ export interface FailedAttempt {
   /** Attempts so far, from 1. */
   readonly attempts: number
   /** The `Retry-After` of the answer. */
-  readonly retryAfter?: string | undefined
+  readonly retryAfter?: string | null
   /** Instant, in milliseconds since 1970. */
   readonly now: number
   /** Time that the call has left, in milliseconds. */
@@ -119,14 +120,6 @@ export function retryDelayMs(
 ): number | undefined {
   if (attempts > max || !on.has(reason)) return undefined
   const chosen = Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1)) * (0.5 + chance / 2)
-  const delayMs = parseRetryAfter(retryAfter, now) ?? chosen
+  const delayMs = readRetryAfter(retryAfter, now) ?? chosen
   return delayMs < leftMs ? delayMs : undefined
-}
-
-/** The wait that a `Retry-After` asks for; undefined when it says none. @see https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3 */
-export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
-  const text = value?.trim() ?? ''
-  if (/^\d+$/.test(text)) return Number(text) * 1000
-  const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
