@@ -111,7 +111,7 @@ describe('our own server over the tasks wire', () => {
     expect(events.at(-1)).toMatchObject({
       failure_type: 'http_error',
       retryable: false,
-      error: expect.stringContaining("No agent has the name 'nobody'"),
+      error: expect.stringContaining("Unknown agent 'nobody'"),
     })
   })
 })

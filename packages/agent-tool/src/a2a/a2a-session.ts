@@ -8,10 +8,11 @@
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 
+import { limitsMetadata } from '../usage-metadata.ts'
 import { answerOf, partialOf } from './answer.ts'
 import { takesData, type AgentCard } from './agent-card.ts'
 import { askAgent } from './ask-agent.ts'
-import { limitsMetadata, UsageLedger } from './usage.ts'
+import { UsageLedger } from './usage.ts'
 import { TaskRecord } from './task-record.ts'
 
 import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'

@@ -5,7 +5,7 @@
  */
 import { isJsonObject } from '@tutti/protocol'
 
-import type { JsonObject } from './wire.ts'
+type JsonObject = Readonly<Record<string, unknown>>
 
 /** An agent, as its card tells of it. */
 export interface AgentCard {

@@ -1,23 +1,15 @@
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { expect, test } from 'vitest'
 
-import { limitsMetadata, UsageLedger } from './usage.ts'
+import { UsageLedger } from './usage.ts'
 
-import type { A2aNews, JsonObject } from './wire.ts'
+import type { A2aNews } from './wire.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
 
 const extension = (fields: JsonObject): JsonObject => ({ [USAGE_EXTENSION]: fields })
 const status = (metadata: JsonObject): A2aNews => ({ statusUpdate: { taskId: 't', metadata } })
 const snapshot = (metadata: JsonObject): A2aNews => ({ task: { id: 't', metadata } })
-
-test('limits that are none are not sent', () => {
-  expect(limitsMetadata({ timeMs: Infinity, costUsd: Infinity, tokens: Infinity })).toBeUndefined()
-  expect(limitsMetadata({ timeMs: 0, costUsd: 0, tokens: Infinity })).toEqual(
-    extension({ max_cost_usd: 0 }),
-  )
-  expect(limitsMetadata({ timeMs: 1499.5, costUsd: Infinity, tokens: 20 })).toEqual(
-    extension({ max_tokens: 20, deadline_ms: 1500 }),
-  )
-})
 
 test('what says nothing of usage is no report', () => {
   const ledger = new UsageLedger()

@@ -1,39 +1,19 @@
 /**
- * Cost and tokens over A2A, which has no word for them: an extension of ours, whose fields are in `metadata`
- * under its address. Pure.
+ * Sums up the usage that the tasks of a conversation report over A2A, in metadata under the usage extension. Pure.
  *
- * U1 What is known is the sum of the conversation: totals are of one task, and a conversation may be several.
- * U2 A total counts before what came since; nothing goes down again.
- * U3 A snapshot of a task has the last metadata of all its updates, so what it says of the time since the last
- *    report counts only when nothing else is known of the task.
+ * U1 A report is the sum of the conversation: totals are of one task, and a conversation may have several.
+ * U2 A total takes precedence over the parts since; nothing decreases.
+ * U3 A snapshot of a task has the last metadata of all its updates, so its cost since the last report counts only when
+ *    nothing else is known of the task.
  */
-import { isJsonObject, USAGE_EXTENSION } from '@tutti/protocol'
-
-import type { A2aNews, JsonObject } from './wire.ts'
+import { readUsageMetadata, type UsageInMetadata } from '../usage-metadata.ts'
 
 import type { AgentUsageReport } from '@tutti/agent-call'
-import type { Remaining } from '@tutti/core'
+import type { A2aNews } from './wire.ts'
 
-/** The limits that there are, for the metadata of a request; undefined when there are none. */
-export function limitsMetadata({ timeMs, costUsd, tokens }: Remaining): JsonObject | undefined {
-  const limits = {
-    ...(Number.isFinite(costUsd) ? { max_cost_usd: costUsd } : {}),
-    ...(Number.isFinite(tokens) ? { max_tokens: tokens } : {}),
-    ...(Number.isFinite(timeMs) && timeMs > 0 ? { deadline_ms: Math.ceil(timeMs) } : {}),
-  }
-  return Object.keys(limits).length === 0 ? undefined : { [USAGE_EXTENSION]: limits }
-}
-
-/** What one object says. */
-interface Said {
-  readonly costUsd: number | undefined
-  readonly totalCostUsd: number | undefined
-  readonly totalTokens: number | undefined
-}
-
-/** Adds up what the tasks of a conversation say. */
+/** Sums up the usage of a conversation. */
 export class UsageLedger {
-  /** Of the tasks before the one at hand. */
+  /** Usage of the tasks before the current one. */
   #costBefore = 0
   #tokensBefore = 0
   #cost: number | undefined
@@ -42,14 +22,14 @@ export class UsageLedger {
   #hasCost = false
   #hasTokens = false
 
-  /** Takes what has come of a task; gives the sums of the conversation when it says anything of them. */
+  /** Adds an object that arrived for a task; returns the sums of the conversation when it reports any. */
   add(news: A2aNews, taskId: string | undefined): AgentUsageReport | undefined {
     if (taskId !== this.#taskId) this.#begin(taskId)
-    const said = saidBy(news)
-    if (said === undefined) return undefined
-    const { totalCostUsd, totalTokens } = said
+    const usage = usageIn(news)
+    if (usage === undefined) return undefined
+    const { totalCostUsd, totalTokens } = usage
     const isSnapshot = news.task !== undefined
-    const costUsd = isSnapshot && this.#cost !== undefined ? undefined : said.costUsd
+    const costUsd = isSnapshot && this.#cost !== undefined ? undefined : usage.costUsd
     if (totalCostUsd !== undefined) this.#cost = Math.max(this.#cost ?? 0, totalCostUsd)
     else if (costUsd !== undefined) this.#cost = (this.#cost ?? 0) + costUsd
     if (totalTokens !== undefined) this.#tokens = Math.max(this.#tokens ?? 0, totalTokens)
@@ -75,8 +55,8 @@ export class UsageLedger {
   }
 }
 
-/** What the first of the metadata says that says anything, from the outside in. */
-function saidBy(news: A2aNews): Said | undefined {
+/** Reads the first usage that an object reports, from its outermost metadata inwards. */
+function usageIn(news: A2aNews): UsageInMetadata | undefined {
   const { task, message, statusUpdate, artifactUpdate } = news
   const places = [
     task?.metadata,
@@ -88,23 +68,8 @@ function saidBy(news: A2aNews): Said | undefined {
     task?.status?.message?.metadata,
   ]
   for (const metadata of places) {
-    const said = metadata === undefined ? undefined : readUsage(metadata)
-    if (said !== undefined) return said
+    const usage = readUsageMetadata(metadata)
+    if (usage !== undefined) return usage
   }
   return undefined
-}
-
-function readUsage(metadata: JsonObject): Said | undefined {
-  const extension = metadata[USAGE_EXTENSION]
-  const fields = isJsonObject(extension) ? extension : {}
-  const said = {
-    costUsd: amount(fields['cost_usd']) ?? amount(metadata['cost_usd']),
-    totalCostUsd: amount(fields['total_cost_usd']),
-    totalTokens: amount(fields['total_tokens']),
-  }
-  return Object.values(said).every((value) => value === undefined) ? undefined : said
-}
-
-function amount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }

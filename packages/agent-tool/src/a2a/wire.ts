@@ -5,8 +5,7 @@
  * @see https://a2a-protocol.org/latest/specification/ section 4
  */
 
-/** A JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>
+type Metadata = Readonly<Record<string, unknown>>
 
 /** A piece of a message or of an artifact: exactly one of its first four. */
 export interface A2aPart {
@@ -26,7 +25,7 @@ export interface A2aMessage {
   readonly contextId?: string
   readonly role?: string
   readonly parts?: readonly A2aPart[]
-  readonly metadata?: JsonObject
+  readonly metadata?: Metadata
 }
 
 /** Something that was made. */
@@ -34,7 +33,7 @@ export interface A2aArtifact {
   readonly artifactId?: string
   readonly name?: string
   readonly parts?: readonly A2aPart[]
-  readonly metadata?: JsonObject
+  readonly metadata?: Metadata
 }
 
 /** Where a task stands. */
@@ -50,7 +49,7 @@ export interface A2aTask {
   readonly contextId?: string
   readonly status?: A2aStatus
   readonly artifacts?: readonly A2aArtifact[]
-  readonly metadata?: JsonObject
+  readonly metadata?: Metadata
 }
 
 /** A new status of a task. */
@@ -58,7 +57,7 @@ export interface A2aStatusUpdate {
   readonly taskId?: string
   readonly contextId?: string
   readonly status?: A2aStatus
-  readonly metadata?: JsonObject
+  readonly metadata?: Metadata
 }
 
 /** An artifact of a task, or more of one. */
@@ -69,7 +68,7 @@ export interface A2aArtifactUpdate {
   /** Whether its parts come after those that the artifact has. */
   readonly append?: boolean
   readonly lastChunk?: boolean
-  readonly metadata?: JsonObject
+  readonly metadata?: Metadata
 }
 
 /** One object of a stream, and of the answer to a message: one of these is there. */
@@ -83,5 +82,5 @@ export interface A2aNews {
 /** What is sent with `SendMessage`. */
 export interface A2aRequest {
   readonly message: A2aMessage
-  readonly metadata?: JsonObject
+  readonly metadata?: Metadata
 }

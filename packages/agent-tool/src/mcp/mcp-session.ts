@@ -10,10 +10,11 @@
  */
 import { askReviewer, McpToolCall, type McpForm, type McpFormAnswer } from '@tutti/net'
 
+import { readUsageMetadata } from '../usage-metadata.ts'
 import { elicitedBy, questionOf } from './elicitation.ts'
 import { toAgentError } from './mcp-failure.ts'
 import { propertiesOf, toolArguments } from './tool-arguments.ts'
-import { requestMeta, toolAnswer, usageIn } from './tool-answer.ts'
+import { requestMeta, toolAnswer } from './tool-answer.ts'
 
 import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
 import type { McpConnection, McpProgress, McpTool } from '@tutti/net'
@@ -91,7 +92,7 @@ export class McpSession implements AgentSession {
       })
       const result = await this.#toolCall.run(this.#connection)
       // Usage also counts when the tool failed and there is no answer that could carry it.
-      const usage = result.isError === true ? usageIn(result._meta) : undefined
+      const usage = result.isError === true ? readUsageMetadata(result._meta) : undefined
       if (usage !== undefined) this.#arrivals.push({ kind: 'usage', usage })
       this.#arrivals.push(toolAnswer(result, tool.name))
     } catch (error) {
@@ -101,7 +102,7 @@ export class McpSession implements AgentSession {
 
   #progressed({ progress, total, message, ...rest }: McpProgress): void {
     this.#call.onBytes()
-    const usage = usageIn((rest as { readonly _meta?: unknown })._meta)
+    const usage = readUsageMetadata((rest as { readonly _meta?: unknown })._meta)
     this.#arrivals.push({
       kind: 'chunk',
       chunk: {

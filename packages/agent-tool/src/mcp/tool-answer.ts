@@ -1,14 +1,8 @@
 /** The results of MCP tools as answers of an agent, and the usage that they report. Pure. */
-import {
-  AgentError,
-  type AgentAnswer,
-  type AgentCall,
-  type AgentUsageReport,
-} from '@tutti/agent-call'
+import { AgentError, type AgentAnswer, type AgentCall } from '@tutti/agent-call'
 import { contentText, type McpToolResult } from '@tutti/net'
-import { isJsonObject, USAGE_EXTENSION } from '@tutti/protocol'
 
-import { limitsMetadata } from '../a2a/usage.ts'
+import { limitsMetadata, readUsageMetadata } from '../usage-metadata.ts'
 
 /**
  * Converts a result to an answer: its structured content, else its text, else its content unchanged.
@@ -28,7 +22,7 @@ export function toolAnswer(result: McpToolResult, name: string): AgentAnswer {
       partial: structuredContent ?? content,
     })
   }
-  const usage = usageIn(result._meta)
+  const usage = readUsageMetadata(result._meta)
   return {
     kind: 'end',
     state: 'completed',
@@ -44,21 +38,4 @@ export function requestMeta({
   traceparent,
 }: Pick<AgentCall, 'remaining' | 'traceparent'>): Record<string, unknown> {
   return { ...limitsMetadata(remaining()), ...(traceparent === undefined ? {} : { traceparent }) }
-}
-
-/** Reads usage from `_meta` of a result or of progress, which has the fields of A2A; undefined without any. */
-export function usageIn(meta: unknown): AgentUsageReport | undefined {
-  if (!isJsonObject(meta)) return undefined
-  const extension = meta[USAGE_EXTENSION]
-  const fields = isJsonObject(extension) ? extension : {}
-  const usage = {
-    ...amount('costUsd', fields['cost_usd'] ?? meta['cost_usd']),
-    ...amount('totalCostUsd', fields['total_cost_usd']),
-    ...amount('totalTokens', fields['total_tokens']),
-  }
-  return Object.keys(usage).length === 0 ? undefined : usage
-}
-
-function amount(name: string, value: unknown): Readonly<Record<string, number>> {
-  return typeof value === 'number' ? { [name]: value } : {}
 }

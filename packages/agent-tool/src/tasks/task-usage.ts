@@ -1,39 +1,43 @@
 /**
- * What tasks say they used, as what is new in it.
+ * Converts the usage that tasks report to the usage since the last report.
  *
- * Totals are of one task, and a conversation is many: so what is told on is never a total. Who has said one is
- * not asked for the parts any more. Numbers that are not finite, or less than 0, are ignored.
+ * Totals are of one task, and a conversation has many, so reports are never totals. Parts are ignored once a task has
+ * reported a total. Numbers that are not finite or negative are ignored.
  */
-
 import { isJsonObject } from '@tutti/protocol'
+
+import { readAmount } from '../usage-metadata.ts'
 
 import type { AgentUsageReport } from '@tutti/agent-call'
 
-/** Adds up what the tasks of one conversation say. */
+/** The usage of the tasks of one conversation. */
 export class TaskUsage {
   #costUsd = 0
   #tokens = 0
   #saysTotal = false
 
-  /** A task begins. */
+  /** Begins a task. */
   begin(): void {
     this.#costUsd = 0
     this.#tokens = 0
     this.#saysTotal = false
   }
 
-  /** What is new in a value; undefined when nothing is. */
+  /** Returns the new usage in a value; undefined when there is none. */
   add(value: unknown): AgentUsageReport | undefined {
     if (!isJsonObject(value)) return undefined
-    const costUsd = this.#newCost(amountOf(value['cost_usd']), amountOf(value['total_cost_usd']))
-    const totalTokens = amountOf(value['total_tokens']) ?? 0
+    const costUsd = this.#newCost(
+      readAmount(value['cost_usd']),
+      readAmount(value['total_cost_usd']),
+    )
+    const totalTokens = readAmount(value['total_tokens']) ?? 0
     const tokens = Math.max(0, totalTokens - this.#tokens)
     this.#costUsd += costUsd
     this.#tokens += tokens
     if (costUsd === 0 && tokens === 0) return undefined
     return {
       ...(costUsd === 0 ? {} : { costUsd }),
-      // The wire does not tell those read from those written.
+      // The wire does not distinguish input from output.
       ...(tokens === 0 ? {} : { outputTokens: tokens }),
     }
   }
@@ -45,8 +49,4 @@ export class TaskUsage {
     }
     return this.#saysTotal ? 0 : (part ?? 0)
   }
-}
-
-function amountOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }

@@ -11,9 +11,6 @@ import { isJsonObject } from '@tutti/protocol'
 
 import type { AgentAnswer, AgentFailureType, AgentMode } from '@tutti/agent-call'
 
-/** An object of JSON. */
-export type JsonObject = Readonly<Record<string, unknown>>
-
 /** A value that is no answer. */
 export interface WireFailure {
   readonly kind: 'failure'

@@ -1,0 +1,27 @@
+import { USAGE_EXTENSION } from '@tutti/protocol'
+import { expect, test } from 'vitest'
+
+import { limitsMetadata, readUsageMetadata } from './usage-metadata.ts'
+
+test('sends only limits that exist', () => {
+  expect(limitsMetadata({ timeMs: Infinity, costUsd: Infinity, tokens: Infinity })).toBeUndefined()
+  expect(limitsMetadata({ timeMs: 0, costUsd: 0, tokens: Infinity })).toEqual({
+    [USAGE_EXTENSION]: { max_cost_usd: 0 },
+  })
+  expect(limitsMetadata({ timeMs: 1499.5, costUsd: Infinity, tokens: 20.5 })).toEqual({
+    [USAGE_EXTENSION]: { max_tokens: 20, deadline_ms: 1500 },
+  })
+})
+
+test.each([
+  [undefined, undefined],
+  [{ cost_usd: 1 }, { costUsd: 1 }],
+  [
+    { cost_usd: 1, [USAGE_EXTENSION]: { cost_usd: 2, total_tokens: 3 } },
+    { costUsd: 2, totalTokens: 3 },
+  ],
+  [{ [USAGE_EXTENSION]: { total_cost_usd: 4, total_tokens: -1 } }, { totalCostUsd: 4 }],
+  [{ cost_usd: '1', [USAGE_EXTENSION]: 7 }, undefined],
+])('reads the usage in %j', (metadata, usage) => {
+  expect(readUsageMetadata(metadata)).toEqual(usage)
+})
