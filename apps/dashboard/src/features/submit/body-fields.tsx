@@ -3,12 +3,14 @@ import { createContext, useContext } from 'react'
 
 import { Field, type FieldControl } from '../../ui/controls/field.tsx'
 import { Select, TextArea, TextInput } from '../../ui/controls/inputs.tsx'
+import { problemText } from '../../ui/schema-form/placed-problems.ts'
+import { isWithin } from '../../ui/schema-form/pointer.ts'
 import { NumberInput } from '../../ui/schema-form/number-input.tsx'
 import { listOf, partsOf, type SchemaNode } from '../../ui/schema-form/schema.ts'
 import styles from './submit.module.css'
 
-import type { PlacedProblems } from '../../ui/schema-form/placed-problems.ts'
 import type { Typed } from './draft.ts'
+import type { Problem } from '@tutti/protocol'
 
 /** A value to choose. */
 interface Choice {
@@ -177,12 +179,18 @@ function choicesOf(schema: SchemaNode): readonly Choice[] | undefined {
   })
 }
 
-/** Messages by the pointer of the field. */
-export const FormErrors = createContext<PlacedProblems>(new Map())
+/** The problems that the reader is shown. */
+export const ShownProblems = createContext<readonly Problem[]>([])
 
-/** What is told at a field; `items` takes what is told at the items of its list, too. */
-export function useErrors(path: string, items = 0): readonly string[] {
-  const placed = useContext(FormErrors)
-  const paths = [path, ...Array.from({ length: items }, (_, at) => `${path}/${at}`)]
-  return paths.flatMap((place) => placed.get(place) ?? [])
+/** Returns what is wrong at a field or inside of it; only at its own place for one with fields inside. */
+export function useErrors(path: string, { isGroup = false, items = 0 } = {}): readonly string[] {
+  const problems = useContext(ShownProblems)
+  const places = [...Array.from({ length: items }, (_, at) => `${path}/${at}`), path]
+  const errors = problems.flatMap((problem) => {
+    const place = places.find((one) =>
+      isGroup ? problem.path === one : isWithin(problem.path, one),
+    )
+    return place === undefined ? [] : problemText(problem, place)
+  })
+  return [...new Set(errors)]
 }

@@ -34,7 +34,7 @@ export function PickField({
   readonly picks: readonly Pick[]
   readonly onChange: (values: readonly string[]) => void
 }) {
-  const errors = useErrors(path, values.length)
+  const errors = useErrors(path, { items: values.length })
   const left = picks.filter(({ value }) => !values.includes(value))
   return (
     <div data-pointer={path} className={styles['pick']}>
@@ -109,7 +109,7 @@ export function RowFields({
   readonly rows: readonly Row[]
   readonly onChange: (rows: readonly Row[]) => void
 }) {
-  const errors = useErrors(path)
+  const errors = useErrors(path, { isGroup: path === '/inputs' })
   const change = (at: number, part: Partial<Row>): void =>
     onChange(rows.map((row, index) => (index === at ? { ...row, ...part } : row)))
   return (

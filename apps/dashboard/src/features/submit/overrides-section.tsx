@@ -77,7 +77,7 @@ function OverrideEditor({
   readonly onChange: (override: OverrideDraft | undefined) => void
 }) {
   const path = pointer('/taskOverrides', name)
-  const errors = useErrors(path)
+  const errors = useErrors(path, { isGroup: true })
   const [wasChanged] = useState(override !== undefined)
   const given = override ?? {}
   const set = (field: string, value: unknown): void => {

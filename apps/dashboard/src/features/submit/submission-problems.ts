@@ -7,7 +7,7 @@
 import { decode, SubmitRunBody, type Capabilities, type Problem, suggest } from '@tutti/protocol'
 
 import { readJson } from '../../ui/schema-form/form-draft.ts'
-import { pointer, valueAt } from '../../ui/schema-form/pointer.ts'
+import { keysOf, pointer, valueAt } from '../../ui/schema-form/pointer.ts'
 import { failureCode, failureProblems, failureText } from '../../api/failure.ts'
 import {
   chosenOverrides,
@@ -260,4 +260,22 @@ export function standing(refusals: readonly Refusal[], body: unknown): readonly 
 
 function textAt(body: unknown, path: string): string | undefined {
   return JSON.stringify(valueAt(body, path))
+}
+
+/** What a place is called, from the outside in: `Task 2 › tools`. */
+export function placeLabel(path: string, draft: SubmissionDraft): string {
+  const [part = '', name, ...rest] = keysOf(path)
+  switch (part) {
+    case '':
+      return 'The request'
+    case 'tasks': {
+      const task = draft.tasks[Number(name)]
+      if (name === undefined || task === undefined) return 'Tasks'
+      return [taskTitle(task, Number(name)), ...rest.slice(0, 1)].join(' › ')
+    }
+    case 'taskOverrides':
+      return [name ?? 'Tasks', ...rest.filter((key) => !/^\d+$/.test(key))].join(' › ')
+    default:
+      return name === undefined ? part : `${part} › ${name}`
+  }
 }

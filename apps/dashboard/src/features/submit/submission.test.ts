@@ -1,7 +1,6 @@
 import { decode, SubmitRunBody, type Capabilities, type EnsembleInfo } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { placedProblems } from '../../ui/schema-form/placed-problems.ts'
 import {
   withCopy,
   withMoved,
@@ -14,8 +13,7 @@ import {
   type TaskDraft,
 } from './draft.ts'
 import { draftOfBody } from './draft-of-body.ts'
-import { drawnPointers, placeWords } from './drawn-fields.ts'
-import { refusalsOf, standing, submissionProblems } from './submission-problems.ts'
+import { refusalsOf, standing, submissionProblems, placeLabel } from './submission-problems.ts'
 import { bodyOf, withoutNothing } from './submission.ts'
 import { inputNames } from './variables.ts'
 
@@ -331,31 +329,14 @@ describe('tags of a body', () => {
 })
 
 describe('the places of problems', () => {
-  it('have a field each, or are told at the one round them', () => {
-    const given = draft({
-      level: 'tasks',
-      tasks: [{ key: 't1', name: 'a', tools: ['x'], context: ['t1'] }],
-    })
-    const drawn = drawnPointers(given, ensembles)
-    const at = (path: string) => [...placedProblems([{ path, message: 'is' }], drawn).keys()][0]
-    expect(at('/tasks/0/tools/0')).toBe('/tasks/0/tools/0')
-    expect(at('/tasks/0/context/0')).toBe('/tasks/0/context/0')
-    expect(at('/tasks/0/outputSchema/properties/x')).toBe('/tasks/0/outputSchema')
-    expect(at('/tasks/7/name')).toBe('/tasks')
-    expect(at('/inputs/none')).toBe('/inputs')
-    expect(at('/taskOverrides/write')).toBe('')
-    const second = drawnPointers(draft({ level: 'overrides' }), ensembles)
-    expect(second.has('/taskOverrides/write/tools/add')).toBe(true)
-  })
-
   it('have words', () => {
     const given = draft({ level: 'tasks', tasks: [{ key: 't1' }, { key: 't2', name: 'b' }] })
-    expect(placeWords('/tasks/0/description', given)).toBe('Task 1 › description')
-    expect(placeWords('/tasks/1/context/0', given)).toBe('b › context')
-    expect(placeWords('/tasks', given)).toBe('Tasks')
-    expect(placeWords('/taskOverrides/write/tools/add/0', given)).toBe('write › tools › add')
-    expect(placeWords('/inputs/topic', given)).toBe('inputs › topic')
-    expect(placeWords('', given)).toBe('The request')
+    expect(placeLabel('/tasks/0/description', given)).toBe('Task 1 › description')
+    expect(placeLabel('/tasks/1/context/0', given)).toBe('b › context')
+    expect(placeLabel('/tasks', given)).toBe('Tasks')
+    expect(placeLabel('/taskOverrides/write/tools/add/0', given)).toBe('write › tools › add')
+    expect(placeLabel('/inputs/topic', given)).toBe('inputs › topic')
+    expect(placeLabel('', given)).toBe('The request')
   })
 })
 

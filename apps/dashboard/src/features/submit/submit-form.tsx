@@ -9,10 +9,10 @@ import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
 import { focusField, pointerOf } from '../../ui/schema-form/focus-field.ts'
-import { placedProblems, shownProblems } from '../../ui/schema-form/placed-problems.ts'
-import { drawnPointers, placeWords } from './drawn-fields.ts'
-import { FormErrors } from './body-fields.tsx'
+import { shownProblems } from '../../ui/schema-form/placed-problems.ts'
+import { ShownProblems } from './body-fields.tsx'
 import { FormSections } from './form-sections.tsx'
+import { placeLabel } from './submission-problems.ts'
 import styles from './submit.module.css'
 import { useSubmission, type Beginning } from './use-submission.ts'
 import { Field } from '../../ui/controls/field.tsx'
@@ -38,7 +38,7 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
   const form = useRef<HTMLFormElement>(null)
   const [attempt, setAttempt] = useState(0)
   const [isStuck, setStuck] = useState(false)
-  const { placed, touch } = usePlaced(submission, capabilities)
+  const { shown, touch } = useShown(submission)
   // It was tried in vain: the reader is brought to the reasons.
   useEffect(() => {
     if (attempt > 0) document.getElementById(SUMMARY_ID)?.focus()
@@ -85,9 +85,9 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
           </Notice>
         )}
         {json === undefined ? (
-          <FormErrors value={placed}>
+          <ShownProblems value={shown}>
             <FormSections draft={draft} capabilities={capabilities} change={submission.change} />
-          </FormErrors>
+          </ShownProblems>
         ) : (
           <BodyAsJson text={json} problems={problems} onText={submission.typeJson} />
         )}
@@ -109,20 +109,17 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
   )
 }
 
-/** What is told at which field, as the reader comes to them, or everything after a try. */
-function usePlaced(
-  { problems, body, draft, wasTried }: ReturnType<typeof useSubmission>,
-  { ensembles }: Beginning['capabilities'],
-) {
+/** The problems of the fields that the reader has come to, or all of them after a try. */
+function useShown({ problems, body, wasTried }: ReturnType<typeof useSubmission>) {
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
-  const placed = useMemo(() => {
-    const told = wasTried ? problems : shownProblems(problems, body, touched)
-    return placedProblems(told, drawnPointers(draft, ensembles))
-  }, [problems, body, touched, wasTried, draft, ensembles])
+  const shown = useMemo(
+    () => (wasTried ? problems : shownProblems(problems, body, touched)),
+    [problems, body, touched, wasTried],
+  )
   const touch = (path: string | undefined): void => {
     if (path !== undefined && !touched.has(path)) setTouched(new Set([...touched, path]))
   }
-  return { placed, touch }
+  return { shown, touch }
 }
 
 function BodyAsJson({
@@ -182,7 +179,7 @@ function ProblemSummary({
         {problems.map(({ path, message }) => (
           <li key={`${path} ${message}`}>
             <button type="button" onClick={() => onGo(path)}>
-              {placeWords(path, draft)}
+              {placeLabel(path, draft)}
             </button>{' '}
             {message}
           </li>

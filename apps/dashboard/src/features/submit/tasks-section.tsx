@@ -29,7 +29,7 @@ export function TasksSection({
   readonly capabilities: Capabilities
   readonly change: ChangeDraft
 }) {
-  const errors = useErrors('/tasks')
+  const errors = useErrors('/tasks', { isGroup: true })
   const set = (next: (tasks: readonly TaskDraft[]) => readonly TaskDraft[]): void =>
     change((before) => ({ ...before, tasks: next(before.tasks) }))
   const act = (at: number, action: TaskAction): void =>
@@ -90,7 +90,7 @@ function TaskEditor({
   readonly onAction: (action: TaskAction) => void
 }) {
   const task = tasks[index]
-  const errors = useErrors(`/tasks/${index}`)
+  const errors = useErrors(`/tasks/${index}`, { isGroup: true })
   if (task === undefined) return null
   const title = taskTitle(task, index)
   const set = (field: string, value: unknown): void => onChange(withField(task, field, value))

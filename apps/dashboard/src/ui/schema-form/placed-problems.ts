@@ -17,14 +17,19 @@ export function placedProblems(
   drawn: ReadonlySet<string>,
 ): PlacedProblems {
   const placed = new Map<string, string[]>()
-  for (const { path, message } of problems) {
-    const place = nearestDrawn(path, drawn)
-    const inside = path.slice(place.length + 1).replaceAll('/', ' › ')
-    const text = inside === '' ? sentence(message) : `${inside} ${message}`
+  for (const problem of problems) {
+    const place = nearestDrawn(problem.path, drawn)
+    const text = problemText(problem, place)
     const texts = placed.get(place) ?? []
     if (!texts.includes(text)) placed.set(place, [...texts, text])
   }
   return placed
+}
+
+/** The text of a problem at the field of `place`, which may be around it. */
+export function problemText({ path, message }: Problem, place: string): string {
+  const inside = path.slice(place.length + 1).replaceAll('/', ' › ')
+  return inside === '' ? sentence(message) : `${inside} ${message}`
 }
 
 /** The pointer of the field where the problem of a place is told. P1 */
