@@ -8,14 +8,14 @@ import { createStore } from '../lib/store.ts'
 const PLACE = 'tutti.key'
 
 /** What is known of the key that the server wants. */
-export interface Access {
+export interface KeyState {
   readonly key: string | undefined
   /** Whether the server has refused it, or asked for one. */
   readonly isRefused: boolean
 }
 
 /** The key of this tab. */
-export const access = createStore<Access>({ key: keptKey(), isRefused: false })
+export const access = createStore<KeyState>({ key: keptKey(), isRefused: false })
 
 /** Takes a key that the server takes. */
 export function setKey(key: string): void {

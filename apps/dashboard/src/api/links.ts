@@ -1,5 +1,5 @@
 /** The places of the dashboard, as links. */
-import { hashOf, type QueryValues } from '../lib/router.ts'
+import { formatHash, type QueryValues } from '../lib/router.ts'
 
 /** What is shown of a run. */
 export interface RunPlace {
@@ -14,28 +14,28 @@ export interface RunPlace {
 
 /** The list of runs, filtered. */
 export function runsHref(filter: QueryValues = {}): string {
-  return hashOf(['runs'], filter)
+  return formatHash(['runs'], filter)
 }
 
 export function runHref(runId: string, place: RunPlace = {}): string {
-  return hashOf(['runs', runId], { ...place })
+  return formatHash(['runs', runId], { ...place })
 }
 
 /** The form that submits a run; `from` is a run whose inputs it begins with. */
 export function submitHref(from?: string): string {
-  return hashOf(['new'], { from })
+  return formatHash(['new'], { from })
 }
 
 /** The reviews that wait. */
 export function reviewsHref(): string {
-  return hashOf(['reviews'])
+  return formatHash(['reviews'])
 }
 
 export function toolsHref(name?: string): string {
-  return hashOf(name === undefined ? ['tools'] : ['tools', name])
+  return formatHash(name === undefined ? ['tools'] : ['tools', name])
 }
 
 /** The viewer of trace files. */
 export function tracesHref(): string {
-  return hashOf(['traces'])
+  return formatHash(['traces'])
 }

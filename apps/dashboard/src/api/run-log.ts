@@ -19,7 +19,7 @@ import {
 const STEP = 256
 
 /** A log and what it tells. */
-export interface RunLog {
+export interface RunEventLog {
   /** In order and without gaps; the place of an event is its `seq`. */
   readonly events: readonly LoggedRunEvent[]
   /** When each was, in milliseconds since 1970. */
@@ -31,12 +31,12 @@ export interface RunLog {
 }
 
 /** A log without events. */
-export function emptyRunLog(): RunLog {
+export function emptyRunLog(): RunEventLog {
   const state = emptyRunState()
   return { events: [], instants: [], state, kept: [state] }
 }
 
-export function withEvents(log: RunLog, more: readonly LoggedRunEvent[]): RunLog {
+export function withEvents(log: RunEventLog, more: readonly LoggedRunEvent[]): RunEventLog {
   const events = [...log.events]
   const instants = [...log.instants]
   const kept = [...log.kept]
@@ -52,7 +52,7 @@ export function withEvents(log: RunLog, more: readonly LoggedRunEvent[]): RunLog
 }
 
 /** The run after the first `count` events. */
-export function stateAfter(log: RunLog, count: number): RunState {
+export function stateAfter(log: RunEventLog, count: number): RunState {
   if (count >= log.events.length) return log.state
   const at = Math.max(0, Math.floor(count / STEP))
   let state = log.kept[at] ?? emptyRunState()

@@ -9,12 +9,12 @@ import { useStore } from '../lib/store.ts'
 import { Toasts } from '../ui/feedback/toasts.tsx'
 import { runsHref } from '../api/links.ts'
 import { RunsPage } from '../features/runs/runs-page.tsx'
-import { usePlace, type Place } from '../lib/router.ts'
+import { usePlace, type PagePlace } from '../lib/router.ts'
 import { LinkButton, Button } from '../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../ui/feedback/notice.tsx'
 import { failureText } from '../api/failure.ts'
 import { Shell } from './shell.tsx'
-import { RunPage } from './run-page.tsx'
+import { RunScreen } from './run-page.tsx'
 
 export function App() {
   const { key, isRefused } = useStore(access)
@@ -72,11 +72,11 @@ function Pages() {
   )
 }
 
-function pageOf({ path: [first = 'runs', second], query }: Place): ReactNode {
+function pageOf({ path: [first = 'runs', second], query }: PagePlace): ReactNode {
   switch (first) {
     case 'runs':
       if (second === undefined) return <RunsPage query={query} />
-      return <RunPage key={second} runId={second} query={query} />
+      return <RunScreen key={second} runId={second} query={query} />
     case 'reviews':
       return <ReviewsPage />
     case 'new':

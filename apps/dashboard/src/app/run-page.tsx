@@ -3,7 +3,7 @@ import { useDeferredValue, useMemo, useRef, useEffect, useState } from 'react'
 
 import { failureCode, failureText } from '../api/failure.ts'
 import { runsHref, runHref } from '../api/links.ts'
-import { emptyRunLog, stateAfter, type RunLog } from '../api/run-log.ts'
+import { emptyRunLog, stateAfter, type RunEventLog } from '../api/run-log.ts'
 import { useRunFeed, type RunFeedState } from '../api/run-feed.ts'
 import { RunHeader } from '../features/run-facts/run-header.tsx'
 import { ReplayBar } from '../features/replay/replay-bar.tsx'
@@ -23,7 +23,7 @@ import type { LoggedRunEvent, RunState } from '@tutti/protocol'
 const NOT_BEGUN = createStore<RunFeedState>({ log: emptyRunLog(), connection: 'connecting' })
 
 /** The page of a run; `query` says what of it is shown. */
-export function RunPage({
+export function RunScreen({
   runId,
   query,
 }: {
@@ -69,14 +69,14 @@ export function RunPage({
 
 /** A run as far as it is shown. */
 interface RunMoment {
-  readonly log: RunLog
+  readonly log: RunEventLog
   /** How many events are shown; undefined is all of them, as they come. */
   readonly position: number | undefined
   readonly state: RunState
 }
 
 /** The run at a place, whose state is the very same while more events come after that place. */
-function useMoment(log: RunLog, position: number | undefined): RunMoment {
+function useMoment(log: RunEventLog, position: number | undefined): RunMoment {
   const known = useRef<{ readonly last: LoggedRunEvent | undefined; readonly state: RunState }>(
     undefined,
   )

@@ -4,7 +4,7 @@ import { ChevronDown, ChevronUp } from 'lucide-react'
 
 import { runHref, type RunPlace } from '../api/links.ts'
 import { CostsView } from '../features/costs/costs-view.tsx'
-import { EventLog } from '../features/event-log/event-log.tsx'
+import { EventLogView } from '../features/event-log/event-log.tsx'
 import { TaskGraph } from '../features/graph/task-graph.tsx'
 import { RunDetails } from '../features/run-facts/run-details.tsx'
 import { SteeringLog } from '../features/steering/steering-log.tsx'
@@ -19,7 +19,7 @@ import styles from './run-view.module.css'
 
 import type { RunState, TaskState } from '@tutti/protocol'
 
-import type { RunLog } from '../api/run-log.ts'
+import type { RunEventLog } from '../api/run-log.ts'
 import type { Selection } from '../api/selection.ts'
 
 type TabName = 'work' | 'events' | 'costs' | 'steering' | 'details'
@@ -44,7 +44,7 @@ export const RunView = memo(function RunView({
   readonly query: Readonly<Record<string, string>>
   readonly runId?: string
   /** Absent for a file without events. */
-  readonly log?: RunLog
+  readonly log?: RunEventLog
   /** How many events of the log are shown; undefined is all of them. */
   readonly position?: number | undefined
 }) {
@@ -60,7 +60,7 @@ export const RunView = memo(function RunView({
   )
   const panels: Readonly<Record<TabName, () => ReactNode>> = {
     work: () => <TaskTranscript state={state} selection={selection} onSelect={select} />,
-    events: () => log !== undefined && <EventLog log={log} position={position} />,
+    events: () => log !== undefined && <EventLogView log={log} position={position} />,
     costs: () => <CostsView state={state} />,
     steering: () => <SteeringLog state={state} log={log} />,
     details: () => <RunDetails state={state} runId={runId} />,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { hashOf, placeOf } from './router.ts'
+import { formatHash, parseHash } from './router.ts'
 
 describe('a place', () => {
   it.each([
@@ -11,16 +11,16 @@ describe('a place', () => {
     ['#runs//x/', ['runs', 'x'], {}],
     ['#/runs/%zz', ['runs', '%zz'], {}],
   ])('is read from %j', (hash, path, query) => {
-    expect(placeOf(hash)).toEqual({ path, query })
+    expect(parseHash(hash)).toEqual({ path, query })
   })
 
   it('survives being written and read', () => {
     const path = ['runs', 'ä/?#&=%', ' ']
     const query = { q: 'a=b&c#d?', tag: 'team:x' }
-    expect(placeOf(hashOf(path, query))).toEqual({ path, query })
+    expect(parseHash(formatHash(path, query))).toEqual({ path, query })
   })
 
   it('is written without what is not there', () => {
-    expect(hashOf(['runs'], { q: undefined, status: '' })).toBe('#/runs')
+    expect(formatHash(['runs'], { q: undefined, status: '' })).toBe('#/runs')
   })
 })

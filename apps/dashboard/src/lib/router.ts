@@ -5,7 +5,7 @@
 import { useMemo, useSyncExternalStore } from 'react'
 
 /** A place: its path, in parts, and its query. */
-export interface Place {
+export interface PagePlace {
   readonly path: readonly string[]
   readonly query: Readonly<Record<string, string>>
 }
@@ -14,7 +14,7 @@ export interface Place {
 export type QueryValues = Readonly<Record<string, string | undefined>>
 
 /** The place that a hash names. */
-export function placeOf(hash: string): Place {
+export function parseHash(hash: string): PagePlace {
   const [path, query] = splitOnce(hash.replace(/^#?\/?/, ''))
   return {
     path: path.split('/').filter(Boolean).map(decoded),
@@ -23,7 +23,7 @@ export function placeOf(hash: string): Place {
 }
 
 /** The hash that names a place. */
-export function hashOf(path: readonly string[], query: QueryValues = {}): string {
+export function formatHash(path: readonly string[], query: QueryValues = {}): string {
   const entries = Object.entries(query).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
   )
@@ -39,9 +39,9 @@ export function goTo(hash: string, { replace = false } = {}): void {
 }
 
 /** Where the reader is now. */
-export function usePlace(): Place {
+export function usePlace(): PagePlace {
   const hash = useSyncExternalStore(follow, () => location.hash)
-  return useMemo(() => placeOf(hash), [hash])
+  return useMemo(() => parseHash(hash), [hash])
 }
 
 function follow(reader: () => void): () => void {

@@ -56,7 +56,7 @@ export const TURN_STATUS: Readonly<Record<TurnState['status'], Shown>> = {
 }
 
 /** Returns the reason for which a model ended an answer early; undefined for a complete answer. */
-export function earlyEnd(reason: FinishReason | undefined): string | undefined {
+export function describeEarlyEnd(reason: FinishReason | undefined): string | undefined {
   switch (reason) {
     case 'length':
       return 'Cut at the output limit'

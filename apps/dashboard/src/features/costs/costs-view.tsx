@@ -11,7 +11,7 @@ import {
   sumOf,
   measureOf,
   shareOf,
-  type Used,
+  type UsedSum,
 } from './costs.ts'
 import styles from './costs-view.module.css'
 
@@ -105,7 +105,7 @@ interface CostLine {
   readonly name: ReactNode
   /** Below the name. */
   readonly note: string | undefined
-  readonly used: Used
+  readonly used: UsedSum
 }
 
 /** The lines, their shares and `total`. */
@@ -116,7 +116,7 @@ function CostTable({
 }: {
   readonly caption: string
   readonly rows: readonly CostLine[]
-  readonly total: Used
+  readonly total: UsedSum
 }) {
   const measure = measureOf(total)
   return (
@@ -160,7 +160,7 @@ function CostTable({
   )
 }
 
-function Numbers({ used }: { readonly used: Used }) {
+function Numbers({ used }: { readonly used: UsedSum }) {
   return (
     <>
       <td>{formatCount(used.modelCalls)}</td>

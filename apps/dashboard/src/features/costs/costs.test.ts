@@ -9,7 +9,7 @@ import {
   modelsWithoutPrice,
   shareOf,
   sumOf,
-  type Used,
+  type UsedSum,
 } from './costs.ts'
 
 const RETRY = { attempt: 2 }
@@ -66,7 +66,7 @@ function story(): readonly RunEvent[] {
   ]
 }
 
-function tokensOf({ inputTokens, outputTokens }: Used): number {
+function tokensOf({ inputTokens, outputTokens }: UsedSum): number {
   return inputTokens + outputTokens
 }
 
@@ -129,16 +129,28 @@ describe('costs', () => {
   })
 
   it('[C3] of several are not known when those of one are not', () => {
-    const known: Used = { inputTokens: 9, outputTokens: 9, modelCalls: 9, toolCalls: 9, costUsd: 9 }
-    const unknown: Used = { inputTokens: -1, outputTokens: 1, modelCalls: -1, toolCalls: 1 }
+    const known: UsedSum = {
+      inputTokens: 9,
+      outputTokens: 9,
+      modelCalls: 9,
+      toolCalls: 9,
+      costUsd: 9,
+    }
+    const unknown: UsedSum = { inputTokens: -1, outputTokens: 1, modelCalls: -1, toolCalls: 1 }
     const expected = { inputTokens: -1, outputTokens: 10, modelCalls: -1, toolCalls: 10 }
     expect(sumOf([known, unknown])).toEqual(expected)
     expect(sumOf([unknown, known])).toEqual(expected)
   })
 
   it('share out the cost, else the tokens', () => {
-    const some: Used = { inputTokens: 30, outputTokens: 0, modelCalls: 1, toolCalls: 0, costUsd: 1 }
-    const total: Used = { ...some, inputTokens: 120, costUsd: 2 }
+    const some: UsedSum = {
+      inputTokens: 30,
+      outputTokens: 0,
+      modelCalls: 1,
+      toolCalls: 0,
+      costUsd: 1,
+    }
+    const total: UsedSum = { ...some, inputTokens: 120, costUsd: 2 }
     const { costUsd: _, ...unpriced } = total
     expect([measureOf(total), shareOf(some, total)]).toEqual(['cost', 0.5])
     expect([measureOf(unpriced), shareOf(some, unpriced)]).toEqual(['tokens', 0.25])

@@ -8,7 +8,7 @@
 import type { AgentUsage, AttemptUsage, RunState, TaskState, TurnState } from '@tutti/protocol'
 
 /** What something has used. */
-export interface Used {
+export interface UsedSum {
   /** -1 when not known. */
   readonly inputTokens: number
   /** -1 when not known. */
@@ -23,7 +23,7 @@ export interface Used {
 /** What a task has used in all its attempts. */
 export interface TaskCost {
   readonly task: TaskState
-  readonly used: Used
+  readonly used: UsedSum
 }
 
 /** What was used by a model, or by something else. */
@@ -32,11 +32,17 @@ export interface ModelCost {
   readonly model: string | undefined
   /** What it is. */
   readonly name: string
-  readonly used: Used
+  readonly used: UsedSum
 }
 
 /** Nothing was used. */
-const NOTHING: Used = { inputTokens: 0, outputTokens: 0, modelCalls: 0, toolCalls: 0, costUsd: 0 }
+const NOTHING: UsedSum = {
+  inputTokens: 0,
+  outputTokens: 0,
+  modelCalls: 0,
+  toolCalls: 0,
+  costUsd: 0,
+}
 
 /** Smaller costs are the error of adding numbers. */
 const NO_COST = 1e-9
@@ -79,7 +85,7 @@ export function costsByModel({ tasks }: Pick<RunState, 'tasks'>): readonly Model
 }
 
 /** The sum of what was used. */
-export function sumOf(all: readonly Used[]): Used {
+export function sumOf(all: readonly UsedSum[]): UsedSum {
   return all.reduce((sum, used) => {
     const costUsd =
       sum.costUsd === undefined || used.costUsd === undefined
@@ -96,13 +102,13 @@ export function sumOf(all: readonly Used[]): Used {
 }
 
 /** What a share is a share of: the cost, or the tokens when there is no cost to compare. */
-export function measureOf(total: Used): 'cost' | 'tokens' | undefined {
+export function measureOf(total: UsedSum): 'cost' | 'tokens' | undefined {
   if (total.costUsd !== undefined && total.costUsd > 0) return 'cost'
   return tokensOf(total) > 0 ? 'tokens' : undefined
 }
 
 /** The share of a total, from 0 to 1; undefined when it is not known. */
-export function shareOf(used: Used, total: Used): number | undefined {
+export function shareOf(used: UsedSum, total: UsedSum): number | undefined {
   const measure = measureOf(total)
   if (measure === 'cost') {
     return used.costUsd === undefined ? undefined : used.costUsd / (total.costUsd ?? 1)
@@ -121,15 +127,15 @@ function answered(turns: readonly TurnState[]): readonly TurnState[] {
   return turns.filter(({ status }) => status === 'COMPLETED')
 }
 
-function usedInAttempt({ toolCallCount: toolCalls, ...rest }: AttemptUsage): Used {
+function usedInAttempt({ toolCallCount: toolCalls, ...rest }: AttemptUsage): UsedSum {
   return { ...rest, toolCalls, modelCalls: 0 }
 }
 
-function usedByAgents(usage: AgentUsage): Used {
+function usedByAgents(usage: AgentUsage): UsedSum {
   return { ...usage, toolCalls: 0, modelCalls: 0 }
 }
 
-function usedInTurn(turn: TurnState): Used {
+function usedInTurn(turn: TurnState): UsedSum {
   const { inputTokens = -1, outputTokens = -1, costUsd, toolCalls } = turn
   const ended = toolCalls.filter(
     ({ status, parentToolCallId }) => status !== 'RUNNING' && parentToolCallId === undefined,
@@ -144,7 +150,7 @@ function usedInTurn(turn: TurnState): Used {
 }
 
 /** What is left of `whole` without `part`; nothing where either is not known. */
-function difference(whole: Used, part: Used): Used {
+function difference(whole: UsedSum, part: UsedSum): UsedSum {
   const less = (one: number, other: number): number =>
     one === -1 || other === -1 ? 0 : one - other
   const cost =
@@ -158,11 +164,17 @@ function difference(whole: Used, part: Used): Used {
   }
 }
 
-function isNothing({ inputTokens, outputTokens, modelCalls, toolCalls, costUsd }: Used): boolean {
+function isNothing({
+  inputTokens,
+  outputTokens,
+  modelCalls,
+  toolCalls,
+  costUsd,
+}: UsedSum): boolean {
   return [inputTokens, outputTokens, modelCalls, toolCalls, costUsd].every((value) => value === 0)
 }
 
-function tokensOf({ inputTokens, outputTokens }: Used): number {
+function tokensOf({ inputTokens, outputTokens }: UsedSum): number {
   return added(inputTokens, outputTokens)
 }
 

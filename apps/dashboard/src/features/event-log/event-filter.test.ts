@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
 import { eventOf } from '../../../../../packages/protocol/test/run-events.ts'
-import { eventsMatching, matches, upTo, type EventFilter } from './event-filter.ts'
+import { eventsMatching, matches, upTo, type LogFilter } from './event-filter.ts'
 import { EVENT_GROUPS } from './event-groups.ts'
 
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
-const ALL: EventFilter = {
+const ALL: LogFilter = {
   groups: new Set(EVENT_GROUPS.map(({ name }) => name)),
   taskName: undefined,
   text: '',
@@ -25,7 +25,7 @@ const EVENTS = log(
 )
 
 const seqs = (events: readonly LoggedRunEvent[]) => events.map(({ seq }) => seq)
-const asked = (filter: Partial<EventFilter>) => seqs(eventsMatching({ ...ALL, ...filter })(EVENTS))
+const asked = (filter: Partial<LogFilter>) => seqs(eventsMatching({ ...ALL, ...filter })(EVENTS))
 
 describe('a filter', () => {
   it('asks for groups, a task and a text, all at once', () => {
@@ -48,7 +48,7 @@ describe('a filter', () => {
 
 describe('a log that grows', () => {
   it('gives what looking at all of it would give, at every length', () => {
-    const filter: EventFilter = { ...ALL, groups: new Set(['tokens', 'tools']) }
+    const filter: LogFilter = { ...ALL, groups: new Set(['tokens', 'tools']) }
     const matching = eventsMatching(filter)
     for (let length = 0; length <= EVENTS.length; length += 1) {
       const part = EVENTS.slice(0, length)

@@ -6,7 +6,7 @@ import { eventSummary, taskOf } from './event-summary.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** What is asked for. */
-export interface EventFilter {
+export interface LogFilter {
   readonly groups: ReadonlySet<EventGroup>
   /** Any task when undefined. */
   readonly taskName: string | undefined
@@ -15,7 +15,7 @@ export interface EventFilter {
 }
 
 /** Whether an event is asked for; its text is looked for in what its line says and in its JSON. */
-export function matches(event: LoggedRunEvent, { groups, taskName, text }: EventFilter): boolean {
+export function matches(event: LoggedRunEvent, { groups, taskName, text }: LogFilter): boolean {
   if (!groups.has(GROUP_OF[event.type])) return false
   if (taskName !== undefined && taskOf(event) !== taskName) return false
   if (text === '') return true
@@ -29,7 +29,7 @@ export function matches(event: LoggedRunEvent, { groups, taskName, text }: Event
  * events it looks at those alone; its answers are what they would be if it looked at all.
  */
 export function eventsMatching(
-  filter: EventFilter,
+  filter: LogFilter,
 ): (events: readonly LoggedRunEvent[]) => readonly LoggedRunEvent[] {
   let seen: readonly LoggedRunEvent[] = []
   let found: readonly LoggedRunEvent[] = []

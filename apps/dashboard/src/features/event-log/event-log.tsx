@@ -14,31 +14,31 @@ import { downloadText } from '../../lib/download.ts'
 import { useCopy } from '../../lib/use-copy.ts'
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { Select, TextInput } from '../../ui/controls/inputs.tsx'
-import { eventsMatching, upTo, type EventFilter } from './event-filter.ts'
+import { eventsMatching, upTo, type LogFilter } from './event-filter.ts'
 import { EVENT_GROUPS, isFailure, type EventGroup } from './event-groups.ts'
 import { eventSummary, taskOf } from './event-summary.ts'
 import styles from './event-log.module.css'
 
-import type { RunLog } from '../../api/run-log.ts'
+import type { RunEventLog } from '../../api/run-log.ts'
 
 /** Height of a row that is folded, in pixels. */
 const ROW = 26
 
 /** Tokens are many, and are read in the transcript. */
-const FIRST: EventFilter = {
+const FIRST: LogFilter = {
   groups: new Set(EVENT_GROUPS.map(({ name }) => name).filter((name) => name !== 'tokens')),
   taskName: undefined,
   text: '',
 }
 
 interface EventLogProps {
-  readonly log: RunLog
+  readonly log: RunEventLog
   /** How many events have been, where one looks back; undefined is all of them. */
   readonly position?: number | undefined
 }
 
 /** The list of events; when more come than can be drawn, it leaves out what lies between. */
-export function EventLog({ log, position }: EventLogProps) {
+export function EventLogView({ log, position }: EventLogProps) {
   return <Events log={useDeferredValue(log)} position={useDeferredValue(position)} />
 }
 
@@ -125,8 +125,8 @@ function EventBar({
   shown,
   isPast,
 }: {
-  readonly filter: EventFilter
-  readonly onFilter: (filter: EventFilter) => void
+  readonly filter: LogFilter
+  readonly onFilter: (filter: LogFilter) => void
   readonly taskNames: readonly string[]
   readonly events: readonly LoggedRunEvent[]
   /** Those that the filter asks for. */

@@ -1,5 +1,5 @@
 /** Pure: an event in one line. */
-import { DECISION, earlyEnd, RUN_STATUS } from '../../ui/labels.ts'
+import { DECISION, describeEarlyEnd, RUN_STATUS } from '../../ui/labels.ts'
 import { formatCount, formatDuration, formatMoney, plural } from '../../lib/format.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
@@ -49,7 +49,7 @@ const SUMMARIES: Summaries = {
       formatDuration(rest.latencyMs),
       tokens(rest.inputTokens, rest.outputTokens),
       formatMoney(rest.costUsd),
-      earlyEnd(rest.finishReason)?.toLowerCase(),
+      describeEarlyEnd(rest.finishReason)?.toLowerCase(),
       rest.refusal,
       toolRequests.length === 0
         ? (rest.responseText ?? '')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { lanesWidth, pathOf, pitchOf, lineTones } from './graph-lines.tsx'
 import { layoutOf, type GraphLayout, rowAfterKey, structureOf, type GraphTask } from './layout.ts'
-import { costOf, heldTasks, toolCallsOf } from './task-facts.ts'
+import { taskCost, heldTasks, toolCallsOf } from './task-facts.ts'
 
 import type { GateState, RunState, TaskState } from '@tutti/protocol'
 
@@ -239,9 +239,9 @@ describe('what a row says', () => {
     const usage = { inputTokens: 1, outputTokens: 1, toolCallCount: 0, costUsd: 0.25 }
     const { costUsd: _, ...unknown } = usage
     const failed = { attempt: 1, reason: 'x', code: 'MODEL_FAILED' }
-    expect(costOf(taskState('a', { usage, earlierAttempts: [{ ...failed, usage }] }))).toBe(0.5)
+    expect(taskCost(taskState('a', { usage, earlierAttempts: [{ ...failed, usage }] }))).toBe(0.5)
     expect(
-      costOf(taskState('a', { usage, earlierAttempts: [{ ...failed, usage: unknown }] })),
+      taskCost(taskState('a', { usage, earlierAttempts: [{ ...failed, usage: unknown }] })),
     ).toBeUndefined()
   })
 

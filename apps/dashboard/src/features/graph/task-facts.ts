@@ -12,7 +12,7 @@ export function toolCallsOf({ turns }: TaskState): number {
 }
 
 /** What all attempts have cost, in US dollars; undefined when that is not known. */
-export function costOf({ usage, earlierAttempts }: TaskState): number | undefined {
+export function taskCost({ usage, earlierAttempts }: TaskState): number | undefined {
   return [...earlierAttempts.map((attempt) => attempt.usage), usage].reduce<number | undefined>(
     (sum, { costUsd }) => (sum === undefined || costUsd === undefined ? undefined : sum + costUsd),
     0,

@@ -16,7 +16,7 @@ import { Empty } from '../../ui/feedback/notice.tsx'
 import { laneX, lanesWidth, pitchOf, GraphLines, lineTones } from './graph-lines.tsx'
 import { layoutOf, type GraphLayout, rowAfterKey, structureOf, type GraphTask } from './layout.ts'
 import { heldTasks } from './task-facts.ts'
-import { TaskRow } from './task-row.tsx'
+import { GraphTaskRow } from './task-row.tsx'
 import styles from './task-graph.module.css'
 
 import type { RunState } from '@tutti/protocol'
@@ -67,7 +67,7 @@ export function TaskGraph({
             if (task === undefined) return null
             return (
               <li key={name}>
-                <TaskRow
+                <GraphTaskRow
                   task={task}
                   isHeld={held.has(name)}
                   isSelected={name === selected}

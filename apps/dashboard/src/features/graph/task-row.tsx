@@ -9,7 +9,7 @@ import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import unseen from '../../ui/show/unseen.module.css'
 import styles from './task-graph.module.css'
-import { costOf, toolCallsOf } from './task-facts.ts'
+import { taskCost, toolCallsOf } from './task-facts.ts'
 
 import type { TaskState } from '@tutti/protocol'
 
@@ -32,7 +32,7 @@ export interface TaskRowProps {
 const PLAIN_WORDS = new Set(['Waiting', 'Running', 'Completed'])
 
 /** A row; drawn anew only when its task has changed. */
-export const TaskRow = memo(function TaskRow({
+export const GraphTaskRow = memo(function TaskRow({
   task,
   isHeld,
   isSelected,
@@ -105,7 +105,7 @@ function Counts({ task }: { readonly task: TaskState }) {
       <span className={unseen['unseen']}>
         {`, ${plural(task.turns.length, 'model call')}, ${plural(calls, 'tool call')}, `}
       </span>
-      <span>{formatMoney(costOf(task))}</span>
+      <span>{formatMoney(taskCost(task))}</span>
     </span>
   )
 }

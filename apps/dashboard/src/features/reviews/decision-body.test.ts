@@ -2,7 +2,7 @@ import { decode, ReviewDecisionBody } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { decisionOf, isWorthKeeping, jsonProblem, mustBeJson, originalOf } from './decision-body.ts'
-import { isQuestion, reviewOfGate, type ReviewLike } from './review-like.ts'
+import { asksForText, reviewOfGate, type ReviewLike } from './review-like.ts'
 import { actionWords, endWords, reviewTitle, subjectOf, timeoutWords } from './review-words.ts'
 
 import type { Draft } from './drafts.ts'
@@ -88,11 +88,11 @@ describe('a decision', () => {
 
 describe('a review', () => {
   it('is a question when a tool was given nothing but it', () => {
-    expect(isQuestion(ofTool(null))).toBe(true)
-    expect(isQuestion(ofTool('Which?', 'Which?'))).toBe(true)
-    expect(isQuestion(ofTool({ input: 'Which?' }, 'Which?'))).toBe(true)
-    expect(isQuestion(ofTool({ input: 'Other' }, 'Which?'))).toBe(false)
-    expect(isQuestion(review())).toBe(false)
+    expect(asksForText(ofTool(null))).toBe(true)
+    expect(asksForText(ofTool('Which?', 'Which?'))).toBe(true)
+    expect(asksForText(ofTool({ input: 'Which?' }, 'Which?'))).toBe(true)
+    expect(asksForText(ofTool({ input: 'Other' }, 'Which?'))).toBe(false)
+    expect(asksForText(review())).toBe(false)
     expect(actionWords(ofTool(null)).EDIT).toBe('Answer…')
     expect(subjectOf(ofTool(null))).toBe('Question')
     expect(timeoutWords({ ...ofTool(null), onTimeout: 'CONTINUE' })).toContain('without an answer')

@@ -3,7 +3,7 @@ import type { Draft, DraftMode } from './drafts.ts'
 import type { ReviewLike } from './review-like.ts'
 import type { ReviewDecisionBody } from '@tutti/protocol'
 
-import { isQuestion } from './review-like.ts'
+import { asksForText } from './review-like.ts'
 
 /** What an edit begins with. */
 export function originalOf(review: ReviewLike): string {
@@ -13,14 +13,14 @@ export function originalOf(review: ReviewLike): string {
     case 'BEFORE_EXECUTION':
       return review.taskDescription
     case 'DURING_EXECUTION':
-      return isQuestion(review) ? '' : inputText(review.detail?.tool?.input)
+      return asksForText(review) ? '' : inputText(review.detail?.tool?.input)
   }
 }
 
 /** Whether the text of an edit has to be JSON. */
 export function mustBeJson(review: ReviewLike, { isJson }: Pick<Draft, 'isJson'>): boolean {
   if (review.timing !== 'DURING_EXECUTION') return false
-  return isQuestion(review) ? isJson : true
+  return asksForText(review) ? isJson : true
 }
 
 /** Why a text is no JSON; undefined when it is. */
@@ -38,7 +38,7 @@ export function decisionOf(review: ReviewLike, mode: DraftMode, draft: Draft): R
   if (mode === 'EXIT_EARLY') return { decision: mode }
   if (mode === 'REJECT') return { decision: mode, feedback: draft.feedback.trim() }
   const text = draft.text ?? originalOf(review)
-  const isWords = isQuestion(review) && !draft.isJson
+  const isWords = asksForText(review) && !draft.isJson
   return { decision: mode, revisedOutput: isWords ? JSON.stringify(text) : text }
 }
 

@@ -9,7 +9,7 @@ import { DiffView } from '../../ui/show/diff-view.tsx'
 import { Text } from '../../ui/show/text.tsx'
 import { jsonProblem, mustBeJson, originalOf } from './decision-body.ts'
 import { focusOnce, ReviewForm, type ReviewFormProps } from './review-form.tsx'
-import { isQuestion } from './review-like.ts'
+import { asksForText } from './review-like.ts'
 import { subjectOf } from './review-words.ts'
 import styles from './review-panel.module.css'
 
@@ -18,7 +18,7 @@ export function EditForm(props: ReviewFormProps) {
   const { review, draft, change, takesFocus } = props
   const original = originalOf(review)
   const text = draft.text ?? original
-  const isAnswer = isQuestion(review)
+  const isAnswer = asksForText(review)
   const isJson = mustBeJson(review, draft)
   const problem = isJson ? jsonProblem(text) : undefined
   const warning = isJson ? undefined : lostJson(original, text)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import {
   inOrder,
-  NO_REVIEWS,
+  NO_OPEN_REVIEWS,
   openReviewsAfter,
   openReviewsFrom,
   withoutClosed,
@@ -73,7 +73,7 @@ function ids(reviews: readonly { readonly reviewId: string }[]): readonly string
 
 describe('the open reviews', () => {
   it('[O1] come soonest first, those without an end last and by age', () => {
-    const state = openReviewsAfter(NO_REVIEWS, [
+    const state = openReviewsAfter(NO_OPEN_REVIEWS, [
       requested('never-new', { timeoutMs: 0, requestedAt: '2026-01-01T00:02:00.000Z' }),
       requested('late', { timeoutMs: 90_000 }),
       requested('never-old', { timeoutMs: 0 }),
@@ -85,7 +85,7 @@ describe('the open reviews', () => {
   })
 
   it('[O2] keeps what was closed, with who and what, in its place', () => {
-    const open = openReviewsAfter(NO_REVIEWS, [
+    const open = openReviewsAfter(NO_OPEN_REVIEWS, [
       requested('a'),
       requested('b', { timeoutMs: 90_000 }),
     ])
@@ -98,7 +98,7 @@ describe('the open reviews', () => {
   })
 
   it('[O2] takes the first end, but a decision after silence', () => {
-    const open = openReviewsAfter(NO_REVIEWS, [requested('a'), requested('b')])
+    const open = openReviewsAfter(NO_OPEN_REVIEWS, [requested('a'), requested('b')])
     const state = openReviewsAfter(open, [
       decided('a'),
       timedOut('a'),
@@ -114,7 +114,7 @@ describe('the open reviews', () => {
   })
 
   it('[O3] are not changed by what is told twice or is not known', () => {
-    const state = openReviewsAfter(NO_REVIEWS, [requested('a'), requested('a')])
+    const state = openReviewsAfter(NO_OPEN_REVIEWS, [requested('a'), requested('a')])
     expect(ids(state.open)).toEqual(['a'])
     expect(openReviewsAfter(state, [decided('x'), timedOut('y')])).toBe(state)
     const asked = { type: 'task_skipped', ...PLACE } as unknown as ListEvent
@@ -122,7 +122,10 @@ describe('the open reviews', () => {
   })
 
   it('are closed with their run, and those of other runs stay', () => {
-    const state = openReviewsAfter(NO_REVIEWS, [requested('a'), requested('b', { runId: 'r2' })])
+    const state = openReviewsAfter(NO_OPEN_REVIEWS, [
+      requested('a'),
+      requested('b', { runId: 'r2' }),
+    ])
     const result = { type: 'run_result', status: 'FAILED', outputs: [], durationMs: 1, ...PLACE }
     const after = openReviewsAfter(state, [result as unknown as ListEvent])
     expect(ids(after.open)).toEqual(['b'])
@@ -130,12 +133,12 @@ describe('the open reviews', () => {
   })
 
   it('are open again when they are asked for again', () => {
-    const state = openReviewsAfter(NO_REVIEWS, [requested('a'), timedOut('a'), requested('a')])
+    const state = openReviewsAfter(NO_OPEN_REVIEWS, [requested('a'), timedOut('a'), requested('a')])
     expect([ids(state.open), ids(state.closed)]).toEqual([['a'], []])
   })
 
   it('of a list are those of the server, and those that were known stay as they are', () => {
-    const known = openReviewsAfter(NO_REVIEWS, [requested('a'), requested('gone')])
+    const known = openReviewsAfter(NO_OPEN_REVIEWS, [requested('a'), requested('gone')])
     const list = { reviews: [pending('new', '2026-01-01T00:00:10.000Z'), pending('a')], total: 2 }
     const state = openReviewsFrom(list, known)
     expect(ids(state.open)).toEqual(['new', 'a'])
@@ -159,7 +162,7 @@ describe('the open reviews', () => {
 
   it('keeps a hundred of the closed ones', () => {
     const all = Array.from({ length: 120 }, (_, index) => `v${index}`)
-    const state = openReviewsAfter(NO_REVIEWS, [
+    const state = openReviewsAfter(NO_OPEN_REVIEWS, [
       ...all.map((id) => requested(id)),
       ...all.map((id) => decided(id)),
     ])

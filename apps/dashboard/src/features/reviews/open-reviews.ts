@@ -9,7 +9,7 @@
 import { decidedEnd, reviewOfEvent, reviewOfPending } from './review-like.ts'
 
 import type { ListEvent } from '../../api/server-feed.ts'
-import type { ReviewEnd, ReviewLike } from './review-like.ts'
+import type { ReviewClosing, ReviewLike } from './review-like.ts'
 import type { ReviewList } from '@tutti/protocol'
 
 /** The reviews that wait, and those that were closed under the eyes of the reader. */
@@ -23,12 +23,12 @@ export interface OpenReviews {
 const MAX_CLOSED = 100
 
 /** No review waits. */
-export const NO_REVIEWS: OpenReviews = { open: [], closed: [] }
+export const NO_OPEN_REVIEWS: OpenReviews = { open: [], closed: [] }
 
 /** What the server's list says; reviews that were known before stay the same values. */
 export function openReviewsFrom(
   { reviews }: ReviewList,
-  before: OpenReviews = NO_REVIEWS,
+  before: OpenReviews = NO_OPEN_REVIEWS,
 ): OpenReviews {
   const known = new Map(before.open.map((review) => [review.reviewId, review]))
   const open = reviews.map((one) => {
@@ -78,9 +78,9 @@ function afterOne(state: OpenReviews, event: ListEvent): OpenReviews {
   }
 }
 
-const RUN_ENDED: ReviewEnd = { kind: 'withdrawn', reason: 'The run has ended' }
+const RUN_ENDED: ReviewClosing = { kind: 'withdrawn', reason: 'The run has ended' }
 
-function closeOne(state: OpenReviews, reviewId: string, end: ReviewEnd): OpenReviews {
+function closeOne(state: OpenReviews, reviewId: string, end: ReviewClosing): OpenReviews {
   const review = state.open.find((one) => one.reviewId === reviewId)
   if (review !== undefined) return withClosed(state, review, end)
   const closed = state.closed.find((one) => one.reviewId === reviewId)
@@ -88,7 +88,7 @@ function closeOne(state: OpenReviews, reviewId: string, end: ReviewEnd): OpenRev
   return closed === undefined || !isBetter ? state : withClosed(state, closed, end)
 }
 
-function withClosed(state: OpenReviews, review: ReviewLike, end: ReviewEnd): OpenReviews {
+function withClosed(state: OpenReviews, review: ReviewLike, end: ReviewClosing): OpenReviews {
   const isOther = ({ reviewId }: ReviewLike): boolean => reviewId !== review.reviewId
   return {
     open: state.open.filter(isOther),

@@ -21,12 +21,12 @@ export function fitsFilter(review: ReviewLike, { ensemble, kind, tag }: ReviewFi
   return (
     (ensemble === '' || review.run?.ensemble === ensemble) &&
     (kind === '' || kindOf(review) === kind) &&
-    (tag === '' || tagsOf(review).includes(tag))
+    (tag === '' || runTagLabels(review).includes(tag))
   )
 }
 
 /** The tags of the run of a review, as they are shown. */
-export function tagsOf({ run }: ReviewLike): readonly string[] {
+export function runTagLabels({ run }: ReviewLike): readonly string[] {
   return Object.entries(run?.tags ?? {}).map(([key, value]) => `${key}: ${value}`)
 }
 
@@ -42,7 +42,7 @@ export function ReviewFilters({
 }) {
   const ensembles = sorted(reviews.flatMap(({ run }) => run?.ensemble ?? []))
   const kinds = KINDS.filter((kind) => reviews.some((review) => kindOf(review) === kind))
-  const tags = sorted(reviews.flatMap(tagsOf))
+  const tags = sorted(reviews.flatMap(runTagLabels))
   const choices = [
     { field: 'ensemble', all: 'Every ensemble', values: ensembles.map((name) => [name, name]) },
     { field: 'kind', all: 'Every kind', values: kinds.map((kind) => [kind, KIND_WORDS[kind]]) },

@@ -32,7 +32,7 @@ export interface ReviewLike {
   /** Whether the key of this page may decide it; undefined until the server has said so. */
   readonly mayDecide: boolean | undefined
   /** How it was closed; undefined while it is open. */
-  readonly end: ReviewEnd | undefined
+  readonly end: ReviewClosing | undefined
 }
 
 /** Facts of the run that a reviewer needs. */
@@ -57,7 +57,7 @@ export interface ToolAsked {
 }
 
 /** How a review was closed. `gone`: while the page did not hear from the server. */
-export type ReviewEnd =
+export type ReviewClosing =
   | {
       readonly kind: 'decided'
       readonly decision: ReviewDecisionKind
@@ -104,7 +104,7 @@ export function reviewOfPending(pending: PendingReview): ReviewLike {
 }
 
 /** What an event says of how a review was decided. */
-export function decidedEnd(event: Omit<Decided, 'type' | 'runId' | 'seq' | 'id'>): ReviewEnd {
+export function decidedEnd(event: Omit<Decided, 'type' | 'runId' | 'seq' | 'id'>): ReviewClosing {
   const { decision, decidedBy: by, decidedAt: at, feedback, revisedOutput } = event
   return { kind: 'decided', decision, by, at, feedback, revisedOutput }
 }
@@ -113,7 +113,7 @@ export function decidedEnd(event: Omit<Decided, 'type' | 'runId' | 'seq' | 'id'>
  * Whether a tool asks for words, and not whether it may be called: what it asks is all that it was given,
  * or it was given nothing.
  */
-export function isQuestion({ timing, taskDescription: asked, detail }: ReviewLike): boolean {
+export function asksForText({ timing, taskDescription: asked, detail }: ReviewLike): boolean {
   if (timing !== 'DURING_EXECUTION' || detail?.tool === undefined) return false
   const { input } = detail.tool
   if (input === null || input === asked) return true
@@ -164,7 +164,7 @@ function instantAfter(instant: string, ms: number): string | undefined {
   return ms === 0 || Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-function endOfGate(gate: GateState): ReviewEnd | undefined {
+function endOfGate(gate: GateState): ReviewClosing | undefined {
   const { status, decision, decidedAt, action, reason = '' } = gate
   if (status === 'WITHDRAWN') return { kind: 'withdrawn', reason }
   if (status === 'TIMED_OUT' && action !== undefined) return { kind: 'timed_out', action }

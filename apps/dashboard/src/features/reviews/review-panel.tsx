@@ -19,7 +19,7 @@ import {
   reviewTitle,
   TIMING,
   EXIT_DOES,
-  REJECT_DOES,
+  REJECT_EFFECT,
   actionWords,
   forbiddenWords,
   roleWords,
@@ -28,7 +28,7 @@ import {
 } from './review-words.ts'
 import { useDecision, type Deciding } from './use-decision.ts'
 import { ReviewForm, type ReviewFormProps, focusOnce } from './review-form.tsx'
-import { type ReviewLike, isQuestion } from './review-like.ts'
+import { type ReviewLike, asksForText } from './review-like.ts'
 import styles from './review-panel.module.css'
 
 /** The editor comes with the comparison of texts, which most readers never need. */
@@ -176,7 +176,7 @@ function RejectForm(props: ReviewFormProps) {
       kind="danger"
       isBlocked={draft.feedback.trim() === ''}
     >
-      <Field label="What should be different" required hint={REJECT_DOES[review.timing]}>
+      <Field label="What should be different" required hint={REJECT_EFFECT[review.timing]}>
         {(control) => (
           <TextArea
             {...control}
@@ -280,7 +280,7 @@ function ReviewSubject({ review }: { readonly review: ReviewLike }) {
         {timing === 'DURING_EXECUTION' && (
           <>
             {hasWordsOfItsOwn(review) && <Text>{taskDescription}</Text>}
-            {!isQuestion(review) && detail?.tool !== undefined && (
+            {!asksForText(review) && detail?.tool !== undefined && (
               <JsonView value={detail.tool.input} label="the input" depth={3} />
             )}
           </>

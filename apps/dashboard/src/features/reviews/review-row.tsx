@@ -10,16 +10,16 @@ import { isWorthKeeping } from './decision-body.ts'
 import { useDecidedHere, useDraft } from './drafts.ts'
 import { ReviewClosed } from './review-closed.tsx'
 import { ReviewPanel } from './review-panel.tsx'
-import { tagsOf } from './review-filters.tsx'
-import { isQuestion } from './review-like.ts'
-import { endWords, forbiddenWords, previewOf, roleWords, TIMING } from './review-words.ts'
+import { runTagLabels } from './review-filters.tsx'
+import { asksForText } from './review-like.ts'
+import { endWords, forbiddenWords, reviewPreview, roleWords, TIMING } from './review-words.ts'
 import styles from './reviews-page.module.css'
 
 import type { ReviewLike } from './review-like.ts'
 import type { DecidingMany } from './use-decide-many.ts'
 
 /** A line that opens to the review itself. */
-export const ReviewRow = memo(function ReviewRow({
+export const ReviewItem = memo(function ReviewRow({
   review,
   onDismiss,
   isSelected,
@@ -145,7 +145,7 @@ function RowActions({
   const look = { size: 's', disabled: forbidden !== undefined, title: forbidden } as const
   return (
     <>
-      {!isOpen && !isQuestion(review) && (
+      {!isOpen && !asksForText(review) && (
         <Button
           {...look}
           kind="primary"
@@ -200,8 +200,8 @@ function ReviewFacts({ review }: { readonly review: ReviewLike }) {
 /** The inputs and tags of the run, the start of what is under review, and who can decide it. */
 function Preview({ review }: { readonly review: ReviewLike }) {
   const inputs = Object.entries(review.run?.inputs ?? {})
-  const tags = tagsOf(review)
-  const text = previewOf(review)
+  const tags = runTagLabels(review)
+  const text = reviewPreview(review)
   const role = forbiddenWords(review) ?? roleWords(review)[0]
   return (
     <>

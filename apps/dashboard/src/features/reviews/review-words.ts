@@ -1,6 +1,6 @@
 /** Pure: what a review asks, and what comes of each answer, as a person says it. */
 import { DECISION } from '../../ui/labels.ts'
-import { isQuestion, type ReviewEnd, type ReviewLike } from './review-like.ts'
+import { asksForText, type ReviewClosing, type ReviewLike } from './review-like.ts'
 
 import type { ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol'
 
@@ -13,7 +13,7 @@ export const TIMING: Readonly<Record<ReviewTiming, string>> = {
 
 /** What is looked at. */
 export function subjectOf(review: ReviewLike): string {
-  if (isQuestion(review)) return 'Question'
+  if (asksForText(review)) return 'Question'
   if (review.timing === 'BEFORE_EXECUTION') return 'What the task is to do'
   if (review.timing === 'AFTER_EXECUTION') return 'Output'
   const { tool } = review.detail ?? {}
@@ -56,14 +56,14 @@ export const KIND_WORDS: Readonly<Record<ReviewKind, string>> = {
 export function kindOf(review: ReviewLike): ReviewKind {
   if (review.timing === 'AFTER_EXECUTION') return 'output'
   if (review.timing === 'BEFORE_EXECUTION') return 'input'
-  return isQuestion(review) ? 'question' : 'call'
+  return asksForText(review) ? 'question' : 'call'
 }
 
 /** Longest preview, in characters; the rest is in the review itself. */
 const PREVIEW_LENGTH = 280
 
 /** The start of what is under review, on one line. */
-export function previewOf(review: ReviewLike): string {
+export function reviewPreview(review: ReviewLike): string {
   const { taskOutput, taskDescription, prompt, detail } = review
   const texts: Readonly<Record<ReviewKind, string>> = {
     output: taskOutput,
@@ -92,14 +92,14 @@ const AFTER_TIMEOUT: Readonly<Record<ReviewTimeoutAction, (review: ReviewLike) =
 
 /** What approving does. */
 export function goesOn(review: ReviewLike): string {
-  if (isQuestion(review)) return 'the agent goes on without an answer'
+  if (asksForText(review)) return 'the agent goes on without an answer'
   if (review.timing === 'BEFORE_EXECUTION') return 'the task begins as it is'
   return review.timing === 'DURING_EXECUTION'
     ? 'the tool is called with this input'
     : 'the output is taken as it is'
 }
 
-export const REJECT_DOES: Readonly<Record<ReviewTiming, string>> = {
+export const REJECT_EFFECT: Readonly<Record<ReviewTiming, string>> = {
   BEFORE_EXECUTION: 'The task is not done and fails with your words as the reason.',
   DURING_EXECUTION: 'The tool is not called; the agent is told your words and goes on.',
   AFTER_EXECUTION: 'The agent does the task again with your words.',
@@ -117,7 +117,7 @@ export const EXIT_DOES: Readonly<Record<ReviewTiming, string>> = {
 
 /** Words of the buttons. */
 export function actionWords(review: ReviewLike): Readonly<Record<ReviewDecisionKind, string>> {
-  const isAsked = isQuestion(review)
+  const isAsked = asksForText(review)
   return {
     CONTINUE: isAsked ? 'Go on without an answer' : 'Approve',
     EDIT: isAsked ? 'Answer…' : 'Edit…',
@@ -127,7 +127,7 @@ export function actionWords(review: ReviewLike): Readonly<Record<ReviewDecisionK
 }
 
 /** How a review was closed; `isKnownOther` when it is certain that the reader did not. */
-export function endWords(end: ReviewEnd, isKnownOther: boolean): string {
+export function endWords(end: ReviewClosing, isKnownOther: boolean): string {
   switch (end.kind) {
     case 'decided': {
       const { decision, by } = end

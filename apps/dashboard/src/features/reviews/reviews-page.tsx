@@ -8,10 +8,10 @@ import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { Field } from '../../ui/controls/field.tsx'
 import { Checkbox, TextArea } from '../../ui/controls/inputs.tsx'
-import { inOrder, NO_REVIEWS } from './open-reviews.ts'
+import { inOrder, NO_OPEN_REVIEWS } from './open-reviews.ts'
 import { ReviewFailure } from './review-failure.tsx'
 import { EVERY_REVIEW, fitsFilter, ReviewFilters } from './review-filters.tsx'
-import { ReviewRow } from './review-row.tsx'
+import { ReviewItem } from './review-row.tsx'
 import { reviewTitle } from './review-words.ts'
 import { useDecideMany, type DecidingMany } from './use-decide-many.ts'
 import { useDismissClosed, useOpenReviews } from './use-open-reviews.ts'
@@ -23,7 +23,7 @@ import type { ReviewLike } from './review-like.ts'
 export function ReviewsPage() {
   const { data, error, refetch, isFetching } = useOpenReviews()
   const dismiss = useDismissClosed()
-  const { open, closed } = data ?? NO_REVIEWS
+  const { open, closed } = data ?? NO_OPEN_REVIEWS
   const [filter, setFilter] = useState(EVERY_REVIEW)
   const [selectedIds, setSelected] = useState<readonly string[]>([])
   const deciding = useDecideMany()
@@ -79,7 +79,7 @@ export function ReviewsPage() {
       {reviews.length > 0 && (
         <ul className={styles['list']} aria-label="Reviews">
           {reviews.map((review) => (
-            <ReviewRow
+            <ReviewItem
               key={review.reviewId}
               review={review}
               onDismiss={dismiss}

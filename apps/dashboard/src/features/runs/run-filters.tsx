@@ -21,7 +21,7 @@ const GROUPS: readonly Segment<RunGroup>[] = [
 /** How a filter is gone to; `replace` leaves no step to come back to. */
 export type GoToFilter = (filter: RunFilter, how?: { readonly replace: boolean }) => void
 
-export function RunFilters({
+export function RunFilterBar({
   filter,
   search,
   onChange,

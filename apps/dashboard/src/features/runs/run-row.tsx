@@ -12,7 +12,7 @@ import unseen from '../../ui/show/unseen.module.css'
 import styles from './run-row.module.css'
 
 /** A run; `fits` is whether the filter still fits it. */
-export const RunRow = memo(function RunRow({
+export const RunListRow = memo(function RunRow({
   run,
   fits,
   onTag,

@@ -16,7 +16,7 @@ import { useCapabilities } from '../../api/use-capabilities.ts'
 import { useStore } from '../../lib/store.ts'
 import { CodeBlock } from '../../ui/show/text.tsx'
 import { filterOf, filterQuery, isUnfiltered, type RunFilter } from './run-filter.ts'
-import { RunFilters } from './run-filters.tsx'
+import { RunFilterBar } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
 import { useRunList } from './use-run-list.ts'
 import unseen from '../../ui/show/unseen.module.css'
@@ -52,7 +52,7 @@ export function RunsPage({ query }: { readonly query: Readonly<Record<string, st
           </LinkButton>
         )}
       </header>
-      <RunFilters filter={filter} search={search} onChange={goToFilter} />
+      <RunFilterBar filter={filter} search={search} onChange={goToFilter} />
       {error !== null && (
         <ReadAgain
           title={

@@ -14,7 +14,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { VirtualTable, type VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
 import { fitsGroup } from './run-filter.ts'
 import { revealed, shownRuns, type RunListState } from './run-list.ts'
-import { RunRow } from './run-row.tsx'
+import { RunListRow } from './run-row.tsx'
 import styles from './runs-table.module.css'
 
 /** Columns, in the order of the cells of a row. */
@@ -78,7 +78,7 @@ export function RunsTable({
         onEnd={onEnd}
         onTop={setAtTop}
       >
-        {(run) => <RunRow run={run} fits={fitsGroup(filter, run.status)} onTag={onTag} />}
+        {(run) => <RunListRow run={run} fits={fitsGroup(filter, run.status)} onTag={onTag} />}
       </VirtualTable>
       <div role="status" className={styles['news']}>
         {fresh.size > 0 && !showsNew && (

@@ -6,7 +6,7 @@ import { Select, TextArea, TextInput } from '../../ui/controls/inputs.tsx'
 import { problemText } from '../../ui/schema-form/placed-problems.ts'
 import { isWithin } from '../../ui/schema-form/pointer.ts'
 import { NumberInput } from '../../ui/schema-form/number-input.tsx'
-import { listOf, partsOf, type SchemaNode } from '../../ui/schema-form/schema.ts'
+import { listOf, partsOf, type FormSchema } from '../../ui/schema-form/schema.ts'
 import styles from './submit.module.css'
 
 import type { Typed } from './draft.ts'
@@ -45,14 +45,14 @@ const YES_OR_NO: readonly Choice[] = [
 ]
 
 /** Fields of an object of the body. */
-export function BodyFields({
+export function SchemaFields({
   schema: { properties },
   looks,
   path,
   value,
   set,
 }: {
-  readonly schema: SchemaNode
+  readonly schema: FormSchema
   readonly looks: FieldLooks
   readonly path: string
   readonly value: Typed
@@ -79,7 +79,7 @@ export function BodyField({
   ...look
 }: FieldLook & {
   /** Text by default. */
-  readonly schema?: SchemaNode
+  readonly schema?: FormSchema
   readonly path: string
   readonly value: unknown
   readonly onChange: (value: FieldValue) => void
@@ -169,7 +169,7 @@ function TextControl({ control, value, look, onChange }: ControlProps) {
 }
 
 /** The values of an enum, and their labels: `AFTER_EVERY_TASK` is shown as `After every task`. */
-function choicesOf(schema: SchemaNode): readonly Choice[] | undefined {
+function choicesOf(schema: FormSchema): readonly Choice[] | undefined {
   if (schema.type === 'boolean') return YES_OR_NO
   if (schema.enum === undefined) return undefined
   return listOf(schema.enum).map((option) => {

@@ -1,5 +1,5 @@
 /** From a body, or from a run that there was, to a draft. Pure. */
-import { emptyDraft, type Row, type SubmissionDraft, type TaskDraft } from './draft.ts'
+import { emptyDraft, type NamedValue, type SubmissionDraft, type TaskDraft } from './draft.ts'
 import { inputNames } from './variables.ts'
 
 import type {
@@ -82,7 +82,7 @@ function keyAt(index: number): string {
   return `t${index + 1}`
 }
 
-function rowsOf(fields: Readonly<TagMap>): readonly Row[] {
+function rowsOf(fields: Readonly<TagMap>): readonly NamedValue[] {
   return Object.entries(fields).map(([name, value], index) => ({
     key: `r${index + 1}`,
     name,

@@ -7,7 +7,7 @@
 import type { EnsembleInfo } from '@tutti/protocol'
 
 /** How much of a run the request says: its inputs, changes of its tasks, or all of its tasks. */
-export type Level = 'inputs' | 'overrides' | 'tasks'
+export type SubmissionLevel = 'inputs' | 'overrides' | 'tasks'
 
 /** Fields of the body while they are typed: any may be missing, or not match its schema yet. */
 export type Typed = Readonly<Record<string, unknown>>
@@ -44,7 +44,7 @@ export interface OverrideDraft extends Typed {
 export type Overrides = Readonly<Record<string, OverrideDraft>>
 
 /** A name with its value; `key` stays the same while both are typed. */
-export interface Row {
+export interface NamedValue {
   readonly key: string
   readonly name: string
   readonly value: string
@@ -54,19 +54,19 @@ export interface Row {
 
 /** Everything that is typed. */
 export interface SubmissionDraft {
-  readonly level: Level
+  readonly level: SubmissionLevel
   /** The first one of the server when undefined. */
   readonly ensemble: string | undefined
   /** By the name of the variable, for all ensembles. */
   readonly inputs: Readonly<Record<string, string>>
   /** Inputs that no text of a task has a variable for. */
-  readonly moreInputs: readonly Row[]
+  readonly moreInputs: readonly NamedValue[]
   /** By ensemble and then by task. */
   readonly overrides: Readonly<Record<string, Overrides>>
   readonly tasks: readonly TaskDraft[]
   readonly options: Typed
   readonly budget: Typed
-  readonly tags: readonly Row[]
+  readonly tags: readonly NamedValue[]
   /** One name a line. */
   readonly webhooks: string
   readonly runId: string

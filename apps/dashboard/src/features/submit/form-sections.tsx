@@ -1,11 +1,11 @@
 /** The sections of the form, as the level asks for them. */
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
-import { pointer } from '../../ui/schema-form/pointer.ts'
+import { childPointer } from '../../ui/schema-form/pointer.ts'
 import { BodyField } from './body-fields.tsx'
 import {
   chosenEnsemble,
-  type Level,
+  type SubmissionLevel,
   type SubmissionDraft,
   type ChangeDraft,
   withField,
@@ -19,13 +19,13 @@ import styles from './submit.module.css'
 
 import type { Capabilities, EnsembleInfo } from '@tutti/protocol'
 
-const LEVELS: readonly { readonly value: Level; readonly label: string }[] = [
+const LEVELS: readonly { readonly value: SubmissionLevel; readonly label: string }[] = [
   { value: 'inputs', label: 'Inputs' },
   { value: 'overrides', label: 'Adjust tasks' },
   { value: 'tasks', label: 'Own tasks' },
 ]
 
-const MEANINGS: Readonly<Record<Level, string>> = {
+const MEANINGS: Readonly<Record<SubmissionLevel, string>> = {
   inputs: 'The tasks of the ensemble run as they are, with these inputs.',
   overrides: 'The tasks of the ensemble run with changes for this run alone.',
   tasks: 'Tasks of your own run in place of those of the ensemble, with its model and limits.',
@@ -120,7 +120,7 @@ function InputsSection({
         {names.map((name) => (
           <BodyField
             key={name}
-            path={pointer('/inputs', name)}
+            path={childPointer('/inputs', name)}
             label={name}
             isRequired={needed.includes(name)}
             area="line"

@@ -6,7 +6,7 @@ import { Field } from '../../ui/controls/field.tsx'
 import { Select, TextInput } from '../../ui/controls/inputs.tsx'
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { useErrors } from './body-fields.tsx'
-import { nextKey, type Row } from './draft.ts'
+import { nextKey, type NamedValue } from './draft.ts'
 import styles from './submit.module.css'
 
 /** One that can be taken. */
@@ -106,11 +106,11 @@ export function RowFields({
   readonly one: string
   readonly add: string
   readonly hint?: string
-  readonly rows: readonly Row[]
-  readonly onChange: (rows: readonly Row[]) => void
+  readonly rows: readonly NamedValue[]
+  readonly onChange: (rows: readonly NamedValue[]) => void
 }) {
   const errors = useErrors(path, { isGroup: path === '/inputs' })
-  const change = (at: number, part: Partial<Row>): void =>
+  const change = (at: number, part: Partial<NamedValue>): void =>
     onChange(rows.map((row, index) => (index === at ? { ...row, ...part } : row)))
   return (
     <fieldset data-pointer={path} className={styles['rows']}>

@@ -2,7 +2,7 @@
 import { isJsonObject, RunBudgetBody, RunOptionsBody, RunReviewBody } from '@tutti/protocol'
 import { useState } from 'react'
 
-import { BodyField, BodyFields, type FieldLooks } from './body-fields.tsx'
+import { BodyField, SchemaFields, type FieldLooks } from './body-fields.tsx'
 import { withField, type ChangeDraft, type SubmissionDraft } from './draft.ts'
 import { RowFields } from './list-fields.tsx'
 import styles from './submit.module.css'
@@ -136,7 +136,7 @@ function SettingsFields({
   ]
   return groups.map((group) => (
     <div key={group.path} className={styles['pair']}>
-      <BodyFields {...group} />
+      <SchemaFields {...group} />
     </div>
   ))
 }

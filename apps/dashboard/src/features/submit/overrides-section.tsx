@@ -10,7 +10,7 @@ import {
   type ChangeDraft,
 } from './draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { pointer } from '../../ui/schema-form/pointer.ts'
+import { childPointer } from '../../ui/schema-form/pointer.ts'
 import { useErrors } from './body-fields.tsx'
 import { OverrideFields } from './task-fields.tsx'
 import styles from './submit.module.css'
@@ -76,7 +76,7 @@ function OverrideEditor({
   /** Undefined takes every change back. */
   readonly onChange: (override: OverrideDraft | undefined) => void
 }) {
-  const path = pointer('/taskOverrides', name)
+  const path = childPointer('/taskOverrides', name)
   const errors = useErrors(path, { isGroup: true })
   const [wasChanged] = useState(override !== undefined)
   const given = override ?? {}

@@ -6,12 +6,12 @@
  */
 import { decode, SubmitRunBody, type Capabilities, type Problem, suggest } from '@tutti/protocol'
 
-import { readJson } from '../../ui/schema-form/form-draft.ts'
-import { keysOf, pointer, valueAt } from '../../ui/schema-form/pointer.ts'
+import { parseJsonText } from '../../ui/schema-form/form-draft.ts'
+import { keysOf, childPointer, valueAt } from '../../ui/schema-form/pointer.ts'
 import { failureCode, failureProblems, failureText } from '../../api/failure.ts'
 import {
   chosenOverrides,
-  type Row,
+  type NamedValue,
   type SubmissionDraft,
   taskTitle,
   type TaskDraft,
@@ -45,13 +45,13 @@ function bodyProblems(body: unknown): readonly Problem[] {
 }
 
 /** The text of a body, read and checked. */
-export type ReadBody =
+export type TypedBody =
   | { readonly ok: true; readonly body: SubmitRunBody }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 /** Reads a body that was typed as JSON. */
-export function readBody(text: string): ReadBody {
-  const read = readJson(text)
+export function readTypedBody(text: string): TypedBody {
+  const read = parseJsonText(text)
   if (!read.ok) return { ok: false, problems: [{ path: '', message: `is not JSON: ${read.why}` }] }
   const decoded = decode(SubmitRunBody, read.value)
   return decoded.ok ? { ok: true, body: decoded.value } : decoded
@@ -70,14 +70,14 @@ function inputProblems(draft: SubmissionDraft, { ensembles }: Capabilities): rea
   return inputNames(draft, ensembles)
     .needed.filter((name) => !Object.hasOwn(draft.inputs, name))
     .filter((name) => !draft.moreInputs.some((row) => row.name === name))
-    .map((name) => ({ path: pointer('/inputs', name), message: 'is required' }))
+    .map((name) => ({ path: childPointer('/inputs', name), message: 'is required' }))
 }
 
 function overrideProblems(draft: SubmissionDraft, capabilities: Capabilities): readonly Problem[] {
   const known = capabilities.tools.map(({ name }) => name)
   const overrides = chosenOverrides(draft, capabilities.ensembles)
   return Object.entries(overrides).flatMap(([name, { model, tools }]) => {
-    const path = pointer('/taskOverrides', name)
+    const path = childPointer('/taskOverrides', name)
     return [
       ...modelProblems(model, `${path}/model`, capabilities),
       ...toolProblems(tools?.add, `${path}/tools/add`, known),
@@ -85,7 +85,7 @@ function overrideProblems(draft: SubmissionDraft, capabilities: Capabilities): r
   })
 }
 
-function rowProblems(rows: readonly Row[], path: string): readonly Problem[] {
+function rowProblems(rows: readonly NamedValue[], path: string): readonly Problem[] {
   const names = rows.map(({ name }) => name)
   const hasNameless = rows.some(({ name, value }) => name === '' && value !== '')
   const twice = new Set(names.filter((name, at) => name !== '' && names.indexOf(name) < at))
@@ -165,7 +165,7 @@ function nameProblems(
 
 function schemaTextProblems({ outputSchema }: TaskDraft, path: string): readonly Problem[] {
   if (outputSchema === undefined) return []
-  const read = readJson(outputSchema)
+  const read = parseJsonText(outputSchema)
   return read.ok ? [] : [{ path: `${path}/outputSchema`, message: `is not JSON: ${read.why}` }]
 }
 

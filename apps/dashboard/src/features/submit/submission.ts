@@ -4,11 +4,11 @@
  * S1 The body has what belongs to the level and the ensemble that are chosen, and nothing else.
  * S2 Nothing that was typed is mended: what does not fit goes into the body as it is, and is told there.
  */
-import { readJson } from '../../ui/schema-form/form-draft.ts'
+import { parseJsonText } from '../../ui/schema-form/form-draft.ts'
 import {
   chosenOverrides,
   type OverrideDraft,
-  type Row,
+  type NamedValue,
   type SubmissionDraft,
   type TaskDraft,
 } from './draft.ts'
@@ -60,7 +60,7 @@ function inputsOf(
 
 function taskBody({ key: _key, ...task }: TaskDraft, tasks: readonly TaskDraft[]): object {
   const { outputSchema, context } = task
-  const read = outputSchema === undefined ? undefined : readJson(outputSchema)
+  const read = outputSchema === undefined ? undefined : parseJsonText(outputSchema)
   return withoutNothing({
     ...task,
     context: context?.map((other) => referenceTo(other, tasks)),
@@ -76,14 +76,14 @@ function overrideBody({ tools, ...override }: OverrideDraft): object {
 }
 
 /** The names of rows with their values; a row without a name is none yet. */
-function fieldsOf(rows: readonly Row[]): Readonly<Record<string, string>> {
+function fieldsOf(rows: readonly NamedValue[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     rows.flatMap(({ name, value }) => (name === '' ? [] : [[name, value] as const])),
   )
 }
 
 /** Returns the tags; a number or boolean keeps its type while its text is unchanged. */
-function tagsOf(rows: readonly Row[]): Readonly<TagMap> {
+function tagsOf(rows: readonly NamedValue[]): Readonly<TagMap> {
   return Object.fromEntries(
     rows.flatMap(({ name, value, typed }) => {
       const sent = typed !== undefined && String(typed) === value ? typed : value

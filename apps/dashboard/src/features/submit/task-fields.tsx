@@ -7,7 +7,7 @@ import {
 } from '@tutti/protocol'
 import { useState } from 'react'
 
-import { BodyFields, type FieldLook, type FieldLooks } from './body-fields.tsx'
+import { SchemaFields, type FieldLook, type FieldLooks } from './body-fields.tsx'
 import { taskTitle, withField, type OverrideDraft, type TaskDraft } from './draft.ts'
 import { PickField } from './list-fields.tsx'
 import styles from './submit.module.css'
@@ -56,7 +56,7 @@ const FOLDED = [
   'additionalContext',
 ] as const
 
-export function TaskFields({
+export function TaskForm({
   path,
   task,
   tasks,
@@ -73,7 +73,7 @@ export function TaskFields({
   const fields = { schema: TaskDefinitionBody, path, value: task, set }
   return (
     <div className={styles['fields']}>
-      <BodyFields {...fields} looks={OWN_TASK} />
+      <SchemaFields {...fields} looks={OWN_TASK} />
       <div className={styles['pair']}>
         <PickField
           path={`${path}/context`}
@@ -95,16 +95,16 @@ export function TaskFields({
           onChange={(values) => set('tools', values)}
         />
       </div>
-      <BodyFields {...fields} looks={{ model: modelLook(models, 'That of the ensemble') }} />
+      <SchemaFields {...fields} looks={{ model: modelLook(models, 'That of the ensemble') }} />
       <details className={styles['fold']} open={isFoldOpen}>
         <summary>More of this task</summary>
         <div className={styles['fields']}>
-          <BodyFields {...fields} looks={MORE_OF_TASK} />
+          <SchemaFields {...fields} looks={MORE_OF_TASK} />
           <div className={styles['pair']}>
-            <BodyFields {...fields} looks={reviewLooks('As the review policy says')} />
+            <SchemaFields {...fields} looks={reviewLooks('As the review policy says')} />
           </div>
           <div className={styles['pair']}>
-            <BodyFields
+            <SchemaFields
               {...fields}
               looks={{ maxIterations: { label: 'Model calls at most', placeholder: '25' } }}
             />
@@ -135,9 +135,9 @@ export function OverrideFields({
     set('tools', withField(override.tools ?? {}, part, values))
   return (
     <>
-      <BodyFields {...fields} looks={OVERRIDE} />
+      <SchemaFields {...fields} looks={OVERRIDE} />
       <div className={styles['pair']}>
-        <BodyFields
+        <SchemaFields
           {...fields}
           looks={{
             model: modelLook(models, 'As it is'),
@@ -146,7 +146,7 @@ export function OverrideFields({
         />
       </div>
       <div className={styles['pair']}>
-        <BodyFields {...fields} looks={reviewLooks('As it is')} />
+        <SchemaFields {...fields} looks={reviewLooks('As it is')} />
       </div>
       <div className={styles['pair']}>
         <PickField

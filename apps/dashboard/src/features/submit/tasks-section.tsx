@@ -15,7 +15,7 @@ import {
   type ChangeDraft,
 } from './draft.ts'
 import { useErrors } from './body-fields.tsx'
-import { TaskFields } from './task-fields.tsx'
+import { TaskForm } from './task-fields.tsx'
 import styles from './submit.module.css'
 
 import type { Capabilities } from '@tutti/protocol'
@@ -127,7 +127,7 @@ function TaskEditor({
           {error}
         </p>
       ))}
-      <TaskFields
+      <TaskForm
         path={`/tasks/${index}`}
         task={task}
         tasks={tasks}

@@ -12,7 +12,7 @@ import {
   refusalsOf,
   standing,
   type Refusal,
-  readBody,
+  readTypedBody,
   submissionProblems,
 } from './submission-problems.ts'
 import { bodyOf } from './submission.ts'
@@ -51,7 +51,7 @@ export function useSubmission({ from, capabilities, initial, kept }: Beginning) 
       const made = bodyOf(draft, ensembles)
       return { body: made, own: submissionProblems(draft, made, capabilities) }
     }
-    const read = readBody(json)
+    const read = readTypedBody(json)
     return read.ok ? { body: read.body, own: [] } : { body: undefined, own: read.problems }
   }, [draft, json, ensembles, capabilities])
   const problems: readonly Problem[] = useMemo(
@@ -77,7 +77,7 @@ export function useSubmission({ from, capabilities, initial, kept }: Beginning) 
         keep({ ...latest.current, json: JSON.stringify(body, undefined, 2) })
         return true
       }
-      const read = readBody(json ?? '')
+      const read = readTypedBody(json ?? '')
       const next = read.ok ? draftOfBody(read.body, ensembles) : undefined
       if (next === undefined) return false
       keep({ ...latest.current, draft: withTyped(next, draft, ensembles), json: undefined })

@@ -99,7 +99,7 @@ export function notesOf(
 }
 
 /** Milliseconds of an instant; undefined when there is none, or it is no time. */
-export function msOf(instant: string | undefined): number | undefined {
+export function instantMs(instant: string | undefined): number | undefined {
   const ms = instant === undefined ? Number.NaN : Date.parse(instant)
   return Number.isNaN(ms) ? undefined : ms
 }
@@ -143,7 +143,7 @@ function notesOfTurn(turn: TurnState, reading: Reading, before: Reached): TurnNo
   const target = targetOf(reading, turn)
   const models: ModelSpan[] = []
   for (const failure of turn.failures) {
-    const endMs = Math.max(modelMs, msOf(failure.failedAt) ?? clock)
+    const endMs = Math.max(modelMs, instantMs(failure.failedAt) ?? clock)
     const startMs = Math.max(modelMs, endMs - failure.latencyMs)
     models.push({ kind: 'model', startMs, endMs, status: 'failed', target, turn, failure })
     modelMs = endMs
@@ -178,10 +178,10 @@ function answerOf(turn: TurnState, reading: Reading, reached: Reached): ModelSpa
   // The last call of a turn that failed is one of its failures; one that was cut off is not.
   if (status === 'FAILED' && lastFailure !== undefined) return undefined
   const waited = reached.clock + (lastFailure?.retryInMs ?? 0)
-  const startMs = Math.max(reached.modelMs, msOf(turn.startedAt) ?? waited)
+  const startMs = Math.max(reached.modelMs, instantMs(turn.startedAt) ?? waited)
   const goesOn = status === 'RUNNING' && reading.goesOn
   const said =
-    msOf(turn.completedAt) ?? derivedEnd(turn, startMs, [reached.clock, reading.cutOffMs])
+    instantMs(turn.completedAt) ?? derivedEnd(turn, startMs, [reached.clock, reading.cutOffMs])
   return {
     kind: 'model',
     startMs,
@@ -210,7 +210,7 @@ interface CallReading {
 function callTree(call: ToolCallState, { reading, turn, leastMs }: CallReading): CallTree {
   const { id, startedAt, completedAt, durationMs, status } = call
   const goesOn = status === 'RUNNING' && reading.goesOn
-  const startMs = Math.max(leastMs, msOf(startedAt) ?? leastMs)
+  const startMs = Math.max(leastMs, instantMs(startedAt) ?? leastMs)
   const derived = durationMs === undefined ? (reading.cutOffMs ?? startMs) : startMs + durationMs
   const span: ToolSpan = {
     kind: 'tool',
@@ -218,7 +218,7 @@ function callTree(call: ToolCallState, { reading, turn, leastMs }: CallReading):
     status: status === 'RUNNING' && !goesOn ? 'failed' : CALL_STATUS[status],
     target: targetOf(reading, turn, id),
     call,
-    ...(goesOn ? {} : { endMs: Math.max(startMs, msOf(completedAt) ?? derived) }),
+    ...(goesOn ? {} : { endMs: Math.max(startMs, instantMs(completedAt) ?? derived) }),
   }
   const steps = call.steps.map((step) => callTree(step, { reading, turn, leastMs: startMs }))
   const agents = (reading.agentsOf.get(id) ?? []).map((agentCall): CallTree => ({
@@ -230,8 +230,8 @@ function callTree(call: ToolCallState, { reading, turn, leastMs }: CallReading):
 
 function agentSpan(agentCall: AgentCallState, call: ToolSpan): AgentSpan {
   const goesOn = agentCall.status === 'RUNNING' && call.endMs === undefined
-  const startMs = Math.max(call.startMs, msOf(agentCall.startedAt) ?? call.startMs)
-  const endMs = msOf(agentCall.completedAt) ?? call.endMs ?? startMs
+  const startMs = Math.max(call.startMs, instantMs(agentCall.startedAt) ?? call.startMs)
+  const endMs = instantMs(agentCall.completedAt) ?? call.endMs ?? startMs
   return {
     kind: 'agent',
     startMs,

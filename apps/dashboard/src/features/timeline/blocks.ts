@@ -4,7 +4,7 @@
  * kept in sight as a line of its own.
  */
 import type { Lane } from './timeline-model.ts'
-import { pxOf, type Frame } from './scale.ts'
+import { pxOf, type TimeFrame } from './scale.ts'
 
 /** A note narrower than this is drawn together with its neighbours, in pixels. */
 const NARROW = 1.5
@@ -25,7 +25,7 @@ export interface Block {
 }
 
 /** The blocks of a lane within a frame; what goes on reaches to `nowMs`. */
-export function blocksOf(lane: Lane, frame: Frame, nowMs: number): readonly Block[] {
+export function blocksOf(lane: Lane, frame: TimeFrame, nowMs: number): readonly Block[] {
   const blocks: Block[] = []
   let open: Growing | undefined
   for (let at = firstWithin(lane, frame, nowMs); at < lane.length; at += 1) {
@@ -69,7 +69,7 @@ function closed({ busyPx, ...block }: Growing): Block {
 }
 
 /** Place of the first note that reaches into the frame; notes are in order and do not overlap. */
-function firstWithin(lane: Lane, frame: Frame, nowMs: number): number {
+function firstWithin(lane: Lane, frame: TimeFrame, nowMs: number): number {
   let [low, high] = [0, lane.length]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)

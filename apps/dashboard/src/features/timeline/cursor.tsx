@@ -9,7 +9,7 @@ import {
   placeAfterKey,
   placeNow,
   type Paper,
-  type Place,
+  type TimelinePlace,
   type Pointed,
 } from './places.ts'
 import { lanePlace } from './row-geometry.ts'
@@ -31,14 +31,14 @@ export interface CursorProps {
   readonly tops: readonly number[]
   readonly viewport: Viewport
   readonly times: Times
-  readonly onOpen: (place: Place) => void
+  readonly onOpen: (place: TimelinePlace) => void
   /** Told where the cursor is while it has the focus. */
   readonly onPoint: (pointed: Pointed | undefined) => void
 }
 
 /** The cursor, and what is read out as it moves. */
 export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: CursorProps) {
-  const [kept, setKept] = useState<Place>()
+  const [kept, setKept] = useState<TimelinePlace>()
   const [isFocused, setFocused] = useState(false)
   // The keyboard reaches all of the sheet, drawn or not.
   const whole: Paper = { ...paper, frame: { ...paper.frame, fromPx: 0, toPx: Infinity } }
@@ -46,7 +46,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
   if (place === undefined) return null
   const box = boxOf(place, { paper, tops })
   const words = sentenceOf(placeWords(place, times))
-  const show = (shown: Place, element: HTMLElement): void => {
+  const show = (shown: TimelinePlace, element: HTMLElement): void => {
     const wanted = boxOf(shown, { paper, tops })
     viewport.reveal(wanted)
     const sheet = element.parentElement?.getBoundingClientRect()
@@ -102,7 +102,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
 const RULE = { top: -12, bottom: 0 } as const
 
 function boxOf(
-  { row, track, fromPx, toPx }: Place,
+  { row, track, fromPx, toPx }: TimelinePlace,
   { paper, tops }: Pick<CursorProps, 'paper' | 'tops'>,
 ): Wanted {
   if (row < 0) return { fromPx: fromPx - 6, toPx: fromPx + 6, ...RULE }
@@ -118,7 +118,7 @@ function boxOf(
 const NOTE_LENGTH = 240
 
 /** What is said of a place. */
-function placeWords({ spans, mark }: Place, times: Times): Words {
+function placeWords({ spans, mark }: TimelinePlace, times: Times): Words {
   if (mark !== undefined) return markWords(mark, times)
   const [span] = spans
   if (span === undefined) return { title: plural(0, 'note'), facts: [] }

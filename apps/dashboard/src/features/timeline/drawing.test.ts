@@ -14,7 +14,7 @@ import {
   openingFactor,
   pxOf,
   sheetOf,
-  type Frame,
+  type TimeFrame,
 } from './scale.ts'
 import { isSelected, selectedPlace } from './selected-place.ts'
 
@@ -23,7 +23,7 @@ import type { GateState, TaskState, ToolCallState } from '@tutti/protocol'
 import type { Lane, TimelineRow } from './timeline-model.ts'
 import type { AttemptSpan, GateSpan, ModelSpan, ToolSpan } from './spans.ts'
 
-const frame = (scale: number, fromPx = 0, toPx = 1_000): Frame => ({
+const frame = (scale: number, fromPx = 0, toPx = 1_000): TimeFrame => ({
   originMs: 0,
   scale,
   fromPx,

@@ -5,25 +5,25 @@
  * rows are a track of their own, in row -1. What is too narrow to tell apart is one place.
  */
 import { blocksOf } from './blocks.ts'
-import { pxOf, type Frame } from './scale.ts'
+import { pxOf, type TimeFrame } from './scale.ts'
 
-import type { Span, TimelineMark } from './spans.ts'
+import type { TimelineSpan, TimelineMark } from './spans.ts'
 import type { TimelineModel, TimelineRow } from './timeline-model.ts'
 
-export interface Place {
+export interface TimelinePlace {
   /** -1 for the marks over all rows. */
   readonly row: number
   readonly track: number
   readonly fromPx: number
   readonly toPx: number
   /** What is there, in order; more than one where they are too narrow to tell apart. */
-  readonly spans: readonly Span[]
+  readonly spans: readonly TimelineSpan[]
   readonly mark?: TimelineMark
 }
 
 /** Where a card points, in pixels of the window. */
 export interface Pointed {
-  readonly place: Place
+  readonly place: TimelinePlace
   readonly x: number
   readonly top: number
   readonly bottom: number
@@ -32,14 +32,14 @@ export interface Pointed {
 /** The sheet that places are on. */
 export interface Paper {
   readonly model: TimelineModel
-  readonly frame: Frame
+  readonly frame: TimeFrame
   readonly nowMs: number
 }
 
 /** The places of a track, in order. */
 export function placesOf({ model, frame, nowMs }: Paper, row: number, track: number) {
   if (row < 0) {
-    return model.marks.map((mark): Place => {
+    return model.marks.map((mark): TimelinePlace => {
       const px = pxOf(frame, mark.atMs)
       return { row, track, fromPx: px, toPx: px, spans: [], mark }
     })
@@ -48,28 +48,36 @@ export function placesOf({ model, frame, nowMs }: Paper, row: number, track: num
   if (found === undefined) return []
   if (track === 0) return holdsOf(found).map((span) => placeOf(span, { row, frame, nowMs }))
   const lane = found.lanes[track - 1] ?? []
-  return blocksOf(lane, frame, nowMs).map(({ first, last, fromPx, toPx }): Place => {
+  return blocksOf(lane, frame, nowMs).map(({ first, last, fromPx, toPx }): TimelinePlace => {
     return { row, track, fromPx, toPx, spans: lane.slice(first, last + 1) }
   })
 }
 
 /** Attempts and gates of a row, in order. */
-function holdsOf({ attempts, gates }: TimelineRow): readonly Span[] {
+function holdsOf({ attempts, gates }: TimelineRow): readonly TimelineSpan[] {
   return [...attempts, ...gates].toSorted((one, other) => one.startMs - other.startMs)
 }
 
 function placeOf(
-  span: Span,
-  { row, frame, nowMs }: { readonly row: number; readonly frame: Frame; readonly nowMs: number },
-): Place {
+  span: TimelineSpan,
+  {
+    row,
+    frame,
+    nowMs,
+  }: { readonly row: number; readonly frame: TimeFrame; readonly nowMs: number },
+): TimelinePlace {
   const fromPx = pxOf(frame, span.startMs)
   const toPx = pxOf(frame, span.endMs ?? Math.max(nowMs, span.startMs))
   return { row, track: 0, fromPx, toPx: Math.max(toPx, fromPx + 1), spans: [span] }
 }
 
 /** The place at `px` of a track, or the nearest within `slack` pixels. */
-export function placeAt(places: readonly Place[], px: number, slack: number): Place | undefined {
-  let best: Place | undefined
+export function placeAt(
+  places: readonly TimelinePlace[],
+  px: number,
+  slack: number,
+): TimelinePlace | undefined {
+  let best: TimelinePlace | undefined
   let bestAway = Number.POSITIVE_INFINITY
   for (const place of places) {
     const away = Math.max(place.fromPx - px, px - place.toPx, 0)
@@ -82,7 +90,11 @@ export function placeAt(places: readonly Place[], px: number, slack: number): Pl
 }
 
 /** The place that a key leads to; undefined for other keys and where there is nothing further. */
-export function placeAfterKey(paper: Paper, place: Place, key: string): Place | undefined {
+export function placeAfterKey(
+  paper: Paper,
+  place: TimelinePlace,
+  key: string,
+): TimelinePlace | undefined {
   const track = placesOf(paper, place.row, place.track)
   const at = indexOfPlace(track, place)
   switch (key) {
@@ -103,22 +115,25 @@ export function placeAfterKey(paper: Paper, place: Place, key: string): Place | 
 }
 
 /** The first place there is: of the first row that has one. */
-export function firstPlace(paper: Paper): Place | undefined {
-  const start: Place = { row: -1, track: 0, fromPx: 0, toPx: 0, spans: [] }
+export function firstPlace(paper: Paper): TimelinePlace | undefined {
+  const start: TimelinePlace = { row: -1, track: 0, fromPx: 0, toPx: 0, spans: [] }
   return placeBeyond(paper, start, 1) ?? placesOf(paper, -1, 0)[0]
 }
 
 /** The place that holds now, at this scale, what `place` held; undefined when it is gone. */
-export function placeNow(paper: Paper, place: Place): Place | undefined {
+export function placeNow(paper: Paper, place: TimelinePlace): TimelinePlace | undefined {
   const track = placesOf(paper, place.row, place.track)
   return track[indexOfPlace(track, place)]
 }
 
 /** Spans are made anew as a run goes on: then one that began at the same time is the same. */
-function indexOfPlace(track: readonly Place[], { spans: [span], mark }: Place): number {
+function indexOfPlace(
+  track: readonly TimelinePlace[],
+  { spans: [span], mark }: TimelinePlace,
+): number {
   if (mark !== undefined) {
     const same = track.findIndex((other) => other.mark === mark)
-    const alike = (other: Place): boolean =>
+    const alike = (other: TimelinePlace): boolean =>
       other.mark?.atMs === mark.atMs && other.mark.kind === mark.kind
     return same === -1 ? track.findIndex(alike) : same
   }
@@ -131,7 +146,7 @@ function indexOfPlace(track: readonly Place[], { spans: [span], mark }: Place): 
 }
 
 /** The nearest place of the next track, up or down, that has any. */
-function placeBeyond(paper: Paper, place: Place, step: 1 | -1): Place | undefined {
+function placeBeyond(paper: Paper, place: TimelinePlace, step: 1 | -1): TimelinePlace | undefined {
   let { row, track } = place
   for (;;) {
     track += step

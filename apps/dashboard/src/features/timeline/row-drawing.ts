@@ -6,7 +6,7 @@
 import { blocksOf, type Block } from './blocks.ts'
 import { lanePlace, type LanePlace } from './row-geometry.ts'
 
-import type { Frame } from './scale.ts'
+import type { TimeFrame } from './scale.ts'
 import type { NoteSpan } from './spans.ts'
 import type { TimelineRow } from './timeline-model.ts'
 
@@ -31,7 +31,7 @@ export interface RowDrawing {
 }
 
 /** Draws what of a row is in a frame; places are relative to the start of the frame. */
-export function drawRow(row: TimelineRow, frame: Frame, nowMs: number): RowDrawing {
+export function drawRow(row: TimelineRow, frame: TimeFrame, nowMs: number): RowDrawing {
   const paths: Record<string, string> = {}
   const names: NoteName[] = []
   const add: Drawn['add'] = (look, path) => {
@@ -71,7 +71,7 @@ interface Drawn {
 }
 
 /** A note that reaches far beyond a frame is cut: numbers of millions are drawn badly. */
-function boxOf({ fromPx, toPx }: Block, frame: Frame, { top, height }: LanePlace): Box {
+function boxOf({ fromPx, toPx }: Block, frame: TimeFrame, { top, height }: LanePlace): Box {
   const from = Math.max(fromPx, frame.fromPx - AROUND)
   const to = Math.min(toPx, frame.toPx + AROUND)
   return {
@@ -85,7 +85,11 @@ function boxOf({ fromPx, toPx }: Block, frame: Frame, { top, height }: LanePlace
 }
 
 function drawBlock(
-  { block, kind, frame }: { readonly block: Block; readonly kind: string; readonly frame: Frame },
+  {
+    block,
+    kind,
+    frame,
+  }: { readonly block: Block; readonly kind: string; readonly frame: TimeFrame },
   { box, add }: Drawn,
 ): void {
   add(`${densityLook(block.density)}-${kind}`, rectangle(box))

@@ -3,7 +3,7 @@ import { memo } from 'react'
 
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
-import { ticksOf, pxOf, type Frame } from './scale.ts'
+import { ticksOf, pxOf, type TimeFrame } from './scale.ts'
 import styles from './timeline.module.css'
 
 import type { TimelineMark } from './spans.ts'
@@ -32,7 +32,7 @@ export const Ruler = memo(function Ruler({
   sheetPx,
 }: {
   readonly model: TimelineModel
-  readonly frame: Frame
+  readonly frame: TimeFrame
   readonly sheetPx: number
 }) {
   const marks = model.marks.filter(({ atMs }) => {

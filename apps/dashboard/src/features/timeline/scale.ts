@@ -56,7 +56,7 @@ export function openingFactor(widthPx: number, viewPx: number): number {
 }
 
 /** What is drawn: a sheet at a scale, between two places of it. */
-export interface Frame {
+export interface TimeFrame {
   readonly originMs: number
   readonly scale: number
   readonly fromPx: number
@@ -64,12 +64,18 @@ export interface Frame {
 }
 
 /** Where an instant is, in pixels from the start of the sheet. */
-export function pxOf({ originMs, scale }: Pick<Frame, 'originMs' | 'scale'>, ms: number): number {
+export function pxOf(
+  { originMs, scale }: Pick<TimeFrame, 'originMs' | 'scale'>,
+  ms: number,
+): number {
   return (ms - originMs) * scale
 }
 
 /** Which instant is at a place. */
-export function msAt({ originMs, scale }: Pick<Frame, 'originMs' | 'scale'>, px: number): number {
+export function msAt(
+  { originMs, scale }: Pick<TimeFrame, 'originMs' | 'scale'>,
+  px: number,
+): number {
   return originMs + px / scale
 }
 
@@ -96,7 +102,7 @@ interface Tick {
 }
 
 /** The lines within a frame. */
-export function ticksOf(frame: Frame): readonly Tick[] {
+export function ticksOf(frame: TimeFrame): readonly Tick[] {
   const step = TICK_STEPS.find((ms) => ms * frame.scale >= APART) ?? TICK_STEPS.at(-1) ?? DAY
   const first = Math.max(0, Math.ceil((msAt(frame, frame.fromPx) - frame.originMs) / step))
   const last = Math.floor((msAt(frame, frame.toPx) - frame.originMs) / step)

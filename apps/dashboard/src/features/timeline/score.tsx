@@ -19,7 +19,7 @@ import { useRevealed, useViewport, type Viewport, type Wanted } from './use-view
 import styles from './timeline.module.css'
 
 import type { Selection } from '../../api/selection.ts'
-import type { Paper, Place, Pointed } from './places.ts'
+import type { Paper, TimelinePlace, Pointed } from './places.ts'
 import type { TimelineModel } from './timeline-model.ts'
 
 export interface ScoreProps {
@@ -41,7 +41,7 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
   const times = { startMs: sheet.startMs, nowMs }
   useRevealed(viewport, () => wantedOf(selection, { ...paper, tops, viewport }), keyOf(selection))
   const [atCursor, setAtCursor] = useState<Pointed>()
-  const open = (place: Place): void => {
+  const open = (place: TimelinePlace): void => {
     const [span] = place.spans
     const target = place.mark === undefined ? span?.target : place.mark.target
     if (place.spans.length > 1) {

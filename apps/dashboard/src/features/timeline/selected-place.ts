@@ -1,6 +1,6 @@
 /** Pure: where in its row the selected note is. */
 import { lanePlace } from './row-geometry.ts'
-import { pxOf, type Frame } from './scale.ts'
+import { pxOf, type TimeFrame } from './scale.ts'
 
 import type { Selection } from '../../api/selection.ts'
 import type { NoteSpan } from './spans.ts'
@@ -13,7 +13,7 @@ const LEAST = 5
 export function selectedPlace(
   row: TimelineRow,
   selection: Selection,
-  { frame, nowMs }: { readonly frame: Frame; readonly nowMs: number },
+  { frame, nowMs }: { readonly frame: TimeFrame; readonly nowMs: number },
 ) {
   // A whole task is in all of its row; nothing needs to be looked for.
   if (selection.iterationIndex === undefined && selection.toolCallId === undefined) return undefined

@@ -12,7 +12,7 @@ import { offsetLabel } from './scale.ts'
 import type { GateState } from '@tutti/protocol'
 
 import type { MarkKind } from '../../ui/show/mark.tsx'
-import type { Span, TimelineMark } from './spans.ts'
+import type { TimelineSpan, TimelineMark } from './spans.ts'
 import type { TimelineRow } from './timeline-model.ts'
 
 /** A mark and its word, and facts as names with values. */
@@ -40,7 +40,7 @@ const GATE_TIMING: Readonly<Record<GateState['timing'], string>> = {
 }
 
 /** What is said of one thing that took time. */
-export function spanWords(span: Span, times: Times): Words {
+export function spanWords(span: TimelineSpan, times: Times): Words {
   return { ...ownWords(span), facts: [...whenFacts(span, times), ...ownFacts(span)] }
 }
 
@@ -80,7 +80,7 @@ export function sentenceOf({ title, state, facts, note }: Words): string {
   return parts.filter((part) => part !== undefined && part !== '').join(', ')
 }
 
-function ownWords(span: Span): Omit<Words, 'facts'> {
+function ownWords(span: TimelineSpan): Omit<Words, 'facts'> {
   switch (span.kind) {
     case 'model': {
       const { turn, failure } = span
@@ -130,7 +130,10 @@ function gateState({ status, decision, reason }: GateState): string {
   }
 }
 
-function whenFacts({ startMs, endMs }: Span, { startMs: beganMs, nowMs }: Times): readonly Fact[] {
+function whenFacts(
+  { startMs, endMs }: TimelineSpan,
+  { startMs: beganMs, nowMs }: Times,
+): readonly Fact[] {
   const ms = (endMs ?? Math.max(nowMs, startMs)) - startMs
   return [
     ['At', whenWords(startMs, beganMs)],
@@ -138,7 +141,7 @@ function whenFacts({ startMs, endMs }: Span, { startMs: beganMs, nowMs }: Times)
   ]
 }
 
-function ownFacts(span: Span): readonly Fact[] {
+function ownFacts(span: TimelineSpan): readonly Fact[] {
   switch (span.kind) {
     case 'model': {
       const { turn, failure } = span
@@ -179,7 +182,7 @@ function fact(name: string, value: string | undefined): readonly Fact[] {
   return value === undefined || value === '' ? [] : [[name, value]]
 }
 
-const NAMES: Readonly<Record<Span['kind'], string>> = {
+const NAMES: Readonly<Record<TimelineSpan['kind'], string>> = {
   model: 'model call',
   tool: 'tool call',
   agent: 'agent call',
@@ -188,7 +191,7 @@ const NAMES: Readonly<Record<Span['kind'], string>> = {
 }
 
 /** How many there are, when, and how many failed. */
-export function blockWords(spans: readonly Span[], { startMs, nowMs }: Times): Words {
+export function blockWords(spans: readonly TimelineSpan[], { startMs, nowMs }: Times): Words {
   const [first] = spans
   const last = spans.at(-1)
   if (first === undefined || last === undefined) return { title: 'Nothing', facts: [] }

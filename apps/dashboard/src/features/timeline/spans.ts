@@ -58,10 +58,10 @@ export interface GateSpan extends Timed {
 }
 
 /** Anything that took time. */
-export type Span = NoteSpan | AttemptSpan | GateSpan
+export type TimelineSpan = NoteSpan | AttemptSpan | GateSpan
 
 /** A model was switched; for the whole run, or one task. */
-export interface ModelSwitch {
+export interface ModelSwitchMark {
   readonly model: string
   readonly previousModel?: string | undefined
   readonly taskName?: string | undefined
@@ -71,7 +71,7 @@ export interface ModelSwitch {
 /** Something that happened to the run at once. */
 export type TimelineMark = { readonly atMs: number; readonly target?: Selection } & (
   | { readonly kind: 'directive'; readonly directive: DirectiveState }
-  | { readonly kind: 'switch'; readonly change: ModelSwitch }
+  | { readonly kind: 'switch'; readonly change: ModelSwitchMark }
   | { readonly kind: 'cancel'; readonly mode: string; readonly actor?: string | undefined }
   | { readonly kind: 'resume'; readonly epoch: number }
 )

@@ -9,7 +9,7 @@
  */
 import { isTerminalRunStatus, type GateState, type RunState, type TaskState } from '@tutti/protocol'
 
-import { msOf, notesOf, type CallTree } from './attempt-notes.ts'
+import { instantMs, notesOf, type CallTree } from './attempt-notes.ts'
 
 import type { RunHistory } from './history.ts'
 import type {
@@ -83,7 +83,7 @@ export function timelineOf(state: RunState, { history, untilMs, before }: Timeli
     (one, other) => one.atMs - other.atMs,
   )
   const instants = [
-    ...[state.startedAt ?? state.queuedAt, state.completedAt].map(msOf),
+    ...[state.startedAt ?? state.queuedAt, state.completedAt].map(instantMs),
     ...rows.flatMap(({ attempts, gates, lanes }) =>
       [...attempts, ...gates, ...lanes.flatMap((lane) => lane.slice(-1))].flatMap((span) => [
         span.startMs,
@@ -117,7 +117,7 @@ function isBefore(untilMs: number | undefined): (mark: TimelineMark) => boolean 
 function directiveMarks({ directives }: RunState): readonly TimelineMark[] {
   return directives.flatMap((directive) =>
     directive.delivered.flatMap(({ taskName, iterationIndex, deliveredAt }): TimelineMark[] => {
-      const atMs = msOf(deliveredAt)
+      const atMs = instantMs(deliveredAt)
       if (atMs === undefined) return []
       return [{ kind: 'directive', atMs, target: { taskName, iterationIndex }, directive }]
     }),
@@ -144,7 +144,7 @@ function rowOf(parts: RowParts): TimelineRow {
   for (const task of [...parts.earlier, parts.task]) {
     const isPast = task !== parts.task
     const leastMs = attempts.at(-1)?.endMs ?? Number.NEGATIVE_INFINITY
-    const said = msOf(task.startedAt) ?? msOf(task.turns[0]?.startedAt)
+    const said = instantMs(task.startedAt) ?? instantMs(task.turns[0]?.startedAt)
     if (said === undefined) continue
     const startMs = Math.max(leastMs, said)
     const saidEnd = task.status === 'RUNNING' && !isPast ? undefined : endOf(task, startMs)
@@ -167,19 +167,19 @@ function rowOf(parts: RowParts): TimelineRow {
 
 function endOf({ completedAt, durationMs }: TaskState, startMs: number): number | undefined {
   const derived = durationMs === undefined ? undefined : startMs + durationMs
-  const endMs = msOf(completedAt) ?? derived
+  const endMs = instantMs(completedAt) ?? derived
   return endMs === undefined ? undefined : Math.max(startMs, endMs)
 }
 
 /** A gate that timed out says not when: it was when its time was up. */
 function gateSpan(gate: GateState, { turns }: TaskState): readonly GateSpan[] {
-  const startMs = msOf(gate.requestedAt)
+  const startMs = instantMs(gate.requestedAt)
   if (startMs === undefined) return []
   const { status, decidedAt, withdrawnAt, timeoutMs, taskName, toolCallId } = gate
   const asking = turns.findLast(({ toolCalls }) => toolCalls.some(({ id }) => id === toolCallId))
   const isKnown = asking !== undefined && toolCallId !== undefined
   const call = isKnown ? { toolCallId, iterationIndex: asking.iterationIndex } : {}
-  const closedMs = msOf(decidedAt) ?? msOf(withdrawnAt) ?? startMs + timeoutMs
+  const closedMs = instantMs(decidedAt) ?? instantMs(withdrawnAt) ?? startMs + timeoutMs
   return [
     {
       kind: 'gate',

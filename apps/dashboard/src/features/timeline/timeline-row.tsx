@@ -7,7 +7,7 @@ import { Mark } from '../../ui/show/mark.tsx'
 import { drawRow } from './row-drawing.ts'
 import { ATTEMPT, rowHeight } from './row-geometry.ts'
 import { rowWords } from './span-words.ts'
-import { pxOf, type Frame } from './scale.ts'
+import { pxOf, type TimeFrame } from './scale.ts'
 import { selectedPlace } from './selected-place.ts'
 import styles from './timeline.module.css'
 
@@ -29,7 +29,7 @@ export const TimelineRowView = memo(function TimelineRowView({
 }: {
   readonly row: TimelineRow
   readonly top: number
-  readonly frame: Frame
+  readonly frame: TimeFrame
   /** The time, for what goes on. */
   readonly nowMs: number
   /** When the run began. */
@@ -87,7 +87,7 @@ export const TimelineRowView = memo(function TimelineRowView({
 
 interface HoldProps<T> {
   readonly span: T
-  readonly frame: Frame
+  readonly frame: TimeFrame
   readonly nowMs: number
   readonly height: number
 }
@@ -129,7 +129,7 @@ function Gate({ span, frame, nowMs, height }: HoldProps<GateSpan>) {
 /** A span within the frame; nothing is narrower than two pixels. */
 function boxOf(
   { startMs, endMs }: AttemptSpan | GateSpan,
-  frame: Frame,
+  frame: TimeFrame,
   nowMs: number,
 ): { readonly x: number; readonly width: number } {
   const from = Math.max(frame.fromPx - 4, pxOf(frame, startMs))

@@ -1,7 +1,7 @@
 /** The pointer on the timeline: shows what is under it, opens it, drags the sheet, zooms. */
 import { useEffect, useRef, useState, type MouseEvent, type PointerEvent } from 'react'
 
-import { placeAt, placesOf, type Paper, type Place, type Pointed } from './places.ts'
+import { placeAt, placesOf, type Paper, type TimelinePlace, type Pointed } from './places.ts'
 import { laneAt } from './row-geometry.ts'
 
 import type { Selection } from '../../api/selection.ts'
@@ -16,7 +16,7 @@ interface PointingOptions {
   readonly paper: Paper
   readonly tops: readonly number[]
   readonly viewport: Viewport
-  readonly onOpen: (place: Place) => void
+  readonly onOpen: (place: TimelinePlace) => void
   readonly onSelect: (selection: Selection) => void
 }
 

@@ -17,7 +17,7 @@ import {
   type RefObject,
 } from 'react'
 
-import { allowedScale, fittingScale, msAt, pxOf, type Frame, type Sheet } from './scale.ts'
+import { allowedScale, fittingScale, msAt, pxOf, type TimeFrame, type Sheet } from './scale.ts'
 
 /** Free at the right edge, in pixels: what ends there is seen to end. */
 const EDGE = 12
@@ -40,7 +40,7 @@ export interface Viewport {
   readonly viewPx: number
   readonly sheetPx: number
   readonly isFitting: boolean
-  readonly frame: Frame
+  readonly frame: TimeFrame
   /** Rows are drawn that reach between these heights. */
   readonly topPx: number
   readonly bottomPx: number
@@ -79,7 +79,7 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
   const { startMs } = sheet
   const pageX = isFitting ? 0 : page.x
   const sheetPx = Math.max(viewPx, (sheet.endMs - startMs) * scale)
-  const frame = useMemo<Frame>(
+  const frame = useMemo<TimeFrame>(
     () => ({
       originMs: startMs,
       scale,

@@ -13,7 +13,7 @@ import { Elapsed } from '../../ui/show/time.tsx'
 import { callShown } from './call-words.ts'
 import styles from './tools.module.css'
 
-import type { ToolCall } from './tool-memory.ts'
+import type { BenchCall } from './tool-memory.ts'
 import type { ToolInvocation } from '@tutti/protocol'
 
 /** The result; `onStop` ends the wait for a call that goes on. */
@@ -21,7 +21,7 @@ export function CallResult({
   call,
   onStop,
 }: {
-  readonly call: ToolCall
+  readonly call: BenchCall
   readonly onStop: () => void
 }) {
   const { mark, word } = callShown(call)

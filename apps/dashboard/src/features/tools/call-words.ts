@@ -1,10 +1,10 @@
 /** How a call by hand is shown. */
 import { CALL_STATUS, type Shown } from '../../ui/labels.ts'
 
-import type { ToolCall } from './tool-memory.ts'
+import type { BenchCall } from './tool-memory.ts'
 
 /** The mark and word of a call. */
-export function callShown({ outcome }: ToolCall): Shown {
+export function callShown({ outcome }: BenchCall): Shown {
   if (outcome.kind === 'running') return CALL_STATUS.RUNNING
   if (outcome.kind === 'failed') return { mark: 'failed', word: 'Not called' }
   return CALL_STATUS[outcome.answer.status === 'SUCCESS' ? 'SUCCEEDED' : 'FAILED']
@@ -12,7 +12,7 @@ export function callShown({ outcome }: ToolCall): Shown {
 
 const INPUT_SHOWN = 120
 
-export function inputLine({ input }: ToolCall): string {
+export function inputLine({ input }: BenchCall): string {
   const text = typeof input === 'string' ? input : JSON.stringify(input)
   return text.length > INPUT_SHOWN ? `${text.slice(0, INPUT_SHOWN)}…` : text
 }

@@ -22,7 +22,7 @@ import { useToolBench } from './use-tool-bench.ts'
 import { callShown, inputLine } from './call-words.ts'
 import styles from './tools.module.css'
 
-import type { ToolCall } from './tool-memory.ts'
+import type { BenchCall } from './tool-memory.ts'
 
 export function ToolBench({ tool }: { readonly tool: ToolInfo }) {
   const bench = useToolBench(tool)
@@ -130,12 +130,12 @@ function CallList({
   onChoose,
   onAgain,
 }: {
-  readonly calls: readonly ToolCall[]
+  readonly calls: readonly BenchCall[]
   readonly chosen: number | undefined
   readonly isBusy: boolean
   /** Shows a call again, with its input in the form. */
-  readonly onChoose: (call: ToolCall) => void
-  readonly onAgain: (call: ToolCall) => void
+  readonly onChoose: (call: BenchCall) => void
+  readonly onAgain: (call: BenchCall) => void
 }) {
   return (
     <ol className={styles['calls']} aria-label="Calls of this visit">

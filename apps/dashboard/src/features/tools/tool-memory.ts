@@ -8,7 +8,7 @@ import type { FormDraft } from '../../ui/schema-form/form-draft.ts'
 import type { InvokeToolBody, ToolInvocation } from '@tutti/protocol'
 
 /** A call of a tool by hand. */
-export interface ToolCall {
+export interface BenchCall {
   readonly id: number
   readonly tool: string
   readonly input: InvokeToolBody['input']
@@ -24,7 +24,7 @@ export interface ToolCall {
 const KEPT = 50
 
 /** The calls of this visit, newest first. */
-export const toolCalls = createStore<readonly ToolCall[]>([])
+export const toolCalls = createStore<readonly BenchCall[]>([])
 
 /** What is typed for each tool, by its name. */
 export const toolDrafts = createStore<ReadonlyMap<string, FormDraft>>(new Map())
@@ -35,15 +35,15 @@ export function keepDraft(tool: string, draft: FormDraft): void {
 }
 
 /** Notes that a call began, and gives its id. */
-export function beginCall(tool: string, input: ToolCall['input'], startedAt: number): number {
+export function beginCall(tool: string, input: BenchCall['input'], startedAt: number): number {
   const calls = toolCalls.get()
   const id = (calls[0]?.id ?? 0) + 1
-  const call: ToolCall = { id, tool, input, startedAt, outcome: { kind: 'running' } }
+  const call: BenchCall = { id, tool, input, startedAt, outcome: { kind: 'running' } }
   toolCalls.set([call, ...calls].slice(0, KEPT))
   return id
 }
 
 /** Notes what came of a call. */
-export function endCall(id: number, outcome: ToolCall['outcome']): void {
+export function endCall(id: number, outcome: BenchCall['outcome']): void {
   toolCalls.set(toolCalls.get().map((call) => (call.id === id ? { ...call, outcome } : call)))
 }

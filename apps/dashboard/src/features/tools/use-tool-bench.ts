@@ -12,7 +12,7 @@ import {
   keepDraft,
   toolCalls,
   toolDrafts,
-  type ToolCall,
+  type BenchCall,
   beginCall,
   endCall,
 } from './tool-memory.ts'
@@ -65,7 +65,7 @@ export function useToolBench({ name, inputSchema: schema = ANYTHING }: ToolInfo)
       return own.map(({ path }) => path)
     },
     /** Shows an earlier call, with its input in the form. */
-    take({ id, input: value }: ToolCall) {
+    take({ id, input: value }: BenchCall) {
       setChosen(id)
       keepDraft(name, draftOf(value))
     },
@@ -76,7 +76,7 @@ export function useToolBench({ name, inputSchema: schema = ANYTHING }: ToolInfo)
 const INPUT = '/input'
 
 /** The problems of the last call whose places still hold what they held then. */
-function refusedInput(call: ToolCall | undefined, value: unknown): readonly Problem[] {
+function refusedInput(call: BenchCall | undefined, value: unknown): readonly Problem[] {
   if (call?.outcome.kind !== 'failed') return []
   return failureProblems(call.outcome.error)
     .filter(({ path }) => path === INPUT || path.startsWith(`${INPUT}/`))
@@ -96,7 +96,7 @@ function useToolCalls(name: string) {
   const { client } = useServer()
   const abort = useRef<AbortController>(undefined)
   const mutation = useMutation({
-    mutationFn: async (input: ToolCall['input']) => {
+    mutationFn: async (input: BenchCall['input']) => {
       const id = beginCall(name, input, Date.now())
       const controller = new AbortController()
       abort.current = controller

@@ -5,7 +5,7 @@ import graphFile from '../../../../../packages/protocol/fixtures/valid/DagModel.
 import fullFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }
 import oldFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.version-1-0.json' with { type: 'json' }
 import { exportName, ndjsonOf } from './export-trace.tsx'
-import { MAX_FILE_BYTES, readTraceFile, sizeProblem } from './read-trace-file.ts'
+import { MAX_TRACE_FILE_BYTES, readTraceFile, sizeProblem } from './read-trace-file.ts'
 
 const full = JSON.stringify(fullFile)
 
@@ -89,9 +89,9 @@ describe('a trace file', () => {
   })
 
   it('is no longer than a browser can bear, and not empty', () => {
-    expect([sizeProblem(1), sizeProblem(MAX_FILE_BYTES)]).toEqual([undefined, undefined])
+    expect([sizeProblem(1), sizeProblem(MAX_TRACE_FILE_BYTES)]).toEqual([undefined, undefined])
     expect(sizeProblem(0)).toMatch(/empty/)
-    expect(sizeProblem(MAX_FILE_BYTES + 1)).toMatch(/50 MB are read at most/)
+    expect(sizeProblem(MAX_TRACE_FILE_BYTES + 1)).toMatch(/50 MB are read at most/)
   })
 })
 

@@ -14,12 +14,12 @@ import {
 } from '@tutti/protocol'
 
 import { formatBytes } from '../../lib/format.ts'
-import { type RunLog, emptyRunLog, withEvents } from '../../api/run-log.ts'
+import { type RunEventLog, emptyRunLog, withEvents } from '../../api/run-log.ts'
 import { traceState } from './trace-state.ts'
 import { factsOfEvents, factsOfTrace, type TraceFacts } from './trace-facts.ts'
 
 /** Bytes of a file at most: what a browser still checks and shows without being busy for long. */
-export const MAX_FILE_BYTES = 50_000_000
+export const MAX_TRACE_FILE_BYTES = 50_000_000
 
 /** A file as it was read. */
 export type ReadFile =
@@ -28,7 +28,7 @@ export type ReadFile =
       readonly state: RunState
       readonly facts: TraceFacts
       /** When the file holds events: it can be replayed. */
-      readonly log?: RunLog
+      readonly log?: RunEventLog
       /** When it was, in milliseconds since 1970. */
       readonly at: number
     }
@@ -39,8 +39,8 @@ type Reading = Generator<number, ReadFile>
 /** Why a file of this size is not read; undefined when it is. */
 export function sizeProblem(bytes: number): string | undefined {
   if (bytes === 0) return 'The file is empty.'
-  if (bytes <= MAX_FILE_BYTES) return undefined
-  return `The file has ${formatBytes(bytes)}, and ${formatBytes(MAX_FILE_BYTES)} are read at most.`
+  if (bytes <= MAX_TRACE_FILE_BYTES) return undefined
+  return `The file has ${formatBytes(bytes)}, and ${formatBytes(MAX_TRACE_FILE_BYTES)} are read at most.`
 }
 
 /** Reads the text of a file at once. */
@@ -137,7 +137,7 @@ function atWhole(message: string): Problem {
 type ReadEvents =
   | {
       readonly ok: true
-      readonly log: RunLog
+      readonly log: RunEventLog
       /** Types of events that this version does not know, each once; they are left out. */
       readonly unknownTypes: readonly string[]
     }

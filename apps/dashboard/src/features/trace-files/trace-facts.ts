@@ -1,8 +1,8 @@
 /** Pure: what the head of a file tells: what it is, what it does not hold, and what no other place shows. */
-import { msOf } from './trace-state-values.ts'
+import { parseDurationMs } from './trace-state-values.ts'
 import { formatDuration, plural } from '../../lib/format.ts'
 
-import type { RunLog } from '../../api/run-log.ts'
+import type { RunEventLog } from '../../api/run-log.ts'
 import type { ExecutionTrace, RunState, TaskTrace } from '@tutti/protocol'
 
 /** One table of things that the views of a run have no place for. */
@@ -48,7 +48,7 @@ export function factsOfTrace(trace: ExecutionTrace, state: RunState): TraceFacts
 }
 
 /** The facts of a list of events. */
-export function factsOfEvents(log: RunLog, unknownTypes: readonly string[]): TraceFacts {
+export function factsOfEvents(log: RunEventLog, unknownTypes: readonly string[]): TraceFacts {
   const isWhole = log.events[0]?.type === 'run_queued'
   const missing = [
     ...(isWhole ? [] : ['the beginning of the run']),
@@ -78,7 +78,7 @@ function mapReduceTables({ mapReduceLevels, taskTraces }: ExecutionTrace): reado
   const levels = mapReduceLevels.map(({ level, taskCount, duration, workflow }) => [
     String(level),
     String(taskCount),
-    formatDuration(msOf(duration)),
+    formatDuration(parseDurationMs(duration)),
     workflow,
   ])
   const kinds = taskTraces.flatMap((task) => kindRow(task))

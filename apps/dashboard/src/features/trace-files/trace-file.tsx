@@ -10,20 +10,20 @@ import { Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { IconButton, Button, type ButtonKind } from '../../ui/controls/button.tsx'
 import { formatBytes, plural } from '../../lib/format.ts'
 import { useOpenedFile } from './use-opened-file.ts'
-import { MAX_FILE_BYTES } from './read-trace-file.ts'
+import { MAX_TRACE_FILE_BYTES } from './read-trace-file.ts'
 import unseen from '../../ui/show/unseen.module.css'
 import styles from './trace-file.module.css'
 
 import type { RunState, Problem } from '@tutti/protocol'
 
-import type { RunLog } from '../../api/run-log.ts'
+import type { RunEventLog } from '../../api/run-log.ts'
 import type { TraceFacts, TraceTable } from './trace-facts.ts'
 
 /** The page; `children` shows the run that a file tells of, with its log when the file is one. */
 export function TraceFile({
   children,
 }: {
-  readonly children: (state: RunState, log?: RunLog) => ReactNode
+  readonly children: (state: RunState, log?: RunEventLog) => ReactNode
 }) {
   const { opened, open, close } = useOpenedFile()
   const [isOver, setOver] = useState(false)
@@ -159,7 +159,8 @@ function FilePicker({ onFile }: { readonly onFile: (file: File) => void }) {
         </div>
       </dl>
       <p className={styles['promise']}>
-        The file is read in this browser and goes nowhere else. Up to {formatBytes(MAX_FILE_BYTES)}.
+        The file is read in this browser and goes nowhere else. Up to{' '}
+        {formatBytes(MAX_TRACE_FILE_BYTES)}.
       </p>
     </div>
   )

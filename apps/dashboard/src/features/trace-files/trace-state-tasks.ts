@@ -3,7 +3,7 @@
  * delegated task is inside the delegation (in HIERARCHICAL runs also at top level). The result has each
  * task once, delegated ones included.
  */
-import { costOf, countAt, msOf, textAt } from './trace-state-values.ts'
+import { tracedCost, countAt, parseDurationMs, textAt } from './trace-state-values.ts'
 import { tracedTurns } from './trace-state-turns.ts'
 
 import type {
@@ -127,7 +127,7 @@ function attemptOf(
   const error = errorOf(task, trace)
   const status = statusOf(task, error)
   const isOver = status !== 'RUNNING'
-  const durationMs = msOf(task.duration)
+  const durationMs = parseDurationMs(task.duration)
   return {
     name,
     index,
@@ -195,7 +195,7 @@ function inputOf(
 
 function usageOf({ metrics, metadata }: TaskTrace): AttemptUsage {
   const { inputTokens, outputTokens, toolCallCount, costEstimate } = metrics
-  const costUsd = costOf(metadata, costEstimate)
+  const costUsd = tracedCost(metadata, costEstimate)
   return {
     inputTokens,
     outputTokens,
@@ -236,7 +236,7 @@ function workerOf(
   { name, delegatedBy, index }: { name: string; delegatedBy: DelegatedBy; index: number },
 ): TaskState {
   const { startedAt, completedAt, result, succeeded } = handed
-  const durationMs = msOf(handed.duration)
+  const durationMs = parseDurationMs(handed.duration)
   return {
     name,
     index,
@@ -265,7 +265,7 @@ function delegationOf(
   { name, ...by }: DelegatedBy & { readonly attempt: number; readonly name: string },
 ): DelegationState {
   const { delegatorRole, workerRole, taskDescription, startedAt, completedAt, depth } = handed
-  const durationMs = msOf(handed.duration)
+  const durationMs = parseDurationMs(handed.duration)
   return {
     ...by,
     delegatingAgentRole: delegatorRole,

@@ -1,5 +1,5 @@
 /** Pure: the model turns of a task in a trace file, with their tool calls. */
-import { msOf, textAt } from './trace-state-values.ts'
+import { parseDurationMs, textAt } from './trace-state-values.ts'
 
 import type {
   LlmInteraction,
@@ -49,7 +49,7 @@ function turnOf(
   const messages = interaction.messages.map((message) =>
     message.toolCalls?.length === 0 ? { ...message, toolCalls: null } : message,
   )
-  const latencyMs = msOf(interaction.latency)
+  const latencyMs = parseDurationMs(interaction.latency)
   const calls = interaction.toolCalls.map((call) => callOf(call, idOf(call, iterationIndex)))
   return {
     iterationIndex,
@@ -78,7 +78,7 @@ function turnOf(
 function callOf(call: ToolCallTrace, id: string): ToolCallState {
   const { toolName: name, result, startedAt, completedAt, outcome, metadata } = call
   const parent = textAt(metadata, 'parentToolCallId')
-  const durationMs = msOf(call.duration)
+  const durationMs = parseDurationMs(call.duration)
   return {
     id,
     name,

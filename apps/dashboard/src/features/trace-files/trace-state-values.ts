@@ -11,7 +11,7 @@ const DAY = 24 * HOUR
 const UNITS = [undefined, undefined, 7 * DAY, DAY, HOUR, 60_000, 1_000] as const
 
 /** An ISO 8601 duration in whole milliseconds; undefined when it is none, or has months or years. */
-export function msOf(duration: string): number | undefined {
+export function parseDurationMs(duration: string): number | undefined {
   const parts = DURATION.exec(duration)?.slice(1)
   if (parts === undefined) return undefined
   let ms = 0
@@ -55,7 +55,7 @@ export function tagsAt(fields: Readonly<Record<string, unknown>>, name: string):
  * US dollars: as our own traces say them, or of an estimate, which is a number or its text. Another currency
  * is not known here.
  */
-export function costOf(
+export function tracedCost(
   metadata: Readonly<Record<string, unknown>>,
   estimate: TraceCost | null,
 ): number | undefined {

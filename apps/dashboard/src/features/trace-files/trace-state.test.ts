@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import fullFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }
 import oldFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.version-1-0.json' with { type: 'json' }
 import { traceState } from './trace-state.ts'
-import { costOf, msOf } from './trace-state-values.ts'
+import { tracedCost, parseDurationMs } from './trace-state-values.ts'
 
 function decoded(value: unknown): ExecutionTrace {
   const result = decode(ExecutionTrace, value)
@@ -238,7 +238,7 @@ describe('a value of a trace', () => {
     ['P1M', undefined],
     ['P1Y', undefined],
     ['11 s', undefined],
-  ])('that lasts %s lasts %s ms', (text, ms) => expect(msOf(text)).toBe(ms))
+  ])('that lasts %s lasts %s ms', (text, ms) => expect(parseDurationMs(text)).toBe(ms))
 
   it.each([
     [0.057, 'USD', 0.057],
@@ -248,12 +248,14 @@ describe('a value of a trace', () => {
     ['much', 'USD', undefined],
     [0.057, 'EUR', undefined],
   ])('that costs %j %s costs %s dollars', (totalCost, currency, costUsd) =>
-    expect(costOf({}, { inputCost: 0, outputCost: 0, totalCost, currency })).toBe(costUsd),
+    expect(tracedCost({}, { inputCost: 0, outputCost: 0, totalCost, currency })).toBe(costUsd),
   )
 
   it('that our own server says is taken before an estimate', () => {
     const estimate = { inputCost: 1, outputCost: 1, totalCost: 2, currency: 'USD' }
-    expect([costOf({ costUsd: 3 }, estimate), costOf({ costUsd: '3' }, estimate)]).toEqual([3, 2])
-    expect(costOf({}, null)).toBeUndefined()
+    expect([tracedCost({ costUsd: 3 }, estimate), tracedCost({ costUsd: '3' }, estimate)]).toEqual([
+      3, 2,
+    ])
+    expect(tracedCost({}, null)).toBeUndefined()
   })
 })

@@ -15,7 +15,7 @@ import {
   type TaskState,
 } from '@tutti/protocol'
 
-import { costOf, msOf, tagsAt, textAt } from './trace-state-values.ts'
+import { tracedCost, parseDurationMs, tagsAt, textAt } from './trace-state-values.ts'
 import { tracedTasks } from './trace-state-tasks.ts'
 
 export function traceState(trace: ExecutionTrace): RunState {
@@ -58,12 +58,12 @@ function statusOf({ metadata, errors }: ExecutionTrace, tasks: RunState['tasks']
 
 function totalsOf({ metrics, metadata, totalCostEstimate }: ExecutionTrace): RunState['totals'] {
   const { totalTokens, totalToolCalls } = metrics
-  const costUsd = costOf(metadata, totalCostEstimate ?? metrics.totalCostEstimate)
+  const costUsd = tracedCost(metadata, totalCostEstimate ?? metrics.totalCostEstimate)
   return { totalTokens, totalToolCalls, ...(costUsd === undefined ? {} : { costUsd }) }
 }
 
 function durationOf({ totalDuration }: ExecutionTrace): Pick<RunState, 'durationMs'> {
-  const durationMs = msOf(totalDuration)
+  const durationMs = parseDurationMs(totalDuration)
   return durationMs === undefined ? {} : { durationMs }
 }
 

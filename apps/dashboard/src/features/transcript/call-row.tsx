@@ -8,7 +8,7 @@ import { Fold } from '../../ui/layout/fold.tsx'
 import { JsonText, JsonView } from '../../ui/show/json-view.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
-import { oneLine } from './text-shape.ts'
+import { toOneLine } from './text-shape.ts'
 import styles from './call-row.module.css'
 
 import type { AgentCallState, ToolCallState } from '@tutti/protocol'
@@ -51,7 +51,7 @@ function Call({
           <span className={styles['line']}>
             <Mark kind={mark} label={word} />
             <span className={styles['name']}>{call.name}</span>
-            <span className={styles['gist']}>{oneLine(call.arguments ?? '')}</span>
+            <span className={styles['gist']}>{toOneLine(call.arguments ?? '')}</span>
             <CallSpan call={call} />
           </span>
         }

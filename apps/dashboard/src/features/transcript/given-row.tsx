@@ -4,7 +4,7 @@ import { memo } from 'react'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
 import styles from './given-row.module.css'
-import { oneLine } from './text-shape.ts'
+import { toOneLine } from './text-shape.ts'
 
 import type { TaskState } from '@tutti/protocol'
 
@@ -25,7 +25,7 @@ export const GivenRow = memo(
           summary={
             <span className={styles['summary']}>
               <span className={styles['title']}>Given</span>
-              <span className={styles['gist']}>{oneLine(task.description)}</span>
+              <span className={styles['gist']}>{toOneLine(task.description)}</span>
             </span>
           }
         >

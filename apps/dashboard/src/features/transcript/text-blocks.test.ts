@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { newestBlocks, textBlocks } from './text-blocks.ts'
-import { oneLine } from './text-shape.ts'
+import { toOneLine } from './text-shape.ts'
 
 /** Lines of different lengths, some of them empty. */
 function lines(count: number): string {
@@ -55,7 +55,7 @@ describe('a text that is longer than a page takes', () => {
 
 describe('the shape of a text', () => {
   it('is one line where one line is shown', () => {
-    expect(oneLine('  a\n\n b\tc ')).toBe('a b c')
-    expect(oneLine('x'.repeat(1_000_000))).toHaveLength(200)
+    expect(toOneLine('  a\n\n b\tc ')).toBe('a b c')
+    expect(toOneLine('x'.repeat(1_000_000))).toHaveLength(200)
   })
 })

@@ -1,7 +1,7 @@
 /** Pure: the gist of a text. */
 
 /** A text in one line, cut where a line of the page ends anyway. */
-export function oneLine(text: string, length = 200): string {
+export function toOneLine(text: string, length = 200): string {
   // Only the beginning is looked at: a text may be megabytes long.
   return text
     .slice(0, length * 2)

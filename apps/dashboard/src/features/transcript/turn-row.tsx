@@ -1,7 +1,7 @@
 /** One model call of a task: what it was shown, how it went, and its words. */
 import { memo } from 'react'
 
-import { earlyEnd, TURN_STATUS } from '../../ui/labels.ts'
+import { describeEarlyEnd, TURN_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import {
   formatClock,
@@ -17,7 +17,7 @@ import { JsonText } from '../../ui/show/json-view.tsx'
 import { Text } from '../../ui/show/text.tsx'
 import { Prose } from './prose.tsx'
 import { newestBlocks } from './text-blocks.ts'
-import { oneLine } from './text-shape.ts'
+import { toOneLine } from './text-shape.ts'
 import styles from './turn-row.module.css'
 
 import type { DirectiveState, TurnState, TurnFailure, LlmMessage } from '@tutti/protocol'
@@ -36,7 +36,7 @@ export const TurnRow = memo(function TurnRow({
   readonly onChoose: (iterationIndex: number) => void
 }) {
   const { iterationIndex, status, model, failures } = turn
-  const ended = earlyEnd(turn.finishReason)
+  const ended = describeEarlyEnd(turn.finishReason)
   const { mark, word } =
     ended === undefined ? TURN_STATUS[status] : { mark: 'failed' as const, word: ended }
   const title = `Model call ${iterationIndex + 1}`
@@ -127,7 +127,7 @@ function Words({
       </>
     )
   }
-  if (status === 'FAILED' || toolCalls.length > 0 || earlyEnd(finishReason)) return null
+  if (status === 'FAILED' || toolCalls.length > 0 || describeEarlyEnd(finishReason)) return null
   return <p className={styles['soft']}>It answered without words</p>
 }
 
@@ -246,7 +246,7 @@ function Message({ name, message }: { readonly name: string; readonly message: L
       summary={
         <span className={styles['message']}>
           <span className={styles['role']}>{toolName ?? ROLES[role]}</span>
-          <span className={styles['gist']}>{oneLine(gist.filter(Boolean).join(' '))}</span>
+          <span className={styles['gist']}>{toOneLine(gist.filter(Boolean).join(' '))}</span>
         </span>
       }
     >

@@ -20,7 +20,7 @@ import {
   rowKey,
 } from './transcript-rows.ts'
 import { TurnRow } from './turn-row.tsx'
-import { oneLine } from './text-shape.ts'
+import { toOneLine } from './text-shape.ts'
 import { Prose } from './prose.tsx'
 import styles from './work.module.css'
 
@@ -144,7 +144,7 @@ const DelegationRow = memo(function DelegationRow({
         </button>
       )}
       <span className={styles['gist']} title={taskDescription}>
-        {oneLine(taskDescription)}
+        {toOneLine(taskDescription)}
       </span>
       <span className={styles['span']}>
         <Elapsed

@@ -36,7 +36,7 @@ export function withoutValue(draft: FormDraft, path: string): FormDraft {
 
 /** The draft with the text of a place that is meant to be JSON: its value when it is, else the text. */
 export function withJson(draft: FormDraft, path: string, text: string): FormDraft {
-  const read = readJson(text)
+  const read = parseJsonText(text)
   if (read.ok) return withValue(draft, path, read.value)
   return { ...draft, broken: { ...notAround(draft.broken, path), [path]: text } }
 }
@@ -44,7 +44,7 @@ export function withJson(draft: FormDraft, path: string, text: string): FormDraf
 /** What cannot be read. */
 export function brokenProblems({ broken }: FormDraft): readonly Problem[] {
   return Object.entries(broken).flatMap(([path, text]) => {
-    const read = readJson(text)
+    const read = parseJsonText(text)
     return read.ok ? [] : [{ path, message: `is not JSON: ${read.why}` }]
   })
 }
@@ -55,7 +55,7 @@ export type ReadJson =
   | { readonly ok: false; readonly why: string }
 
 /** Reads a text that is meant to be JSON. */
-export function readJson(text: string): ReadJson {
+export function parseJsonText(text: string): ReadJson {
   if (text.trim() === '') return { ok: false, why: 'it is empty' }
   try {
     return { ok: true, value: JSON.parse(text) }

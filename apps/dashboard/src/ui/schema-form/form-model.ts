@@ -13,11 +13,11 @@ import {
   listOf,
   numberOf,
   partsOf,
-  resolved,
+  resolveNode,
   textOf,
-  type SchemaNode,
+  type FormSchema,
 } from './schema.ts'
-import { pointer } from './pointer.ts'
+import { childPointer } from './pointer.ts'
 import { hintOf } from './hints.ts'
 import { chosenVariant, variantNames } from './variants.ts'
 
@@ -35,7 +35,7 @@ interface FieldBase {
   readonly isNullable: boolean
   readonly value: unknown
   /** The part of the schema that it is drawn from. */
-  readonly schema: SchemaNode
+  readonly schema: FormSchema
 }
 
 /** How the text of a field is typed. */
@@ -83,7 +83,7 @@ interface Place {
 }
 
 interface Whole {
-  readonly root: SchemaNode
+  readonly root: FormSchema
   readonly choices: Choices
 }
 
@@ -107,7 +107,7 @@ export function everyField(field: FormField): readonly FormField[] {
 }
 
 function fieldAt(schema: unknown, place: Place, whole: Whole): FormField {
-  const node = resolved(schema, whole.root)
+  const node = resolveNode(schema, whole.root)
   if (node === undefined) return asJson(place, {}, 'This part of the schema cannot be drawn')
   const { node: plain, isNullable } = withoutNull(node, whole.root)
   const base = baseOf(plain, place, isNullable)
@@ -115,7 +115,7 @@ function fieldAt(schema: unknown, place: Place, whole: Whole): FormField {
   return drawn(plain, base, { place, whole })
 }
 
-function baseOf(schema: SchemaNode, place: Place, isNullable: boolean): FieldBase {
+function baseOf(schema: FormSchema, place: Place, isNullable: boolean): FieldBase {
   return {
     pointer: place.pointer,
     label: textOf(schema.title) ?? place.label,
@@ -130,7 +130,7 @@ function baseOf(schema: SchemaNode, place: Place, isNullable: boolean): FieldBas
   }
 }
 
-function asJson(place: Place, schema: SchemaNode, why: string): FormField {
+function asJson(place: Place, schema: FormSchema, why: string): FormField {
   return { ...baseOf(schema, place, false), kind: 'json', why }
 }
 
@@ -139,7 +139,7 @@ interface At {
   readonly whole: Whole
 }
 
-function drawn(schema: SchemaNode, base: FieldBase, at: At): FormField {
+function drawn(schema: FormSchema, base: FieldBase, at: At): FormField {
   const variants = listOf(schema.anyOf ?? schema.oneOf)
   if (Object.hasOwn(schema, 'const')) return { ...base, kind: 'constant', constant: schema.const }
   if (Array.isArray(schema.enum)) return { ...base, kind: 'choice', options: schema.enum }
@@ -164,7 +164,7 @@ function drawn(schema: SchemaNode, base: FieldBase, at: At): FormField {
   }
 }
 
-function inputOf({ format, maxLength, pattern }: SchemaNode): TextInputKind {
+function inputOf({ format, maxLength, pattern }: FormSchema): TextInputKind {
   switch (format) {
     case 'date':
     case 'date-time':
@@ -186,7 +186,7 @@ function inputOf({ format, maxLength, pattern }: SchemaNode): TextInputKind {
   }
 }
 
-function objectField(schema: SchemaNode, base: FieldBase, { place, whole }: At): FormField {
+function objectField(schema: FormSchema, base: FieldBase, { place, whole }: At): FormField {
   const properties = partsOf(schema.properties)
   if (properties.length === 0) {
     const isEmpty = schema.type === 'object' && schema.additionalProperties === false
@@ -204,7 +204,7 @@ function objectField(schema: SchemaNode, base: FieldBase, { place, whole }: At):
     fieldAt(
       part,
       {
-        pointer: pointer(place.pointer, key),
+        pointer: childPointer(place.pointer, key),
         label: key,
         value: Object.hasOwn(value, key) ? value[key] : undefined,
         isRequired: required.has(key),
@@ -218,7 +218,7 @@ function objectField(schema: SchemaNode, base: FieldBase, { place, whole }: At):
   const more = others.map((key) =>
     asJson(
       {
-        pointer: pointer(place.pointer, key),
+        pointer: childPointer(place.pointer, key),
         label: key,
         value: value[key],
         isRequired: false,
@@ -231,7 +231,7 @@ function objectField(schema: SchemaNode, base: FieldBase, { place, whole }: At):
   return { ...base, kind: 'object', fields: isDrawn ? [...fields, ...more] : [] }
 }
 
-function listField(schema: SchemaNode, base: FieldBase, { place, whole }: At): FormField {
+function listField(schema: FormSchema, base: FieldBase, { place, whole }: At): FormField {
   if (schema.prefixItems !== undefined || Array.isArray(schema.items)) {
     return { ...base, kind: 'json', why: 'Its items differ by their place' }
   }
@@ -243,7 +243,7 @@ function listField(schema: SchemaNode, base: FieldBase, { place, whole }: At): F
     fieldAt(
       schema.items ?? {},
       {
-        pointer: pointer(place.pointer, index),
+        pointer: childPointer(place.pointer, index),
         label: `${base.label} ${index + 1}`,
         value,
         isRequired: true,
@@ -266,7 +266,7 @@ function unionField(
   base: FieldBase,
   { place, whole }: At,
 ): FormField {
-  const nodes = variants.map((variant) => resolved(variant, whole.root))
+  const nodes = variants.map((variant) => resolveNode(variant, whole.root))
   const fixed = nodes.map((node) => node !== undefined && Object.hasOwn(node, 'const'))
   if (fixed.every(Boolean))
     return { ...base, kind: 'choice', options: nodes.map((node) => node?.const) }
@@ -291,6 +291,6 @@ function unionField(
   return { ...base, kind: 'union', variants: names, chosen, field: fieldAt(variant, inner, whole) }
 }
 
-function withBeside(node: SchemaNode | undefined, beside: SchemaNode): unknown {
+function withBeside(node: FormSchema | undefined, beside: FormSchema): unknown {
   return node === undefined ? undefined : { allOf: [node, beside] }
 }

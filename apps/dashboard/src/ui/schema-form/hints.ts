@@ -1,8 +1,8 @@
 /** What a schema asks of a value, in a few words under its field. Pure. */
-import { numberOf, textOf, type SchemaNode } from './schema.ts'
+import { numberOf, textOf, type FormSchema } from './schema.ts'
 
 /** The hint; undefined when there is nothing to say. */
-export function hintOf(schema: SchemaNode): string | undefined {
+export function hintOf(schema: FormSchema): string | undefined {
   const parts = [
     formatHint(schema),
     rangeHint(bound(schema.minimum), bound(schema.maximum)),
@@ -26,7 +26,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'an address such as https://example.com',
 }
 
-function formatHint({ format, type }: SchemaNode): string | undefined {
+function formatHint({ format, type }: FormSchema): string | undefined {
   if (type === 'integer') return 'a whole number'
   const text = textOf(format)
   if (text === undefined || text === 'date') return undefined

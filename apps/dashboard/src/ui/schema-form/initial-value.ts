@@ -1,5 +1,5 @@
 /** What a form begins with. Pure. */
-import { withoutNull, listOf, numberOf, partsOf, resolved, type SchemaNode } from './schema.ts'
+import { withoutNull, listOf, numberOf, partsOf, resolveNode, type FormSchema } from './schema.ts'
 
 /** Objects inside of objects at most: a required field may ask for itself. */
 const MAX_DEPTH = 12
@@ -9,7 +9,7 @@ const MAX_DEPTH = 12
  * fields of objects. Undefined where somebody has to say it.
  */
 export function initialValue(schema: unknown, root: object, depth = 0): unknown {
-  const node = resolved(schema, root)
+  const node = resolveNode(schema, root)
   if (node === undefined || depth > MAX_DEPTH) return undefined
   if (node.default !== undefined) return structuredClone(node.default)
   const { node: plain } = withoutNull(node, root)
@@ -33,7 +33,7 @@ export function initialValue(schema: unknown, root: object, depth = 0): unknown 
 
 /** The value with the defaults of fields that are left out, as a server fills them in. */
 export function withDefaults(schema: unknown, value: unknown, root: object): unknown {
-  const node = resolved(schema, root)
+  const node = resolveNode(schema, root)
   if (node === undefined) return value
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value
@@ -44,15 +44,15 @@ export function withDefaults(schema: unknown, value: unknown, root: object): unk
   for (const [key, part] of partsOf(node.properties)) {
     const given = fields.get(key)
     const filled =
-      given === undefined ? resolved(part, root)?.default : withDefaults(part, given, root)
+      given === undefined ? resolveNode(part, root)?.default : withDefaults(part, given, root)
     if (filled !== undefined) fields.set(key, filled)
   }
   return Object.fromEntries(fields)
 }
 
-function allConstants(node: SchemaNode, root: object): boolean {
+function allConstants(node: FormSchema, root: object): boolean {
   return listOf(node.anyOf ?? node.oneOf).every(
-    (variant) => resolved(variant, root)?.const !== undefined,
+    (variant) => resolveNode(variant, root)?.const !== undefined,
   )
 }
 
@@ -60,16 +60,16 @@ function allConstants(node: SchemaNode, root: object): boolean {
 export function newItem(schema: unknown, root: object, depth = 0): unknown {
   const value = initialValue(schema, root, depth)
   if (value !== undefined) return value
-  return resolved(schema, root)?.type === 'string' ? '' : null
+  return resolveNode(schema, root)?.type === 'string' ? '' : null
 }
 
 /** As many items as there have to be, up to what somebody wants to see. */
-function initialItems(node: SchemaNode, root: object, depth: number): unknown {
+function initialItems(node: FormSchema, root: object, depth: number): unknown {
   const length = Math.min(numberOf(node.minItems) ?? 0, 20)
   return Array.from({ length }, () => newItem(node.items, root, depth + 1))
 }
 
-function initialFields(node: SchemaNode, root: object, depth: number): unknown {
+function initialFields(node: FormSchema, root: object, depth: number): unknown {
   const required = new Set(listOf(node.required))
   return Object.fromEntries(
     partsOf(node.properties).flatMap(([key, part]) => {

@@ -4,7 +4,7 @@ import {
   above,
   isWithin,
   keysOf,
-  pointer,
+  childPointer,
   valueAt,
   withoutValueAt,
   withValueAt,
@@ -15,7 +15,7 @@ const value = { a: [1, { 'b/c': 2 }], 'x~y': null }
 describe('pointers', () => {
   it('name any key, and give it back', () => {
     for (const key of ['a', 'b/c', 'x~y', '', '~1', '0']) {
-      const path = pointer(pointer('', 'in'), key)
+      const path = childPointer(childPointer('', 'in'), key)
       expect(keysOf(path)).toEqual(['in', key])
       expect(above(path)).toBe('/in')
     }

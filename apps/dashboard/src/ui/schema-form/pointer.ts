@@ -2,7 +2,7 @@
 import { isJsonObject } from '@tutti/protocol'
 
 /** The pointer of a member of the place that `path` points to. */
-export function pointer(path: string, key: string | number): string {
+export function childPointer(path: string, key: string | number): string {
   return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 

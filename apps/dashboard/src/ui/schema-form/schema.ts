@@ -7,7 +7,7 @@ import { isJsonObject } from '@tutti/protocol'
 import { valueAt } from './pointer.ts'
 
 /** The keywords that a form looks at; every one may be absent. */
-export interface SchemaNode {
+export interface FormSchema {
   readonly $ref?: unknown
   readonly $defs?: unknown
   readonly definitions?: unknown
@@ -47,13 +47,13 @@ const MAX_REFERENCES = 20
  * The node that `schema` is, with its reference followed and its `allOf` merged; undefined when it is none
  * that a form can read.
  */
-export function resolved(schema: unknown, root: SchemaNode): SchemaNode | undefined {
+export function resolveNode(schema: unknown, root: FormSchema): FormSchema | undefined {
   const node = followed(schema, root)
   if (node === undefined || !Array.isArray(node.allOf)) return node
   const { allOf, ...own } = node
-  let merged: SchemaNode | undefined = own
+  let merged: FormSchema | undefined = own
   for (const part of allOf) {
-    const other = resolved(part, root)
+    const other = resolveNode(part, root)
     if (merged === undefined || other === undefined) return undefined
     merged = mergedNode(merged, other)
   }
@@ -80,11 +80,11 @@ export function numberOf(keyword: unknown): number | undefined {
   return typeof keyword === 'number' ? keyword : undefined
 }
 
-function followed(schema: unknown, root: SchemaNode): SchemaNode | undefined {
+function followed(schema: unknown, root: FormSchema): FormSchema | undefined {
   let current = schema === true ? {} : schema
   for (let steps = 0; steps < MAX_REFERENCES; steps += 1) {
     if (!isJsonObject(current)) return undefined
-    const node: SchemaNode = current
+    const node: FormSchema = current
     if (node.$ref === undefined) return node
     const { $ref, ...beside } = node
     const target = referred($ref, root)
@@ -95,7 +95,7 @@ function followed(schema: unknown, root: SchemaNode): SchemaNode | undefined {
   return undefined
 }
 
-function referred(reference: unknown, root: SchemaNode): unknown {
+function referred(reference: unknown, root: FormSchema): unknown {
   if (typeof reference !== 'string') return undefined
   if (reference === '#') return root
   if (reference.startsWith('#/')) return valueAt(root, decodeURIComponent(reference.slice(1)))
@@ -103,7 +103,7 @@ function referred(reference: unknown, root: SchemaNode): unknown {
 }
 
 /** Both nodes at once; undefined when they say different things that a form would have to choose from. */
-function mergedNode(one: SchemaNode, other: SchemaNode): SchemaNode | undefined {
+function mergedNode(one: FormSchema, other: FormSchema): FormSchema | undefined {
   for (const key of ['type', 'const', 'enum', 'anyOf', 'oneOf', 'items'] as const) {
     if (one[key] === undefined || other[key] === undefined) continue
     if (JSON.stringify(one[key]) !== JSON.stringify(other[key])) return undefined
@@ -118,16 +118,16 @@ function mergedNode(one: SchemaNode, other: SchemaNode): SchemaNode | undefined 
 
 /** The schema without null, when null is one of several things that it allows. */
 export function withoutNull(
-  schema: SchemaNode,
-  root: SchemaNode,
-): { readonly node: SchemaNode; readonly isNullable: boolean } {
+  schema: FormSchema,
+  root: FormSchema,
+): { readonly node: FormSchema; readonly isNullable: boolean } {
   const keyword = schema.anyOf === undefined ? 'oneOf' : 'anyOf'
   const variants = listOf(schema[keyword])
-  const others = variants.filter((variant) => resolved(variant, root)?.type !== 'null')
+  const others = variants.filter((variant) => resolveNode(variant, root)?.type !== 'null')
   if (others.length > 0 && others.length < variants.length) {
     const { [keyword]: _variants, ...beside } = schema
     const [only] = others
-    const single = others.length === 1 ? resolved(only, root) : undefined
+    const single = others.length === 1 ? resolveNode(only, root) : undefined
     const node = single === undefined ? { ...beside, [keyword]: others } : { ...single, ...beside }
     return { node, isNullable: true }
   }

@@ -1,13 +1,13 @@
 /** Which variant of a union a value is, and what variants are called. Pure. */
 import { describeProblems } from '@tutti/protocol'
 
-import { partsOf, resolved, textOf, type SchemaNode } from './schema.ts'
+import { partsOf, resolveNode, textOf, type FormSchema } from './schema.ts'
 
 /** The place of the variant that a value fits, or comes closest to; the first when there is no value. */
 export function chosenVariant(
   variants: readonly unknown[],
   value: unknown,
-  root: SchemaNode,
+  root: FormSchema,
 ): number {
   if (value === undefined) return 0
   const distances = variants.map((variant) => distanceOf(variant, value, root))
@@ -17,8 +17,8 @@ export function chosenVariant(
 /** A constant of another variant weighs more than any field that is wrong or missing. */
 const OTHER_KIND = 1_000
 
-function distanceOf(variant: unknown, value: unknown, root: SchemaNode): number {
-  const node = resolved(variant, root)
+function distanceOf(variant: unknown, value: unknown, root: FormSchema): number {
+  const node = resolveNode(variant, root)
   if (node === undefined) return OTHER_KIND
   const { $defs, definitions } = root
   // What it refers to is found at the root.
@@ -29,7 +29,7 @@ function distanceOf(variant: unknown, value: unknown, root: SchemaNode): number 
   }
   const fixed = new Set(
     partsOf(node.properties).flatMap(([key, part]) =>
-      resolved(part, root)?.const === undefined ? [] : `/${key}`,
+      resolveNode(part, root)?.const === undefined ? [] : `/${key}`,
     ),
   )
   return describeProblems(schema, value).reduce(
@@ -39,7 +39,7 @@ function distanceOf(variant: unknown, value: unknown, root: SchemaNode): number 
 }
 
 /** A name for each variant: its title, the constant that tells it from the others, or its type. */
-export function variantNames(nodes: readonly (SchemaNode | undefined)[]): readonly string[] {
+export function variantNames(nodes: readonly (FormSchema | undefined)[]): readonly string[] {
   const names = nodes.map((node) => (node === undefined ? 'other' : nameOf(node)))
   return names.map((name, index) =>
     names.indexOf(name) === names.lastIndexOf(name) ? name : `${name} (${index + 1})`,
@@ -53,7 +53,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   boolean: 'yes or no',
 }
 
-function nameOf(node: SchemaNode): string {
+function nameOf(node: FormSchema): string {
   const title = textOf(node.title)
   if (title !== undefined) return title
   for (const [, part] of partsOf(node.properties)) {
