@@ -1,7 +1,7 @@
 /** The life of one call: ends with the caller's signal, with the time limit, or when it is closed. */
 import type { Clock } from '@tutti/core'
 
-/** What may end a call. */
+/** The limits of a call. */
 export interface CallScopeOptions {
   readonly signal: AbortSignal
   readonly clock: Clock
@@ -19,7 +19,7 @@ export interface ModelCallScope {
   close(): void
 }
 
-/** Opens the scope of a call; whoever opens it closes it. */
+/** Opens the scope of a call; the caller closes it. */
 export function openCallScope(options: CallScopeOptions): ModelCallScope {
   const { signal, clock, timeoutMs, timeoutError } = options
   const controller = new AbortController()

@@ -15,10 +15,10 @@ export function findLimits(model: BaseChatModel, limit: number): Settings {
   return Object.fromEntries(names.map((name) => [name, limit]))
 }
 
-/** A copy of `model` with `settings`, also where its class keeps them a second time. */
+/** Copies `model` with `settings`, also where its class stores them a second time. */
 export function copyWith(model: BaseChatModel, settings: Settings): BaseChatModel {
   const copies: Record<string, unknown> = { ...settings }
-  // OpenAI's class asks through one of two others, and makes itself anew from its fields to bind tools.
+  // OpenAI's class delegates to one of two others, and recreates itself from its fields to bind tools.
   for (const part of ['completions', 'responses']) {
     const inner = copyPart(model, part)
     if (inner !== undefined) copies[part] = derived(inner, settings)

@@ -1,5 +1,5 @@
 /**
- * Makes an error of an answer with status 200 that is no stream: some servers and proxies answer so with an
+ * Creates an error from an answer with status 200 that is not a stream: some servers and proxies send an
  * error as JSON or with a page. The providers' clients read it as a stream without events, which looks cut off.
  */
 import { isJsonObject, TuttiError } from '@tutti/core'

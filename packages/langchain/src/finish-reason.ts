@@ -1,6 +1,6 @@
 /**
  * Pure: why an answer ended, as a LangChain message of any provider says it. Providers use different words in
- * different fields; LangChain keeps both as they are.
+ * different fields; LangChain leaves both unchanged.
  *
  * @see https://platform.openai.com/docs/api-reference/chat/object
  * @see https://docs.anthropic.com/en/api/handling-stop-reasons
@@ -111,7 +111,7 @@ function responsesEnd(metadata: Readonly<Record<string, unknown>>): string | und
   return status === 'incomplete' ? (why ?? status) : status
 }
 
-/** OpenAI's chat completions say it beside the text, and LangChain hands it on only in the raw answer. */
+/** OpenAI's chat completions have it next to the text, and LangChain passes it on only in the raw answer. */
 function refusalOfRaw(raw: unknown): string | undefined {
   const choices = field(raw, 'choices')
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined

@@ -4,7 +4,7 @@
  */
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
-/** A piece of a streamed answer, as far as it matters here. */
+/** The fields of a streamed chunk that are read. */
 interface Piece {
   readonly candidates?: readonly object[]
   readonly promptFeedback?: { readonly blockReason?: string }
@@ -17,7 +17,7 @@ interface StreamResult {
   readonly response: Promise<unknown>
 }
 
-/** Google's client, as far as LangChain's class uses it to stream. */
+/** The part of Google's client that LangChain's class uses to stream. */
 interface GeminiClient {
   generateContentStream(...given: readonly unknown[]): Promise<StreamResult>
 }
@@ -31,7 +31,7 @@ export function keepEmptyPieces(model: BaseChatModel): void {
   const inner = client.generateContentStream
   client.generateContentStream = async function (this: GeminiClient, ...given) {
     const result = await inner.call(this, ...given)
-    // Nobody waits for the whole answer: a broken stream must not be an unhandled rejection, too.
+    // The whole answer is not awaited: a broken stream must not be an unhandled rejection, too.
     result.response.catch(() => undefined)
     return { ...result, stream: withContent(result.stream) }
   }

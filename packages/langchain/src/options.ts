@@ -1,4 +1,4 @@
-/** What a LangChain model is made from, and the settings of its calls. */
+/** The source of a LangChain model, and the settings of its calls. */
 import { suggest, systemClock, type Clock } from '@tutti/core'
 
 import { hasStructuredMode, providerFacts, PROVIDERS, type ModelIdentity } from './providers.ts'
@@ -14,9 +14,9 @@ export type LangchainSource =
   | BaseChatModel
   | (() => BaseChatModel | Promise<BaseChatModel>)
 
-/** How a model is made and called. */
+/** Options for creating and calling a model. */
 export interface LangchainModelOptions {
-  /** Who serves the model, for a source that is no string. @default what the model says of itself */
+  /** Provider of the model, for a source that is not a string. @default the one that the model reports */
   readonly provider?: string
   /** The provider's name of the model, likewise. Both are required for a function. */
   readonly name?: string
@@ -25,12 +25,12 @@ export interface LangchainModelOptions {
   /** Longest answer in tokens, at least 1. @default the provider's; for Anthropic, LangChain's */
   readonly maxTokens?: number
   /**
-   * How long one call may take from its start to the whole answer, in milliseconds; 0 is no limit.
+   * Time limit of one call from its start to the whole answer, in milliseconds; 0 is no limit.
    * @default 600000
    */
   readonly timeoutMs?: number
   /**
-   * Whether the model is given the schema of an answer and keeps to it. @default true for models of
+   * Whether the model receives the schema of an answer and follows it. @default true for models of
    * OpenAI and Anthropic that are known by name to have such a mode, false for all others
    */
   readonly structuredOutput?: boolean
@@ -44,11 +44,11 @@ export interface LangchainModelOptions {
   readonly baseUrl?: string
   /** Further fields for the constructor of the LangChain class, but for `maxRetries`; they win. */
   readonly modelOptions?: Readonly<Record<string, unknown>>
-  /** What tells the time for the limit. @default systemClock */
+  /** Clock for the limit. @default systemClock */
   readonly clock?: Clock
 }
 
-/** How the model comes into being. */
+/** How the model is created. */
 export type ResolvedSource =
   | { readonly kind: 'named'; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: 'made'; readonly make: () => BaseChatModel | Promise<BaseChatModel> }

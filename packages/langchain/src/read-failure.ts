@@ -4,7 +4,7 @@
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 
-/** What is known of a failure. */
+/** A failure of a provider, as far as it is known. */
 export interface ProviderFailure {
   /** The provider's own words, without status and LangChain's additions. */
   readonly message: string
@@ -16,7 +16,7 @@ export interface ProviderFailure {
   readonly code?: string
   /** Whether the provider could not be reached, or the connection broke. */
   readonly connection: boolean
-  /** How long the provider asks to wait, in milliseconds. */
+  /** Wait that the provider asks for, in milliseconds. */
   readonly retryAfterMs?: number
   /** Whether the provider itself says that a retry may help. */
   readonly shouldRetry?: boolean
@@ -27,7 +27,7 @@ const CONNECTION_CODES =
   /^(ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+)$/
 const CONNECTION_MESSAGES = /^(terminated|fetch failed|connection error\.?|premature close)$/i
 
-/** How many causes deep an error is read. */
+/** Maximum depth of causes that are read. */
 const MAX_DEPTH = 6
 
 /** Reads `error` and its causes. */

@@ -12,7 +12,7 @@ import type { LoadedModel } from './load-model.ts'
 import type { ModelIdentity } from './providers.ts'
 import type { ModelChunk, ModelRequest } from '@tutti/ensemble'
 
-/** What a call needs besides its request. */
+/** The context of a call. */
 export interface StreamReplyOptions {
   readonly identity: ModelIdentity
   readonly signal: AbortSignal

@@ -6,7 +6,7 @@ import type { ModelIdentity } from './providers.ts'
 import type { BaseMessage } from '@langchain/core/messages'
 import type { AssistantMessage, Message } from '@tutti/ensemble'
 
-/** Name under which arguments that are no JSON object are put back into a conversation. */
+/** Field for arguments that are not a JSON object, when they return to the conversation. */
 const INVALID_ARGUMENTS = 'invalid_arguments'
 
 /** The messages in their order, as a model of `identity` wants them. */
@@ -48,8 +48,8 @@ function toToolCalls({ toolCalls }: AssistantMessage): {
 }
 
 /**
- * Arguments as an object, which is all that LangChain and Anthropic take. Text that is none is kept
- * under a name that says so: the model should see what it wrote beside the tool's complaint about it.
+ * Returns arguments as an object, as LangChain and Anthropic require. Other text is wrapped
+ * in a field with a telling name: the model should see its own text next to the error of the tool.
  */
 function toArguments(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
@@ -57,7 +57,7 @@ function toArguments(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Not JSON: kept as text below.
+    // Not JSON: wrapped as text below.
   }
   return { [INVALID_ARGUMENTS]: text }
 }

@@ -1,4 +1,4 @@
-/** What a failed call means: one error with the provider's words, and whether trying again may help. */
+/** Converts a failed call to one error with the provider's message, and whether a retry may help. */
 import { TuttiError } from '@tutti/core'
 
 import { providerFacts } from './providers.ts'
@@ -10,7 +10,7 @@ import type { ModelIdentity } from './providers.ts'
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 429])
 
 /**
- * What providers call failures that may pass, when they come in the middle of a stream: as the type, or,
+ * Names of transient failures in the middle of a stream: as the type, or,
  * in OpenAI's Responses API, as the code.
  */
 const PASSING_TYPES: ReadonlySet<string> = new Set([

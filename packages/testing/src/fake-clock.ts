@@ -1,4 +1,4 @@
-/** A clock that moves only when it is told to. */
+/** A clock that only moves when a test advances it. */
 import type { Clock } from '@tutti/core'
 
 /** A clock for tests. */

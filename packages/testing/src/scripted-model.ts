@@ -43,14 +43,14 @@ export interface ScriptedToolCall {
   readonly id?: string
 }
 
-/** What a script may hold: an answer, its text, an error to throw, or a function that gives one. */
+/** An entry of a script: an answer, its text, an error to throw, or a function that returns one. */
 export type ScriptEntry =
   | string
   | ScriptedReply
   | Error
   | ((request: ModelRequest) => string | ScriptedReply | Error)
 
-/** How a scripted model behaves. */
+/** Options of a scripted model. */
 export interface ScriptedModelOptions {
   /** @default 'scripted' */
   readonly provider?: string
@@ -138,7 +138,7 @@ function readEntry(
   return typeof value === 'string' ? { text: value } : value
 }
 
-/** Text in pieces of one word each, spaces kept. */
+/** Splits a text into words, with their spaces. */
 function pieces(text: string): readonly string[] {
   return text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []
 }

@@ -1,7 +1,7 @@
 /** A tool that answers from a list and records its calls, for tests of whoever calls tools. */
 import { defineTool, type ToolContext, type ToolResult, type TypedTool, Type } from '@tutti/core'
 
-/** What a scripted tool answers: text, a result, or what it throws. */
+/** The answer of a scripted tool: text, a result, or an error to throw. */
 export type ScriptedToolAnswer = string | ToolResult | Error
 
 /** Tool that records what it was called with. */

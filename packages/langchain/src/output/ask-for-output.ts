@@ -4,21 +4,21 @@
  * O1 Anthropic is sent `output_config.format` with the closed form of the schema; all others are sent
  *    `response_format` with the author's own schema, as OpenAI has it and most others have copied it.
  * O2 `strict` is set only for a schema that OpenAI can enforce: it refuses the request otherwise.
- * O3 A schema that the provider would refuse is told in words at the end of the system text.
+ * O3 A schema that the provider would refuse is described at the end of the system text.
  */
 import { isStrictSchema } from './is-strict-schema.ts'
 import { toClosedSchema } from './to-closed-schema.ts'
 
 import type { Message, ModelRequest } from '@tutti/ensemble'
 
-/** The model as far as its form of asking depends on it. */
+/** The properties of a model that decide the form of the request. */
 export interface OutputModel {
   readonly provider: string
-  /** Whether it streams; OpenAI's client takes tools beside a schema only then. */
+  /** Whether it streams; only then OpenAI's client accepts tools together with a schema. */
   readonly streams: boolean
 }
 
-/** What to send. */
+/** The request to send. */
 export interface OutputRequest {
   readonly messages: readonly Message[]
   /** Fields for the call of the LangChain model. */
@@ -57,9 +57,9 @@ function toJson(schema: object): object {
 function inWords(messages: readonly Message[], schema: object): OutputRequest {
   const words = `Your final answer must be JSON alone, with no text around it, that fits this JSON Schema:\n${JSON.stringify(schema)}`
   const [first, ...others] = messages
-  const told: readonly Message[] =
+  const described: readonly Message[] =
     first?.role === 'system'
       ? [{ role: 'system', content: `${first.content}\n\n${words}` }, ...others]
       : [{ role: 'system', content: words }, ...messages]
-  return { messages: told, callOptions: {} }
+  return { messages: described, callOptions: {} }
 }

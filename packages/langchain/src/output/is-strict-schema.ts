@@ -1,6 +1,6 @@
 /** Pure: whether OpenAI can enforce a schema, which it does only for a part of JSON Schema. */
 
-/** What a strict schema may hold. */
+/** Keywords that a strict schema may contain. */
 const KEYWORDS: ReadonlySet<string> = new Set([
   '$defs',
   '$ref',

@@ -63,10 +63,10 @@ function close(value: unknown, count: Count): Fields | undefined {
   const asWords: Fields = {}
   for (const [key, given] of Object.entries(schema)) {
     if (DROPPED.has(key) || key === 'description' || key === 'additionalProperties') continue
-    const kept = keep(key, given, count)
-    if (kept === undefined) return undefined
-    if (kept === WORDS) asWords[key] = given
-    else Object.assign(closed, kept)
+    const converted = keep(key, given, count)
+    if (converted === undefined) return undefined
+    if (converted === WORDS) asWords[key] = given
+    else Object.assign(closed, converted)
   }
   const description = describe(schema['description'], asWords)
   if (description !== undefined) closed['description'] = description
@@ -75,10 +75,10 @@ function close(value: unknown, count: Count): Fields | undefined {
   return closed
 }
 
-/** Stands for a keyword that is only told in words. */
+/** Stands for a keyword that only the description expresses. */
 const WORDS = { asWords: true }
 
-/** What becomes of one keyword: its new field, {@link WORDS}, or undefined when there is no form. */
+/** Converts one keyword to its new field, to {@link WORDS}, or to undefined when it has no equivalent. */
 function keep(key: string, given: unknown, count: Count): Fields | undefined {
   if (KEPT.has(key)) return { [key]: given }
   switch (key) {

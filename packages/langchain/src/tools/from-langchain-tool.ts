@@ -10,7 +10,7 @@ import { defineTextTool, defineTool, errorMessage, ToolResult } from '@tutti/cor
 import type { AgentTool, ToolContext, ToolSettings, TSchema } from '@tutti/core'
 import type { StructuredToolInterface } from '@langchain/core/tools'
 
-/** What a tool of LangChain has, whichever of its classes made it. */
+/** The fields of a LangChain tool of any class. */
 export interface AnyLangChainTool {
   readonly name: string
   readonly description: string
@@ -19,7 +19,7 @@ export interface AnyLangChainTool {
   invoke(input: unknown, config?: { readonly signal?: AbortSignal }): Promise<unknown>
 }
 
-/** What is said of the tool anew; the rest is LangChain's. */
+/** Settings that replace those of the LangChain tool. */
 export type FromLangChainToolOptions = Partial<ToolSettings<unknown>>
 
 /**
@@ -84,7 +84,7 @@ function isInputError(error: unknown): boolean {
   return error instanceof Error && error.constructor.name === 'ToolInputParsingException'
 }
 
-/** What an invoked tool gives: a message with content and artifact, or whatever its author returned. */
+/** The output of an invoked tool: a message with content and artifact, or any value that its author returned. */
 function toResult(returned: unknown): ToolResult {
   if (!isMessage(returned)) return ToolResult.success(toText(returned))
   const text = toText(returned.content)

@@ -37,7 +37,7 @@ interface Call extends ToLangChainToolOptions {
   readonly config?: CallConfig | undefined
 }
 
-/** What is read of the config that LangChain hands to a tool. */
+/** The part of LangChain's tool config that is read. */
 interface CallConfig {
   readonly signal?: AbortSignal
   readonly toolCall?: { readonly id?: string }

@@ -25,9 +25,9 @@ export function toObjectSchema(given: object): LangchainObjectSchema | undefined
   const forms = (choice ?? []).map(asObject)
   if (![...parts, ...forms].every((form) => form !== undefined)) return undefined
   const required = [...parts.flatMap(readRequired), ...requiredByAll(forms)]
-  const { properties: _properties, required: _required, type: _type, ...kept } = rest
+  const { properties: _properties, required: _required, type: _type, ...others } = rest
   const schema = {
-    ...kept,
+    ...others,
     type: 'object',
     properties: merged([...parts, ...forms]),
     ...(required.length === 0 ? {} : { required: [...new Set(required)] }),

@@ -11,7 +11,7 @@ import {
 } from '@tutti/ensemble'
 
 import { field } from '../record-fields.ts'
-import { assertReviewsKept } from '../request/kept-reviews.ts'
+import { assertRequiredReviews } from '../request/required-reviews.ts'
 import { fingerprintOf } from './submission.ts'
 
 import type { Quota } from '../ports/run-store.ts'
@@ -84,7 +84,7 @@ export function newRunOf(submitted: RunSubmission, options: NewRunOptions): NewR
   })
   assertTagSize(tags)
   const ensemble = ensembles.build({ ensemble: template.name, ...field('request', request) })
-  if (reviews?.allowOverride !== true) assertReviewsKept(template, request ?? {}, ensemble)
+  if (reviews?.allowOverride !== true) assertRequiredReviews(template, request ?? {}, ensemble)
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, limits)

@@ -6,9 +6,9 @@
  * B2 The checks of all tasks of a run have one budget of time, as a pattern of a few characters can take
  *    seconds. An answer that cannot be checked within it ends its task, and so does every later one.
  */
-import { errorMessage, toStandardSchema, TuttiError, type StandardToolSchema } from '@tutti/core'
+import { createContext, Script } from 'node:vm'
 
-import { OUT_OF_TIME, withinTime } from './within-time.ts'
+import { errorMessage, toStandardSchema, TuttiError, type StandardToolSchema } from '@tutti/core'
 
 import type { Task } from '@tutti/ensemble'
 import type { TaskDefinitionBody } from '@tutti/protocol'
@@ -16,7 +16,7 @@ import type { TaskDefinitionBody } from '@tutti/protocol'
 /** Longest output schema, in characters of JSON: hundreds of fields. */
 const MAX_LENGTH = 65_536
 
-/** How deep an output schema may nest: each field inside another takes two levels. */
+/** Maximum nesting of an output schema: each nested field takes two levels. */
 const MAX_DEPTH = 100
 
 /** Maximum time to prepare the schemas of one request, in milliseconds. */
@@ -31,9 +31,9 @@ const CHECKS_MS = 100
 /** A check that takes no longer is not slow, in milliseconds: large answers take 5. */
 const QUICK_CHECK_MS = 10
 
-/** What is left of the time for the schemas of one request. */
+/** The time that is left for the schemas of one request. */
 export interface SchemaTime {
-  /** To make them ready, in milliseconds. */
+  /** To compile them, in milliseconds. */
   leftMs: number
   /** For the slow checks of answers, in milliseconds. */
   checksLeftMs: number
@@ -51,6 +51,13 @@ interface Bounded {
 }
 
 const bounds = new WeakMap<object, Bounded>()
+
+const script = new Script('work()')
+const globals: { work?: () => void } = {}
+const context = createContext(globals)
+
+/** The result of work that ran out of time. */
+const OUT_OF_TIME = Symbol('out of time')
 
 type OutputSchema = NonNullable<TaskDefinitionBody['outputSchema']>
 
@@ -73,7 +80,7 @@ export function boundedSchema(jsonSchema: OutputSchema, patience: SchemaTime): S
         const result = isOver ? OUT_OF_TIME : check(() => validate(value))
         if (result !== OUT_OF_TIME) return result
         isOver = true
-        // Whoever reads it looks at `isOver`; a problem would be followed by further checks.
+        // The reader checks `isOver`; a problem would lead to further checks.
         return { value: null }
       },
     },
@@ -145,7 +152,7 @@ function assertSmall(schema: OutputSchema): number {
   throw new TypeError(`must be at most ${MAX_LENGTH} characters of JSON, got ${length}`)
 }
 
-/** How many objects and lists a value nests; level by level, as it may be deeper than the stack. */
+/** Measures how deep a value nests; level by level, as it may be deeper than the stack. */
 function measureDepth(value: unknown): number {
   let depth = 0
   for (let level = [value].filter(isNode); level.length > 0; depth += 1) {
@@ -158,7 +165,37 @@ function isNode(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** What is wrong with a schema, as `error` says it, without saying again what was to be made. */
+/** Returns the problem of a schema from its error, without the repeated prefix. */
 export function describeFault(error: unknown): string {
   return errorMessage(error).replace(/^Cannot make a Standard Schema: ?/, '')
+}
+
+/**
+ * Runs code that must not block the thread for long, such as a regular expression of a request: V8 stops it at the
+ * limit. Returns the result of `work`, or {@link OUT_OF_TIME}.
+ *
+ * @see https://nodejs.org/api/vm.html#scriptrunincontextcontextifiedobject-options
+ */
+function withinTime<T>(limitMs: number, work: () => T): T | typeof OUT_OF_TIME {
+  let given: T | typeof OUT_OF_TIME = OUT_OF_TIME
+  globals.work = () => {
+    given = work()
+  }
+  try {
+    script.runInContext(context, { timeout: limitMs })
+  } catch (error) {
+    if (!isTimeout(error)) throw error
+  } finally {
+    delete globals.work
+  }
+  return given
+}
+
+/** Whether the error is the timeout: it belongs to the context, whose `Error` class differs. */
+function isTimeout(error: unknown): boolean {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    Reflect.get(error, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+  )
 }

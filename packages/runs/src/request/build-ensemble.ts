@@ -69,7 +69,7 @@ type Definition = Parameters<typeof ensemble>[0]
 
 type Settings = Partial<Definition>
 
-/** What of a template is not about its own tasks: the order in which those follow one another is. */
+/** Returns the settings of a template that apply to other tasks. */
 function settingsForOthers(template: Ensemble, tasks: readonly Task[]): Definition {
   const { workflow: _workflow, manager: _manager, plan: _plan, delegation, ...rest } = template
   const roles = tasks.map(({ agent }) => agent.role)

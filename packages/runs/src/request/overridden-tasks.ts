@@ -20,13 +20,13 @@ import type { Refusals } from './refusals.ts'
 import type { AgentTool } from '@tutti/core'
 import type { TaskOverrideBody } from '@tutti/protocol'
 
-/** What overrides are read with. */
+/** The catalogs for overrides, and the list for their problems. */
 export interface OverrideParts {
   readonly catalogs: Catalogs
   readonly refusals: Refusals
 }
 
-/** The same tasks, in their order, with the changes; what is wrong with a change is noted. */
+/** Returns the tasks, in their order, with the changes; problems are added to the refusals. */
 export function overriddenTasks(
   tasks: readonly Task[],
   overrides: Readonly<Record<string, TaskOverrideBody>>,
@@ -73,7 +73,7 @@ function overridden(
   )
 }
 
-/** The agent with the tools that stay; one that was made of the description follows the new one. */
+/** Returns the agent with the remaining tools; a goal that equals the description follows the new one. */
 function changeAgent(
   { agent, description: before }: Task,
   stay: readonly AgentTool[],
@@ -83,25 +83,25 @@ function changeAgent(
   return { ...agent, goal, tools: agent.tools.filter((tool) => stay.includes(tool)) }
 }
 
-/** What the request adds comes after what the author of the task has added. */
+/** Appends the context of the request to that of the task. */
 function joined(own: string | undefined, added: string | undefined): string | undefined {
   const texts = [own ?? '', added ?? ''].filter((text) => text.trim() !== '')
   return texts.length === 0 ? undefined : texts.join('\n\n')
 }
 
-/** V3: whether the override wishes for what only agents have; what is wrong is noted. */
+/** V3: whether the override has fields that only agents can use; they are refused. */
 function isForAgents(
   { name, handler }: Task,
   override: TaskOverrideBody,
   { refusals, path }: { readonly refusals: Refusals; readonly path: string },
 ): boolean {
   if (handler === undefined) return false
-  const wishes = FOR_AGENTS.filter((wish) => override[wish] !== undefined)
-  for (const wish of wishes) {
-    const message = (): string => `Task '${name}' is done by code, so ${wish} has no effect on it`
-    refusals.add('INVALID_TASK_OVERRIDE', `${path}/${wish}`, message)
+  const fields = FOR_AGENTS.filter((name) => override[name] !== undefined)
+  for (const unused of fields) {
+    const message = (): string => `Task '${name}' is done by code, so ${unused} has no effect on it`
+    refusals.add('INVALID_TASK_OVERRIDE', `${path}/${unused}`, message)
   }
-  return wishes.length > 0
+  return fields.length > 0
 }
 
 const FOR_AGENTS = ['model', 'tools', 'maxIterations', 'additionalContext'] as const

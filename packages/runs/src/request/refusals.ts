@@ -1,25 +1,25 @@
-/** Collects what is wrong with a request, so that all of it is told at once. */
+/** Collects the problems of a request, so that all are reported at once. */
 import { TuttiError } from '@tutti/core'
 
 import type { ErrorCode, Problem } from '@tutti/protocol'
 
 /** Maximum number of problems described. Each costs a search for similar names. */
-const MAX_TOLD = 20
+const MAX_DESCRIBED = 20
 
 /** Maximum number of problems repeated in the message of the error. */
 const MAX_IN_MESSAGE = 5
 
-/** What is wrong with a request so far. */
+/** The problems of a request so far. */
 export class Refusals {
   readonly #problems: Problem[] = []
   #code: ErrorCode | undefined
-  #untold = 0
+  #undescribed = 0
 
-  /** Notes a problem; `path` is a JSON Pointer into the body, `message` puts it into words when it is told. */
+  /** Adds a problem; `path` is a JSON Pointer into the body, `message` describes it when it is reported. */
   add(code: ErrorCode, path: string, message: () => string): void {
     this.#code ??= code
-    if (this.#problems.length < MAX_TOLD) this.#problems.push({ path, message: message() })
-    else this.#untold += 1
+    if (this.#problems.length < MAX_DESCRIBED) this.#problems.push({ path, message: message() })
+    else this.#undescribed += 1
   }
 
   /** @throws {TuttiError} with the code of the first problem, the texts of the first few, and all described. */
@@ -27,11 +27,13 @@ export class Refusals {
     if (this.#code === undefined) return
     const texts = [...new Set(this.#problems.map((problem) => problem.message))]
     const shown = texts.slice(0, MAX_IN_MESSAGE)
-    const more = texts.length - shown.length + this.#untold
+    const more = texts.length - shown.length + this.#undescribed
     const rest = more === 0 ? [] : [`and ${more} more problems`]
-    const untold = { path: '', message: `has ${this.#untold} more problems` }
+    const undescribed = { path: '', message: `has ${this.#undescribed} more problems` }
     throw new TuttiError(this.#code, [...shown, ...rest].join('; '), {
-      details: { problems: this.#untold === 0 ? this.#problems : [...this.#problems, untold] },
+      details: {
+        problems: this.#undescribed === 0 ? this.#problems : [...this.#problems, undescribed],
+      },
     })
   }
 }

@@ -125,7 +125,7 @@ export function withOwnRoles(tasks: readonly Task[]): readonly Task[] {
   })
 }
 
-/** What `make` makes; what is wrong is noted at `path`. */
+/** Returns the task that `make` creates, or adds its problem at `path`. */
 export function tryTask(path: string, refusals: Refusals, make: () => Task): readonly Task[] {
   try {
     return [make()]

@@ -10,7 +10,7 @@ export function toReviewDefaults({ timeoutMs, ...others }: RunReviewBody): Revie
   return { ...others, ...field('timeoutMs', timeoutMs === 0 ? Infinity : timeoutMs) }
 }
 
-/** The review that a task gets; settings go on top of those that it has. */
+/** Returns the review of a task: the requested settings over its own. */
 export function mergeReview(
   asked: TaskReviewSetting | undefined,
   own?: ReviewSetting,

@@ -3,7 +3,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { buildEnsemble } from './build-ensemble.ts'
-import { assertReviewsKept } from './kept-reviews.ts'
+import { assertRequiredReviews } from './required-reviews.ts'
 
 import type { TuttiError } from '@tutti/core'
 import type { RequestedRun } from '../run-record.ts'
@@ -26,7 +26,7 @@ function team(settings: Partial<EnsembleDefinition> = {}): Ensemble {
 function refused(request: RequestedRun, template: Ensemble = team()): readonly string[] {
   const built = buildEnsemble(template, request, { tools: undefined, models: undefined })
   try {
-    assertReviewsKept(template, request, built)
+    assertRequiredReviews(template, request, built)
     return []
   } catch (error) {
     const { code, details = {} } = error as TuttiError

@@ -1,8 +1,8 @@
 /**
- * Pure: which reviews of a request an operator does not allow.
+ * Pure: reviews that a request may not change.
  *
- * R5 A request can add reviews and make them stricter. It cannot remove a review that the operator requires, have
- *    silence approve it, change its role, or ask the reviewer something else. Such a request is refused.
+ * R5 A request can add reviews and make them stricter. It cannot remove a review that the operator requires, let
+ *    a timeout approve it, change its role, or replace its prompt. Such a request is refused.
  */
 import {
   DEFAULT_REVIEW_TIMEOUT_MS,
@@ -22,11 +22,11 @@ import type { RequestedRun } from '../run-record.ts'
 import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol'
 
 /**
- * Checks that a request keeps the reviews of its operator; `built` is the ensemble that was made of it.
+ * Checks that a request respects the reviews of its operator; `built` is the ensemble with the request.
  *
  * @throws {TuttiError} BAD_REQUEST with every problem and its path.
  */
-export function assertReviewsKept(
+export function assertRequiredReviews(
   template: Ensemble,
   request: RequestedRun,
   built: Pick<Ensemble, 'tasks' | 'plan'>,
@@ -128,7 +128,7 @@ interface ChangeCheck {
   readonly name: string
 }
 
-/** Refuses what makes the review that an operator requires less than it was. */
+/** Refuses changes that weaken a review that the operator requires. */
 function refuseChange(
   asked: TaskReviewSetting | undefined,
   required: ReviewSettings | undefined,
