@@ -80,7 +80,6 @@ const ensembleLayers = ENSEMBLE_LAYERS.map((layer, at) => ({
 const STILL_CIRCULAR = [
   '^apps/dashboard/src/features/(steering|timeline)/',
   '^apps/server/src/(serve|start/serve-ensembles)\\.ts$',
-  '^packages/control-api/src/(access-problems|options)\\.ts$',
 ]
 
 /** What each part of the dashboard may not know: those after it. */

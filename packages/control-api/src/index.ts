@@ -1,5 +1,5 @@
 /** The control API of durable runs: HTTP, SSE and WebSocket. */
-export { apiKey, DEFAULT_SCOPES } from './keys.ts'
+export { apiKey, DEFAULT_SCOPES, type ApiKey, type KeyLimits } from './auth/keys.ts'
 export {
   describeMetrics,
   serverMetrics,
@@ -7,7 +7,7 @@ export {
   type ServerMetricsOptions,
 } from './metrics/server-metrics.ts'
 export type { MetricDescription } from './metrics/registry.ts'
-export type { ApiKey, ControlApiOptions, KeyLimits, Webhook } from './options.ts'
+export type { ControlApiOptions, Webhook } from './options.ts'
 export { serveControlApi, type ControlApiServer, type ListenOptions } from './serve-control-api.ts'
 export { REDACTED, redactor } from './secrets/redactor.ts'
 export type { Redactor, Shared } from '@tutti/gateway'

@@ -11,14 +11,15 @@ import {
 } from '@tutti/core'
 import { LargeReads, type Redactor, type Shared } from '@tutti/gateway'
 
-import { accessProblems } from './access-problems.ts'
+import { accessProblems } from './auth/access-problems.ts'
 import { AuditTrail } from './audit/audit-trail.ts'
 import { UnreadData } from './http/unread-data.ts'
 import { serverMetrics, type ServerMetrics } from './metrics/server-metrics.ts'
 import { redactor } from './secrets/redactor.ts'
 
+import type { ApiKey } from './auth/keys.ts'
 import type { ModelCatalog } from '@tutti/ensemble'
-import type { Scope, WebhookEventType } from '@tutti/protocol'
+import type { WebhookEventType } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
 /** Parts and limits of a control API. */
@@ -121,31 +122,6 @@ export interface ControlApiOptions {
   readonly redactor?: Redactor
   readonly clock?: Clock
   readonly logger?: Logger
-}
-
-/** A key, as the server knows it. */
-export interface ApiKey {
-  /** Who it stands for, in runs, events and the audit trail. */
-  readonly name: string
-  /** SHA-256 of the key, in hex. */
-  readonly sha256: string
-  /** What it may do. @default everything but `admin` */
-  readonly scopes?: readonly Scope[]
-  /** Roles of its holder: a review that requires a role is decided only by a key that has it. @default [] */
-  readonly roles?: readonly string[]
-  /** From when on it is refused, in milliseconds since 1970. @default never */
-  readonly expiresAt?: number
-  readonly limits?: KeyLimits
-}
-
-/** What one key may use. */
-export interface KeyLimits {
-  /** Runs of it that have not ended. @default no limit */
-  readonly maxUnfinishedRuns?: number
-  /** Requests and messages a minute. @default no limit */
-  readonly requestsPerMinute?: number
-  /** What its runs may cost within 24 hours, in US dollars; a run is refused when that is reached. @default no limit */
-  readonly maxCostUsdPerDay?: number
 }
 
 /** Somebody who is told what becomes of runs. */

@@ -5,7 +5,7 @@ import { badRequest, toResponse, wireErrorOf } from '@tutti/gateway'
 
 import { createApp } from './create-app.ts'
 import { readDashboard, type Dashboard } from './dashboard/read-dashboard.ts'
-import { requestGuard } from './http/guard-request.ts'
+import { requestGuard } from './auth/guard-request.ts'
 import { createLimitedServer } from './http/limited-server.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { resolveControlApiOptions, type ControlApiOptions } from './options.ts'

@@ -4,7 +4,7 @@ import { createRequestStateCodec } from '@modelcontextprotocol/server'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { apiKey } from '../src/keys.ts'
+import { apiKey } from '../src/auth/keys.ts'
 import { choir } from './choir.ts'
 import { connected, MODES, runIdOf, textOf } from './mcp-client.ts'
 import { modernCall, postMcp } from './mcp-wire.ts'

@@ -1,7 +1,7 @@
 import { defineTextTool, defineTool, toolCatalog } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { apiKey } from '../src/keys.ts'
+import { apiKey } from '../src/auth/keys.ts'
 import { INITIALIZE, modernCall, postMcp, streamMcp } from './mcp-wire.ts'
 import { served, type ServedOptions } from './served.ts'
 

@@ -5,8 +5,8 @@ import { scriptedModel } from '@tutti/testing'
 import { expect, it } from 'vitest'
 
 import { apiKey, redactor } from '../src/index.ts'
-import { listRuns } from '../src/list-runs.ts'
-import { toRunSummary } from '../src/to-wire.ts'
+import { listRuns } from '../src/runs/list-runs.ts'
+import { toRunSummary } from '../src/runs/to-wire.ts'
 import { eventsOf, served, type Served } from './served.ts'
 import { studio } from './studio.ts'
 

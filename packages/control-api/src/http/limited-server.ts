@@ -22,7 +22,7 @@ import { endWithError } from './raw-response.ts'
 import { tellRequest } from './tell-request.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
-import type { RequestGuard } from './guard-request.ts'
+import type { RequestGuard } from '../auth/guard-request.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Duplex } from 'node:stream'
 

@@ -1,5 +1,5 @@
 /** Pure: what of a request decides whether it may pass. */
-import type { RequestFacts } from './guard-request.ts'
+import type { RequestFacts } from '../auth/guard-request.ts'
 import type { IncomingMessage } from 'node:http'
 
 /** The facts of a request as Node gives it. */

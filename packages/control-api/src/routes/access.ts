@@ -2,7 +2,7 @@
 import { AuditQuery, ROUTES, type AuditList, type Identity, type Ticket } from '@tutti/protocol'
 
 import { readQuery } from '../http/read-query.ts'
-import { makeTicket } from '../tickets.ts'
+import { makeTicket } from '../auth/tickets.ts'
 
 import type { Caller, HttpRoute, Signer } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'

@@ -21,11 +21,11 @@ import {
 
 import { deleteRun } from '../delete-run.ts'
 import { readQuery } from '../http/read-query.ts'
-import { listRuns } from '../list-runs.ts'
-import { runDetail } from '../run-detail.ts'
+import { listRuns } from '../runs/list-runs.ts'
+import { runDetail } from '../runs/run-detail.ts'
 import { cancelTaggedRuns } from '../steering/broadcast.ts'
 import { cancelCommand } from '../steering/to-command.ts'
-import { toRunAccepted } from '../to-wire.ts'
+import { toRunAccepted } from '../runs/to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { RunRecord } from '@tutti/runs'

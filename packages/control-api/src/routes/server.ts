@@ -2,7 +2,7 @@
 import { ROUTES } from '@tutti/protocol'
 import { assertShared, type HttpRoute, sharedCapabilities } from '@tutti/gateway'
 
-import { toCapabilities } from '../to-wire.ts'
+import { toCapabilities } from '../runs/to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Liveness, Readiness, ServerStatus } from '@tutti/protocol'

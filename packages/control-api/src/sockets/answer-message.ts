@@ -16,12 +16,12 @@ import {
   type TellSubject,
 } from '@tutti/gateway'
 
-import { listRuns } from '../list-runs.ts'
-import { runDetail } from '../run-detail.ts'
+import { listRuns } from '../runs/list-runs.ts'
+import { runDetail } from '../runs/run-detail.ts'
 import { broadcastDirective } from '../steering/broadcast.ts'
 import { assertFeedback } from '../steering/reviews.ts'
 import { cancelCommand, switchCommand } from '../steering/to-command.ts'
-import { toCapabilities } from '../to-wire.ts'
+import { toCapabilities } from '../runs/to-wire.ts'
 import { decodeMessage, ownText } from './parse-message.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'

@@ -13,7 +13,7 @@ import { tellRequest } from '../http/tell-request.ts'
 import { CapacityFeed } from './capacity-feed.ts'
 import { SocketSession, type Visit } from './session.ts'
 
-import type { RequestGuard } from '../http/guard-request.ts'
+import type { RequestGuard } from '../auth/guard-request.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'

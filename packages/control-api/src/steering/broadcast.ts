@@ -12,7 +12,7 @@ import {
   type RunStatus,
 } from '@tutti/protocol'
 
-import { tagOf } from '../list-runs.ts'
+import { tagOf } from '../runs/list-runs.ts'
 import { toDirective } from './to-command.ts'
 
 import type { RunRecord, RunService } from '@tutti/runs'

@@ -2,7 +2,7 @@
 import { limitText } from '@tutti/core'
 import { badRequest, type Caller, findRecord, mayDecide } from '@tutti/gateway'
 
-import { toPendingReview } from '../to-wire.ts'
+import { toPendingReview } from '../runs/to-wire.ts'
 
 import type { ListReviewsQuery, ReviewDecisionBody, ReviewList } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'

@@ -1,8 +1,8 @@
 /** What a webhook is told: made when it is sent, of what is kept then. */
 import { runSpanKey, spanTraceparent, type TraceContext } from '@tutti/core'
 
-import { runDetail } from '../run-detail.ts'
-import { toPendingReview } from '../to-wire.ts'
+import { runDetail } from '../runs/run-detail.ts'
+import { toPendingReview } from '../runs/to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { LoggedRunEvent, RunOutcome, WebhookDelivery, WebhookEventType } from '@tutti/protocol'

@@ -4,12 +4,36 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { TuttiError, type Clock } from '@tutti/core'
 
 import type { Caller } from '@tutti/gateway'
-import type { ApiKey } from './options.ts'
-import type { RateLimits } from './http/rate-limits.ts'
+import type { RateLimits } from './rate-limits.ts'
 import type { Scope } from '@tutti/protocol'
 import type { Quota } from '@tutti/runs'
 
-/** What a key may do when nothing else is said: all but `admin`. */
+/** A key, as the server knows it. */
+export interface ApiKey {
+  /** Name of its holder in runs, events and the audit trail. */
+  readonly name: string
+  /** SHA-256 of the key, in hex. */
+  readonly sha256: string
+  /** Scopes of its holder. @default everything but `admin` */
+  readonly scopes?: readonly Scope[]
+  /** Roles of its holder: a review that requires a role is decided only by a key that has it. @default [] */
+  readonly roles?: readonly string[]
+  /** Time from which it is refused, in milliseconds since 1970. @default never */
+  readonly expiresAt?: number
+  readonly limits?: KeyLimits
+}
+
+/** Limits of one key. */
+export interface KeyLimits {
+  /** Runs of it that have not ended. @default no limit */
+  readonly maxUnfinishedRuns?: number
+  /** Requests and messages a minute. @default no limit */
+  readonly requestsPerMinute?: number
+  /** What its runs may cost within 24 hours, in US dollars; a run is refused when that is reached. @default no limit */
+  readonly maxCostUsdPerDay?: number
+}
+
+/** Scopes of a key that names none: all but `admin`. */
 export const DEFAULT_SCOPES: readonly Scope[] = [
   'runs:read',
   'runs:write',

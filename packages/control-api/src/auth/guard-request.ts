@@ -17,11 +17,12 @@ import { isIP } from 'node:net'
 import { isLoopback, TuttiError, type Clock, type Logger } from '@tutti/core'
 import { anyone, type Caller, type Signer } from '@tutti/gateway'
 
-import { callerOf, keyLookup } from '../keys.ts'
-import { keyOfTicket } from '../tickets.ts'
+import { callerOf, keyLookup } from './keys.ts'
+import { keyOfTicket } from './tickets.ts'
 import { RateLimits } from './rate-limits.ts'
 
-import type { ApiKey, ResolvedControlApiOptions } from '../options.ts'
+import type { ApiKey } from './keys.ts'
+import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** What of a request decides whether it may pass. */
 export interface RequestFacts {

@@ -4,7 +4,7 @@ import { eventSize } from '@tutti/runs'
 import { toRunSummary } from './to-wire.ts'
 
 import type { ListRunsQuery, RunList, RunStatus, RunStatusList, RunSummary } from '@tutti/protocol'
-import type { ResolvedControlApiOptions } from './options.ts'
+import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Runs on a page when nothing else is said. */
 const DEFAULT_LIMIT = 100

@@ -9,7 +9,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import { TuttiError } from '@tutti/core'
 
-import type { ApiKey } from './options.ts'
+import type { ApiKey } from './keys.ts'
 import type { Signer } from '@tutti/gateway'
 
 /** Longer than any ticket of this server. */

@@ -2,7 +2,7 @@ import { silentLogger } from '@tutti/core'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { apiKey } from '../keys.ts'
+import { apiKey } from './keys.ts'
 import { createSigner } from '../secrets/signer.ts'
 import { requestGuard, type GuardOptions, type RequestFacts } from './guard-request.ts'
 

@@ -1,7 +1,7 @@
 /** Pure: problems of an operator's keys, origins, ticket secret and public address. No problem shows a secret. */
 import { Scope } from '@tutti/protocol'
 
-import type { ApiKey } from './options.ts'
+import type { ApiKey } from './keys.ts'
 
 /** Fewest characters of a ticket secret: 32 hexadecimal digits have 128 bits. */
 const MIN_TICKET_SECRET_LENGTH = 32

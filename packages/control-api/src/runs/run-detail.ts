@@ -4,7 +4,7 @@ import { findRun } from '@tutti/gateway'
 
 import { toRunDetail } from './to-wire.ts'
 
-import type { ResolvedControlApiOptions } from './options.ts'
+import type { ResolvedControlApiOptions } from '../options.ts'
 import type { RunRecord, RunService } from '@tutti/runs'
 
 /**

@@ -1,7 +1,7 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { RateLimits } from './http/rate-limits.ts'
+import { RateLimits } from './rate-limits.ts'
 import { apiKey, callerOf, DEFAULT_SCOPES, keyLookup } from './keys.ts'
 
 const KEY = 'a-key-of-some-length'
