@@ -11,9 +11,14 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun, WRITER } from '../../../packages/protocol/test/run-events.ts'
-import { counted, dollars, duration, stopwatch } from '../src/cli/live/figures.ts'
-import { Frame } from '../src/cli/live/frame.ts'
-import { paint, textOf, type PaintedLine } from '../src/cli/live/line.ts'
+import {
+  formatCount,
+  formatDollars,
+  formatDuration,
+  formatStopwatch,
+} from '../src/cli/live/figures.ts'
+import { TerminalFrame } from '../src/cli/live/frame.ts'
+import { paint, lineText, type PaintedLine } from '../src/cli/live/line.ts'
 import { marksFor } from '../src/cli/live/marks.ts'
 import { plainLines } from '../src/cli/live/plain-lines.ts'
 import { runLines, type ViewFacts } from '../src/cli/live/run-lines.ts'
@@ -22,9 +27,9 @@ import {
   cutToWidth,
   firstLines,
   lastLines,
-  oneLine,
+  toOneLine,
   padToWidth,
-  shownText,
+  toTerminalText,
   widthOf,
 } from '../src/cli/live/text-width.ts'
 import { runCommand } from '../src/cli/run-command.ts'
@@ -46,7 +51,7 @@ function view(events: readonly RunEvent[], facts: Partial<ViewFacts> = {}): read
 }
 
 function viewOf(state: RunState, facts: Partial<ViewFacts> = {}): readonly string[] {
-  return runLines(state, { ...FACTS, ...facts }).map((line) => textOf(line).trimEnd())
+  return runLines(state, { ...FACTS, ...facts }).map((line) => lineText(line).trimEnd())
 }
 
 describe('text on a terminal', () => {
@@ -76,8 +81,10 @@ describe('text on a terminal', () => {
   })
 
   it('does nothing to the terminal, whatever a model says', () => {
-    expect(shownText('a\x1b[2Jb\x1b]0;title\x07c\x9b31md\u202Ee\r\nf\tg\x00')).toBe('abcde\nf  g')
-    expect(oneLine('  a\n\n b\t\x1b[31mc ')).toBe('a b c')
+    expect(toTerminalText('a\x1b[2Jb\x1b]0;title\x07c\x9b31md\u202Ee\r\nf\tg\x00')).toBe(
+      'abcde\nf  g',
+    )
+    expect(toOneLine('  a\n\n b\t\x1b[31mc ')).toBe('a b c')
   })
 
   it('is shown by its last lines, broken at blanks', () => {
@@ -93,27 +100,30 @@ describe('text on a terminal', () => {
   })
 
   it('has figures that people read', () => {
-    expect([340, 4_249, 59_960, 185_000, 7_800_000].map(duration)).toEqual([
+    expect([340, 4_249, 59_960, 185_000, 7_800_000].map(formatDuration)).toEqual([
       '340 ms',
       '4.2 s',
       '1m 00s',
       '3m 05s',
       '2h 10m',
     ])
-    expect([-5, 7_900, 760_000, 3_723_000].map(stopwatch)).toEqual([
+    expect([-5, 7_900, 760_000, 3_723_000].map(formatStopwatch)).toEqual([
       '0:00',
       '0:07',
       '12:40',
       '1:02:03',
     ])
-    expect([0, 0.000_012_3, 0.012_3, 0.5, 12.345].map(dollars)).toEqual([
+    expect([0, 0.000_012_3, 0.012_3, 0.5, 12.345].map(formatDollars)).toEqual([
       '$0.00',
       '$0.000012',
       '$0.012',
       '$0.50',
       '$12.35',
     ])
-    expect([counted(1, 'token'), counted(2_314, 'token')]).toEqual(['1 token', '2,314 tokens'])
+    expect([formatCount(1, 'token'), formatCount(2_314, 'token')]).toEqual([
+      '1 token',
+      '2,314 tokens',
+    ])
   })
 
   it('is coloured by its styles, after it was cut', () => {
@@ -198,7 +208,7 @@ describe('the lines of a run', () => {
         for (const line of lines) {
           expect(widthOf(paint(line, columns, false).text)).toBeLessThanOrEqual(columns)
         }
-        expect(textOf(lines[0] ?? [])).toMatch(/^RUNNING/)
+        expect(lineText(lines[0] ?? [])).toMatch(/^RUNNING/)
         if (rows > 2) expect(lines.at(-1)).toEqual([{ text: 'the hint' }])
       }
     }
@@ -220,14 +230,14 @@ describe('the lines of a run', () => {
       durationMs: 4_200,
     })
     const state = runStateAfter([...startOfRun(), eventOf('task_completed'), end])
-    const lines = summaryLines(state, FACTS).map(textOf)
+    const lines = summaryLines(state, FACTS).map(lineText)
     expect(lines).toEqual([
       expect.stringMatching(/^✔ researcher +\S+ m?s/),
       expect.stringMatching(/^. writer/),
       expect.stringMatching(/^run-1 FAILED in 4\.2 s/),
       'The model fell over (MODEL_FAILED)',
     ])
-    const many = summaryLines(manyTasks(state), FACTS).map(textOf)
+    const many = summaryLines(manyTasks(state), FACTS).map(lineText)
     expect(many).toHaveLength(23)
     expect(many[20]).toBe('  and 2 more: tutti runs run-1')
   })
@@ -250,7 +260,7 @@ describe('plain lines', () => {
     const lines = linesOf(told)
     for (const line of lines) {
       expect(line).toMatch(/^\[\d+:\d\d\] \S/)
-      expect(line).toBe(shownText(line))
+      expect(line).toBe(toTerminalText(line))
       expect(line).not.toContain('\n')
     }
     const text = lines.join('\n')
@@ -266,7 +276,7 @@ describe('plain lines', () => {
 
 describe('a frame', () => {
   it('[F1] writes what has changed, and nothing when nothing has', () => {
-    const frame = new Frame()
+    const frame = new TerminalFrame()
     frame.draw(lines('one', 'two'), 20)
     expect(frame.draw(lines('one', 'two'), 20)).toBe('')
     const update = frame.draw(lines('one', 'TWO'), 20)
@@ -276,7 +286,7 @@ describe('a frame', () => {
 
   it('stays in its place below what was there, longer, shorter, and gone', async () => {
     const { write, screen } = terminal(20, 8)
-    const frame = new Frame()
+    const frame = new TerminalFrame()
     await write('$ tutti run\r\n')
     await write(frame.draw(lines('one', 'two', 'three'), 20))
     await write(frame.draw(lines('ONE', 'two'), 20))
@@ -289,7 +299,7 @@ describe('a frame', () => {
 
   it('[F2] leaves nothing behind when the window becomes narrower or wider', async () => {
     const { write, screen, resize } = terminal(20, 10)
-    const frame = new Frame()
+    const frame = new TerminalFrame()
     await write('$ tutti\r\n')
     await write(frame.draw(lines('a'.repeat(20), 'bb', 'c'.repeat(15)), 20))
     for (const columns of [9, 30, 12]) {

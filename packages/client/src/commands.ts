@@ -9,14 +9,15 @@ import {
   type CancelBody,
   type InjectBody,
   type ReviewDecisionBody,
+  type RunCommandKind,
   type SwitchModelBody,
 } from '@tutti/protocol'
 
 import { exchange, type CallOptions } from './http/exchange.ts'
-import { readAnswer } from './http/read-answer.ts'
+import { decodeAnswer } from './http/read-answer.ts'
 
-import type { Schema, ValueOf } from './http/call-route.ts'
-import type { HttpRequest } from './http/send.ts'
+import type { AnswerSchema, AnswerValue } from './http/call-route.ts'
+import type { RouteRequest } from './http/send.ts'
 import type { ResolvedClientOptions } from './options.ts'
 
 /** Kind of command → what it says. */
@@ -27,25 +28,22 @@ export interface CommandBodies {
   readonly decide: ReviewDecisionBody
 }
 
-/** Kind of a command. */
-export type CommandKind = keyof CommandBodies
-
 /** Kind of command → the schema of its reply, whichever way it goes. */
 export const COMMAND_REPLIES = {
   cancel: ROUTES.cancelRun.response,
   switch_model: ROUTES.switchModel.response,
   inject: ROUTES.injectDirective.response,
   decide: ROUTES.decideReview.response,
-} as const satisfies Readonly<Record<CommandKind, Schema>>
+} as const satisfies Readonly<Record<RunCommandKind, AnswerSchema>>
 
 /** The reply to a command. */
-export type CommandReply<K extends CommandKind> = ValueOf<(typeof COMMAND_REPLIES)[K]>
+export type CommandReply<K extends RunCommandKind> = AnswerValue<(typeof COMMAND_REPLIES)[K]>
 
 /** A body whose fields may be undefined; JSON leaves those out. */
 export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined }
 
 /** A command. */
-export interface Command<K extends CommandKind = CommandKind> {
+export interface CommandRequest<K extends RunCommandKind = RunCommandKind> {
   readonly kind: K
   /** Id of the run; of `decide` the id of the review. */
   readonly target: string
@@ -59,7 +57,10 @@ export interface CommandSender {
    *
    * @throws {TuttiClientError} with the server's code, or a local one.
    */
-  send<K extends CommandKind>(command: Command<K>, options?: CallOptions): Promise<CommandReply<K>>
+  send<K extends RunCommandKind>(
+    command: CommandRequest<K>,
+    options?: CallOptions,
+  ): Promise<CommandReply<K>>
 }
 
 /** Settings of a command. */
@@ -68,9 +69,9 @@ export interface CommandOptions extends CallOptions {
   readonly over?: CommandSender | undefined
 }
 
-type RequestLine = Pick<HttpRequest, 'method' | 'path'>
+type RequestLine = Pick<RouteRequest, 'method' | 'path'>
 
-const REQUESTS: Readonly<Record<CommandKind, (target: string) => RequestLine>> = {
+const REQUESTS: Readonly<Record<RunCommandKind, (target: string) => RequestLine>> = {
   cancel: (runId) => ({ ...ROUTES.cancelRun, path: routePath('cancelRun', { runId }) }),
   switch_model: (runId) => ({ ...ROUTES.switchModel, path: routePath('switchModel', { runId }) }),
   inject: (runId) => ({
@@ -83,8 +84,8 @@ const REQUESTS: Readonly<Record<CommandKind, (target: string) => RequestLine>> =
 /** Makes the sender of a client: over the connection that a command names, otherwise as a request. */
 export function commandSender(
   settings: ResolvedClientOptions,
-): <K extends CommandKind>(
-  command: Command<K>,
+): <K extends RunCommandKind>(
+  command: CommandRequest<K>,
   options?: CommandOptions,
 ) => Promise<CommandReply<K>> {
   return async (command, { over, ...options } = {}) => {
@@ -92,6 +93,6 @@ export function commandSender(
     const { kind, target, body } = command
     const { method, path } = REQUESTS[kind](target)
     const answer = await exchange(settings, { ...options, method, path, body })
-    return readAnswer(answer, (value) => decode(COMMAND_REPLIES[kind], value))
+    return decodeAnswer(answer, (value) => decode(COMMAND_REPLIES[kind], value))
   }
 }

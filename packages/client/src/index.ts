@@ -33,13 +33,12 @@ export type { CallOptions } from './http/exchange.ts'
 // To follow a run
 export type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from './events/run-events.ts'
 export type { ConnectionState } from './events/connection-state.ts'
-export type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+export type { LoggedRunEvent, RunCommandKind, RunEvent } from '@tutti/protocol'
 
 // To send commands another way
 export type {
-  Command,
+  CommandRequest,
   CommandBodies,
-  CommandKind,
   CommandOptions,
   CommandReply,
   CommandSender,

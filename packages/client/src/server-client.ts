@@ -16,7 +16,7 @@ import {
 
 import { callRoute } from './http/call-route.ts'
 import { exchange, type CallOptions } from './http/exchange.ts'
-import { answerError, readAnswer } from './http/read-answer.ts'
+import { answerError, decodeAnswer } from './http/read-answer.ts'
 
 import type { ResolvedClientOptions } from './options.ts'
 
@@ -107,7 +107,7 @@ async function readiness(
   const answer = await exchange(settings, { ...options, method, path, alsoGood })
   const isReadiness = answer.status !== alsoGood || decodes(answer.text)
   if (!isReadiness) throw answerError(answer)
-  return readAnswer(answer, (value) => decode(response, value))
+  return decodeAnswer(answer, (value) => decode(response, value))
 }
 
 function decodes(text: string): boolean {

@@ -6,7 +6,7 @@ import { PACKAGE_MANAGERS, type PackageManager } from './package-manager.ts'
 import type { CreateIo } from './create-io.ts'
 
 /** What the command line says; what it leaves out is asked for, or has a default. */
-export interface CreateOptions {
+export interface ProjectOptions {
   /** Where the project goes, from the working directory on. */
   readonly folder?: string
   /** Name in its package.json. */
@@ -36,7 +36,7 @@ It asks only on a terminal. Exit codes: 0 done, 1 failed, 2 wrong arguments, 130
 export function readArguments(
   words: readonly string[],
   { io, version }: { readonly io: CreateIo; readonly version: string },
-): CreateOptions {
+): ProjectOptions {
   const program = new Command('create-tutti')
     .description(
       'Creates a Tutti project: an ensemble with tools and tests that runs without a key',
@@ -74,7 +74,7 @@ export function readArguments(
 }
 
 /** As commander gives it: what is said with `--no-` is true until it is said. */
-interface Given extends Pick<CreateOptions, 'name' | 'packageManager' | 'install' | 'git'> {
+interface Given extends Pick<ProjectOptions, 'name' | 'packageManager' | 'install' | 'git'> {
   readonly yes?: boolean
   readonly force?: boolean
 }

@@ -8,14 +8,14 @@ import { DEFAULT_FOLDER, nameOf, someOf } from './plan.ts'
 import { nameProblem } from './project-name.ts'
 import { entriesOf, folderProblem } from './target-folder.ts'
 
-import type { CreateOptions } from './arguments.ts'
+import type { ProjectOptions } from './arguments.ts'
 import type { CreateIo } from './create-io.ts'
 
 /** `options` with the answers; undefined when the person wants nothing to be created. */
 export async function ask(
-  options: CreateOptions,
+  options: ProjectOptions,
   io: CreateIo,
-): Promise<CreateOptions | undefined> {
+): Promise<ProjectOptions | undefined> {
   const streams = { input: io.stdin, output: io.stdout }
   const folder =
     options.folder ??
@@ -42,7 +42,11 @@ export async function ask(
 }
 
 /** What is wrong with an answer, so that it is asked for again. */
-function problemOf(folder: string, { name }: CreateOptions, { cwd }: CreateIo): string | undefined {
+function problemOf(
+  folder: string,
+  { name }: ProjectOptions,
+  { cwd }: CreateIo,
+): string | undefined {
   const path = resolve(cwd, folder)
   const own = name ?? nameOf(path)
   const problem = nameProblem(own)

@@ -3,10 +3,13 @@ import { relative } from 'node:path'
 
 import { inWordsOf } from './package-manager.ts'
 
-import type { Plan } from './plan.ts'
+import type { ProjectPlan } from './plan.ts'
 
 /** What a person does next, one step a line. */
-export function nextSteps(plan: Plan, at: { readonly cwd: string; readonly installed: boolean }) {
+export function nextSteps(
+  plan: ProjectPlan,
+  at: { readonly cwd: string; readonly installed: boolean },
+) {
   const folder = relative(at.cwd, plan.folder)
   const steps: readonly (readonly [command: string, why: string])[] = [
     ...(folder === '' ? [] : [[`cd ${quoted(folder)}`, ''] as const]),

@@ -6,14 +6,14 @@ import { callingPackageManager, type PackageManager } from './package-manager.ts
 import { nameProblem, toProjectName } from './project-name.ts'
 import { entriesOf, folderProblem } from './target-folder.ts'
 
-import type { CreateOptions } from './arguments.ts'
+import type { ProjectOptions } from './arguments.ts'
 import type { CreateIo } from './create-io.ts'
 
 /** The folder of a project when the command line names none. */
 export const DEFAULT_FOLDER = 'support-desk'
 
 /** A project that can be created. */
-export interface Plan {
+export interface ProjectPlan {
   /** Its path, from the root of the file system on. */
   readonly folder: string
   readonly name: string
@@ -27,7 +27,7 @@ export interface Plan {
  *
  * @throws {CreateError} naming what does not fit and what to do.
  */
-export function planOf(options: CreateOptions, { cwd, variables }: CreateIo): Plan {
+export function planOf(options: ProjectOptions, { cwd, variables }: CreateIo): ProjectPlan {
   const { install, git } = options
   const folder = resolve(cwd, options.folder ?? DEFAULT_FOLDER)
   const name = options.name ?? nameOf(folder)

@@ -2,10 +2,13 @@
 import { runProgram, type ProgramEnd } from './run-program.ts'
 
 import type { CreateIo } from './create-io.ts'
-import type { Plan } from './plan.ts'
+import type { ProjectPlan } from './plan.ts'
 
 /** Makes a git repository, unless the project is inside one. Gives a sentence when it could not. */
-export async function makeRepository({ folder }: Plan, io: CreateIo): Promise<string | undefined> {
+export async function makeRepository(
+  { folder }: ProjectPlan,
+  io: CreateIo,
+): Promise<string | undefined> {
   const quietly = { io, audience: 'silent' } as const
   const inside = await runProgram(['git', 'rev-parse', '--git-dir'], folder, quietly)
   if (isDone(inside)) return undefined
@@ -15,7 +18,7 @@ export async function makeRepository({ folder }: Plan, io: CreateIo): Promise<st
 
 /** Installs the dependencies. Gives a sentence when it could not. */
 export async function installDependencies(
-  { folder, packageManager }: Plan,
+  { folder, packageManager }: ProjectPlan,
   io: CreateIo,
 ): Promise<string | undefined> {
   const end = await runProgram([packageManager, 'install'], folder, { io, audience: 'shown' })

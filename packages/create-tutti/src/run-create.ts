@@ -10,7 +10,7 @@ import { CreateError, EXIT } from './create-error.ts'
 import { canAsk, type CreateIo } from './create-io.ts'
 import { NO_KEY_NEEDED, nextSteps } from './next-steps.ts'
 import { projectNodeProblem } from './node-version.ts'
-import { planOf, type Plan } from './plan.ts'
+import { planOf, type ProjectPlan } from './plan.ts'
 import { installDependencies, makeRepository } from './prepare.ts'
 import { ownVersion, projectFiles } from './template.ts'
 import { writeProject } from './write-project.ts'
@@ -38,7 +38,7 @@ export async function runCreate(words: readonly string[], io: CreateIo): Promise
   }
 }
 
-async function create(plan: Plan, io: CreateIo, version: string): Promise<number> {
+async function create(plan: ProjectPlan, io: CreateIo, version: string): Promise<number> {
   const files = projectFiles({ ...plan, version })
   writeProject(files, plan.folder)
   const where = relative(io.cwd, plan.folder) || '.'

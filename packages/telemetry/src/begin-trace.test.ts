@@ -10,7 +10,7 @@ import { createTraceState } from '@opentelemetry/api'
 import { isSampled, isTraceparent, runSpanKey, spanId, traceIdOf } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { beginTrace, callerOf } from './begin-trace.ts'
+import { beginTrace, callerContext } from './begin-trace.ts'
 
 const RUN = { runId: 'run-1', ensemble: 'trip' }
 const ASKED = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }
@@ -23,8 +23,8 @@ describe('a run that nobody asked for in a trace', () => {
     expect(isTraceparent(traceparent)).toBe(true)
     expect(isSampled(traceparent)).toBe(true)
     expect(traceparent.slice(36, 52)).toBe(spanId(traceIdOf(traceparent), runSpanKey('run-1')))
-    expect(callerOf('run-1', begun)).toBeUndefined()
-    expect(callerOf('run-2', begun)).toMatchObject({ isRemote: true })
+    expect(callerContext('run-1', begun)).toBeUndefined()
+    expect(callerContext('run-2', begun)).toMatchObject({ isRemote: true })
     expect(beginTrace(RUN, {}, undefined).traceparent).not.toBe(traceparent)
   })
 
@@ -81,6 +81,6 @@ describe('a run that is asked for in a trace', () => {
       ...asked,
       traceparent: ASKED.traceparent.replace(/01$/, '02'),
     })
-    expect(callerOf('run-1', asked)?.traceState?.serialize()).toBe('a=1,b=2')
+    expect(callerContext('run-1', asked)?.traceState?.serialize()).toBe('a=1,b=2')
   })
 })

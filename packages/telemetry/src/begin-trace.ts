@@ -52,7 +52,7 @@ export function beginTrace(
 }
 
 /** The span that somebody else asked in; undefined where the run began its trace itself. */
-export function callerOf(
+export function callerContext(
   runId: string,
   { traceparent, tracestate }: TraceContext,
 ): SpanContext | undefined {

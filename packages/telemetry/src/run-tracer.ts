@@ -2,7 +2,7 @@
 import { TraceFlags, type SpanContext } from '@opentelemetry/api'
 import { spanId, traceIdOf, type TraceContext } from '@tutti/core'
 
-import { callerOf } from './begin-trace.ts'
+import { callerContext } from './begin-trace.ts'
 import { INSTRUMENTATION } from './attributes.ts'
 import { toHrTime, type EndedSpan, type OpenSpan } from './open-span.ts'
 import { RunSpans } from './run-spans.ts'
@@ -32,7 +32,7 @@ export class RunTracer {
     const { redact, captureContent, modelNames } = options
     this.#options = options
     this.#traceId = traceIdOf(run.traceparent)
-    this.#caller = callerOf(run.runId, run)
+    this.#caller = callerContext(run.runId, run)
     this.#state = this.#caller?.traceState
     const onEnd = (ended: EndedSpan): void => {
       if (!this.isMuted) this.#handOn(ended)

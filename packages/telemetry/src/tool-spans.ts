@@ -23,7 +23,7 @@ export function toolEvent(table: SpanTable, event: TracedEvent): boolean {
 }
 
 /** A call that is under way. */
-export interface Call {
+export interface TracedCall {
   readonly toolCallId: string
   readonly iterationIndex: number
   /** When it was under way at the latest. */
@@ -35,7 +35,7 @@ export interface Call {
 export function keyOfCall(
   table: SpanTable,
   facts: TaskFacts,
-  { toolCallId, iterationIndex }: Pick<Call, 'toolCallId' | 'iterationIndex'>,
+  { toolCallId, iterationIndex }: Pick<TracedCall, 'toolCallId' | 'iterationIndex'>,
 ): string {
   const key = callKey(table.runId, { ...placeOf(facts.span), iterationIndex, toolCallId })
   const ended = facts.endedCalls.get(key) ?? 0
@@ -43,7 +43,7 @@ export function keyOfCall(
 }
 
 /** The span of a call, begun when it is not. */
-export function spanOfCall(table: SpanTable, facts: TaskFacts, call: Call): OpenSpan {
+export function spanOfCall(table: SpanTable, facts: TaskFacts, call: TracedCall): OpenSpan {
   const { toolCallId, startMs, iterationIndex, toolName = facts.toolNames.get(toolCallId) } = call
   const { span: task } = facts
   const key = keyOfCall(table, facts, call)

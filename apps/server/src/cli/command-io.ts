@@ -23,7 +23,7 @@ export interface CommandIo {
 }
 
 /** The outside of this process. */
-export function processIo(): CommandIo {
+export function terminalIo(): CommandIo {
   const readers = { areNeeded: true }
   const onError = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') throw error

@@ -1,3 +1,3 @@
 /** The command line. */
-export { processIo } from './command-io.ts'
+export { terminalIo } from './command-io.ts'
 export { leave, runCommand } from './run-command.ts'

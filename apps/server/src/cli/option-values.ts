@@ -5,13 +5,13 @@ import { InvalidArgumentError } from 'commander'
 const MAX_PORT = 65_535
 
 /** A port, as text: it goes on as a variable. */
-export function portOf(text: string): string {
+export function parsePort(text: string): string {
   if (/^\d+$/.test(text) && Number(text) <= MAX_PORT) return text
   throw new InvalidArgumentError(`It must be a number from 0 to ${MAX_PORT}; 0 is any free port.`)
 }
 
 /** A reader of whole numbers in a range. */
-export function countFrom(least: number, most: number): (text: string) => number {
+export function countParser(least: number, most: number): (text: string) => number {
   return (text) => {
     const count = Number(text)
     if (/^\d+$/.test(text) && count >= least && count <= most) return count
@@ -20,7 +20,7 @@ export function countFrom(least: number, most: number): (text: string) => number
 }
 
 /** A number of seconds above 0, in milliseconds. */
-export function secondsOf(text: string): number {
+export function parseSeconds(text: string): number {
   const seconds = Number(text)
   if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds * 1_000
   throw new InvalidArgumentError('It must be a number of seconds above 0.')
@@ -50,7 +50,7 @@ export function dollarsOf(text: string): number {
 }
 
 /** Statuses of runs with commas between them, in any case. */
-export function statusesOf(text: string): RunStatusList {
+export function parseStatuses(text: string): RunStatusList {
   const known: readonly string[] = RunStatus.enum
   const given = text.split(',').map((status) => status.trim().toUpperCase())
   const unknown = given.filter((status) => !known.includes(status))
@@ -65,7 +65,7 @@ export function statusesOf(text: string): RunStatusList {
 }
 
 /** A place in the log of a run; negative counts from the end. */
-export function placeOf(text: string): number {
+export function parseEventPlace(text: string): number {
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number.')
 }

@@ -3,9 +3,9 @@ import { TuttiClientError } from '@tutti/client'
 
 import { editText } from './live/edit-text.ts'
 import {
-  questionOf,
+  formatReviewQuestion,
   titleOf,
-  REJECT_DOES,
+  REJECT_EFFECTS,
   reviewedText,
   subjectLines,
   type AskedReview,
@@ -38,7 +38,7 @@ export interface DecideOptions {
 }
 
 /** Whether somebody is there to be asked: a terminal to read from and one to write to. */
-export function canAsk({
+export function canAskAtTerminal({
   stdin,
   stderr,
   variables,
@@ -116,7 +116,7 @@ function showUnsent({ unsent, prompts, io }: Asking): void {
 async function askChoice({ review, io, signal, prompts }: Asking): Promise<Choice | undefined> {
   const { select, isCancel } = prompts
   const choice = await select<Choice>({
-    message: questionOf(review),
+    message: formatReviewQuestion(review),
     options: choicesOf(review),
     input: io.stdin,
     output: io.stderr,
@@ -132,7 +132,7 @@ function choicesOf(review: AskedReview): { value: Choice; label: string; hint?: 
   return [
     { value: 'CONTINUE', label: 'Approve' },
     { value: 'EDIT', label: `Edit the ${subject}…`, hint: 'in your editor' },
-    { value: 'REJECT', label: 'Reject…', hint: REJECT_DOES[timing] },
+    { value: 'REJECT', label: 'Reject…', hint: REJECT_EFFECTS[timing] },
     { value: 'EXIT_EARLY', label: 'End the run early', hint: 'what is done is kept' },
     { value: 'LATER', label: 'Later' },
   ]

@@ -6,7 +6,7 @@ import { CommanderError } from 'commander'
 
 import { tellingOf } from './command-error.ts'
 import { EXIT_CODES, type Exit } from './exit-codes.ts'
-import { shownText } from './live/text-width.ts'
+import { toTerminalText } from './live/text-width.ts'
 import { tuttiProgram } from './program.ts'
 import { DEFAULT_URL } from './target.ts'
 
@@ -23,7 +23,7 @@ export async function runCommand(words: readonly string[], io: CommandIo): Promi
     // Commander has said by itself what is wrong, or has shown the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 'OK' : 'USAGE'
     const { exit, message, advice } = tellingOf(error, context.url)
-    io.stderr.write(shownText([message, ...advice, ''].join('\n')))
+    io.stderr.write(toTerminalText([message, ...advice, ''].join('\n')))
     return exit
   }
 }

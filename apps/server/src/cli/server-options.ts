@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander'
 
 import { SERVER_VARIABLES, variableHelp } from '../environment/env-table.ts'
-import { portOf } from './option-values.ts'
+import { parsePort } from './option-values.ts'
 
 /** What the options say. */
 export interface ServerOptions {
@@ -18,7 +18,7 @@ export function withServerOptions(command: Command): Command {
       new Option(
         '-p, --port <port>',
         'port to listen on, 0 for any free one (PORT, or 7329)',
-      ).argParser(portOf),
+      ).argParser(parsePort),
     )
     .option('--host <address>', 'address to listen on (HOST, or 127.0.0.1)')
     .option('-c, --config <file>', 'config file (TUTTI_CONFIG, or tutti.config.ts)')

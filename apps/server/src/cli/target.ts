@@ -31,7 +31,7 @@ export function withTarget(command: Command): Command {
  *
  * @throws {CommandError} USAGE when the address is none.
  */
-export function connect(options: TargetOptions, context: CommandContext): TuttiClient {
+export function connectTo(options: TargetOptions, context: CommandContext): TuttiClient {
   const environment = readClientEnvironment(context.io.variables)
   const url = options.url ?? environment.url ?? DEFAULT_URL
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {

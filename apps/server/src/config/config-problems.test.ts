@@ -2,7 +2,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { findConfigProblems, toInstant } from './config-problems.ts'
+import { findConfigProblems, toEpochMs } from './config-problems.ts'
 
 const band = ensemble({
   name: 'band',
@@ -129,8 +129,8 @@ describe('findConfigProblems', () => {
 
 describe('toInstant', () => {
   it('reads times and numbers, and nothing else', () => {
-    expect([toInstant(5), toInstant('1970-01-01T00:00:01Z')]).toEqual([5, 1_000])
-    expect([toInstant('soon'), toInstant({})]).toEqual([NaN, NaN])
+    expect([toEpochMs(5), toEpochMs('1970-01-01T00:00:01Z')]).toEqual([5, 1_000])
+    expect([toEpochMs('soon'), toEpochMs({})]).toEqual([NaN, NaN])
   })
 
   it('names what is wrong with telemetry, and shows no header', () => {

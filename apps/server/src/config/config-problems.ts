@@ -230,7 +230,7 @@ function keyProblems(entry: unknown, index: number): readonly string[] {
   if (sha256 !== undefined && !(typeof sha256 === 'string' && /^[0-9a-f]{64}$/i.test(sha256))) {
     problems.push(`sha256 of ${what} must be 64 hexadecimal digits`)
   }
-  if (expiresAt !== undefined && Number.isNaN(toInstant(expiresAt))) {
+  if (expiresAt !== undefined && Number.isNaN(toEpochMs(expiresAt))) {
     problems.push(
       `expiresAt of ${what} must be milliseconds since 1970 or a time such as ` +
         `"2030-01-31T00:00:00Z", got ${JSON.stringify(expiresAt)}`,
@@ -256,7 +256,7 @@ function scopeProblems(what: string, scopes: unknown): readonly string[] {
 }
 
 /** A time in milliseconds since 1970; NaN when it is none. */
-export function toInstant(time: unknown): number {
+export function toEpochMs(time: unknown): number {
   if (typeof time === 'number') return time
   return typeof time === 'string' ? Date.parse(time) : Number.NaN
 }

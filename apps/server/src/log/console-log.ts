@@ -4,7 +4,7 @@ import { styleText } from 'node:util'
 import { TuttiError, type LogFields, type Logger } from '@tutti/core'
 
 import { hasColors, type CommandIo } from '../cli/command-io.ts'
-import { oneLine, shownText } from '../cli/live/text-width.ts'
+import { toOneLine, toTerminalText } from '../cli/live/text-width.ts'
 import { jsonLogger, type LogLevel } from './log.ts'
 
 import type { Redactor } from '@tutti/control-api'
@@ -44,13 +44,13 @@ export function plainLogger(
     (level: LogLevel) =>
     (message: string, { runId, error, ...others }: LogFields = {}) => {
       const time = paint('dim', timeOf(now()))
-      const head = `${time} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(redactor.text(message))}`
-      const run = runId === undefined ? '' : ` ${paint('cyan', oneLine(textOf(runId)))}`
+      const head = `${time} ${paint(COLORS[level], level.padEnd(5))} ${toOneLine(redactor.text(message))}`
+      const run = runId === undefined ? '' : ` ${paint('cyan', toOneLine(textOf(runId)))}`
       const rest = Object.entries(others)
         .filter(([, value]) => value !== undefined)
         .map(
           ([name, value]) =>
-            ` ${paint('dim', `${oneLine(name)}=`)}${oneLine(redactor.text(textOf(value)))}`,
+            ` ${paint('dim', `${toOneLine(name)}=`)}${toOneLine(redactor.text(textOf(value)))}`,
         )
       const reason =
         error === undefined ? '' : `\n${indented(redactor.text(reasonOf(error, level)))}`
@@ -82,5 +82,5 @@ function reasonOf(error: unknown, level: LogLevel): string {
 }
 
 function indented(text: string): string {
-  return shownText(text).replaceAll(/^/gm, '  ')
+  return toTerminalText(text).replaceAll(/^/gm, '  ')
 }

@@ -7,7 +7,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 import type { RunActivity, RunRecord, RunServiceOptions } from '@tutti/runs'
 
 /** The listeners of a run service that write. */
-export type RunLog = Required<Pick<RunServiceOptions, 'onActivity' | 'onExecuted'>>
+export type RunLogListeners = Required<Pick<RunServiceOptions, 'onActivity' | 'onExecuted'>>
 
 /** What of a run goes with each of its lines. */
 interface Told extends LogFields {
@@ -16,7 +16,7 @@ interface Told extends LogFields {
 }
 
 /** Makes the listeners. */
-export function runLog(logger: Logger): RunLog {
+export function runLogListeners(logger: Logger): RunLogListeners {
   const runs = new Map<string, Told>()
   return {
     onActivity: [

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { apiKey, type ApiKey, type ControlApiOptions } from '@tutti/control-api'
 import { isLoopback, TuttiError } from '@tutti/core'
 
-import { toInstant } from '../config/config-problems.ts'
+import { toEpochMs } from '../config/config-problems.ts'
 
 import type { AuthConfig, KeyConfig, TuttiConfig } from '../config/config.ts'
 import type { Environment } from '../environment/env.ts'
@@ -45,7 +45,7 @@ function toEntry({ name, key, sha256, scopes, roles, expiresAt, limits }: KeyCon
     sha256,
     ...(scopes === undefined ? {} : { scopes }),
     ...(roles === undefined ? {} : { roles }),
-    ...(expiresAt === undefined ? {} : { expiresAt: toInstant(expiresAt) }),
+    ...(expiresAt === undefined ? {} : { expiresAt: toEpochMs(expiresAt) }),
     ...(limits === undefined ? {} : { limits }),
   }
 }

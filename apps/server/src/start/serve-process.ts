@@ -8,7 +8,7 @@ import { loadConfig } from '../config/load-config.ts'
 import { checkBudgets, checkModels, checkVariables } from '../cli/doctor/check-config.ts'
 import { consoleLogger } from '../log/console-log.ts'
 import { atLevel } from '../log/log.ts'
-import { shownText } from '../cli/live/text-width.ts'
+import { toTerminalText } from '../cli/live/text-width.ts'
 import { ONE_SIGNAL_MS } from '../cli/live/signal-inbox.ts'
 import { modelsOf } from './prices.ts'
 import { sampleConfig, sampleNotice } from '../sample/sample-config.ts'
@@ -28,12 +28,12 @@ export async function serveProcess({
   stderr,
   variables,
 }: Pick<CommandIo, 'stdout' | 'stderr' | 'variables'>): Promise<boolean> {
-  const opened = await openServer(variables, {
+  const opened = await openConfiguredServer(variables, {
     loggerOf: (secrets) => consoleLogger({ stderr, variables }, secrets),
     onNotice: (notice) => stdout.write(notice),
   })
   if (!opened.ok) {
-    stderr.write(`${shownText(opened.message)}\n`)
+    stderr.write(`${toTerminalText(opened.message)}\n`)
     return false
   }
   const { server } = opened
@@ -55,7 +55,7 @@ export interface OpenOptions {
 }
 
 /** A server that accepts requests, or why there is none. */
-export type Opened = OpenedServer | FailedStart
+export type OpenResult = OpenedServer | FailedStart
 
 /** A server that accepts requests. */
 export interface OpenedServer {
@@ -75,10 +75,10 @@ export interface FailedStart {
 }
 
 /** Opens a server as the variables and the config that they name say. Never throws. */
-export async function openServer(
+export async function openConfiguredServer(
   variables: NodeJS.ProcessEnv,
   { loggerOf, onNotice, drainTimeoutMs }: OpenOptions,
-): Promise<Opened> {
+): Promise<OpenResult> {
   limitMemory()
   let secrets = redactor([])
   try {

@@ -33,7 +33,7 @@ import { dashboardOf } from './dashboard-of.ts'
 import { openStorage } from './open-storage.ts'
 import { programVersion } from '../cli/program-version.ts'
 import { pricesFor } from './prices.ts'
-import { runLog } from '../log/run-log.ts'
+import { runLogListeners } from '../log/run-log.ts'
 import { secretsOf } from './secrets-of.ts'
 import { tracingOf } from './telemetry.ts'
 
@@ -84,7 +84,7 @@ export async function startServer(
   const prices = executes ? await pricesFor(ensembles, models.models.values()) : undefined
   const secrets = redactor(secretsOf(config, environment))
   const metrics = serverMetrics({ version: programVersion(), role: environment.role })
-  const { onActivity, onExecuted } = runLog(logger)
+  const { onActivity, onExecuted } = runLogListeners(logger)
   const tracing = await tracingOf(config, environment, { models, logger })
   const traced: TracedServiceOptions | undefined = tracing?.service((query) =>
     runs.readEvents(query),

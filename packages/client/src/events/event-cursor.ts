@@ -43,13 +43,13 @@ export function placeEvent(
 }
 
 /** What a request says to go on from a cursor. */
-export interface ResumePoint {
+export interface StreamPosition {
   readonly query: { readonly from: number | undefined }
   readonly headers: Readonly<Record<string, string>>
 }
 
 /** How to go on from `cursor`: after the last event that came, else where the caller asked to begin. */
-export function resumePoint({ from, nextSeq, lastEventId }: EventCursor): ResumePoint {
+export function resumePoint({ from, nextSeq, lastEventId }: EventCursor): StreamPosition {
   if (lastEventId === undefined) return { query: { from }, headers: {} }
   // An id that no header can carry would fail every try; its number says the same.
   if (!/^[\x21-\x7e]+$/.test(lastEventId)) return { query: { from: nextSeq }, headers: {} }

@@ -23,7 +23,7 @@ import { ROUTES, type LoggedRunEvent } from '@tutti/protocol'
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
 import { answerError } from '../http/read-answer.ts'
-import { readText, send, type HttpRequest } from '../http/send.ts'
+import { readBodyText, send, type RouteRequest } from '../http/send.ts'
 import { backoffMs, canReconnect } from '../reconnect.ts'
 import { decodeEvent } from './decode-event.ts'
 import { placeEvent, resumePoint, startCursor, type EventCursor } from './event-cursor.ts'
@@ -165,7 +165,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
   async #connect(scope: CallScope): Promise<ReadableStream<Uint8Array> | undefined> {
     const { path, types } = this.#request
     const { query, headers } = resumePoint(this.#cursor)
-    const request: HttpRequest = {
+    const request: RouteRequest = {
       method: ROUTES.streamRunEvents.method,
       path,
       query: { ...query, events: types?.join(',') },
@@ -178,7 +178,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
       if (response.status === 204) return undefined
       if (response.ok) return eventBody(response, request)
       const { status } = response
-      const text = await readText(response, request, scope)
+      const text = await readBodyText(response, request, scope)
       const receivedAt = this.#settings.clock.now()
       throw answerError({ request, status, headers: response.headers, text, receivedAt })
     } finally {
@@ -207,7 +207,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
 
 function eventBody(
   { status, headers, body }: Response,
-  { method, path }: HttpRequest,
+  { method, path }: RouteRequest,
 ): ReadableStream<Uint8Array> {
   const type = headers.get('content-type') ?? 'none'
   if (body !== null && /^text\/event-stream\b/i.test(type)) return body

@@ -2,23 +2,23 @@
 import { decode } from '@tutti/protocol'
 
 import { exchange, type CallOptions, type Exchange } from './exchange.ts'
-import { readAnswer } from './read-answer.ts'
+import { decodeAnswer } from './read-answer.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
-import type { HttpRequest } from './send.ts'
+import type { RouteRequest } from './send.ts'
 
 /** A schema of the protocol. */
-export type Schema = Parameters<typeof decode>[0]
+export type AnswerSchema = Parameters<typeof decode>[0]
 
 /** The type of the values that fit a schema. */
-export type ValueOf<S extends Schema> = Extract<
+export type AnswerValue<S extends AnswerSchema> = Extract<
   ReturnType<typeof decode<S>>,
   { readonly ok: true }
 >['value']
 
 /** A route whose answer is JSON. */
-export interface JsonRoute<S extends Schema> {
-  readonly method: HttpRequest['method']
+export interface JsonRoute<S extends AnswerSchema> {
+  readonly method: RouteRequest['method']
   readonly response: S
 }
 
@@ -31,19 +31,19 @@ export interface RouteCall extends Omit<Exchange, 'method'>, CallOptions {}
  * @throws {TuttiClientError} with the server's code, or CONNECTION_FAILED, TIMED_OUT, BAD_RESPONSE or
  * ABORTED.
  */
-export async function callRoute<S extends Schema>(
+export async function callRoute<S extends AnswerSchema>(
   settings: ResolvedClientOptions,
   { method, response }: JsonRoute<S>,
   call: RouteCall,
-): Promise<ValueOf<S>> {
+): Promise<AnswerValue<S>> {
   const answer = await exchange(settings, { ...call, method })
-  return readAnswer(answer, (value) => decode(response, value))
+  return decodeAnswer(answer, (value) => decode(response, value))
 }
 
 /** The body of a route that answers with text, or with nothing. @throws as `callRoute` */
 export async function callPlainRoute(
   settings: ResolvedClientOptions,
-  { method }: { readonly method: HttpRequest['method'] },
+  { method }: { readonly method: RouteRequest['method'] },
   call: RouteCall,
 ): Promise<string> {
   const headers = { accept: 'text/plain, application/json', ...call.headers }

@@ -9,8 +9,8 @@
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
 import { backoffMs } from '../reconnect.ts'
-import { answerError, type Answer } from './read-answer.ts'
-import { readText, send, type HttpRequest } from './send.ts'
+import { answerError, type HttpAnswer } from './read-answer.ts'
+import { readBodyText, send, type RouteRequest } from './send.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
 
@@ -26,7 +26,7 @@ export interface CallOptions {
 }
 
 /** A request, and how long and how often it may be tried. */
-export interface Exchange extends HttpRequest, CallOptions {
+export interface Exchange extends RouteRequest, CallOptions {
   /** Whether doing it twice is the same as once. @default true for GET, else false */
   readonly isSafe?: boolean
   /** Time that the server was asked to take, in milliseconds, on top of the limit. @default 0 */
@@ -45,7 +45,7 @@ export interface Exchange extends HttpRequest, CallOptions {
 export async function exchange(
   settings: ResolvedClientOptions,
   { signal, timeoutMs, serverTimeMs = 0, isSafe, alsoGood, ...request }: Exchange,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const { clock, reconnect, random } = settings
   const limitMs = checkedLimit(timeoutMs ?? settings.timeoutMs) + serverTimeMs
   const deadline = clock.elapsed() + limitMs
@@ -53,7 +53,7 @@ export async function exchange(
   const scope = openScope(clock, [signal])
   const { method, path } = request
   const stop = scope.limit(limitMs, `${method} ${path} took longer than ${limitMs} ms`)
-  const once = (): Promise<Answer> => answerOf(settings, { ...request, alsoGood }, scope)
+  const once = (): Promise<HttpAnswer> => answerOf(settings, { ...request, alsoGood }, scope)
   try {
     for (let attempt = 1; attempt <= repeats; attempt += 1) {
       const outcome = await outcomeOf(once())
@@ -74,11 +74,11 @@ export async function exchange(
 
 /** An answer, or a failure that may pass. */
 type Outcome =
-  | { readonly ok: true; readonly answer: Answer }
+  | { readonly ok: true; readonly answer: HttpAnswer }
   | { readonly ok: false; readonly error: TuttiClientError }
 
 /** What comes of a try. @throws {TuttiClientError} what no repeat can mend. */
-async function outcomeOf(answer: Promise<Answer>): Promise<Outcome> {
+async function outcomeOf(answer: Promise<HttpAnswer>): Promise<Outcome> {
   try {
     return { ok: true, answer: await answer }
   } catch (error) {
@@ -89,12 +89,12 @@ async function outcomeOf(answer: Promise<Answer>): Promise<Outcome> {
 
 async function answerOf(
   settings: ResolvedClientOptions,
-  { alsoGood, ...request }: HttpRequest & { readonly alsoGood: number | undefined },
+  { alsoGood, ...request }: RouteRequest & { readonly alsoGood: number | undefined },
   scope: CallScope,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const response = await send(settings, request, scope)
   const { status, headers, ok } = response
-  const text = await readText(response, request, scope)
+  const text = await readBodyText(response, request, scope)
   const answer = { request, status, headers, text, receivedAt: settings.clock.now() }
   if (!ok && status !== alsoGood) throw answerError(answer)
   return answer

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { retryAfterMs } from './read-answer.ts'
+import { parseRetryAfter } from './read-answer.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 
-describe('retryAfterMs', () => {
+describe('parseRetryAfter', () => {
   it.each([
     [null, undefined],
     ['0', 0],
@@ -18,6 +18,6 @@ describe('retryAfterMs', () => {
     ['soon', undefined],
     ['2026', 2_026_000],
   ])('reads %j as %j', (header, expected) => {
-    expect(retryAfterMs(header, NOW)).toBe(expected)
+    expect(parseRetryAfter(header, NOW)).toBe(expected)
   })
 })

@@ -3,7 +3,7 @@ import { decode, ErrorBody, type Decoded, type Problem } from '@tutti/protocol'
 
 import { TuttiClientError } from '../errors.ts'
 
-import type { HttpRequest } from './send.ts'
+import type { RouteRequest } from './send.ts'
 
 /** Problems that an error message names; the error has them all. */
 const SHOWN_PROBLEMS = 5
@@ -12,8 +12,8 @@ const SHOWN_PROBLEMS = 5
 const SHOWN_TEXT = 200
 
 /** An answer whose body has been read. */
-export interface Answer {
-  readonly request: HttpRequest
+export interface HttpAnswer {
+  readonly request: RouteRequest
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -26,8 +26,8 @@ export interface Answer {
  *
  * @throws {TuttiClientError} BAD_RESPONSE when the text is no JSON or does not fit.
  */
-export function readAnswer<T>(
-  { request, status, text }: Answer,
+export function decodeAnswer<T>(
+  { request, status, text }: HttpAnswer,
   decodeValue: (value: unknown) => Decoded<T>,
 ): T {
   const what = `the answer to ${request.method} ${request.path}`
@@ -68,10 +68,10 @@ export function misfit(
  * The error that an answer with a bad status means. One without an error body of this API, such as that
  * of a proxy, is BAD_RESPONSE; its status still says whether a repeat can help.
  */
-export function answerError(answer: Answer): TuttiClientError {
+export function answerError(answer: HttpAnswer): TuttiClientError {
   const { request, status, headers, text, receivedAt } = answer
   const what = `${request.method} ${request.path} was answered with ${status}`
-  const asked = retryAfterMs(headers.get('retry-after'), receivedAt)
+  const asked = parseRetryAfter(headers.get('retry-after'), receivedAt)
   const body = errorBodyOf(text)
   if (body === undefined) {
     return new TuttiClientError('BAD_RESPONSE', `${what} and ${quote(text)}`, {
@@ -94,7 +94,7 @@ export function answerError(answer: Answer): TuttiClientError {
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
-export function retryAfterMs(header: string | null, now: number): number | undefined {
+export function parseRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
   const text = header.trim()
   if (/^\d+$/.test(text)) return Number(text) * 1000

@@ -5,7 +5,7 @@ import type { CallScope } from '../call-scope.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 
 /** A request to a route. */
-export interface HttpRequest {
+export interface RouteRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** As `routePath` gives it. */
   readonly path: string
@@ -20,7 +20,7 @@ export interface HttpRequest {
 /** The answer to a request, its body not yet read, whatever its status. */
 export function send(
   { baseUrl, headers, fetch }: ResolvedClientOptions,
-  request: HttpRequest,
+  request: RouteRequest,
   scope: CallScope,
 ): Promise<Response> {
   const { method, path, query = {}, body } = request
@@ -42,9 +42,9 @@ export function send(
 }
 
 /** The body of an answer as text. */
-export function readText(
+export function readBodyText(
   response: Response,
-  request: HttpRequest,
+  request: RouteRequest,
   scope: CallScope,
 ): Promise<string> {
   return overNetwork(request, () => scope.race(response.text()))
@@ -56,7 +56,7 @@ export function readText(
  * @throws {TuttiClientError} CONNECTION_FAILED for any failure that is not a client error already.
  */
 export async function overNetwork<T>(
-  { method, path }: HttpRequest,
+  { method, path }: RouteRequest,
   transfer: () => Promise<T>,
 ): Promise<T> {
   try {

@@ -4,7 +4,7 @@ import { ROUTES, routePath } from '@tutti/protocol'
 import { TuttiClientError, UnfinishedRunError } from '../errors.ts'
 import { runEvents, type LoggedRunEventOf } from '../events/run-events.ts'
 import { exchange } from '../http/exchange.ts'
-import { readAnswer } from '../http/read-answer.ts'
+import { decodeAnswer } from '../http/read-answer.ts'
 import { decodeEndedRun, type RunEnd } from './ended-run.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
@@ -28,7 +28,7 @@ export async function runEnd(
     path,
     signal: options.signal,
   })
-  const run = readAnswer(answer, decodeEndedRun)
+  const run = decodeAnswer(answer, decodeEndedRun)
   const end: RunEnd = { ...run, outputs, ...(code === undefined ? {} : { code }) }
   if (throwOnFailure && end.status !== 'COMPLETED') throw new UnfinishedRunError(end)
   return end

@@ -2,7 +2,7 @@
 import { decode, ROUTES, routePath, type RunAccepted, type SubmitRunBody } from '@tutti/protocol'
 
 import { exchange } from '../http/exchange.ts'
-import { readAnswer } from '../http/read-answer.ts'
+import { decodeAnswer } from '../http/read-answer.ts'
 import { decodeEndedRun, type EndedRun } from './ended-run.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
@@ -28,8 +28,8 @@ export function submitRun(settings: ResolvedClientOptions): SubmitRun {
       serverTimeMs: (wait ?? 0) * 1_000,
       ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
     })
-    if (answer.status === ENDED) return readAnswer(answer, decodeEndedRun)
-    return readAnswer(answer, (value) => decode(response, value))
+    if (answer.status === ENDED) return decodeAnswer(answer, decodeEndedRun)
+    return decodeAnswer(answer, (value) => decode(response, value))
   }
   // NOTE: without `wait` the server answers with the acceptance alone, which no type here can see.
   return submit as SubmitRun

@@ -8,7 +8,7 @@
 import { TuttiClientError } from '../errors.ts'
 
 /** Events on their way to one loop. */
-export class EventFeed<T> {
+export class EventQueue<T> {
   readonly #waiting: T[] = []
   readonly #maxWaiting: number
   readonly #onLeave: () => void

@@ -99,7 +99,7 @@ export class Requests {
       const { what, mayFailWith } = sent.request
       if (mayFailWith?.(message) === false) return
       const { error: code, message: reason, problems, retryAfterMs, requestId } = message
-      sent.fail(refusal(what, reason, { code, problems, retryAfterMs, requestId }))
+      sent.fail(refusalError(what, reason, { code, problems, retryAfterMs, requestId }))
     } else if (!sent.take(message)) return
     this.#forget(sent)
   }
@@ -120,7 +120,7 @@ export class Requests {
 }
 
 /** The error for `what`, which the server refused. */
-export function refusal(
+export function refusalError(
   what: string,
   reason: string,
   {

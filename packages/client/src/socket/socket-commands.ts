@@ -4,6 +4,7 @@ import {
   decodeClientMessage,
   type ClientMessage,
   type ErrorMessage,
+  type RunCommandKind,
   type RunControlAck,
   type ServerMessage,
   type Subscribe,
@@ -11,20 +12,19 @@ import {
 
 import {
   COMMAND_REPLIES,
-  type Command,
+  type CommandRequest,
   type CommandBodies,
-  type CommandKind,
   type CommandReply,
   type Loose,
 } from '../commands.ts'
 import { TuttiClientError, type ClientErrorCode } from '../errors.ts'
 import { misfit } from '../http/read-answer.ts'
-import { refusal, type SocketRequest } from './requests.ts'
+import { refusalError, type SocketRequest } from './requests.ts'
 
-type ToMessage<K extends CommandKind> = (target: string, body: Loose<CommandBodies[K]>) => object
+type ToMessage<K extends RunCommandKind> = (target: string, body: Loose<CommandBodies[K]>) => object
 
 /** The messages; a field that is undefined is left out by JSON. */
-const MESSAGES: { readonly [K in CommandKind]: ToMessage<K> } = {
+const MESSAGES: { readonly [K in RunCommandKind]: ToMessage<K> } = {
   cancel: (runId, body) => ({ type: 'run_control', runId, action: 'cancel', ...body }),
   switch_model: (runId, body) => ({ type: 'run_control', runId, action: 'switch_model', ...body }),
   inject: (runId, { target: to, ...body }) => ({ type: 'directive', runId, to, ...body }),
@@ -40,11 +40,11 @@ const CONTROL_CODES: Partial<Record<RunControlAck['status'], ClientErrorCode>> =
 }
 
 /** A command over a socket. @throws {TuttiClientError} BAD_REQUEST when it does not fit its schema. */
-export function commandRequest<K extends CommandKind>({
+export function commandRequest<K extends RunCommandKind>({
   kind,
   target,
   body,
-}: Command<K>): SocketRequest<CommandReply<K>> {
+}: CommandRequest<K>): SocketRequest<CommandReply<K>> {
   const what =
     kind === 'decide' ? `the decision of review "${target}"` : `${kind} of run "${target}"`
   const message = checked(what, MESSAGES[kind](target, body))
@@ -71,13 +71,13 @@ function replyTo(message: ClientMessage, received: ServerMessage, what: string):
       if (received.runId !== message.runId || received.action !== message.action) return undefined
       const { runId, status, model, tier, previousModel, message: reason = status } = received
       const isDone = status === 'CANCELLING' || status === 'CANCELLED' || status === 'APPLIED'
-      if (!isDone) throw refusal(what, reason, { code: CONTROL_CODES[status] })
+      if (!isDone) throw refusalError(what, reason, { code: CONTROL_CODES[status] })
       return { runId, status, model, tier, previousModel }
     }
     case 'directive': {
       if (received.type !== 'directive_ack') return undefined
       const { directiveId, message: reason = 'no reason was given' } = received
-      if (directiveId === null) throw refusal(what, reason)
+      if (directiveId === null) throw refusalError(what, reason)
       return { directiveId, status: 'ACTIVE' }
     }
     case 'review_decision': {

@@ -9,7 +9,7 @@
  */
 import { TuttiClientError } from '../errors.ts'
 import { placeEvent, startCursor, type EventCursor } from '../events/event-cursor.ts'
-import { EventFeed } from './event-feed.ts'
+import { EventQueue } from './event-feed.ts'
 
 import type { LoggedRunEvent, RunEvent, Subscribe } from '@tutti/protocol'
 
@@ -42,7 +42,7 @@ export interface FollowedEvents {
 /** A place in what is followed. */
 export class Subscription {
   readonly #followed: FollowedEvents
-  readonly #feed: EventFeed<LoggedRunEvent>
+  readonly #feed: EventQueue<LoggedRunEvent>
   /** Run → last `seq` that was given, when every run is followed. */
   readonly #marks = new Map<string, number>()
   readonly #reviews = new Set<string>()
@@ -54,7 +54,7 @@ export class Subscription {
   constructor(followed: FollowedEvents) {
     const { from, types, maxWaiting = MAX_WAITING, onLeave } = followed
     this.#followed = followed
-    this.#feed = new EventFeed(maxWaiting, onLeave)
+    this.#feed = new EventQueue(maxWaiting, onLeave)
     this.#cursor = startCursor(from, types !== undefined)
   }
 

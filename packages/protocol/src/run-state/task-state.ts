@@ -3,7 +3,7 @@ import type { FinishReason, TaskStatus } from '../schemas/enums.ts'
 import type { MetricsSnapshot, TaskCompleted, TaskInput } from '../schemas/events/task-events.ts'
 import type { AgentCallState } from './agent-calls.ts'
 import type { TurnState } from './turn-state.ts'
-import { NO_AGENT_USAGE, NO_USAGE, type AgentUsage, type AttemptUsage } from './usage.ts'
+import { NO_AGENT_USAGE, NO_ATTEMPT_USAGE, type AgentUsage, type AttemptUsage } from './usage.ts'
 
 /** One task of a run: of the plan, or made by a delegation. */
 export interface TaskState {
@@ -109,7 +109,7 @@ export function newTask(plan: TaskPlan): TaskState {
     turns: [],
     agentCalls: [],
     agentUsage: NO_AGENT_USAGE,
-    usage: NO_USAGE,
+    usage: NO_ATTEMPT_USAGE,
     earlierAttempts: [],
   }
 }

@@ -6,7 +6,7 @@ import { NO_AGENT_USAGE } from './usage.ts'
 import { turnsAfter, type TurnEvent } from './turns.ts'
 import {
   NO_TOTALS,
-  NO_USAGE,
+  NO_ATTEMPT_USAGE,
   totalsOf,
   toUsage,
   usageAfter,
@@ -69,7 +69,7 @@ describe('usageOfAttempt', () => {
   })
 
   it('is nothing before the first turn ends', () => {
-    expect(usageOfAttempt([], NO_AGENT_USAGE)).toEqual(NO_USAGE)
+    expect(usageOfAttempt([], NO_AGENT_USAGE)).toEqual(NO_ATTEMPT_USAGE)
   })
 })
 

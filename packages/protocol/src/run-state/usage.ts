@@ -34,7 +34,7 @@ export interface RunTotals {
 }
 
 /** The usage of an attempt that has done nothing yet. */
-export const NO_USAGE: AttemptUsage = {
+export const NO_ATTEMPT_USAGE: AttemptUsage = {
   inputTokens: 0,
   outputTokens: 0,
   toolCallCount: 0,

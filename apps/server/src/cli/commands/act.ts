@@ -72,8 +72,8 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     .option('--json', 'the result for each run, as one JSON document')
   withTarget(command).action(
     async (runIds: readonly string[], options: TargetOptions & CancelSettings) => {
-      const { cancelRuns } = await import('../runs/end-runs.ts')
-      await cancelRuns(runIds, options, context)
+      const { cancelNamedRuns } = await import('../runs/end-runs.ts')
+      await cancelNamedRuns(runIds, options, context)
     },
   )
 }

@@ -1,6 +1,6 @@
 /** The commands that follow a run: `tutti run` starts one, `tutti watch` follows one that exists. */
 import { FOLLOW_HELP, withFollowOptions } from '../live/follow-options.ts'
-import { placeOf } from '../option-values.ts'
+import { parseEventPlace } from '../option-values.ts'
 import { withSubmitOptions } from '../submit/submit-options.ts'
 import { withTarget } from '../target.ts'
 
@@ -53,7 +53,7 @@ export function addWatchCommand(program: Command, context: CommandContext): void
     .option(
       '--from <seq>',
       'first event of --events and of plain lines; negative counts from the end',
-      placeOf,
+      parseEventPlace,
     )
     .addHelpText('after', WATCH_HELP)
   withTarget(withFollowOptions(command)).action(

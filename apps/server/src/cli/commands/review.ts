@@ -4,7 +4,7 @@ import { Option, type Command } from 'commander'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { CommandContext } from '../command-context.ts'
-import type { ReviewSettings } from '../review/review.ts'
+import type { ReviewCommandSettings } from '../review/review.ts'
 
 /** The ways to decide; one at a time. */
 const DECISIONS = ['approve', 'edit', 'reject', 'exit'] as const
@@ -27,7 +27,7 @@ export function addReviewCommand(program: Command, context: CommandContext): voi
     .option('--json', 'what the API says, as one JSON document')
     .addHelpText('after', MORE)
   withTarget(command).action(
-    async (id: string | undefined, options: TargetOptions & ReviewSettings) => {
+    async (id: string | undefined, options: TargetOptions & ReviewCommandSettings) => {
       const { reviewCommand } = await import('../review/review.ts')
       await reviewCommand(id, options, context)
     },

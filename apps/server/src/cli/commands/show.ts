@@ -2,13 +2,13 @@
 import { RUN_EVENT_TYPES, suggest, type RunEvent } from '@tutti/protocol'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
-import { countFrom, placeOf, statusesOf } from '../option-values.ts'
+import { countParser, parseEventPlace, parseStatuses } from '../option-values.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { CommandContext } from '../command-context.ts'
 import type { ExportFormat, ExportSettings } from '../runs/export-run.ts'
 import type { EventsSettings } from '../runs/show-events.ts'
-import type { RunFilters } from '../runs/show-runs.ts'
+import type { RunListFilters } from '../runs/show-runs.ts'
 
 /** How many runs a page of the API has at most. */
 const MAX_LIMIT = 1_000
@@ -16,7 +16,7 @@ const MAX_LIMIT = 1_000
 /** How many runs are listed when nothing is said: about a screen. */
 const DEFAULT_LIMIT = 20
 
-interface RunsOptions extends TargetOptions, RunFilters {}
+interface RunsOptions extends TargetOptions, RunListFilters {}
 
 /** Adds `tutti runs`. */
 export function addRunsCommand(program: Command, context: CommandContext): void {
@@ -26,7 +26,7 @@ export function addRunsCommand(program: Command, context: CommandContext): void 
     .argument('[id]', 'the run to show')
     .addOption(
       new Option('-s, --status <statuses>', 'with one of these, such as RUNNING,FAILED').argParser(
-        statusesOf,
+        parseStatuses,
       ),
     )
     .option('-t, --tag <tag>', 'with this tag: key, or key:value')
@@ -34,7 +34,7 @@ export function addRunsCommand(program: Command, context: CommandContext): void 
     .option('-q, --q <text>', 'whose id begins with it, or that have it in a tag or an input')
     .addOption(
       new Option('-n, --limit <count>', 'how many, the newest')
-        .argParser(countFrom(1, MAX_LIMIT))
+        .argParser(countParser(1, MAX_LIMIT))
         .default(DEFAULT_LIMIT),
     )
     .addOption(new Option('-a, --all', 'every one, however many').conflicts('limit'))
@@ -52,7 +52,7 @@ export function addEventsCommand(program: Command, context: CommandContext): voi
     .description('write the events of a run, as they are in its log')
     .argument('<id>', 'the run')
     .option('-f, --follow', 'go on with the events to come, until the run ends')
-    .option('--from <seq>', 'first event; negative counts from the end', placeOf)
+    .option('--from <seq>', 'first event; negative counts from the end', parseEventPlace)
     .addOption(
       new Option('-t, --type <types>', 'only these, such as task_started,task_completed').argParser(
         eventTypesOf,

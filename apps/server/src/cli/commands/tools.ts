@@ -1,7 +1,7 @@
 /** `tutti tools`: the tools of a server, and calling one by hand. */
 import { Option, type Command } from 'commander'
 
-import { secondsOf } from '../option-values.ts'
+import { parseSeconds } from '../option-values.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { CommandContext } from '../command-context.ts'
@@ -34,7 +34,7 @@ export function addToolsCommand(program: Command, context: CommandContext): void
     .option('-i, --input <input>', 'the whole input: JSON, text, @file, or - for standard input')
     .addOption(
       new Option('--timeout <seconds>', 'how long it may take')
-        .argParser(secondsOf)
+        .argParser(parseSeconds)
         .default(TIMEOUT_MS, '600'),
     )
     .option('--json', 'what the API says, as one JSON document')

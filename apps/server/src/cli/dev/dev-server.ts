@@ -7,7 +7,11 @@
  */
 import { TuttiError } from '@tutti/core'
 
-import { openServer, type FailedStart, type Opened } from '../../start/serve-process.ts'
+import {
+  openConfiguredServer,
+  type FailedStart,
+  type OpenResult,
+} from '../../start/serve-process.ts'
 import { consoleLogger } from '../../log/console-log.ts'
 import { tellImportedFiles } from './imported-files.ts'
 import { loadProjectEnvFile } from './load-env-file.ts'
@@ -33,12 +37,12 @@ export async function runDevServer(io: CommandIo): Promise<void> {
   process.exit(first?.ok === false ? 1 : 0)
 }
 
-async function open(io: CommandIo): Promise<Opened> {
+async function open(io: CommandIo): Promise<OpenResult> {
   const { variables, cwd } = io
   let notice: string | undefined
   const opened = await withEnvFile(cwd, () => {
     const canTell = tellImportedFiles((file) => tell({ kind: 'file', file }))
-    return openServer(variables, {
+    return openConfiguredServer(variables, {
       loggerOf: (redactor) => {
         const logger = consoleLogger(io, redactor)
         if (!canTell) logger.warn(NO_HOOKS)
@@ -63,7 +67,7 @@ async function open(io: CommandIo): Promise<Opened> {
 const NO_HOOKS =
   'Only the config file itself is watched: which files it imports is told by Node 22.15 and later'
 
-async function withEnvFile(cwd: string, start: () => Promise<Opened>): Promise<Opened> {
+async function withEnvFile(cwd: string, start: () => Promise<OpenResult>): Promise<OpenResult> {
   try {
     loadProjectEnvFile(cwd)
   } catch (error) {

@@ -10,7 +10,7 @@ const { ok, warning, problem } = findingsOf('server')
 const TIMEOUT_MS = 5_000
 
 /** What this program knows. */
-export interface ServerFacts {
+export interface ExpectedServer {
   /** The version of the API that it has itself; undefined when that could not be found out. */
   readonly apiVersion: string | undefined
   /** The key for the server, if any. */
@@ -26,7 +26,7 @@ export interface ServerAnswers {
 /** Asks the server at an address. */
 export async function askServer(
   url: string,
-  { apiKey, apiVersion }: ServerFacts,
+  { apiKey, apiVersion }: ExpectedServer,
 ): Promise<ServerAnswers> {
   const times = new Map<string, number>()
   const client = createClient({

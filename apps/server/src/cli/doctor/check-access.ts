@@ -1,7 +1,7 @@
 /** Pure: who may call the server. */
 import { isLoopback } from '@tutti/core'
 
-import { toInstant } from '../../config/config-problems.ts'
+import { toEpochMs } from '../../config/config-problems.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
@@ -16,7 +16,7 @@ export function checkAccess(
   const { ok, warning, problem } = findingsOf('access')
   const { keys = [], allowUnauthenticated = false } = auth
   const expired = keys.filter(
-    ({ expiresAt }) => expiresAt !== undefined && toInstant(expiresAt) <= now,
+    ({ expiresAt }) => expiresAt !== undefined && toEpochMs(expiresAt) <= now,
   )
   const late = expired.map(({ name }) =>
     warning(`Key "${name}" has expired`, 'Give its owner a new one, or take it out of "auth.keys"'),

@@ -2,7 +2,7 @@
 import { errorMessage } from '@tutti/core'
 import { createServer } from 'node:net'
 
-import { askServer, type ServerFacts } from './ask-server.ts'
+import { askServer, type ExpectedServer } from './ask-server.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
 import type { Environment } from '../../environment/env.ts'
@@ -16,7 +16,7 @@ export interface PortFindings {
 /** Checks the port that the server would listen on. */
 export async function checkPort(
   { host, port }: Pick<Environment, 'host' | 'port'>,
-  facts: ServerFacts,
+  facts: ExpectedServer,
 ): Promise<PortFindings> {
   const { ok, problem } = findingsOf('port')
   if (port === 0) return { findings: [ok('Any free port')], isServed: false }

@@ -1,11 +1,11 @@
 /** Shows what the doctor finds. */
 import { runDoctor } from './run-doctor.ts'
-import { oneLine } from '../live/text-width.ts'
+import { toOneLine } from '../live/text-width.ts'
 import { printJson, printLines } from '../text/print.ts'
 import { readClientEnvironment } from '../../environment/env.ts'
 
 import type { CommandContext } from '../command-context.ts'
-import type { Finding, Level } from './finding.ts'
+import type { Finding, FindingLevel } from './finding.ts'
 import type { Line, Style } from '../live/line.ts'
 import type { TargetOptions } from '../target.ts'
 
@@ -28,7 +28,11 @@ export async function diagnose(
   else printLines(findingLines(findings), io)
 }
 
-const STYLES: Readonly<Record<Level, Style>> = { ok: 'green', warning: 'yellow', problem: 'red' }
+const STYLES: Readonly<Record<FindingLevel, Style>> = {
+  ok: 'green',
+  warning: 'yellow',
+  problem: 'red',
+}
 
 const LEVEL_WIDTH = 'problem'.length
 
@@ -39,15 +43,18 @@ export function findingLines(findings: readonly Finding[]): readonly Line[] {
   const lines = findings.flatMap(({ level, check, message, advice }): readonly Line[] => [
     [
       { text: level.padEnd(LEVEL_WIDTH), style: STYLES[level] },
-      { text: `  ${check.padEnd(width)}  ${oneLine(message)}` },
+      { text: `  ${check.padEnd(width)}  ${toOneLine(message)}` },
     ],
-    ...(advice === undefined ? [] : [[{ text: indent + oneLine(advice), style: 'dim' as const }]]),
+    ...(advice === undefined
+      ? []
+      : [[{ text: indent + toOneLine(advice), style: 'dim' as const }]]),
   ])
   return [...lines, [{ text: summaryOf(findings), style: 'bold' }]]
 }
 
 function summaryOf(findings: readonly Finding[]): string {
-  const count = (level: Level): number => findings.filter((one) => one.level === level).length
+  const count = (level: FindingLevel): number =>
+    findings.filter((one) => one.level === level).length
   const parts = [countWords(count('problem'), 'problem'), countWords(count('warning'), 'warning')]
   return parts.join(', ')
 }

@@ -5,14 +5,14 @@ export interface Finding {
   /** What was looked at, in one or two words. */
   readonly check: string
   /** A problem keeps the server from working; a warning may. */
-  readonly level: Level
+  readonly level: FindingLevel
   readonly message: string
   /** What to do about it. */
   readonly advice?: string
 }
 
 /** How bad it is. */
-export type Level = 'ok' | 'warning' | 'problem'
+export type FindingLevel = 'ok' | 'warning' | 'problem'
 
 /** The findings of one check share what was looked at. */
 export interface Findings {
@@ -23,7 +23,7 @@ export interface Findings {
 
 /** Makes the findings of a check. */
 export function findingsOf(check: string): Findings {
-  const make = (level: Level, message: string, advice?: string): Finding => ({
+  const make = (level: FindingLevel, message: string, advice?: string): Finding => ({
     check,
     level,
     message,

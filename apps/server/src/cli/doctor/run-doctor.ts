@@ -16,7 +16,7 @@ import { sampleConfig } from '../../sample/sample-config.ts'
 import { secretsOf } from '../../start/secrets-of.ts'
 import { envFileIn, loadProjectEnvFile } from '../dev/load-env-file.ts'
 import { neededNode } from '../program-version.ts'
-import { askServer, type ServerFacts } from './ask-server.ts'
+import { askServer, type ExpectedServer } from './ask-server.ts'
 import { checkAccess } from './check-access.ts'
 import { checkBudgets, checkInputs, checkModels, checkVariables } from './check-config.ts'
 import { checkDataDirectory, checkRetention } from './check-data-directory.ts'
@@ -97,7 +97,7 @@ export async function runDoctor(facts: DoctorFacts): Promise<readonly Finding[]>
   return findings.map((finding) => secrets.value(finding))
 }
 
-async function askFindings(url: string, server: ServerFacts): Promise<readonly Finding[]> {
+async function askFindings(url: string, server: ExpectedServer): Promise<readonly Finding[]> {
   return (await askServer(url, server)).findings
 }
 

@@ -1,7 +1,7 @@
 /** Pure: times, numbers and money as a person reads them. */
 
 /** A length of time: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
   const seconds = Math.round(ms / 1_000)
@@ -11,7 +11,7 @@ export function duration(ms: number): string {
 }
 
 /** A time that runs: `0:07`, `12:40`, `1:02:03`. One that has not begun by this clock is zero. */
-export function stopwatch(ms: number): string {
+export function formatStopwatch(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000))
   const minutes = Math.floor(seconds / 60)
   if (minutes < 60) return `${minutes}:${pad(seconds % 60)}`
@@ -19,12 +19,12 @@ export function stopwatch(ms: number): string {
 }
 
 /** A number of things: `1 tool call`, `2,314 tokens`. */
-export function counted(count: number, thing: string): string {
+export function formatCount(count: number, thing: string): string {
   return `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`
 }
 
 /** US dollars; small amounts with two digits that say something. */
-export function dollars(usd: number): string {
+export function formatDollars(usd: number): string {
   if (usd === 0 || usd >= 0.995) return `$${usd.toFixed(2)}`
   return `$${Number(usd.toPrecision(2)).toFixed(decimalsOf(usd))}`
 }
@@ -44,7 +44,7 @@ const UNITS = [
 ] as const
 
 /** A time in its largest unit: `12 s`, `5 min`, `3 h`, `2 d`. Less than nothing is nothing. */
-export function age(ms: number): string {
+export function formatAge(ms: number): string {
   const unit = UNITS.find((known) => ms >= known.ms)
   if (unit === undefined) return `${Math.max(0, Math.floor(ms / 1_000))} s`
   return `${Math.floor(ms / unit.ms)} ${unit.name}`

@@ -2,12 +2,12 @@
 import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
-import { canAsk } from '../review-prompt.ts'
-import { jsonText, writeOut } from '../text/print.ts'
-import { followRun, type FollowEnd, type FollowRequest } from './follower.ts'
+import { canAskAtTerminal } from '../review-prompt.ts'
+import { toTerminalJson, writeOut } from '../text/print.ts'
+import { followToEnd, type FollowEnd, type FollowerOptions } from './follower.ts'
 import { liveTerminal, makeDisplay } from './make-display.ts'
 import { answerWords } from './plain-lines.ts'
-import { shownText } from './text-width.ts'
+import { toTerminalText } from './text-width.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { CommandIo } from '../command-io.ts'
@@ -15,7 +15,7 @@ import type { Exit } from '../exit-codes.ts'
 import type { FollowCommandOptions } from './follow-options.ts'
 
 /** A run to follow. */
-export interface FollowCommand extends Pick<FollowRequest, 'onSignal' | 'liveFrom' | 'signals'> {
+export interface FollowCommand extends Pick<FollowerOptions, 'onSignal' | 'liveFrom' | 'signals'> {
   readonly client: TuttiClient
   readonly io: CommandIo
   readonly runId: string
@@ -28,7 +28,7 @@ export interface FollowCommand extends Pick<FollowRequest, 'onSignal' | 'liveFro
 export async function followCommand(command: FollowCommand): Promise<Exit> {
   const { io, runId, options, from } = command
   assertOneOutput(options)
-  const isInteractive = liveTerminal(io, options) !== undefined && canAsk(io)
+  const isInteractive = liveTerminal(io, options) !== undefined && canAskAtTerminal(io)
   const hint =
     command.onSignal === 'cancel'
       ? 'Ctrl-C to cancel, or to leave'
@@ -40,7 +40,7 @@ export async function followCommand(command: FollowCommand): Promise<Exit> {
     canAnswer,
     hint: isInteractive ? hint : '',
   })
-  const end = await followRun({
+  const end = await followToEnd({
     ...command,
     display,
     isInteractive,
@@ -64,7 +64,7 @@ export function assertOneOutput({
 }
 
 /** The output of the last task of the plan that gave one; empty when none did. */
-export function finalOutput({ outputs = [], tasks }: RunState): string {
+export function findFinalOutput({ outputs = [], tasks }: RunState): string {
   const planned = new Set(
     tasks.flatMap(({ name, delegatedBy }) => (delegatedBy === undefined ? [name] : [])),
   )
@@ -77,11 +77,11 @@ async function writeResult(
 ): Promise<void> {
   if (options.events === true) return
   if (options.json === true) {
-    await writeOut(io, `${jsonText(await client.runs.get(runId), 2)}\n`)
+    await writeOut(io, `${toTerminalJson(await client.runs.get(runId), 2)}\n`)
   } else if (state.status === 'COMPLETED') {
-    const text = finalOutput(state)
+    const text = findFinalOutput(state)
     // A terminal would do what the text says; a file or a program gets it as it is.
-    const shown = io.stdout.isTTY === true ? shownText(text) : text
+    const shown = io.stdout.isTTY === true ? toTerminalText(text) : text
     // On one screen the summary is above it.
     if (io.stdout.isTTY === true && liveTerminal(io, options) !== undefined) io.stderr.write('\n')
     await writeOut(io, shown.endsWith('\n') ? shown : `${shown}\n`)
@@ -94,7 +94,7 @@ function sayLeft({ kind, state }: FollowEnd, { io, runId }: FollowCommand): void
   const open = state.gates.filter(({ status }) => status === 'OPEN')
   const lines = open.map(
     ({ taskName, reviewId }) =>
-      `${shownText(taskName)} waits for a review, ${answerWords(reviewId)}\n`,
+      `${toTerminalText(taskName)} waits for a review, ${answerWords(reviewId)}\n`,
   )
   io.stderr.write(lines.join(''))
 }

@@ -1,7 +1,7 @@
 /** The options of the commands that follow a run. */
 import type { Command } from 'commander'
 
-import { countFrom } from '../option-values.ts'
+import { countParser } from '../option-values.ts'
 
 /** What they give, as commander names it. */
 export interface FollowCommandOptions {
@@ -27,7 +27,7 @@ export function withFollowOptions(command: Command): Command {
     .option(
       '--max-reconnects <count>',
       'tries in a row to reach a server that is away (no limit)',
-      countFrom(0, 1_000_000),
+      countParser(0, 1_000_000),
     )
 }
 

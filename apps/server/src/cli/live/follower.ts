@@ -17,7 +17,7 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from
 import { TuttiClientError, type ConnectionState, type TuttiClient } from '@tutti/client'
 
 import { CommandError } from '../command-error.ts'
-import { jsonText, writeOut } from '../text/print.ts'
+import { toTerminalJson, writeOut } from '../text/print.ts'
 import { Cancelling } from './cancelling.ts'
 import { Keys, stopJob, type Key } from './keys.ts'
 import { ReviewQueue } from './review-queue.ts'
@@ -27,7 +27,7 @@ import type { Display } from './display.ts'
 import type { SignalInbox } from './signal-inbox.ts'
 
 /** What to follow, and how. */
-export interface FollowRequest {
+export interface FollowerOptions {
   readonly client: TuttiClient
   readonly io: CommandIo
   readonly runId: string
@@ -55,12 +55,12 @@ export type FollowEnd =
 export type Leaving = 'left' | 'waiting'
 
 /** Follows the run to its end, or until somebody leaves. @throws what the server refuses. */
-export async function followRun(request: FollowRequest): Promise<FollowEnd> {
+export async function followToEnd(request: FollowerOptions): Promise<FollowEnd> {
   return new Follower(request).follow()
 }
 
 class Follower {
-  readonly #request: FollowRequest
+  readonly #request: FollowerOptions
   readonly #leaving = new AbortController()
   readonly #keys: Keys
   readonly #reviews: ReviewQueue
@@ -70,7 +70,7 @@ class Follower {
   #isAsking = false
   #forgetStop = (): void => {}
 
-  constructor(request: FollowRequest) {
+  constructor(request: FollowerOptions) {
     this.#request = request
     const { isInteractive, leavesAtReview, ...parts } = request
     this.#keys = new Keys(parts.io, (key) => this.#onKey(key))
@@ -118,7 +118,7 @@ class Follower {
     this.#state = applyRunEvent(this.#state, event)
     display.show(event, this.#state)
     if (eventsFrom !== undefined && event.seq >= eventsFrom) {
-      await writeOut(io, `${jsonText(event)}\n`)
+      await writeOut(io, `${toTerminalJson(event)}\n`)
     }
     if (isOver(this.#state)) this.#ask(undefined)
     if (event.seq < liveFrom) return

@@ -18,7 +18,7 @@ const ERASE_BELOW = '\x1b[J'
  * F1 A line that has not changed is not written again.
  * F2 Lines that a narrower window has broken in two are counted as the rows that they take now.
  */
-export class Frame {
+export class TerminalFrame {
   #lines: readonly PaintedLine[] = []
   #columns = 0
 

@@ -4,7 +4,7 @@ import { styleText } from 'node:util'
 import { cutToWidth, widthOf } from './text-width.ts'
 
 /** A piece of a line, in one style. */
-export interface Span {
+export interface LineSpan {
   readonly text: string
   readonly style?: Style | undefined
 }
@@ -13,7 +13,7 @@ export interface Span {
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan'
 
 /** A line: pieces one after another. Their texts have no line breaks and no control characters. */
-export type Line = readonly Span[]
+export type Line = readonly LineSpan[]
 
 /** A line as it is written, and the columns that it takes. */
 export interface PaintedLine {
@@ -35,11 +35,11 @@ export function paint(line: Line, columns: number, hasColors: boolean): PaintedL
 }
 
 /** A line without styles, as long as it is. */
-export function textOf(line: Line): string {
+export function lineText(line: Line): string {
   return line.map(({ text }) => text).join('')
 }
 
-function paintSpan({ text, style }: Span, hasColors: boolean): string {
+function paintSpan({ text, style }: LineSpan, hasColors: boolean): string {
   if (style === undefined || !hasColors || text === '') return text
   // Whether there are colours was decided before, for the stream that it goes to.
   return styleText(style, text, { validateStream: false })

@@ -12,14 +12,14 @@ import { emptyRunState, type RunState } from '@tutti/protocol'
 import type { WriteStream } from 'node:tty'
 
 import { hasColors, type CommandIo } from '../command-io.ts'
-import { duration } from './figures.ts'
-import { Frame } from './frame.ts'
+import { formatDuration } from './figures.ts'
+import { TerminalFrame } from './frame.ts'
 import { paint, type Line, type Style } from './line.ts'
 import { marksFor } from './marks.ts'
 import { answerWords, reviewWords } from './plain-lines.ts'
 import { runLines } from './run-lines.ts'
 import { summaryLines } from './summary-lines.ts'
-import { firstLines, oneLine, shownText } from './text-width.ts'
+import { firstLines, toOneLine, toTerminalText } from './text-width.ts'
 
 import type { ConnectionState } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -48,7 +48,7 @@ export class LiveDisplay implements Display {
   readonly #terminal: WriteStream
   readonly #io: CommandIo
   readonly #options: LiveOptions
-  readonly #frame = new Frame()
+  readonly #frame = new TerminalFrame()
   readonly #ticks: NodeJS.Timeout
   #state: RunState = emptyRunState()
   #lost: Extract<ConnectionState, { status: 'reconnecting' }> | undefined
@@ -81,7 +81,7 @@ export class LiveDisplay implements Display {
   }
 
   say(text: string): void {
-    const lines = shownText(text)
+    const lines = toTerminalText(text)
       .split('\n')
       .map((line) => `${line}\n`)
     this.#terminal.write(
@@ -156,8 +156,8 @@ export class LiveDisplay implements Display {
     }
     if (this.#lost !== undefined) {
       const { attempt, delayMs, error } = this.#lost
-      const when = `try ${attempt} in ${duration(delayMs)}`
-      notes.push(...this.#note(`Connection lost, ${when}: ${oneLine(error.message)}`, 'red'))
+      const when = `try ${attempt} in ${formatDuration(delayMs)}`
+      notes.push(...this.#note(`Connection lost, ${when}: ${toOneLine(error.message)}`, 'red'))
     }
     const asked = this.#question
     if (asked === undefined && hint === '') return notes

@@ -1,6 +1,6 @@
 /** Progress as plain lines, for logs and pipes: one for each thing that happened, no escape codes. */
 import { plainLines } from './plain-lines.ts'
-import { oneLine, shownText } from './text-width.ts'
+import { toOneLine, toTerminalText } from './text-width.ts'
 
 import type { CommandIo } from '../command-io.ts'
 import type { Display } from './display.ts'
@@ -20,7 +20,7 @@ const URGENT: ReadonlySet<string> = new Set(['review_requested'])
 export function plainDisplay({ stderr }: CommandIo, { isQuiet, from }: PlainOptions): Display {
   let isLost = false
   const say = (text: string): void => {
-    stderr.write(`${shownText(text)}\n`)
+    stderr.write(`${toTerminalText(text)}\n`)
   }
   return {
     show(event, state) {
@@ -31,7 +31,7 @@ export function plainDisplay({ stderr }: CommandIo, { isQuiet, from }: PlainOpti
     },
     connection(state) {
       if (state.status === 'reconnecting' && !isLost) {
-        say(`Connection lost, trying again: ${oneLine(state.error.message)}`)
+        say(`Connection lost, trying again: ${toOneLine(state.error.message)}`)
       } else if (state.status === 'open' && isLost) {
         say('Connected again')
       }

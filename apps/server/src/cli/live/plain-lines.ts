@@ -1,11 +1,11 @@
 /** Pure: what happened, as one line of plain text for each event that somebody wants to read about. */
 import { eventTime, type GateState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
 
-import { counted, duration, stopwatch } from './figures.ts'
-import { earlyEnd } from './task-line.ts'
-import { textOf } from './line.ts'
+import { formatCount, formatDuration, formatStopwatch } from './figures.ts'
+import { earlyEndText } from './task-line.ts'
+import { lineText } from './line.ts'
 import { endLine } from './summary-lines.ts'
-import { oneLine } from './text-width.ts'
+import { toOneLine } from './text-width.ts'
 
 /** Columns of what a tool was given; logs are read by people. */
 const MAX_WORDS = 200
@@ -25,17 +25,17 @@ export function reviewWords(
   gate: Pick<GateState, 'taskName' | 'prompt' | 'timing' | 'toolName'>,
 ): string {
   const { taskName, prompt, timing, toolName = 'a tool' } = gate
-  if (prompt !== undefined && prompt !== null && prompt !== '') return oneLine(prompt)
-  if (timing === 'BEFORE_EXECUTION') return `May "${oneLine(taskName)}" begin?`
-  if (timing === 'DURING_EXECUTION') return `May "${oneLine(toolName)}" be called?`
-  return `Is the output of "${oneLine(taskName)}" to be taken?`
+  if (prompt !== undefined && prompt !== null && prompt !== '') return toOneLine(prompt)
+  if (timing === 'BEFORE_EXECUTION') return `May "${toOneLine(taskName)}" begin?`
+  if (timing === 'DURING_EXECUTION') return `May "${toOneLine(toolName)}" be called?`
+  return `Is the output of "${toOneLine(taskName)}" to be taken?`
 }
 
 function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
   switch (event.type) {
     case 'run_queued':
       return [
-        `run ${event.runId} of "${oneLine(event.ensemble)}" accepted, ${counted(event.totalTasks, 'task')}`,
+        `run ${event.runId} of "${toOneLine(event.ensemble)}" accepted, ${formatCount(event.totalTasks, 'task')}`,
       ]
     case 'run_resumed':
       return ['run resumed']
@@ -43,16 +43,16 @@ function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
       return [`cancel asked for${by(event.actor)}`]
     case 'model_switched':
       return [
-        `model switched to ${oneLine(event.model)}${event.taskName === undefined ? '' : ` for ${oneLine(event.taskName)}`}`,
+        `model switched to ${toOneLine(event.model)}${event.taskName === undefined ? '' : ` for ${toOneLine(event.taskName)}`}`,
       ]
     case 'directive_active':
       return event.content === undefined ? [] : [`told to the agents: ${short(event.content)}`]
     case 'run_result':
       return [
-        textOf(endLine(state, event.runId)),
+        lineText(endLine(state, event.runId)),
         ...(event.error === undefined
           ? []
-          : [`${oneLine(event.error)}${event.code === undefined ? '' : ` (${event.code})`}`]),
+          : [`${toOneLine(event.error)}${event.code === undefined ? '' : ` (${event.code})`}`]),
       ]
     case 'review_requested':
     case 'review_decided':
@@ -68,53 +68,58 @@ function taskWords(event: LoggedRunEvent): readonly string[] {
   switch (event.type) {
     case 'task_started':
       return [
-        `${oneLine(event.taskName)}: started${event.attempt > 1 ? `, try ${event.attempt}` : ''}`,
+        `${toOneLine(event.taskName)}: started${event.attempt > 1 ? `, try ${event.attempt}` : ''}`,
       ]
     case 'task_completed': {
-      const used = event.toolCallCount === 0 ? '' : `, ${counted(event.toolCallCount, 'tool call')}`
-      return [`${oneLine(event.taskName)}: completed in ${duration(event.durationMs)}${used}`]
+      const used =
+        event.toolCallCount === 0 ? '' : `, ${formatCount(event.toolCallCount, 'tool call')}`
+      return [
+        `${toOneLine(event.taskName)}: completed in ${formatDuration(event.durationMs)}${used}`,
+      ]
     }
     case 'task_attempt_failed':
     case 'task_failed': {
       const again = event.willRetry ? '; is tried again' : ''
       return [
-        `${oneLine(event.taskName)}: failed after ${duration(event.durationMs)}: ${oneLine(event.reason)}${again}`,
+        `${toOneLine(event.taskName)}: failed after ${formatDuration(event.durationMs)}: ${toOneLine(event.reason)}${again}`,
       ]
     }
     case 'task_skipped':
-      return [`${oneLine(event.taskName)}: skipped: ${oneLine(event.reason)}`]
+      return [`${toOneLine(event.taskName)}: skipped: ${toOneLine(event.reason)}`]
     case 'tool_called': {
       const [what, words] =
         event.outcome === 'SUCCESS' ? ['called', event.toolArguments] : ['failed', event.toolResult]
       return [
-        `${oneLine(event.taskName)}: ${oneLine(event.toolName)} ${what} in ${duration(event.durationMs)}  ${short(words ?? '')}`.trimEnd(),
+        `${toOneLine(event.taskName)}: ${toOneLine(event.toolName)} ${what} in ${formatDuration(event.durationMs)}  ${short(words ?? '')}`.trimEnd(),
       ]
     }
     case 'llm_iteration_completed': {
-      const ended = earlyEnd(event.finishReason)
+      const ended = earlyEndText(event.finishReason)
       if (ended === undefined) return []
       const words = event.refusal === undefined ? '' : `: ${short(event.refusal)}`
-      return [`${oneLine(event.taskName)}: model ${oneLine(event.model)}: ${ended}${words}`]
+      return [`${toOneLine(event.taskName)}: model ${toOneLine(event.model)}: ${ended}${words}`]
     }
     case 'llm_iteration_failed': {
       const { retryInMs, retryAfterMs, nextModel } = event
-      const asked = retryAfterMs === undefined ? '' : `; it asks to wait ${duration(retryAfterMs)}`
-      const next = nextModel === undefined ? asked : `${asked}; ${oneLine(nextModel)} is asked next`
-      const again = retryInMs === undefined ? next : `; again in ${duration(retryInMs)}`
+      const asked =
+        retryAfterMs === undefined ? '' : `; it asks to wait ${formatDuration(retryAfterMs)}`
+      const next =
+        nextModel === undefined ? asked : `${asked}; ${toOneLine(nextModel)} is asked next`
+      const again = retryInMs === undefined ? next : `; again in ${formatDuration(retryInMs)}`
       return [
-        `${oneLine(event.taskName)}: model ${oneLine(event.model)} failed: ${oneLine(event.reason)}${again}`,
+        `${toOneLine(event.taskName)}: model ${toOneLine(event.model)} failed: ${toOneLine(event.reason)}${again}`,
       ]
     }
     case 'agent_tool_invoked':
       return [
-        `${oneLine(event.taskName)}: ${oneLine(event.toolName)} asks ${oneLine(event.agent_uri)}`,
+        `${toOneLine(event.taskName)}: ${toOneLine(event.toolName)} asks ${toOneLine(event.agent_uri)}`,
       ]
     case 'delegation_started':
       return [
-        `${oneLine(event.taskName)}: delegates to ${oneLine(event.workerRole)}: ${short(event.taskDescription)}`,
+        `${toOneLine(event.taskName)}: delegates to ${toOneLine(event.workerRole)}: ${short(event.taskDescription)}`,
       ]
     case 'file_changed':
-      return [`file ${event.changeType.toLowerCase()}: ${oneLine(event.filePath)}`]
+      return [`file ${event.changeType.toLowerCase()}: ${toOneLine(event.filePath)}`]
     default:
       return []
   }
@@ -124,7 +129,7 @@ type ReviewEvent = Extract<LoggedRunEvent, { type: `review_${string}` }>
 
 function reviewLines(event: ReviewEvent, { gates }: RunState): readonly string[] {
   const gate = gates.find(({ reviewId }) => reviewId === event.reviewId)
-  const task = oneLine(gate?.taskName ?? event.reviewId)
+  const task = toOneLine(gate?.taskName ?? event.reviewId)
   switch (event.type) {
     case 'review_requested':
       return [
@@ -141,16 +146,16 @@ function reviewLines(event: ReviewEvent, { gates }: RunState): readonly string[]
         ? [`${task}: nobody reviewed in time, ${event.action}`]
         : []
     case 'review_withdrawn':
-      return [`${task}: review not asked any more: ${oneLine(event.reason)}`]
+      return [`${task}: review not asked any more: ${toOneLine(event.reason)}`]
   }
 }
 
 function by(actor: string | undefined): string {
-  return actor === undefined ? '' : ` by ${oneLine(actor)}`
+  return actor === undefined ? '' : ` by ${toOneLine(actor)}`
 }
 
 function short(text: string): string {
-  const line = oneLine(text)
+  const line = toOneLine(text)
   return line.length <= MAX_WORDS ? line : `${line.slice(0, MAX_WORDS)}…`
 }
 
@@ -159,5 +164,5 @@ function timeOf(event: LoggedRunEvent, { queuedAt, durationMs, startedAt }: RunS
   const began = Date.parse(queuedAt ?? '')
   const ended = Date.parse(startedAt ?? queuedAt ?? '') + (durationMs ?? 0)
   const at = event.type === 'run_result' ? ended : (eventTime(event) ?? began)
-  return stopwatch(Number.isNaN(at - began) ? 0 : at - began)
+  return formatStopwatch(Number.isNaN(at - began) ? 0 : at - began)
 }

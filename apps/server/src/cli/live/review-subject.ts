@@ -1,7 +1,7 @@
 /** Pure: what a review is about, as a person at a terminal reads it. */
-import { age } from './figures.ts'
+import { formatAge } from './figures.ts'
 import { reviewWords } from './plain-lines.ts'
-import { oneLine, shownText } from './text-width.ts'
+import { toOneLine, toTerminalText } from './text-width.ts'
 
 import type { PendingReview, ReviewTiming } from '@tutti/protocol'
 
@@ -19,7 +19,7 @@ export type AskedReview = Pick<
 >
 
 /** What rejecting does. */
-export const REJECT_DOES: Readonly<Record<ReviewTiming, string>> = {
+export const REJECT_EFFECTS: Readonly<Record<ReviewTiming, string>> = {
   BEFORE_EXECUTION: 'the task is not done, and fails with your words',
   DURING_EXECUTION: 'the tool is not called; the agent reads your words and goes on',
   AFTER_EXECUTION: 'the agent does the task again with your words',
@@ -29,7 +29,7 @@ export const REJECT_DOES: Readonly<Record<ReviewTiming, string>> = {
 const MAX_LINES = 40
 
 /** What is asked. */
-export function questionOf({
+export function formatReviewQuestion({
   taskName = 'the task',
   toolName,
   prompt,
@@ -49,9 +49,9 @@ export function titleOf({
   toolName = 'a tool',
   timing,
 }: AskedReview): string {
-  if (timing === 'AFTER_EXECUTION') return `Output of ${oneLine(taskName)}`
-  if (timing === 'BEFORE_EXECUTION') return `What ${oneLine(taskName)} is to do`
-  return `${oneLine(taskName)} wants to call ${oneLine(toolName)}`
+  if (timing === 'AFTER_EXECUTION') return `Output of ${toOneLine(taskName)}`
+  if (timing === 'BEFORE_EXECUTION') return `What ${toOneLine(taskName)} is to do`
+  return `${toOneLine(taskName)} wants to call ${toOneLine(toolName)}`
 }
 
 /** What is looked at, as it would be edited. */
@@ -69,7 +69,7 @@ export function reviewedText({
 /** The same in lines to be shown, with what the tool is about to do. */
 export function subjectLines(review: AskedReview): readonly string[] {
   const about = review.timing === 'DURING_EXECUTION' ? [review.taskDescription, ''] : []
-  const lines = shownText([...about, reviewedText(review)].join('\n'))
+  const lines = toTerminalText([...about, reviewedText(review)].join('\n'))
     .trimEnd()
     .split('\n')
   if (lines.length <= MAX_LINES) return lines
@@ -79,5 +79,5 @@ export function subjectLines(review: AskedReview): readonly string[] {
 
 /** How much time is left to decide it; `now` is in milliseconds since 1970. */
 export function leftOf({ expiresAt }: Pick<PendingReview, 'expiresAt'>, now: number): string {
-  return expiresAt === undefined ? 'no limit' : `${age(Date.parse(expiresAt) - now)} left`
+  return expiresAt === undefined ? 'no limit' : `${formatAge(Date.parse(expiresAt) - now)} left`
 }

@@ -1,8 +1,8 @@
 /** `tutti run`, done. */
 import { readSubmission, withModel } from '../submit/read-submission.ts'
-import { submitRun } from '../submit/submit-run.ts'
+import { submitPrepared } from '../submit/submit-run.ts'
 import { unusedInputs } from '../submit/unused-inputs.ts'
-import { connect, type TargetOptions } from '../target.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printText } from '../text/print.ts'
 import { assertOneOutput, followCommand } from './follow-command.ts'
 import { SignalInbox } from './signal-inbox.ts'
@@ -26,7 +26,7 @@ export async function runAndFollow(
 ): Promise<void> {
   const { io } = context
   assertOneOutput(options)
-  const client = connect(options, context)
+  const client = connectTo(options, context)
   const asked = await readSubmission(words, options, io)
   const body =
     options.model === undefined
@@ -34,7 +34,7 @@ export async function runAndFollow(
       : withModel(asked, options.model, await client.capabilities())
   const { idempotencyKey } = options
   using signals = new SignalInbox(io)
-  const accepted = await submitRun({ client, body, idempotencyKey, words, signals }, context)
+  const accepted = await submitPrepared({ client, body, idempotencyKey, words, signals }, context)
   if (options.quiet !== true) {
     for (const line of await unusedInputs(client, body)) io.stderr.write(`${line}\n`)
   }

@@ -12,10 +12,10 @@
  * V1 Never more lines than the window has, less the one of the cursor, and none wider than it.
  * V2 The first line and the notes are always there; then tasks, those at work first; then what these do.
  */
-import { counted, dollars, stopwatch } from './figures.ts'
+import { formatCount, formatDollars, formatStopwatch } from './figures.ts'
 import { taskDetail } from './task-detail.ts'
 import { gateOf, nameWidthOf, taskLine, type LineFacts } from './task-line.ts'
-import { oneLine } from './text-width.ts'
+import { toOneLine } from './text-width.ts'
 
 import type { RunState, TaskState } from '@tutti/protocol'
 import type { Line, Style } from './line.ts'
@@ -54,8 +54,8 @@ export function runLines(state: RunState, facts: ViewFacts): readonly Line[] {
 export function headLine(state: RunState, { runId, now }: Pick<ViewFacts, 'runId' | 'now'>): Line {
   const { ensemble = '', status, startedAt, queuedAt } = state
   const since = startedAt ?? queuedAt
-  const time = since === undefined ? '' : stopwatch(now - Date.parse(since))
-  const words = [time, oneLine(ensemble), usedBy(state)].filter((word) => word !== '').join('  ')
+  const time = since === undefined ? '' : formatStopwatch(now - Date.parse(since))
+  const words = [time, toOneLine(ensemble), usedBy(state)].filter((word) => word !== '').join('  ')
   return [
     { text: status, style: STATUS_STYLES[status] },
     { text: `  ${words}`, style: 'bold' },
@@ -67,9 +67,9 @@ export function headLine(state: RunState, { runId, now }: Pick<ViewFacts, 'runId
 export function usedBy({ totals }: Pick<RunState, 'totals'>): string {
   const { totalTokens, totalToolCalls, costUsd } = totals
   return [
-    totalTokens > 0 ? counted(totalTokens, 'token') : '',
-    totalToolCalls > 0 ? counted(totalToolCalls, 'tool call') : '',
-    costUsd !== undefined && costUsd > 0 ? dollars(costUsd) : '',
+    totalTokens > 0 ? formatCount(totalTokens, 'token') : '',
+    totalToolCalls > 0 ? formatCount(totalToolCalls, 'tool call') : '',
+    costUsd !== undefined && costUsd > 0 ? formatDollars(costUsd) : '',
   ]
     .filter((word) => word !== '')
     .join(', ')
@@ -117,7 +117,7 @@ function restLine({ tasks }: RunState, shown: readonly TaskState[]): Line | unde
   const rest = tasks.filter((task) => !isShown.has(task))
   const counts = Map.groupBy(rest, ({ status }) => status.toLowerCase())
   const words = [...counts].map(([status, group]) => `${group.length} ${status}`).join(', ')
-  return [{ text: `  and ${counted(rest.length, 'more task')}: ${words}`, style: 'dim' }]
+  return [{ text: `  and ${formatCount(rest.length, 'more task')}: ${words}`, style: 'dim' }]
 }
 
 function taskLines(

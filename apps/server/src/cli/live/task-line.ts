@@ -1,10 +1,10 @@
 /** Pure: the one line that a task has in the view and in the summary. */
-import { counted, dollars, duration, stopwatch } from './figures.ts'
+import { formatCount, formatDollars, formatDuration, formatStopwatch } from './figures.ts'
 import { STATUS_STYLE, type Marks } from './marks.ts'
-import { cutToWidth, oneLine, padToWidth, widthOf } from './text-width.ts'
+import { cutToWidth, toOneLine, padToWidth, widthOf } from './text-width.ts'
 
 import type { FinishReason, RunState, TaskState } from '@tutti/protocol'
-import type { Line, Span } from './line.ts'
+import type { Line, LineSpan } from './line.ts'
 
 /** What a line depends on besides the run. */
 export interface LineFacts {
@@ -20,7 +20,7 @@ const MAX_NAME_WIDTH = 24
 
 /** Columns that the names of these tasks need, up to a bound and to a third of the line. */
 export function nameWidthOf(tasks: readonly TaskState[], columns: number): number {
-  const longest = Math.max(0, ...tasks.map(({ name }) => widthOf(oneLine(name))))
+  const longest = Math.max(0, ...tasks.map(({ name }) => widthOf(toOneLine(name))))
   return Math.min(longest, MAX_NAME_WIDTH, Math.max(8, Math.floor(columns / 3)))
 }
 
@@ -28,10 +28,10 @@ export function nameWidthOf(tasks: readonly TaskState[], columns: number): numbe
 export function taskLine(task: TaskState, state: RunState, facts: LineFacts): Line {
   const { marks, nameWidth } = facts
   const isAsked = gateOf(task, state) !== undefined
-  const mark: Span = isAsked
+  const mark: LineSpan = isAsked
     ? { text: marks.waiting, style: 'yellow' }
     : { text: marks.status[task.status], style: STATUS_STYLE[task.status] }
-  const name = padToWidth(cutToWidth(oneLine(task.name), nameWidth), nameWidth)
+  const name = padToWidth(cutToWidth(toOneLine(task.name), nameWidth), nameWidth)
   const time = timeOf(task, facts.now).padStart(8)
   const words = isAsked
     ? [{ text: 'waits for a review', style: 'yellow' as const }]
@@ -50,12 +50,12 @@ export function gateOf(
 }
 
 function timeOf({ status, startedAt, durationMs }: TaskState, now: number): string {
-  if (durationMs !== undefined && status !== 'RUNNING') return duration(durationMs)
+  if (durationMs !== undefined && status !== 'RUNNING') return formatDuration(durationMs)
   if (startedAt === undefined || status !== 'RUNNING') return ''
-  return stopwatch(now - Date.parse(startedAt))
+  return formatStopwatch(now - Date.parse(startedAt))
 }
 
-function wordsOf(task: TaskState, state: RunState): readonly Span[] {
+function wordsOf(task: TaskState, state: RunState): readonly LineSpan[] {
   switch (task.status) {
     case 'PENDING':
       return [{ text: waitsFor(task, state), style: 'dim' }]
@@ -65,10 +65,10 @@ function wordsOf(task: TaskState, state: RunState): readonly Span[] {
       return [{ text: usedBy(task), style: 'dim' }]
     case 'FAILED': {
       const again = task.error?.willRetry === true ? 'is tried again: ' : ''
-      return [{ text: again + oneLine(task.error?.reason ?? 'failed'), style: 'red' }]
+      return [{ text: again + toOneLine(task.error?.reason ?? 'failed'), style: 'red' }]
     }
     case 'SKIPPED':
-      return [{ text: oneLine(task.skipReason ?? 'skipped'), style: 'dim' }]
+      return [{ text: toOneLine(task.skipReason ?? 'skipped'), style: 'dim' }]
     case 'CANCELLED':
       return [{ text: 'cancelled', style: 'yellow' }]
   }
@@ -76,14 +76,14 @@ function wordsOf(task: TaskState, state: RunState): readonly Span[] {
 
 function waitsFor({ context }: TaskState, { tasks }: RunState): string {
   const open = tasks.filter(({ name, status }) => context.includes(name) && status !== 'COMPLETED')
-  return open.length === 0 ? '' : `waits for ${open.map(({ name }) => oneLine(name)).join(', ')}`
+  return open.length === 0 ? '' : `waits for ${open.map(({ name }) => toOneLine(name)).join(', ')}`
 }
 
 function workOf({ attempt, turns, usage }: TaskState): string {
   return [
     attempt > 1 ? `try ${attempt}` : '',
     turns.length === 0 ? 'begins' : `turn ${turns.length}`,
-    usage.toolCallCount === 0 ? '' : counted(usage.toolCallCount, 'tool call'),
+    usage.toolCallCount === 0 ? '' : formatCount(usage.toolCallCount, 'tool call'),
   ]
     .filter((word) => word !== '')
     .join(', ')
@@ -93,21 +93,21 @@ function usedBy({ attempt, turns, usage, iterationLimitReached, finishReason }: 
   const { inputTokens, outputTokens, toolCallCount, costUsd } = usage
   return [
     attempt > 1 ? `try ${attempt}` : '',
-    turns.length === 0 ? '' : counted(turns.length, 'turn'),
-    toolCallCount === 0 ? '' : counted(toolCallCount, 'tool call'),
+    turns.length === 0 ? '' : formatCount(turns.length, 'turn'),
+    toolCallCount === 0 ? '' : formatCount(toolCallCount, 'tool call'),
     inputTokens < 0 || outputTokens < 0 || inputTokens + outputTokens === 0
       ? ''
-      : counted(inputTokens + outputTokens, 'token'),
-    costUsd === undefined || costUsd === 0 ? '' : dollars(costUsd),
+      : formatCount(inputTokens + outputTokens, 'token'),
+    costUsd === undefined || costUsd === 0 ? '' : formatDollars(costUsd),
     iterationLimitReached === true ? 'stopped by its limit of turns' : '',
-    earlyEnd(finishReason) ?? '',
+    earlyEndText(finishReason) ?? '',
   ]
     .filter((word) => word !== '')
     .join(', ')
 }
 
 /** The words; undefined for an answer that is whole. */
-export function earlyEnd(reason: FinishReason | undefined): string | undefined {
+export function earlyEndText(reason: FinishReason | undefined): string | undefined {
   switch (reason) {
     case 'length':
       return 'answer cut at the output limit'

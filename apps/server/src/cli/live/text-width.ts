@@ -9,17 +9,17 @@ import wrapAnsi from 'wrap-ansi'
  * SOS), C0 and C1 control characters, and the marks that change the direction of writing. Line breaks stay, tabs become
  * blanks. Everything that models, tools and servers say goes through here before a terminal gets it.
  */
-export function shownText(text: string): string {
+export function toTerminalText(text: string): string {
   const lines = text.replaceAll(/\r\n?/g, '\n').replaceAll('\t', '  ')
   return stripVTControlCharacters(lines.replaceAll(CONTROL_STRING, '')).replaceAll(ACTING, '')
 }
 
 /** The same in one line: runs of blanks and line breaks are one blank. */
-export function oneLine(text: string): string {
-  return shownText(text).replaceAll(/\s+/g, ' ').trim()
+export function toOneLine(text: string): string {
+  return toTerminalText(text).replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Columns that a text takes; it must be one that {@link shownText} gave. */
+/** Columns that a text takes; it must be one that {@link toTerminalText} gave. */
 export function widthOf(text: string): number {
   return stringWidth(text)
 }
@@ -45,7 +45,7 @@ export function padToWidth(text: string, width: number): string {
 export function lastLines(text: string, width: number, count: number): readonly string[] {
   // A column holds a few code units at most, so that what is before these can be in no line that is returned.
   const tail = text.slice(-(width + 1) * (count + 1) * UNITS_PER_COLUMN)
-  const lines = shownText(tail)
+  const lines = toTerminalText(tail)
     .split('\n')
     .flatMap((line) => wrap(line.trimEnd(), width))
   while (lines.at(-1) === '') lines.pop()

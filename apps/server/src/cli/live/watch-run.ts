@@ -1,6 +1,6 @@
 /** `tutti watch`, done. */
 import { CommandError } from '../command-error.ts'
-import { connect, type TargetOptions } from '../target.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 import { assertOneOutput, followCommand } from './follow-command.ts'
 import { SignalInbox } from './signal-inbox.ts'
 
@@ -21,7 +21,7 @@ export async function watchRun(
 ): Promise<void> {
   const { io } = context
   assertOneOutput(options)
-  const client = connect(options, context)
+  const client = connectTo(options, context)
   const runId = named ?? (await newestRun(client))
   if (named === undefined) io.stderr.write(`Watching ${runId}\n`)
   const { lastSeq } = await client.runs.get(runId)

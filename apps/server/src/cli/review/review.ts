@@ -1,8 +1,8 @@
 /** What `tutti review` does. */
 import { CommandError } from '../command-error.ts'
-import { leftOf, questionOf } from '../live/review-subject.ts'
-import { canAsk, decideAtTerminal } from '../review-prompt.ts'
-import { connect, type TargetOptions } from '../target.ts'
+import { leftOf, formatReviewQuestion } from '../live/review-subject.ts'
+import { canAskAtTerminal, decideAtTerminal } from '../review-prompt.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines, printText, say } from '../text/print.ts'
 import { readGivenFile } from '../text/read-given.ts'
 import { tableLines, type Column } from '../text/table.ts'
@@ -13,7 +13,7 @@ import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
 
 /** Which reviews are listed, or what is decided. */
-export interface ReviewSettings {
+export interface ReviewCommandSettings {
   readonly run?: string
   readonly approve?: boolean
   /** A file with the text that takes the place of the output. */
@@ -23,7 +23,7 @@ export interface ReviewSettings {
   readonly json?: boolean
 }
 
-type Options = TargetOptions & ReviewSettings
+type Options = TargetOptions & ReviewCommandSettings
 
 const COLUMNS: readonly Column[] = [
   { title: 'REVIEW' },
@@ -53,7 +53,7 @@ export async function reviewCommand(
 async function listReviews(options: Options, context: CommandContext): Promise<void> {
   const { io } = context
   const { run: runId } = options
-  const list = await connect(options, context).reviews.list(runId === undefined ? {} : { runId })
+  const list = await connectTo(options, context).reviews.list(runId === undefined ? {} : { runId })
   if (options.json === true) {
     printJson(list, io)
   } else if (list.reviews.length === 0) {
@@ -77,7 +77,7 @@ function rowOf(review: PendingReview, now: number) {
     { text: review.ensemble ?? '-' },
     { text: review.taskName ?? '-' },
     { text: leftOf(review, now) },
-    { text: `${questionOf(review)}${roleOf(review)}`, style: 'yellow' as const },
+    { text: `${formatReviewQuestion(review)}${roleOf(review)}`, style: 'yellow' as const },
   ]
 }
 
@@ -88,7 +88,7 @@ function roleOf({ requiredRole, mayDecide }: PendingReview): string {
 
 /** What the options decide; undefined when they leave it open. */
 async function decisionOf(
-  { approve = false, edit, reject, exit = false }: ReviewSettings,
+  { approve = false, edit, reject, exit = false }: ReviewCommandSettings,
   io: CommandIo,
 ): Promise<ReviewDecisionBody | undefined> {
   if (approve) return { decision: 'CONTINUE' }
@@ -107,7 +107,7 @@ interface Decided {
 
 async function decide({ id, decision }: Decided, options: Options, context: CommandContext) {
   const { io } = context
-  const client = connect(options, context)
+  const client = connectTo(options, context)
   const review = await findReview(client, id)
   if (decision === undefined && options.json === true) {
     printJson(waiting(review, id), io)
@@ -152,7 +152,7 @@ async function ask(
   { io }: CommandContext,
 ): Promise<ReviewDecisionApplied | undefined> {
   const { reviewId } = review
-  if (!canAsk(io)) {
+  if (!canAskAtTerminal(io)) {
     throw new CommandError('USAGE', 'Interactive review requires a terminal', [
       `Decide it with: tutti review ${reviewId} --approve | --edit FILE | --reject WORDS | --exit`,
     ])

@@ -3,7 +3,7 @@ import { isTerminalRunStatus, type CancelMode, type RunsCancelled } from '@tutti
 
 import { CommandError, tellingOf } from '../command-error.ts'
 import { STATUS_STYLES } from '../live/run-lines.ts'
-import { connect, type TargetOptions } from '../target.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines, say } from '../text/print.ts'
 import { tableLines } from '../text/table.ts'
 
@@ -26,7 +26,7 @@ type Cancelled = RunsCancelled['runs'][number]
  *
  * @throws {CommandError} USAGE when neither ids nor a tag are given, or both.
  */
-export async function cancelRuns(
+export async function cancelNamedRuns(
   runIds: readonly string[],
   options: TargetOptions & CancelSettings,
   context: CommandContext,
@@ -37,7 +37,7 @@ export async function cancelRuns(
     throw new CommandError('USAGE', 'Give either the ids of runs or a tag', advice)
   }
   const { io } = context
-  const client = connect(options, context)
+  const client = connectTo(options, context)
   const asked =
     tag === undefined
       ? await cancelEach(client, { runIds: [...new Set(runIds)], mode: options.mode }, context)
@@ -127,7 +127,7 @@ export async function deleteRuns(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context
-  const { runs } = connect(options, context)
+  const { runs } = connectTo(options, context)
   const deleted: string[] = []
   for (const runId of new Set(runIds)) {
     try {

@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { CommandError } from '../command-error.ts'
-import { jsonText, say, writeOut } from '../text/print.ts'
-import { connect, type TargetOptions } from '../target.ts'
+import { toTerminalJson, say, writeOut } from '../text/print.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -31,8 +31,8 @@ export async function exportRun(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context
-  const { runs } = connect(target, context)
-  const text = `${jsonText(await documentOf(runs, runId, format), 2)}\n`
+  const { runs } = connectTo(target, context)
+  const text = `${toTerminalJson(await documentOf(runs, runId, format), 2)}\n`
   if (output === undefined || output === '-') {
     await writeOut(io, text)
     return

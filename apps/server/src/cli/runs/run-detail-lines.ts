@@ -1,10 +1,10 @@
 /** Pure: one run with its tasks and what they gave. */
-import { earlyEnd } from '../live/task-line.ts'
-import { age, counted, dollars, duration } from '../live/figures.ts'
+import { earlyEndText } from '../live/task-line.ts'
+import { formatAge, formatCount, formatDollars, formatDuration } from '../live/figures.ts'
 import { STATUS_STYLE } from '../live/marks.ts'
-import { leftOf, questionOf } from '../live/review-subject.ts'
+import { leftOf, formatReviewQuestion } from '../live/review-subject.ts'
 import { STATUS_STYLES } from '../live/run-lines.ts'
-import { oneLine, shownText } from '../live/text-width.ts'
+import { toOneLine, toTerminalText } from '../live/text-width.ts'
 import { tableLines, type Column } from '../text/table.ts'
 import { tokens } from './run-table.ts'
 
@@ -31,11 +31,11 @@ export function runDetailLines(run: RunDetail, now: number): readonly Line[] {
       { text: runId, style: 'bold' },
       { text: '  ' },
       { text: status, style: STATUS_STYLES[status] },
-      { text: `  ${oneLine(ensemble)}, ${workflow}` },
+      { text: `  ${toOneLine(ensemble)}, ${workflow}` },
     ],
     ...facts(run, now).map(([name, text]): Line => [
       { text: `  ${name.padEnd(9)}`, style: 'dim' },
-      { text: oneLine(text) },
+      { text: toOneLine(text) },
     ]),
     EMPTY,
     ...tableLines(COLUMNS, run.tasks.map(taskRow)),
@@ -47,14 +47,14 @@ export function runDetailLines(run: RunDetail, now: number): readonly Line[] {
 function facts(run: RunDetail, now: number): readonly (readonly [string, string])[] {
   const { startedAt, durationMs, inputs, tags, metrics, submittedBy, webhooks = [], error } = run
   const since = now - Date.parse(startedAt)
-  const time = durationMs === undefined ? '' : `, took ${duration(durationMs)}`
+  const time = durationMs === undefined ? '' : `, took ${formatDuration(durationMs)}`
   const used = [
     `${tokens(metrics.totalTokens)} tokens`,
-    counted(metrics.totalToolCalls, 'tool call'),
-    ...(metrics.costUsd === undefined ? [] : [dollars(metrics.costUsd)]),
+    formatCount(metrics.totalToolCalls, 'tool call'),
+    ...(metrics.costUsd === undefined ? [] : [formatDollars(metrics.costUsd)]),
   ]
   return [
-    ['started', `${startedAt}, ${age(since)} ago${time}`],
+    ['started', `${startedAt}, ${formatAge(since)} ago${time}`],
     ...pairs('inputs', inputs),
     ...pairs('tags', tags),
     ['used', used.join(', ')],
@@ -74,7 +74,7 @@ function taskRow(task: RunTaskDetail): Line {
   return [
     { text: name },
     { text: status, style: STATUS_STYLE[status] },
-    { text: durationMs === undefined ? '-' : duration(durationMs) },
+    { text: durationMs === undefined ? '-' : formatDuration(durationMs) },
     { text: tokens(tokenCount) },
     { text: toolCallCount === undefined ? '-' : String(toolCallCount) },
     { text: attempt === 0 ? '-' : String(attempt) },
@@ -87,7 +87,7 @@ function reviewLines(review: PendingReview, now: number): readonly Line[] {
     EMPTY,
     [
       { text: `A review waits (${leftOf(review, now)}): `, style: 'yellow' },
-      { text: questionOf(review) },
+      { text: formatReviewQuestion(review) },
     ],
     [{ text: `  Decide it with: tutti review ${review.reviewId}` }],
   ]
@@ -95,12 +95,12 @@ function reviewLines(review: PendingReview, now: number): readonly Line[] {
 
 function outputLines({ name, output, finishReason }: RunTaskDetail): readonly Line[] {
   if (output === undefined) return []
-  const lines = shownText(output).split('\n')
-  const ended = earlyEnd(finishReason)
+  const lines = toTerminalText(output).split('\n')
+  const ended = earlyEndText(finishReason)
   return [
     EMPTY,
     [
-      { text: oneLine(name), style: 'bold' },
+      { text: toOneLine(name), style: 'bold' },
       ...(ended === undefined ? [] : [{ text: ` (${ended})`, style: 'yellow' as const }]),
     ],
     ...lines.map((text): Line => [{ text: `  ${text}` }]),

@@ -1,10 +1,10 @@
 /** Pure: runs as a table, the newest first. */
-import { age, dollars, duration } from '../live/figures.ts'
+import { formatAge, formatDollars, formatDuration } from '../live/figures.ts'
 import { STATUS_STYLES } from '../live/run-lines.ts'
 import { tableLines, type Column } from '../text/table.ts'
 
 import type { RunSummary } from '@tutti/protocol'
-import type { Line, Span } from '../live/line.ts'
+import type { Line, LineSpan } from '../live/line.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: 'RUN' },
@@ -29,7 +29,7 @@ export function runTable(runs: readonly RunSummary[], now: number): readonly Lin
   )
 }
 
-function rowOf(run: RunSummary, now: number): readonly Span[] {
+function rowOf(run: RunSummary, now: number): readonly LineSpan[] {
   const { runId, status, ensemble, totalTokens, costUsd, completedTasks, taskCount } = run
   const since = now - Date.parse(run.startedAt)
   const time = run.durationMs ?? (status === 'ACCEPTED' ? undefined : Math.max(0, since))
@@ -37,10 +37,10 @@ function rowOf(run: RunSummary, now: number): readonly Span[] {
     { text: runId },
     { text: status, style: STATUS_STYLES[status] },
     { text: ensemble },
-    { text: age(since) },
-    { text: time === undefined ? NONE : duration(time) },
+    { text: formatAge(since) },
+    { text: time === undefined ? NONE : formatDuration(time) },
     { text: tokens(totalTokens) },
-    { text: costUsd === undefined ? NONE : dollars(costUsd) },
+    { text: costUsd === undefined ? NONE : formatDollars(costUsd) },
     { text: `${completedTasks}/${taskCount}` },
     { text: placeOf(run) },
   ]

@@ -3,9 +3,9 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunEvent } from
 
 import { CommandError } from '../command-error.ts'
 import { plainLines } from '../live/plain-lines.ts'
-import { oneLine, shownText } from '../live/text-width.ts'
-import { jsonText, writeOut } from '../text/print.ts'
-import { connect, type TargetOptions } from '../target.ts'
+import { toOneLine, toTerminalText } from '../live/text-width.ts'
+import { toTerminalJson, writeOut } from '../text/print.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'
@@ -26,7 +26,7 @@ export async function showEvents(
 ): Promise<void> {
   const { io } = context
   const { follow = false, from = 0, type, json = false } = options
-  const { runs } = connect(options, context)
+  const { runs } = connectTo(options, context)
   const { lastSeq } = await runs.get(runId)
   const first = from < 0 ? Math.max(0, lastSeq + 1 + from) : from
   if (first > lastSeq && !follow) return
@@ -43,7 +43,10 @@ export async function showEvents(
       if (!json) state = applyRunEvent(state, event)
       const isWanted = event.seq >= first && (type === undefined || type.includes(event.type))
       if (isWanted)
-        await writeOut(io, json ? `${jsonText(event)}\n` : lineOf(event, plainLines(event, state)))
+        await writeOut(
+          io,
+          json ? `${toTerminalJson(event)}\n` : lineOf(event, plainLines(event, state)),
+        )
       if (!follow && event.seq >= lastSeq) return
     }
   } catch (error) {
@@ -68,5 +71,5 @@ function lineOf({ seq, type, ...event }: LoggedRunEvent, lines: readonly string[
   const taskName = 'taskName' in event && event.taskName !== undefined ? event.taskName : ''
   // The time since the start comes first, in brackets.
   const words = lines.map((line) => line.replace(/^\[[^\]]*\] /, '')).join('; ')
-  return `${shownText(`${seq}  ${type}  ${words === '' ? oneLine(taskName) : words}`).trimEnd()}\n`
+  return `${toTerminalText(`${seq}  ${type}  ${words === '' ? toOneLine(taskName) : words}`).trimEnd()}\n`
 }

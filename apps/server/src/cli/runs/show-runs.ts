@@ -1,6 +1,6 @@
 /** What `tutti runs` does. */
 import { CommandError } from '../command-error.ts'
-import { connect, type TargetOptions } from '../target.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines, say } from '../text/print.ts'
 import { runDetailLines } from './run-detail-lines.ts'
 import { runTable } from './run-table.ts'
@@ -10,7 +10,7 @@ import type { ListRunsQuery, RunList, RunSummary } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
 
 /** Which runs are listed, and how. */
-export interface RunFilters extends Pick<
+export interface RunListFilters extends Pick<
   ListRunsQuery,
   'status' | 'tag' | 'ensemble' | 'q' | 'limit'
 > {
@@ -19,7 +19,7 @@ export interface RunFilters extends Pick<
 }
 
 /** Settings of a list of runs. */
-export type ListOptions = TargetOptions & RunFilters
+export type ListOptions = TargetOptions & RunListFilters
 
 /** Runs of a page when all are asked for. */
 const PAGE = 200
@@ -29,7 +29,7 @@ export async function showRuns(options: ListOptions, context: CommandContext): P
   const { io } = context
   const { json = false } = options
   const query = queryOf(options)
-  const client = connect(options, context)
+  const client = connectTo(options, context)
   const list = options.all === true ? await listAll(client, query) : await client.runs.list(query)
   if (json) {
     printJson(list, io)
@@ -53,7 +53,7 @@ export async function showRun(
   if (unfit !== undefined) {
     throw new CommandError('USAGE', `--${unfit} is for the list, and "${runId}" is one run`)
   }
-  const run = await connect(options, context).runs.get(runId)
+  const run = await connectTo(options, context).runs.get(runId)
   if (options.json === true) printJson(run, context.io)
   else printLines(runDetailLines(run, Date.now()), context.io)
 }

@@ -1,7 +1,7 @@
 /** Runs `tutti inject` and `tutti model`. */
 import { CommandError } from '../command-error.ts'
-import { oneLine } from '../live/text-width.ts'
-import { connect, type TargetOptions } from '../target.ts'
+import { toOneLine } from '../live/text-width.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines } from '../text/print.ts'
 import { readGiven } from '../text/read-given.ts'
 
@@ -24,7 +24,7 @@ export async function inject(
 ): Promise<void> {
   const { io } = context
   const content = await readGiven(text, io)
-  const answer = await connect(target, context).runs.inject(runId, content, {
+  const answer = await connectTo(target, context).runs.inject(runId, content, {
     ...(to === undefined ? {} : { target: to }),
     ...(priority === undefined ? {} : { priority }),
     ...(ttl === undefined ? {} : { ttl }),
@@ -60,12 +60,12 @@ export async function switchModel(
     ])
   }
   const { io } = context
-  const { runs } = connect(options, context)
+  const { runs } = connectTo(options, context)
   if (profile !== undefined) {
     const action = { action: 'APPLY_PROFILE', value: profile } as const
     const answer = await runs.inject(runId, action, task === undefined ? {} : { target: task })
     if (json) printJson(answer, io)
-    else printLines([[{ text: `${runId}  profile ${oneLine(profile)}` }]], io)
+    else printLines([[{ text: `${runId}  profile ${toOneLine(profile)}` }]], io)
     return
   }
   const to = tier === undefined ? (alias ?? '') : { tier }
@@ -75,7 +75,7 @@ export async function switchModel(
     return
   }
   const { model, previousModel, tier: made } = answer
-  const ofTier = made === undefined ? '' : `, tier ${oneLine(made)}`
-  const was = previousModel === undefined ? '' : ` (was ${oneLine(previousModel)})`
-  printLines([[{ text: `${runId}  ${oneLine(model)}${ofTier}${was}` }]], io)
+  const ofTier = made === undefined ? '' : `, tier ${toOneLine(made)}`
+  const was = previousModel === undefined ? '' : ` (was ${toOneLine(previousModel)})`
+  printLines([[{ text: `${runId}  ${toOneLine(model)}${ofTier}${was}` }]], io)
 }

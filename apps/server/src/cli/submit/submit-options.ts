@@ -2,7 +2,7 @@
 import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '@tutti/protocol'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
-import { countFrom, dollarsOf, durationOf, secondsOf } from '../option-values.ts'
+import { countParser, dollarsOf, durationOf, parseSeconds } from '../option-values.ts'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
@@ -95,10 +95,18 @@ export function withSubmitOptions(command: Command): Command {
     .option('--verbose', 'has the log of the server tell of every model turn and tool call')
     .optionsGroup('Limits:')
     .option('--max-cost <dollars>', 'what the run may cost; beyond it the run fails', dollarsOf)
-    .option('--max-tokens <count>', 'that the run may read and write together', countFrom(1, MOST))
-    .option('--max-time <seconds>', 'that the run may work; waiting for people is free', secondsOf)
-    .option('--max-model-calls <count>', 'that the run may make', countFrom(1, MOST))
-    .option('--max-tool-calls <count>', 'that the run may make', countFrom(1, MOST))
+    .option(
+      '--max-tokens <count>',
+      'that the run may read and write together',
+      countParser(1, MOST),
+    )
+    .option(
+      '--max-time <seconds>',
+      'that the run may work; waiting for people is free',
+      parseSeconds,
+    )
+    .option('--max-model-calls <count>', 'that the run may make', countParser(1, MOST))
+    .option('--max-tool-calls <count>', 'that the run may make', countParser(1, MOST))
     .optionsGroup('The run:')
     .option('-t, --tag <key=value>', 'a tag to find the run by; its value is text', gather)
     .option('--run-id <id>', 'the id of the run, of your choice')

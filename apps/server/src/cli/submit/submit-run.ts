@@ -10,7 +10,7 @@ import type { CommandContext } from '../command-context.ts'
 import type { SignalInbox } from '../live/signal-inbox.ts'
 
 /** What is submitted. */
-export interface Submission {
+export interface PreparedSubmission {
   readonly client: TuttiClient
   readonly body: SubmitRunBody
   readonly idempotencyKey: string | undefined
@@ -25,8 +25,8 @@ export interface Submission {
  *
  * @throws {CommandError} with what to do about it.
  */
-export async function submitRun(
-  { client, body: asked, idempotencyKey, words, signals }: Submission,
+export async function submitPrepared(
+  { client, body: asked, idempotencyKey, words, signals }: PreparedSubmission,
   { io, url }: CommandContext,
 ): Promise<RunAccepted> {
   const runId = asked.runId ?? (idempotencyKey === undefined ? newRunId() : undefined)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 
 import { hasColors, type CommandIo } from '../command-io.ts'
 import { paint, type Line } from '../live/line.ts'
-import { shownText } from '../live/text-width.ts'
+import { toTerminalText } from '../live/text-width.ts'
 
 /** Columns of a terminal that does not say how many it has. */
 const USUAL_COLUMNS = 80
@@ -14,24 +14,24 @@ export function printLines(lines: readonly Line[], io: CommandIo): void {
   const columns = stdout.isTTY === true ? (stdout.columns ?? USUAL_COLUMNS) : Infinity
   const colors = hasColors(stdout, io)
   const shown = lines.map((line) =>
-    line.map(({ text, style }) => ({ text: shownText(text), style })),
+    line.map(({ text, style }) => ({ text: toTerminalText(text), style })),
   )
   stdout.write(shown.map((line) => `${paint(line, columns, colors).text}\n`).join(''))
 }
 
 /** Writes a value to standard output as one JSON document. */
 export function printJson(value: unknown, { stdout }: Pick<CommandIo, 'stdout'>): void {
-  stdout.write(`${jsonText(value, 2)}\n`)
+  stdout.write(`${toTerminalJson(value, 2)}\n`)
 }
 
 /** Says something to people, beside the result. */
 export function say(text: string, { stderr }: Pick<CommandIo, 'stderr'>): void {
-  stderr.write(`${shownText(text)}\n`)
+  stderr.write(`${toTerminalText(text)}\n`)
 }
 
 /** Writes text of others to standard output: as it is, except to a terminal, which would act on it. */
 export function printText(text: string, { stdout }: Pick<CommandIo, 'stdout'>): void {
-  const shown = stdout.isTTY === true ? shownText(text) : text
+  const shown = stdout.isTTY === true ? toTerminalText(text) : text
   stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`)
 }
 
@@ -39,7 +39,7 @@ export function printText(text: string, { stdout }: Pick<CommandIo, 'stdout'>): 
  * Returns a value as JSON. `JSON.stringify` escapes the control characters below U+0020 only; DEL, the C1 codes and the
  * marks that change the direction of writing are escaped here. The value that a parser reads is the same.
  */
-export function jsonText(value: unknown, indent?: number): string {
+export function toTerminalJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replaceAll(ACTING, escaped)
 }
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 
-import { textOf } from '../live/line.ts'
+import { lineText } from '../live/line.ts'
 import { runTable } from '../runs/run-table.ts'
-import { age } from '../live/figures.ts'
+import { formatAge } from '../live/figures.ts'
 import { tableLines } from './table.ts'
 
 import type { RunSummary } from '@tutti/protocol'
@@ -15,7 +15,7 @@ it('aligns by the columns that a terminal shows, numbers to the right, cells on 
       [{ text: 'x' }, { text: '1,000' }, { text: '' }],
     ],
   )
-  expect(lines.map(textOf)).toEqual([
+  expect(lines.map(lineText)).toEqual([
     'NAME              N  LAST',
     '漢字 of them      1  a',
     'x             1,000  ',
@@ -30,7 +30,7 @@ it.each([
   [7_200_000, '2 h'],
   [86_400_000 * 40, '40 d'],
 ])('%i ms ago is %s', (ms, text) => {
-  expect(age(ms)).toBe(text)
+  expect(formatAge(ms)).toBe(text)
 })
 
 it('shows what a run is at, what waits, and why one failed', () => {
@@ -53,7 +53,7 @@ it('shows what a run is at, what waits, and why one failed', () => {
   const now = Date.parse('2026-01-01T00:01:05Z')
   const shown = (change: Partial<RunSummary>) => {
     const [, line = []] = runTable([{ ...run, ...change }], now)
-    return textOf(line).split(/ {2,}/)
+    return lineText(line).split(/ {2,}/)
   }
   const head = ['run-1', 'RUNNING', 'trip', '1 min', '1m 05s', '1,234', '$0.0012', '1/3']
   expect(shown({})).toEqual([...head, 'write'])
@@ -66,7 +66,7 @@ it('shows what a run is at, what waits, and why one failed', () => {
     [{ ...failed, status: 'FAILED', durationMs: 5, error: 'No\nluck' }],
     now,
   )
-  expect(textOf(line).split(/ {2,}/)).toEqual([
+  expect(lineText(line).split(/ {2,}/)).toEqual([
     'run-1',
     'FAILED',
     'trip',

@@ -1,7 +1,7 @@
 /** Pure: rows as aligned columns, two blanks between them. */
-import { oneLine, padToWidth, widthOf } from '../live/text-width.ts'
+import { toOneLine, padToWidth, widthOf } from '../live/text-width.ts'
 
-import type { Line, Span } from '../live/line.ts'
+import type { Line, LineSpan } from '../live/line.ts'
 
 /** A column. Numbers stand right, so that they can be compared. */
 export interface Column {
@@ -14,15 +14,15 @@ const GAP = '  '
 /** A line of titles, and one for each row; every row has a cell for each column, and cells have one line. */
 export function tableLines(
   columns: readonly Column[],
-  rows: readonly (readonly Span[])[],
+  rows: readonly (readonly LineSpan[])[],
 ): readonly Line[] {
-  const titles = columns.map(({ title }): Span => ({ text: title, style: 'dim' }))
+  const titles = columns.map(({ title }): LineSpan => ({ text: title, style: 'dim' }))
   const all = [titles, ...rows.map((row) => row.map(onOneLine))]
   const widths = columns.map((_, index) =>
     Math.max(...all.map((row) => widthOf(row[index]?.text ?? ''))),
   )
   return all.map((row) =>
-    row.flatMap((cell, index): Span[] => {
+    row.flatMap((cell, index): LineSpan[] => {
       const padded = pad(cell, { ...columns[index], width: widths[index] ?? 0 })
       const isLast = index === row.length - 1
       return isLast ? [{ ...padded, text: padded.text.trimEnd() }] : [padded, { text: GAP }]
@@ -30,17 +30,17 @@ export function tableLines(
   )
 }
 
-function onOneLine({ text, style }: Span): Span {
-  return { text: oneLine(text), style }
+function onOneLine({ text, style }: LineSpan): LineSpan {
+  return { text: toOneLine(text), style }
 }
 
 function pad(
-  { text, style }: Span,
+  { text, style }: LineSpan,
   {
     align = 'left',
     width,
   }: { readonly align?: Column['align'] | undefined; readonly width: number },
-): Span {
+): LineSpan {
   if (align === 'left') return { text: padToWidth(text, width), style }
   return { text: ' '.repeat(Math.max(0, width - widthOf(text))) + text, style }
 }

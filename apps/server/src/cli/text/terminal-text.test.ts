@@ -1,9 +1,9 @@
 /** Foreign text on its way to a terminal. */
 import { describe, expect, it } from 'vitest'
 
-import { oneLine, shownText } from '../live/text-width.ts'
+import { toOneLine, toTerminalText } from '../live/text-width.ts'
 import { plainLogger } from '../../log/console-log.ts'
-import { jsonText, printJson, printLines, printText, say } from './print.ts'
+import { toTerminalJson, printJson, printLines, printText, say } from './print.ts'
 
 import type { CommandIo } from '../command-io.ts'
 
@@ -36,9 +36,9 @@ function terminal(isTTY: boolean) {
 
 describe('text of others', () => {
   it('loses everything that a terminal acts on, and control strings with their content', () => {
-    expect(shownText(HOSTILE)).toBe('fine_unterminated')
-    expect(shownText('a\r\nb\rc\td\ne')).toBe('a\nb\nc  d\ne')
-    expect(oneLine('a\rb\u0085c\n d')).toBe('a bc d')
+    expect(toTerminalText(HOSTILE)).toBe('fine_unterminated')
+    expect(toTerminalText('a\r\nb\rc\td\ne')).toBe('a\nb\nc  d\ne')
+    expect(toOneLine('a\rb\u0085c\n d')).toBe('a bc d')
   })
 
   it('is harmless on a terminal, wherever it is printed', () => {
@@ -63,7 +63,7 @@ describe('text of others', () => {
     printJson({ [HOSTILE]: HOSTILE }, io)
     expect(written.out).not.toMatch(CONTROL)
     expect(JSON.parse(written.out)).toEqual({ [HOSTILE]: HOSTILE })
-    expect(jsonText(['\u009B', '\u007F', 'ü', '\u202E'])).toBe(
+    expect(toTerminalJson(['\u009B', '\u007F', 'ü', '\u202E'])).toBe(
       String.raw`["\u009b","\u007f","ü","\u202e"]`,
     )
   })

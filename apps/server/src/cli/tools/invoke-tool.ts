@@ -2,7 +2,7 @@
 import { suggest } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
-import { connect, type TargetOptions } from '../target.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printText, say } from '../text/print.ts'
 import { readGiven } from '../text/read-given.ts'
 import { toolInput } from './tool-input.ts'
@@ -32,7 +32,7 @@ export async function invokeTool(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context
-  const client = connect(options, context)
+  const client = connectTo(options, context)
   const input = await inputOf(asked, { client, given: options.input, io })
   const called = await client.tools.invoke(asked.name, input, { timeoutMs: options.timeout })
   const { status, output = '', errorMessage = 'The tool has failed, and does not say why' } = called

@@ -16,14 +16,14 @@ const MAX_REFERENCES = 8
 
 /** Schemas that a value may fit: those of a union each by itself. */
 export function membersOf(part: SchemaPart): readonly SchemaPart[] {
-  const { schema, root } = resolved(part)
+  const { schema, root } = resolveSchema(part)
   const union = schema['anyOf'] ?? schema['oneOf']
   if (!Array.isArray(union)) return [{ schema, root }]
-  return union.filter(isJsonObject).map((member) => resolved({ schema: member, root }))
+  return union.filter(isJsonObject).map((member) => resolveSchema({ schema: member, root }))
 }
 
 /** What a schema refers to, when it refers to something. */
-export function resolved({ schema, root }: SchemaPart): SchemaPart {
+export function resolveSchema({ schema, root }: SchemaPart): SchemaPart {
   let found: Fields = schema
   for (let count = 0; count < MAX_REFERENCES; count++) {
     const target = targetOf(found['$ref'], root)
@@ -58,8 +58,8 @@ export function valuesOf({ schema }: SchemaPart): readonly unknown[] | undefined
 }
 
 /** The fields of an object's schema, by name. */
-export function propertiesOf(part: SchemaPart): ReadonlyMap<string, SchemaPart> {
-  const { schema, root } = resolved(part)
+export function listSchemaProperties(part: SchemaPart): ReadonlyMap<string, SchemaPart> {
+  const { schema, root } = resolveSchema(part)
   const { properties } = schema
   if (!isJsonObject(properties)) return new Map()
   const entries = Object.entries(properties).flatMap(([name, value]) =>
@@ -70,6 +70,6 @@ export function propertiesOf(part: SchemaPart): ReadonlyMap<string, SchemaPart> 
 
 /** Names of the fields that an object must have. */
 export function requiredOf(part: SchemaPart): readonly unknown[] {
-  const { required } = resolved(part).schema
+  const { required } = resolveSchema(part).schema
   return Array.isArray(required) ? required : []
 }

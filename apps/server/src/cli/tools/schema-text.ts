@@ -3,7 +3,7 @@ import { isJsonObject } from '@tutti/protocol'
 
 import {
   membersOf,
-  propertiesOf,
+  listSchemaProperties,
   requiredOf,
   typesOf,
   valuesOf,
@@ -28,7 +28,8 @@ function memberTexts(member: SchemaPart, depth: number): readonly string[] {
   const values = valuesOf(member)
   if (values !== undefined) return values.map((value) => JSON.stringify(value))
   const types = typesOf(member)
-  if (types.length === 0) return [propertiesOf(member).size > 0 ? objectText(member, depth) : 'any']
+  if (types.length === 0)
+    return [listSchemaProperties(member).size > 0 ? objectText(member, depth) : 'any']
   return types.map((type) => {
     if (type === 'object') return objectText(member, depth)
     return type === 'array' ? arrayText(member, depth) : String(type)
@@ -36,7 +37,7 @@ function memberTexts(member: SchemaPart, depth: number): readonly string[] {
 }
 
 function objectText(part: SchemaPart, depth: number): string {
-  const properties = [...propertiesOf(part)]
+  const properties = [...listSchemaProperties(part)]
   if (properties.length === 0) return depth === MAX_DEPTH ? '{}' : 'object'
   if (depth === 0) return '{ … }'
   const required = requiredOf(part)

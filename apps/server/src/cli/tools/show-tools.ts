@@ -1,5 +1,5 @@
 /** What `tutti tools` does. */
-import { connect, type TargetOptions } from '../target.ts'
+import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines, say } from '../text/print.ts'
 import { tableLines } from '../text/table.ts'
 import { schemaText } from './schema-text.ts'
@@ -14,7 +14,7 @@ export async function showTools(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context
-  const tools = await connect(options, context).tools.list()
+  const tools = await connectTo(options, context).tools.list()
   if (options.json === true) {
     printJson(tools, io)
   } else if (tools.length === 0) {

@@ -4,8 +4,8 @@ import { isJsonObject, suggest } from '@tutti/protocol'
 import { CommandError } from '../command-error.ts'
 import {
   membersOf,
-  propertiesOf,
-  resolved,
+  listSchemaProperties,
+  resolveSchema,
   typesOf,
   valuesOf,
   type Fields,
@@ -20,7 +20,7 @@ import { schemaText } from './schema-text.ts'
  */
 export function toolInput(pairs: readonly string[], schema: Fields): Record<string, unknown> {
   const root: SchemaPart = { schema, root: schema }
-  const known = propertiesOf(root)
+  const known = listSchemaProperties(root)
   const given = new Map<string, string[]>()
   for (const pair of pairs) {
     const [key, text] = splitPair(pair)
@@ -70,7 +70,7 @@ function isList(part: SchemaPart): boolean {
 /** The value of one text; the text itself where it fits no type, so that the server says what is wrong with it. */
 function valueOf(part: SchemaPart | undefined, text: string): unknown {
   if (part === undefined) return openValue(text)
-  const members = membersOf(resolved(part))
+  const members = membersOf(resolveSchema(part))
   for (const listed of members.map(valuesOf)) {
     const found = listed?.find((value) => plainText(value) === text)
     if (found !== undefined) return found
