@@ -34,10 +34,8 @@ const EXPECTED = JSON.stringify({ category: 'tech', size: INPUT.length })
 const { runTool } = await builtPackage<typeof import('../../packages/core/src/index.ts')>('core')
 const { httpTool } =
   await builtPackage<typeof import('../../packages/remote-tools/src/index.ts')>('remote-tools')
-// NOTE: the package of remote tools has undici among its dependencies, with what is used of it here.
-const { Agent, request } = createRequire(
-  new URL('../../packages/remote-tools/package.json', import.meta.url),
-)('undici') as Undici
+// NOTE: undici has what is used of it here.
+const { Agent, request } = createRequire(import.meta.url)('undici') as Undici
 
 const server = spawn(process.execPath, ['--input-type=module', '-e', SERVER], {
   stdio: ['pipe', 'pipe', 'inherit'],

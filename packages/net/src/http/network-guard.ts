@@ -33,7 +33,7 @@ export interface NetworkGuard {
   readonly assertUrl: (url: string | URL) => URL
   /**
    * Looks names up as `dns.lookup` does, and gives allowed addresses only; for the `lookup` of
-   * node:http, node:net and undici's `connect`. Its error is the TOOL_FAILED of a refusal, or that of
+   * node:http and node:net. Its error is the TOOL_FAILED of a refusal, or that of
    * the resolver.
    */
   readonly lookup: LookupFunction
