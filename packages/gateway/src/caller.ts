@@ -1,21 +1,21 @@
-/** Who is behind a request or a message, and what they may do. */
+/** The callers of requests and messages, and what they may do. */
 import { TuttiError } from '@tutti/core'
 
 import type { Scope } from '@tutti/protocol'
 import type { Quota } from '@tutti/runs'
 
-/** Who is behind a request or a message. */
+/** The sender of a request or a message. */
 export interface Caller {
   /** Name of the key; undefined where no keys are set. */
   readonly name: string | undefined
   readonly scopes: ReadonlySet<Scope>
-  /** Roles of the key; undefined where no keys are set: everybody may decide every review. */
+  /** Roles of the key; undefined where no keys are set: then any caller may decide any review. */
   readonly roles: ReadonlySet<string> | undefined
-  /** What its runs may be and cost at this moment; undefined for no limit. */
+  /** Quota of its runs at this moment; undefined for no limit. */
   readonly quota: () => Quota | undefined
   /** Address of the connection. */
   readonly remoteAddress: string | undefined
-  /** From when on the key is refused, in milliseconds since 1970; Infinity for never. */
+  /** When the key expires, in milliseconds since 1970; Infinity for never. */
   readonly expiresAt: number
   /**
    * Counts one more request or message.
@@ -26,7 +26,7 @@ export interface Caller {
   readonly count: () => void
 }
 
-/** Everybody, where no keys are set or nobody is asked for one. */
+/** Returns the caller of requests that need no key. */
 export function anyone(remoteAddress?: string): Caller {
   return {
     name: undefined,
@@ -42,7 +42,7 @@ export function anyone(remoteAddress?: string): Caller {
 const ALL: ReadonlySet<Scope> = new Set(['admin'])
 
 /**
- * Refuses a caller that may not do this.
+ * Refuses a caller without a scope.
  *
  * @throws {TuttiError} FORBIDDEN, naming the scope that is missing.
  */
@@ -76,7 +76,7 @@ export function mayDecide({ scopes, roles }: Caller, role: string | undefined): 
   return hasRole && (scopes.has('reviews:decide') || scopes.has('admin'))
 }
 
-/** The name of a caller, as runs and events keep it. */
+/** Returns the name of a caller as runs and events store it. */
 export function actorOf({ name }: Caller): { readonly actor?: string } {
   return name === undefined ? {} : { actor: name }
 }

@@ -13,7 +13,7 @@ const PARTS_MS = [NaN, NaN, 7 * DAY_MS, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS]
 
 /**
  * The length of an ISO-8601 duration such as `PT1.5S` in milliseconds; undefined when it counts years or
- * months, which are not always as long, or is no duration.
+ * months, which are not always as long, or is not a duration.
  *
  * @see https://www.rfc-editor.org/rfc/rfc3339#appendix-A
  */

@@ -6,7 +6,7 @@ import { isParams, type Params } from './params.ts'
 
 import type { ErrorAnswer } from './errors.ts'
 
-/** What ties an answer to its request; null when the request has none that can be read. */
+/** Id of a request, which its answer repeats; null when it has no readable one. */
 export type JsonRpcId = string | number | null
 
 /** A request. */
@@ -19,7 +19,7 @@ export interface RpcRequest {
 /** Maximum length of an id: every answer repeats it. */
 export const MAX_RPC_ID_LENGTH = 255
 
-/** Returns the id of anything that was sent as a request; null when it has none, or one that is too long. */
+/** Returns the id of a request; null when it has none, or one that is too long. */
 export function rpcIdOf(sent: unknown): JsonRpcId {
   const id = isParams(sent) ? sent['id'] : undefined
   if (typeof id === 'string') return id.length <= MAX_RPC_ID_LENGTH ? id : null
@@ -33,15 +33,15 @@ export function rpcIdOf(sent: unknown): JsonRpcId {
  */
 export function rpcRequest(sent: unknown): RpcRequest {
   if (Array.isArray(sent)) throw invalid(['must be one request, and no batch of them'])
-  if (!isParams(sent)) throw invalid([`must be an object, got ${said(sent)}`])
+  if (!isParams(sent)) throw invalid([`must be an object, got ${preview(sent)}`])
   const { jsonrpc, method, id, params } = sent
   const isId = ['string', 'number', 'undefined'].includes(typeof id) || id === null
   const problems = [
-    ...(jsonrpc === '2.0' ? [] : [`jsonrpc must be "2.0", got ${said(jsonrpc)}`]),
+    ...(jsonrpc === '2.0' ? [] : [`jsonrpc must be "2.0", got ${preview(jsonrpc)}`]),
     ...(typeof method === 'string' && method !== ''
       ? []
-      : [`method must be a text, got ${said(method)}`]),
-    ...(isId ? [] : [`id must be a text or a number, got ${said(id)}`]),
+      : [`method must be a text, got ${preview(method)}`]),
+    ...(isId ? [] : [`id must be a text or a number, got ${preview(id)}`]),
     ...(typeof id === 'string' && id.length > MAX_RPC_ID_LENGTH
       ? [`id must have at most ${MAX_RPC_ID_LENGTH} characters, got ${id.length}`]
       : []),
@@ -68,7 +68,7 @@ export function assertAnswerable(sent: unknown): void {
 export function rpcParams(params: unknown): Params {
   if (params === undefined) return {}
   if (isParams(params)) return params
-  throw new A2aError('INVALID_PARAMS', `params must be an object, got ${said(params)}`)
+  throw new A2aError('INVALID_PARAMS', `params must be an object, got ${preview(params)}`)
 }
 
 /** An answer with a result. */
@@ -85,6 +85,6 @@ function invalid(problems: readonly string[]): A2aError {
   return new A2aError('INVALID_REQUEST', `The request does not fit: ${problems.join('; ')}`)
 }
 
-function said(value: unknown): string {
+function preview(value: unknown): string {
   return value === undefined ? 'nothing' : previewOf(value)
 }

@@ -58,7 +58,7 @@ function legacyArtifact({ parts, ...artifact }: Artifact): Json {
   return { ...artifact, parts: parts.map(legacyPart) }
 }
 
-/** Data of 0.3 are objects; others are told as the JSON that they are. */
+/** Data of 0.3 are objects; other values become text with their JSON. */
 function legacyPart({ text, raw, url, data, metadata, filename, mediaType }: WirePart): Json {
   const more = metadata === undefined ? {} : { metadata }
   if (text !== undefined) return { kind: 'text', text, ...more }

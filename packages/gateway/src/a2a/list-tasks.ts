@@ -18,7 +18,7 @@ import type { A2aCall } from './agent.ts'
 import type { WireTask, A2aTaskState, ListTasksParams, TaskPage } from './wire.ts'
 import type { ChangedRun, ChangedRunsQuery } from '@tutti/runs'
 
-/** Tasks on a page when nothing else is said. A2A's number. */
+/** Default page size. Source: A2A. */
 const DEFAULT_PAGE_SIZE = 50
 
 /** Size after which a page ends, in bytes. */

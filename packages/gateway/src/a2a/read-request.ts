@@ -3,14 +3,14 @@ import { assertJson } from '../http/read-body.ts'
 import { parseJsonBytes, type ParsedJson } from '../http/parse-json.ts'
 import { A2aError, invalidParams } from './errors.ts'
 
-/** How much of a body that is too long is taken, as a multiple of what may be: callers that still send read no answer. */
-const PATIENCE = 8
+/** How much of a too long body is read, as a multiple of the limit: callers that still send do not read the answer. */
+const MAX_EXCESS = 8
 
 /**
- * The body, parsed; undefined when there is none.
+ * Reads and parses the body; undefined when there is none.
  *
  * @throws {A2aError} INVALID_PARAMS when it is too long.
- * @throws {TuttiError} UNSUPPORTED_MEDIA_TYPE when it is not said to be JSON.
+ * @throws {TuttiError} UNSUPPORTED_MEDIA_TYPE when its content type is not JSON.
  */
 export async function readRequest(
   request: Request,
@@ -30,10 +30,10 @@ async function readBytes({ body }: Request, maxBodyBytes: number): Promise<Uint8
     for await (const chunk of body ?? []) {
       size += chunk.length
       if (size <= maxBodyBytes) chunks.push(chunk)
-      if (size > maxBodyBytes * PATIENCE) break
+      if (size > maxBodyBytes * MAX_EXCESS) break
     }
   } catch {
-    // The connection broke: nobody is there to read the answer, and nothing is wrong here.
+    // The connection broke, so no client reads the answer.
     throw invalidParams([{ path: '', message: `the request broke off after ${size} bytes` }])
   }
   if (size <= maxBodyBytes) return Buffer.concat(chunks)

@@ -53,22 +53,17 @@ describe('readDecision', () => {
       { decision: 'REJECT', feedback: 'x', other: 1 },
       { decision: 'REJECT', feedback: 'x' },
     ],
-  ])('[D1] takes %j as it is over REST', (data, decision) => {
+  ])('takes %j as it is over REST', (data, decision) => {
     expect(readA2aDecision(content('words beside', [1], data), AFTER)).toEqual(decision)
     expect(readA2aDecision(content('', data), QUESTION)).toEqual(decision)
   })
 
-  it.each([{ decision: 'MAYBE' }, { decision: 'EDIT' }, { decision: 7 }])(
-    '[D1] refuses %j',
-    (data) => {
-      expect(() => readA2aDecision(content('approve', data), AFTER)).toThrow(
-        'Decision does not fit',
-      )
-    },
-  )
+  it.each([{ decision: 'MAYBE' }, { decision: 'EDIT' }, { decision: 7 }])('refuses %j', (data) => {
+    expect(() => readA2aDecision(content('approve', data), AFTER)).toThrow('Decision does not fit')
+  })
 
   it.each(['approve', 'no', 'exit', '{"a":1}', ' two words '])(
-    '[D2] takes "%s" as the answer to a question',
+    'takes "%s" as the answer to a question',
     (text) => {
       const answer = { decision: 'EDIT', revisedOutput: JSON.stringify(text) }
       expect(readA2aDecision(content(text), QUESTION)).toEqual(answer)
@@ -76,42 +71,14 @@ describe('readDecision', () => {
     },
   )
 
-  it('[D2] takes data as the answer to a question', () => {
+  it('takes data as the answer to a question', () => {
     expect(readA2aDecision(content('', { key: 'D' }), FORM)).toEqual({
       decision: 'EDIT',
       revisedOutput: '{"key":"D"}',
     })
   })
 
-  it.each([
-    ['approve', { decision: 'CONTINUE' }],
-    ['Approved.', { decision: 'CONTINUE' }],
-    [' YES! ', { decision: 'CONTINUE' }],
-    ['ok', { decision: 'CONTINUE' }],
-    ['continue', { decision: 'CONTINUE' }],
-    ['no', { decision: 'REJECT' }],
-    ['Reject', { decision: 'REJECT' }],
-    ['reject: too loud\nand slow', { decision: 'REJECT', feedback: 'too loud\nand slow' }],
-    ['No, too loud', { decision: 'REJECT', feedback: 'too loud' }],
-    ['exit', { decision: 'EXIT_EARLY' }],
-    ['EXIT_EARLY', { decision: 'EXIT_EARLY' }],
-  ])('[D3] takes "%s" as a word for a decision, of tasks and of tools', (text, decision) => {
-    for (const review of [AFTER, CALL, TEXT_CALL]) {
-      expect(readA2aDecision(content(text), review)).toEqual(decision)
-    }
-  })
-
-  it.each(['No man is an island', 'yes we can', 'approve of this?', 'nothing', 'exit the hall'])(
-    '[D4] takes "%s" as what takes the place of the output',
-    (text) => {
-      expect(readA2aDecision(content(text), AFTER)).toEqual({
-        decision: 'EDIT',
-        revisedOutput: text,
-      })
-    },
-  )
-
-  it('[D4] takes JSON as the input of a tool, and no remark', () => {
+  it('takes JSON as the input of a tool, and no remark', () => {
     const edit = { decision: 'EDIT', revisedOutput: '{"a":2}' }
     expect(readA2aDecision(content('{"a":2}'), CALL)).toEqual(edit)
     for (const review of [CALL, TEXT_CALL]) {

@@ -6,33 +6,33 @@ import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from '.
 import type { GateState, RunEventOf } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
-/** Tag of runs that says which context they belong to. */
+/** Tag of runs with the context that they belong to. */
 export const CONTEXT_TAG = 'a2aContext'
 
-/** Where the memo of a run of an earlier version has the message that asked for it. */
+/** Key of the message in the memo of a run of an earlier version. */
 const MESSAGE_MEMO = 'a2aMessage'
 
-/** What belongs to a task and does not change. */
+/** Fields of a task that do not change. */
 export interface WireTaskIdentity {
   readonly id: string
   readonly contextId: string
-  /** The message that asked for it. */
+  /** The message that began it. */
   readonly asked: WireMessage
 }
 
-/** How a task is shown to a caller. */
+/** The form in which a caller gets a task. */
 export interface Showing {
-  /** Messages of the history, at most; all when absent. */
+  /** Maximum number of messages of the history. @default all */
   readonly historyLength?: number | undefined
   /** @default true */
   readonly artifacts?: boolean
-  /** Media types that the caller takes; any when empty. */
+  /** Media types that the caller accepts; any when empty. */
   readonly modes: readonly string[]
-  /** Whether the caller is told what was used. */
+  /** Whether the task has its usage in its metadata. */
   readonly usage: boolean
 }
 
-/** The facts of a task, out of the record of its run; a run that came over another wire gets a message made. */
+/** Returns the identity of the task that a run is; a run that was begun over another wire gets a message. */
 export function identityOf({ runId, tags, inputs, request }: RunRecord): WireTaskIdentity {
   const contextId = String(tags[CONTEXT_TAG] ?? runId)
   const asked = messageIn(request) ?? {
@@ -49,7 +49,7 @@ function messageIn(request: RunRecord['request']): WireMessage | undefined {
     const { protocol: _, contextId: __, requestMetadata: ___, ...message } = origin
     return { role: 'ROLE_USER', ...message }
   }
-  // NOTE: only earlier versions wrote it, and they wrote a message that was checked.
+  // NOTE: only earlier versions stored it, after they had checked the message.
   return memo?.[MESSAGE_MEMO] as WireMessage | undefined
 }
 

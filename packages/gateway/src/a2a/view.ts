@@ -156,16 +156,18 @@ const MAX_OUTPUTS = 4_000_000
 function withinMemory(run: RunState, event: LoggedRunEvent): RunState {
   if (event.type !== 'task_completed') return run
   let room = MAX_OUTPUTS
-  const kept = new Set(
+  const remembered = new Set(
     doneTasks({ run })
       .toSorted((a, b) => (b.completedAt ?? '').localeCompare(a.completedAt ?? ''))
       .filter(({ name, output }) => name === event.taskName || (room -= output.length) > 0)
       .map(({ name }) => name),
   )
-  const hasRoom = run.tasks.every(({ name, output }) => output === undefined || kept.has(name))
+  const hasRoom = run.tasks.every(
+    ({ name, output }) => output === undefined || remembered.has(name),
+  )
   if (hasRoom) return run
   const tasks = run.tasks.map((task) => {
-    if (kept.has(task.name)) return task
+    if (remembered.has(task.name)) return task
     const { output: _, structuredOutput: __, parts: ___, ...rest } = task
     return rest
   })

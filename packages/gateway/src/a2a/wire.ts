@@ -1,6 +1,6 @@
 /**
- * What goes over A2A 1.0, as `a2a.proto` has it in its JSON form. What a client sends may have fields that
- * are not here: A2A wants them ignored, so that clients can be newer than their server.
+ * Objects of A2A 1.0 in the JSON form of `a2a.proto`. Requests may have fields that are not here: A2A wants them
+ * ignored, so that clients can be newer than their server.
  *
  * @see https://github.com/a2aproject/A2A/blob/main/specification/a2a.proto
  */
@@ -9,7 +9,7 @@ import { Type } from '@tutti/core'
 const NonEmpty = Type.String({ minLength: 1 })
 const Metadata = Type.Object({})
 
-/** Where a task stands. */
+/** States of tasks. */
 export const TASK_STATES = [
   'TASK_STATE_SUBMITTED',
   'TASK_STATE_WORKING',
@@ -21,7 +21,7 @@ export const TASK_STATES = [
   'TASK_STATE_AUTH_REQUIRED',
 ] as const
 
-/** Where a task stands. */
+/** State of a task. */
 export const A2aTaskState = Type.Enum([...TASK_STATES])
 export type A2aTaskState = Type.Static<typeof A2aTaskState>
 
@@ -38,13 +38,13 @@ export const WirePart = Type.Object({
 })
 export type WirePart = Type.Static<typeof WirePart>
 
-/** Who says something. */
+/** Sender of a message. */
 type Role = 'ROLE_USER' | 'ROLE_AGENT'
 
-/** What a client says. */
+/** A message of a client. */
 export const SentMessage = Type.Object({
   messageId: NonEmpty,
-  /** Long enough for whatever makes ids, and short enough to be kept with every task. */
+  /** Long enough for any id generator, and short enough to be stored with every task. */
   contextId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   taskId: Type.Optional(NonEmpty),
   role: Type.Literal('ROLE_USER'),
@@ -97,7 +97,7 @@ export const ListTasksParams = Type.Object({
 })
 export type ListTasksParams = Type.Static<typeof ListTasksParams>
 
-/** What is said in a task, by whom. */
+/** A message of a task. */
 export interface WireMessage {
   readonly messageId: string
   readonly contextId?: string
@@ -109,14 +109,14 @@ export interface WireMessage {
   readonly referenceTaskIds?: readonly string[]
 }
 
-/** What a task has made. */
+/** Output of a task. */
 export interface Artifact {
   readonly artifactId: string
   readonly name?: string
   readonly parts: readonly WirePart[]
 }
 
-/** Where a task stands, since when, and what is said with it. */
+/** State of a task since a time, with a message. */
 export interface A2aTaskStatus {
   readonly state: A2aTaskState
   readonly message?: WireMessage
@@ -142,12 +142,12 @@ export interface StatusUpdate {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** A task has made something, or more of it. */
+/** A task has an output, or more of it. */
 export interface ArtifactUpdate {
   readonly taskId: string
   readonly contextId: string
   readonly artifact: Artifact
-  /** Whether it goes on with what came under the same id; else it takes its place. */
+  /** Whether it continues the artifact with the same id; otherwise it replaces it. */
   readonly append: boolean
   readonly lastChunk: boolean
   readonly metadata?: Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-/** Pure: from anything that was thrown to the error body and status that the caller gets. */
+/** Pure: from anything that was thrown to an error body and a status. */
 import { TuttiError } from '@tutti/core'
 import {
   ERROR_CODES,
@@ -16,10 +16,10 @@ export interface WireError {
   readonly body: ErrorBody
 }
 
-/** How long a caller should wait, in milliseconds, where the error does not say: until a store or server is back. */
+/** Default of `retryAfterMs`: the time until a store or a server is back. */
 const RETRY_MS: Partial<Record<ErrorCode, number>> = { STORE_UNAVAILABLE: 5_000, DRAINING: 5_000 }
 
-/** Makes the error of a request that does not fit, with its problems. */
+/** Returns the error of an invalid request, with its problems. */
 export function badRequest(what: string, problems: readonly Problem[]): TuttiError {
   return new TuttiError('BAD_REQUEST', `${what} does not fit: ${problemsText(problems)}`, {
     details: { problems },
@@ -29,7 +29,7 @@ export function badRequest(what: string, problems: readonly Problem[]): TuttiErr
 /** Maximum number of missing inputs that are named. */
 const MAX_MISSING = 100
 
-/** The wire form of `error`; undefined when it is a fault of ours that the caller learns nothing of. */
+/** Returns the wire form of `error`; undefined for an internal error, whose text is not sent to callers. */
 export function toWireError(error: unknown): WireError | undefined {
   if (!TuttiError.isInstance(error)) return undefined
   if (error.code === 'INPUT_MISSING') return missingInputs(error)

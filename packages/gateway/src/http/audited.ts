@@ -1,4 +1,4 @@
-/** Has the audit trail tell of an action: who asked for it, what it was about, and what came of it. */
+/** Records actions in the audit trail: the actor, the subject and the outcome. */
 import { shortText } from '@tutti/protocol'
 
 import { toWireError } from './api-error.ts'
@@ -8,13 +8,13 @@ import type { AuditRecorder } from '../gateway-options.ts'
 import type { ErrorCode, Scope } from '@tutti/protocol'
 import type { NewAuditEntry } from '@tutti/runs'
 
-/** What an action is about, as far as it is known. */
+/** Subject of an action, as far as it is known. */
 export type AuditSubject = Pick<NewAuditEntry, 'runId' | 'target'>
 
-/** The status of an answer that says what became of a run, and not of the action: that was done. */
+/** Status of an answer whose run has no result, although the action itself was done. */
 export const TASK_WITHOUT_RESULT = 422
 
-/** An action as it is asked for. */
+/** An action before its outcome is known. */
 export interface AuditedAction extends AuditSubject {
   readonly caller: Caller
   /** Name of the route or type of the message. */
@@ -22,25 +22,25 @@ export interface AuditedAction extends AuditSubject {
   readonly via: NewAuditEntry['via']
 }
 
-/** Where it is told, and when it is asked for. */
+/** The trail, and the time of the action. */
 export interface AuditTools {
   readonly trail: AuditRecorder
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
-/** Says more of what the action is about, once that is known. */
+/** Adds to the subject of an action once it is known. */
 export type TellSubject = (subject: AuditSubject) => void
 
-/** Whether what needs this scope changes something, and so is told. */
+/** Whether actions with this scope are recorded: those that change something. */
 export function isAudited(scope: Scope | null): boolean {
   return scope !== null && scope !== 'runs:read'
 }
 
-/** Codes of 500 and above with which nothing failed: it was not begun. */
+/** Codes of 500 and above for actions that were not begun. */
 const NOT_BEGUN: readonly ErrorCode[] = ['NOT_CONFIGURED', 'DRAINING']
 
-/** Characters of a run id or a target that an entry has. A caller may name what does not exist, at any length. */
+/** Maximum length of a run id or a target in an entry; callers can send names of any length. */
 const MAX_SUBJECT_LENGTH = 1_000
 
 function shortSubject({ runId, target }: AuditSubject): AuditSubject {
@@ -50,7 +50,7 @@ function shortSubject({ runId, target }: AuditSubject): AuditSubject {
   }
 }
 
-/** Does `work` and records what came of it; an answer that is an error counts as one. */
+/** Does `work` and records its outcome; an answer with an error status counts as an error. */
 export async function audited<T>(
   { caller, action, via, ...subject }: AuditedAction,
   { trail, now }: AuditTools,

@@ -53,16 +53,16 @@ export function limitedMessage(message: string): string {
 
 /** Returns the problems that fit, and one that counts those that do not. */
 export function limitedProblems(problems: readonly Problem[]): Problem[] {
-  const kept: Problem[] = []
+  const fitting: Problem[] = []
   let bytes = 0
   for (const problem of problems.slice(0, MAX_PROBLEMS)) {
     const limited = limitedProblem(problem)
     bytes += jsonBytes(limited)
     if (bytes > MAX_PROBLEMS_BYTES) break
-    kept.push(limited)
+    fitting.push(limited)
   }
-  const rest = problems.length - kept.length
-  return rest === 0 ? kept : [...kept, { path: '', message: `has ${rest} more problems` }]
+  const rest = problems.length - fitting.length
+  return rest === 0 ? fitting : [...fitting, { path: '', message: `has ${rest} more problems` }]
 }
 
 function limitedProblem({ path, message, expected, received }: Problem): Problem {

@@ -27,7 +27,7 @@ export async function largeJson(value: unknown): Promise<Uint8Array<ArrayBuffer>
   return Buffer.concat(parts)
 }
 
-/** Status of the response to a client that has left, which nobody reads. Source: nginx, 499. */
+/** Status of a response to a client that has left. Source: nginx, 499. */
 const CLIENT_CLOSED_REQUEST = 499
 
 /** Builds a large answer to `request` in its turn, and its JSON piece by piece. */
@@ -45,7 +45,7 @@ export async function largeResponse(
   }
 }
 
-/** The JSON of `value`: in one piece if it is small, otherwise entry by entry. */
+/** Yields the JSON of `value`: as a whole if it is small, otherwise entry by entry. */
 function* pieces(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || room(value, PIECE) >= 0) {
     yield JSON.stringify(value) ?? 'null'

@@ -1,4 +1,4 @@
-/** The one place where what was thrown becomes what the caller gets, over HTTP and WebSocket alike. */
+/** Maps thrown errors to wire errors, for HTTP and WebSocket. */
 import { TuttiError } from '@tutti/core'
 
 import { toWireError, type WireError } from './api-error.ts'
@@ -15,7 +15,7 @@ export interface ErrorMetrics {
   }
 }
 
-/** Takes secrets out. */
+/** Removes secrets. */
 export interface Redactor {
   /** `text` with every secret replaced; the same text when it has none. */
   text(text: string): string
@@ -33,7 +33,7 @@ export interface ErrorReporting {
   readonly metrics: ErrorMetrics
 }
 
-/** Turns anything that was thrown into its wire form; faults of ours are logged under the id they carry. */
+/** Returns the wire form of anything that was thrown; internal errors are logged under the id that they carry. */
 export function wireErrorOf(
   error: unknown,
   { logger, redactor, metrics }: ErrorReporting,
@@ -54,14 +54,14 @@ function countError(
   if (status !== TOO_MANY) return
   const reason = TuttiError.isInstance(error) ? error.details?.['reason'] : undefined
   const known = TOO_MANY_REASONS.find((named) => named === reason)
-  // What a key may spend is said by the code.
+  // The code itself names the spending limit of a key.
   instruments.tooMany.add({ reason: known ?? body.error.toLowerCase() })
 }
 
-/** The status of what is too much. */
+/** Status of requests beyond a limit. */
 const TOO_MANY = 429
 
-/** What there can be too much of, as errors say it in their details. */
+/** Limits that errors name in their details. */
 const TOO_MANY_REASONS = [
   'connections',
   'websockets',
@@ -80,7 +80,7 @@ function fault(error: unknown, logger: Logger): WireError {
   return { status: 500, body: { error: 'INTERNAL', message, requestId } }
 }
 
-/** A response with an error body, and the headers that go with its code. */
+/** Returns a response with an error body and the headers of its code. */
 export function toResponse(
   error: WireError,
   headers: Readonly<Record<string, string>> = {},
@@ -92,10 +92,10 @@ export function toResponse(
   })
 }
 
-/** Statuses after which nothing more can be read: the rest of the request was not. */
+/** Statuses after which the connection is closed: the rest of the request was not read. */
 const UNREAD: readonly number[] = [408, 413, 431]
 
-/** The headers that go with an error. */
+/** Returns the headers of an error. */
 export function errorHeaders({ status, body }: WireError): Readonly<Record<string, string>> {
   const { retryAfterMs } = body
   return {

@@ -1,18 +1,18 @@
-/** Pure: reads JSON that somebody sent. */
+/** Pure: parses the JSON of request bodies. */
 import { errorMessage, type Problem } from '@tutti/core'
 
 /**
- * Deepest nesting that is read: far more than anything the protocol has, and far less than the stack of
- * whatever walks over the value later.
+ * Maximum nesting: far more than anything in the protocol, and far less than the stack of code that walks over the
+ * value later.
  */
 export const MAX_BODY_DEPTH = 128
 
-/** A value, or why there is none. */
+/** A value, or the problem with the text. */
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: Problem }
 
-/** Reads JSON in UTF-8. */
+/** Parses JSON in UTF-8. */
 export function parseJsonBytes(bytes: Uint8Array): ParsedJson {
   if (isDeep(bytes)) return refuse(`must be nested at most ${MAX_BODY_DEPTH} deep`)
   try {
@@ -30,7 +30,7 @@ const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
   0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
 ]
 
-/** Whether a text opens more than it may before it closes any. Bytes of UTF-8 never look like ASCII. */
+/** Whether the nesting exceeds the maximum. Bytes of multi-byte characters in UTF-8 are never ASCII. */
 function isDeep(bytes: Uint8Array): boolean {
   let depth = 0
   let inString = false

@@ -1,4 +1,4 @@
-/** Reads a request body: bounded, as JSON, and fitting its schema. */
+/** Reads request bodies: limited, as JSON, and checked against a schema. */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
 
@@ -8,8 +8,8 @@ import { parseJsonBytes } from './parse-json.ts'
 import type { Static, TSchema } from '@tutti/core'
 
 /**
- * The body of `request`, checked. An empty body is an empty object, so that a call without parameters
- * needs no body.
+ * Reads and checks the body of `request`. An empty body is an empty object, so that a call without parameters needs
+ * no body.
  *
  * @throws {TuttiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, or BAD_REQUEST with every problem.
  */
@@ -38,7 +38,7 @@ async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8A
     }
   } catch (error) {
     if (TuttiError.isInstance(error)) throw error
-    // The connection broke: nobody is there to read the answer, and nothing is wrong here.
+    // The connection broke, so no client reads the answer.
     const message = `broke off after ${size} bytes (${errorMessage(error)})`
     throw badRequest('Request body', [{ path: '', message }])
   }

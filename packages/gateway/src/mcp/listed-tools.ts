@@ -51,7 +51,7 @@ function toolDefinition({
     ...(outputSchema === undefined
       ? {}
       : { outputSchema: outputSchemaOf(outputSchema, schemaId(name)) }),
-    // Tools are idempotent when nothing is said, which is too little to promise it to strangers.
+    // Idempotent is only the default of tools, too weak to promise it to clients.
     ...(idempotent ? {} : { annotations: { idempotentHint: false } }),
   }
 }

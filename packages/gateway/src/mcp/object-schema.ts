@@ -1,7 +1,6 @@
 /**
- * Pure: schemas of tools as MCP wants them. The spec up to 2025-11-25 knows only objects, as input and as
- * output. What is no object is wrapped in both eras, so that a client that learns the new one sees no other
- * shape.
+ * Pure: schemas of tools as MCP requires them. The specification up to 2025-11-25 has only objects as input and
+ * output. Other values are wrapped in both eras, so that a client that moves to the new one sees the same shape.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema
  */
@@ -13,7 +12,7 @@ export interface ObjectSchema {
   readonly [keyword: string]: unknown
 }
 
-/** The field that holds a value which is no object. */
+/** Field for a value that is not an object. */
 const FIELD = 'result'
 
 /**
@@ -64,7 +63,7 @@ export function structuredContentOf(
 
 /**
  * A schema that can stand inside of another: one that refers to its own parts gets a name of its own, so that
- * `#` goes on to mean it. `id` is that name, a URI.
+ * `#` still refers to it. `id` is that name, a URI.
  */
 export function embedded(schema: object, id: string): object {
   const given = plain(schema)

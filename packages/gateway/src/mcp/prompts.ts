@@ -29,7 +29,7 @@ export function promptsOf(tools: readonly ListedTool[]): Prompt[] {
 /**
  * The message that has a model run an ensemble.
  *
- * @throws {ProtocolError} for a name that is not offered, and for arguments that are missing.
+ * @throws {ProtocolError} for an unknown name and for missing arguments.
  */
 export function promptOf(
   tools: readonly ListedTool[],

@@ -79,7 +79,7 @@ function offsetOf(cursor: string | undefined): number {
 /**
  * Reads a run or its output.
  *
- * @throws {ProtocolError} when there is no such resource.
+ * @throws {ProtocolError} when the resource does not exist.
  */
 export async function readResource(reader: RunReader, uri: string): Promise<ReadResourceResult> {
   const [, runId, output] = /^tutti:\/\/runs\/([\w.~%-]+)(\/output)?$/.exec(uri) ?? []

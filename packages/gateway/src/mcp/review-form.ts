@@ -34,7 +34,7 @@ export function reviewForm(
         text: {
           type: 'string',
           title: 'Text',
-          description: `With EDIT ${EDITED[timing]}; with REJECT what the agent is told`,
+          description: `With EDIT ${EDITED[timing]}; with REJECT the feedback for the agent`,
         },
       },
       required: ['decision'],
@@ -87,10 +87,10 @@ export function readForm(content: unknown): FormAnswer {
   })
   if (read.ok) return { ok: true, decision: read.value }
   if (decision === 'EDIT' && !isText) return { ok: false, problem: 'an EDIT needs a text' }
-  const said = JSON.stringify(decision) ?? 'nothing'
+  const given = JSON.stringify(decision) ?? 'nothing'
   return {
     ok: false,
-    problem: `the decision must be one of CONTINUE, EDIT, REJECT, EXIT_EARLY, got ${said}`,
+    problem: `the decision must be one of CONTINUE, EDIT, REJECT, EXIT_EARLY, got ${given}`,
   }
 }
 

@@ -7,8 +7,7 @@ import type { AnswerMcp, McpParts } from './endpoint.ts'
 export const MCP_PATH = '/mcp'
 
 /**
- * The routes of the MCP server. They need `runs:read`; what a call needs beside that is told apart by what is
- * called.
+ * The routes of the MCP server. They need `runs:read`; calls need more, depending on what is called.
  */
 export function mcpRoutes(options: GatewayOptions, parts: McpParts): readonly HttpRoute[] {
   let endpoint: Promise<AnswerMcp> | undefined

@@ -1,14 +1,14 @@
 /**
- * The sessions of clients that speak 2025-11-25 or older. Without a session the cancel of such a client would
- * reach nobody, and it could not be asked anything.
+ * The sessions of clients that speak 2025-11-25 or older. Without a session such a client could neither cancel a call
+ * nor be asked a question.
  *
  *   initialize ─▶ session ─▶ requests · notifications/cancelled · answers ─▶ DELETE, or idle too long
  *
- * S1 A session belongs to the caller that made it: to another it is not there.
- * S2 A session in which a call goes on is never ended by the server. The longest idle one of the same key makes
- *    room. Only a key that has more sessions than the caller gives one up for it.
- * S3 A session lives in one process: another one answers 404, and the client begins anew, as the spec has it.
- * S4 A connection that is lost ends no call, which the spec of this era wants; a cancel and a DELETE do.
+ * S1 A session belongs to the caller that opened it: for others it does not exist.
+ * S2 The server never ends a session with a call in progress. The longest idle session of the same key makes room.
+ *    Another key loses a session only if it has more than the caller.
+ * S3 A session lives in one process: another one answers 404, and the client initializes again, as the specification requires.
+ * S4 A lost connection does not end a call, as the specification of this era requires; a cancel and a DELETE do.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
@@ -23,16 +23,16 @@ import { mcpServer, type McpServerParts } from './server.ts'
 
 import type { Caller } from '../caller.ts'
 
-/** Sessions of one process, at most: each holds about 5 kB. */
+/** Maximum number of sessions of one process: each holds about 5 kB. */
 export const MAX_SESSIONS = 1_000
 
-/** One key may have this part of all sessions. */
+/** One key may have one in this many of all sessions. */
 const KEY_SHARE = 4
 
 /** How long a session may be idle, in milliseconds. */
 export const SESSION_IDLE_MS = 30 * 60_000
 
-/** When somebody who found no room may come again, in milliseconds. */
+/** `Retry-After` when every session is in use, in milliseconds. */
 const RETRY_MS = 5_000
 
 interface Session {

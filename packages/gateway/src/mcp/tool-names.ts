@@ -8,7 +8,7 @@ const PREFIX = 'run_'
 
 /**
  * A name for each of `names` that MCP and model providers take, and that is none of `taken` nor of another:
- * what they do not take is `_`, a clash is told apart by `run_` in front, and then by a number behind.
+ * other characters become `_`, and a clash gets the prefix `run_` and then a number.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names
  */

@@ -1,4 +1,4 @@
-/** Submits what a body or a message asks for. */
+/** Submits runs on behalf of callers. */
 import { TuttiError } from '@tutti/core'
 import { shortList, type SubmitRunBody } from '@tutti/protocol'
 
@@ -7,7 +7,7 @@ import { actorOf, type Caller } from '../caller.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { RunRecord, RunSubmission } from '@tutti/runs'
 
-/** Who submits, under which key, and what else is kept with the run that a body cannot say. */
+/** The caller, and fields of a run that a request body does not have. */
 export interface SubmissionOptions extends Pick<
   RunSubmission,
   | 'idempotencyKey'
@@ -23,7 +23,7 @@ export interface SubmissionOptions extends Pick<
 }
 
 /**
- * Submits a run; the same one again under the same idempotency key is the run that it was.
+ * Submits a run; a repeated submission under the same idempotency key returns the existing run.
  *
  * @throws {TuttiError} as `RunService.submit`, and INVALID_WEBHOOK.
  */

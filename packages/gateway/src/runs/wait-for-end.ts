@@ -4,10 +4,10 @@ import { isTerminalRunStatus } from '@tutti/protocol'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { RunRecord } from '@tutti/runs'
 
-/** How long somebody waits. */
+/** Limits of a wait. */
 export interface WaitOptions {
   readonly timeoutMs: number
-  /** Aborts when the caller is gone; the run goes on. */
+  /** Aborts when the caller is gone; the run continues. */
   readonly signal?: AbortSignal
 }
 
@@ -22,20 +22,20 @@ export async function waitForEnd(
   { timeoutMs, signal: gone }: WaitOptions,
 ): Promise<boolean> {
   if (isTerminalRunStatus(status)) return true
-  const patience = new AbortController()
-  const giveUp = (): void => {
-    patience.abort()
+  const timeout = new AbortController()
+  const stopWaiting = (): void => {
+    timeout.abort()
   }
-  const stopTimer = clock.after(timeoutMs, giveUp)
-  gone?.addEventListener('abort', giveUp)
+  const stopTimer = clock.after(timeoutMs, stopWaiting)
+  gone?.addEventListener('abort', stopWaiting)
   try {
     // The log of a run ends with its result.
-    for await (const events of runs.follow({ runId, from: lastSeq + 1, signal: patience.signal })) {
+    for await (const events of runs.follow({ runId, from: lastSeq + 1, signal: timeout.signal })) {
       if (events.some(({ type }) => type === 'run_result')) return true
     }
     return false
   } finally {
     stopTimer()
-    gone?.removeEventListener('abort', giveUp)
+    gone?.removeEventListener('abort', stopWaiting)
   }
 }

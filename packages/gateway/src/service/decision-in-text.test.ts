@@ -1,14 +1,24 @@
 import { describe, expect, it } from 'vitest'
 
-import { decisionInText, asksQuestion } from './decision-in-text.ts'
+import { asksQuestion, decisionInMessage, decisionInText } from './decision-in-text.ts'
+
+import type { ReviewMessage } from './decision-in-text.ts'
 
 describe('decisionInText', () => {
-  it.each(['yes', ' Approve. ', 'OK', 'okay', 'continue', 'Accepted!', 'lgtm', 'go on'])(
-    'takes "%s" as a yes',
-    (text) => {
-      expect(decisionInText(text)).toEqual({ decision: 'CONTINUE' })
-    },
-  )
+  it.each([
+    'yes',
+    ' Approve. ',
+    'OK',
+    'okay',
+    'continue',
+    'Accepted!',
+    'lgtm',
+    'go on',
+    'y',
+    'APPROVED!',
+  ])('reads "%s" as approval', (text) => {
+    expect(decisionInText(text)).toEqual({ decision: 'CONTINUE' })
+  })
 
   it.each([
     ['no', undefined],
@@ -16,43 +26,100 @@ describe('decisionInText', () => {
     ['no:', undefined],
     ['deny, too long', 'too long'],
     ['reject: shorter,\nplease', 'shorter,\nplease'],
-  ])('takes "%s" as a no, with its reason', (text, feedback) => {
+    ['No:\ntwo\nlines', 'two\nlines'],
+  ])('reads "%s" as a rejection with its reason', (text, feedback) => {
     expect(decisionInText(text)).toEqual({
       decision: 'REJECT',
       ...(feedback === undefined ? {} : { feedback }),
     })
   })
 
-  it.each(['exit', 'Exit early', 'exit_early', 'stop!'])('takes "%s" as the end', (text) => {
+  it.each(['exit', 'Exit early', 'exit_early', 'stop!'])('reads "%s" as an early exit', (text) => {
     expect(decisionInText(text)).toEqual({ decision: 'EXIT_EARLY' })
   })
 
-  it.each(['no changes in the second part', 'yes, but shorter', 'stop the music', 'nope', ''])(
-    'takes "%s" as a text',
-    (text) => {
-      expect(decisionInText(text)).toBeUndefined()
-    },
-  )
+  it.each([
+    'no changes in the second part',
+    'yes, but shorter',
+    'approve of this?',
+    'rejecting: a',
+    'stop the music',
+    'nope',
+    '',
+  ])('does not read "%s" as a decision', (text) => {
+    expect(decisionInText(text)).toBeUndefined()
+  })
 })
 
-describe('isQuestion', () => {
-  const gate = { timing: 'DURING_EXECUTION', taskDescription: 'Which city?' } as const
+describe('asksQuestion', () => {
+  const review = { timing: 'DURING_EXECUTION', taskDescription: 'Which city?' } as const
 
   it.each([null, 'Which city?', { input: 'Which city?' }])(
-    'is one with the input %j',
+    'is true for the input %j',
     (toolInput) => {
-      expect(asksQuestion({ ...gate, toolInput })).toBe(true)
+      expect(asksQuestion({ ...review, toolInput })).toBe(true)
     },
   )
 
   it.each([{ city: 'Bonn' }, 'Bonn', { input: 'Bonn' }])(
-    'is none with the input %j',
+    'is false for the input %j',
     (toolInput) => {
-      expect(asksQuestion({ ...gate, toolInput })).toBe(false)
+      expect(asksQuestion({ ...review, toolInput })).toBe(false)
     },
   )
 
-  it('is none before and after a task', () => {
-    expect(asksQuestion({ ...gate, timing: 'AFTER_EXECUTION', toolInput: null })).toBe(false)
+  it('is false before and after a task', () => {
+    expect(asksQuestion({ ...review, timing: 'AFTER_EXECUTION', toolInput: null })).toBe(false)
+  })
+})
+
+describe('decisionInMessage', () => {
+  const output = { timing: 'AFTER_EXECUTION', taskDescription: 'Sing' } as const
+  const call = {
+    timing: 'DURING_EXECUTION',
+    taskDescription: 'Tunes',
+    toolInput: { hertz: 440 },
+  } as const
+  const question = { ...call, toolInput: null }
+  const message = (text: string, more: Partial<ReviewMessage> = {}): ReviewMessage => ({
+    text,
+    path: '/message',
+    ...more,
+  })
+
+  it('takes an object as the decision itself, before anything else', () => {
+    const given = message('no', { object: { decision: 'REJECT', feedback: 'x' }, answer: 'no' })
+    for (const review of [output, call, question]) {
+      expect(decisionInMessage(given, review)).toEqual({ decision: 'REJECT', feedback: 'x' })
+    }
+  })
+
+  it('names every problem of an object by its path in the request', () => {
+    const given = message('approve', { object: { decision: 'MAYBE', feedback: 1 } })
+    expect(() => decisionInMessage(given, output)).toThrow(
+      /\/message\/decision.*\/message\/feedback/,
+    )
+  })
+
+  it('takes any answer to the question of a tool, also the words of a decision', () => {
+    for (const answer of ['no', { city: 'Bonn' }]) {
+      expect(decisionInMessage(message('no', { answer }), question)).toEqual({
+        decision: 'EDIT',
+        revisedOutput: JSON.stringify(answer),
+      })
+    }
+    expect(decisionInMessage(message('no', { answer: 'no' }), call)).toEqual({ decision: 'REJECT' })
+  })
+
+  it('replaces the output by other text, and the input of a tool only by JSON', () => {
+    const edit = (revisedOutput: string) => ({ decision: 'EDIT', revisedOutput })
+    expect(decisionInMessage(message(' La la '), output)).toEqual(edit(' La la '))
+    const json = message('{"hertz":442}', { toolInput: '{"hertz":442}' })
+    expect(decisionInMessage(json, call)).toEqual(edit('{"hertz":442}'))
+    expect(() => decisionInMessage(message('higher'), call)).toThrow('input of the tool as JSON')
+  })
+
+  it('refuses blank text', () => {
+    expect(() => decisionInMessage(message(' \n'), output)).toThrow('must say something')
   })
 })

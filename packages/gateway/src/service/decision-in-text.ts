@@ -1,7 +1,7 @@
 /**
  * Pure: reads decisions of reviews from messages.
  *
- * Words for yes, no and exit count only when nothing else is said: "no" rejects and "no: why" gives the reason, while
+ * Words for yes, no and exit count only on their own: "no" rejects and "no: why" gives the reason, while
  * "no changes in the second part" is a new text.
  */
 import { decode, ReviewDecisionBody, type RunEventOf } from '@tutti/protocol'

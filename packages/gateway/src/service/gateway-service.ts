@@ -9,8 +9,8 @@
  * G1 A task is a run, with the same id. A caller finds the runs of the ensembles that its address shares.
  * G2 `begin` is idempotent under an idempotency key of the same caller.
  * G3 A message to a task decides a review if one is open, and otherwise guides the agents.
- * G4 A deadline and the limits of a caller are kept by the process that received them, until it stops: the run may
- *    then continue in another process without them. A budget is part of the run and always kept.
+ * G4 The process that received a deadline or the limits of a caller enforces them until it stops: the run may then
+ *    continue in another process without them. A budget is part of the run and always enforced.
  */
 import { sleep, TuttiError, type TraceContext } from '@tutti/core'
 import { isTerminalRunStatus, type ReviewDecisionBody } from '@tutti/protocol'

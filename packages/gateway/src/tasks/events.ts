@@ -24,7 +24,7 @@ export interface TaskReply {
   readonly status: 'completed' | 'failed' | 'canceled' | 'input-required'
   /** The result, or the question; null when there is neither. */
   readonly output: string | null
-  /** Why there is no result: one of the failure codes. */
+  /** Failure code, where there is no result. */
   readonly error?: string
   /** Description of the error. */
   readonly message?: string

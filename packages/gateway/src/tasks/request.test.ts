@@ -46,36 +46,12 @@ const decide = (text: string, review: ReviewAsked) =>
   readTasksDecision(readMessage([{ text }]), review)
 
 describe('the decision of a text', () => {
-  it.each(['yes', 'Yes.', ' approve ', 'APPROVED!', 'continue', 'ok', 'y', '"lgtm"', 'go on'])(
-    '%j goes on',
-    (text) => {
-      expect(decide(text, AFTER)).toEqual({ decision: 'CONTINUE' })
-      expect(decide(text, CALL)).toEqual({ decision: 'CONTINUE' })
-    },
-  )
-
-  it.each([
-    ['no', undefined],
-    ['Rejected.', undefined],
-    ['reject: too low', 'too low'],
-    ['No:\ntwo\nlines', 'two\nlines'],
-  ])('%j refuses', (text, feedback) => {
-    const more = feedback === undefined ? {} : { feedback }
-    expect(decide(text, AFTER)).toEqual({ decision: 'REJECT', ...more })
+  it('is read from the text in quotes', () => {
+    expect(decide('"lgtm"', AFTER)).toEqual({ decision: 'CONTINUE' })
+    expect(decide('no changes', AFTER)).toEqual({ decision: 'EDIT', revisedOutput: 'no changes' })
   })
 
-  it.each(['exit', 'EXIT_EARLY', 'exit early', 'stop'])('%j ends the run early', (text) => {
-    expect(decide(text, AFTER)).toEqual({ decision: 'EXIT_EARLY' })
-  })
-
-  it.each(['no changes', 'yes and no', 'stop here', 'okay then', 'nothing', 'rejecting: a'])(
-    '%j is the new text',
-    (text) => {
-      expect(decide(text, AFTER)).toEqual({ decision: 'EDIT', revisedOutput: text })
-    },
-  )
-
-  it('is the new input of a tool as JSON, and as a JSON string when it is none', () => {
+  it('is the new input of a tool, as a JSON string when it is not JSON', () => {
     expect(decide('{"hertz":442}', CALL)).toEqual({
       decision: 'EDIT',
       revisedOutput: '{"hertz":442}',
@@ -88,17 +64,17 @@ describe('the decision of a text', () => {
     'is the answer to a question asked as %j',
     (toolInput) => {
       for (const text of ['yes', 'no', '"no"', 'stop']) {
-        const said = JSON.stringify(text.replaceAll('"', ''))
+        const answer = JSON.stringify(text.replaceAll('"', ''))
         expect(decide(text, { ...CALL, toolInput })).toEqual({
           decision: 'EDIT',
-          revisedOutput: said,
+          revisedOutput: answer,
         })
       }
       expect(decide('yes', { ...AFTER, toolInput })).toEqual({ decision: 'CONTINUE' })
     },
   )
 
-  it.each(['', ' \n', '{}', 'null', '""'])('%j says nothing and is refused', (text) => {
+  it.each(['', ' \n', '{}', 'null', '""'])('%j is refused as blank', (text) => {
     expect(() => decide(text, AFTER)).toThrow('must say something')
   })
 })

@@ -100,8 +100,8 @@ function partProblems({ type, kind, text, data }: TextPart, path: string): Probl
     return [{ path, message: 'must have either text or data; files are not taken here' }]
   }
   const is = has ? 'text' : 'data'
-  return Object.entries({ type, kind }).flatMap(([field, said]) =>
-    said === undefined || said === is
+  return Object.entries({ type, kind }).flatMap(([field, value]) =>
+    value === undefined || value === is
       ? []
       : [{ path: `${path}/${field}`, message: `must be "${is}", as the part has ${is}` }],
   )

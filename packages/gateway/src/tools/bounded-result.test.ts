@@ -52,10 +52,10 @@ describe('boundedResult', () => {
     ['a circle', circle()],
     ['a big integer', { count: 10n }],
     ['a function', () => 1],
-  ])('leaves %s out, which is no JSON', (_title, structured) => {
+  ])('leaves %s out, which is not JSON', (_title, structured) => {
     expect(boundedResult({ success: true, output: 'a', structured })).toEqual({
       status: 'SUCCESS',
-      output: 'a\n[structured result left out: it is no JSON]',
+      output: 'a\n[structured result left out: it is not JSON]',
     })
   })
 })

@@ -8,7 +8,7 @@ export const MAX_ANSWER_LENGTH = 1_000_000
 
 /**
  * What came of a call. Text that is too long is cut, and says how long it is in full. A value that is too
- * long, or is no JSON, is left out, and the text says so.
+ * long, or is not JSON, is left out, and the text says so.
  */
 export function boundedResult(
   { success, output, errorMessage = '', structured }: ToolResult,
@@ -18,7 +18,7 @@ export function boundedResult(
   const text = limitText(output, maxLength)
   if (structured === undefined) return { status: 'SUCCESS', output: text }
   const json = jsonOf(structured)
-  if (json === undefined) return withoutValue(text, 'it is no JSON')
+  if (json === undefined) return withoutValue(text, 'it is not JSON')
   if (json.length <= maxLength) return { status: 'SUCCESS', output: text, structured }
   return withoutValue(text, `${json.length} characters of JSON, at most ${maxLength} are sent`)
 }
@@ -30,7 +30,7 @@ function withoutValue(
   return { status: 'SUCCESS', output: `${text}\n[structured result left out: ${why}]` }
 }
 
-/** A tool of somebody else can give what no JSON can hold, such as a circle. */
+/** Tools can return values that JSON cannot represent, such as cycles. */
 function jsonOf(value: unknown): string | undefined {
   try {
     const text: unknown = JSON.stringify(value)

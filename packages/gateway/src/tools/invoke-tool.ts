@@ -6,7 +6,7 @@
  * I1 Input that does not fit is refused with every problem before the body runs; a failure, a throw and a
  *    timeout of the tool are results that say FAILED.
  * I2 At most `maxToolCalls` calls are in flight, over REST and WebSocket together; one more is refused.
- * I3 A tool that needs a person's approval is refused: nobody is there to give it, and silence is no yes.
+ * I3 A tool that needs a person's approval is refused: a direct call has no reviewer.
  * I4 When the caller goes away the signal of the tool aborts.
  * I5 A tool that is set up wrongly is a fault of the server: it is logged under an id that the caller gets.
  * I6 The result and its progress hold no secrets of the operator.
@@ -32,8 +32,8 @@ import { invocationArguments, type GivenInput } from './tool-arguments.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { Redactor } from '../http/on-error.ts'
 
-/** What a call by hand needs of the control API. */
-export type ToolDesk = Pick<
+/** Parts of the server that direct calls need. */
+export type ToolInvoker = Pick<
   GatewayOptions,
   'tools' | 'clock' | 'logger' | 'maxToolCalls' | 'toolMetrics' | 'redactor'
 >
@@ -41,27 +41,27 @@ export type ToolDesk = Pick<
 /** One call by hand. */
 export interface Invocation {
   readonly input: GivenInput
-  /** Aborts when nobody waits for the result any more. */
+  /** Aborts when the caller no longer waits for the result. */
   readonly signal: AbortSignal
   /** Stable identity of the call, for tools that look at it. @default a random one */
   readonly idempotencyKey?: string
-  /** W3C trace context of whoever calls. */
+  /** W3C trace context of the caller. */
   readonly traceparent?: string
   readonly tracestate?: string
   /** The call of the MCP client, for the tool. */
   readonly request?: RunToolOptions['request']
-  /** Told how far the call is. */
+  /** Called with the progress of the call. */
   readonly onProgress?: RunToolOptions['onProgress']
 }
 
 /** The role under which calls by hand are counted. */
 const AGENT_ROLE = 'by hand'
 
-/** When a caller that found every turn taken may come again, in milliseconds. */
+/** `Retry-After` at the limit of calls, in milliseconds. */
 const RETRY_MS = 1_000
 
-/** Turns by catalog: whoever calls tools of one catalog shares them. */
-const turnsByCatalog = new WeakMap<ToolCatalog, Limiter>()
+/** Limiters by catalog: all callers of one catalog share one. */
+const limiters = new WeakMap<ToolCatalog, Limiter>()
 
 /**
  * The tool of a name among `known`.
@@ -85,35 +85,35 @@ export function findTool(known: readonly AgentTool[], name: string): AgentTool {
  * approval; CONCURRENCY_LIMIT; TOOL_EXECUTION_FAILED.
  */
 export async function invokeCatalogTool(
-  desk: ToolDesk,
+  options: ToolInvoker,
   tool: AgentTool,
   invocation: Invocation,
 ): Promise<ToolInvocation> {
   if (tool.requireApproval) throw needsPerson(tool.name)
-  const turns = turnsOf(desk)
-  if (!turns.tryAcquire()) throw tooMany(turns.maxConcurrent)
+  const limiter = limiterOf(options)
+  if (!limiter.tryAcquire()) throw tooMany(limiter.maxConcurrent)
   try {
-    return await callTool(desk, tool, invocation)
+    return await callTool(options, tool, invocation)
   } finally {
-    turns.release()
+    limiter.release()
   }
 }
 
 async function callTool(
-  desk: ToolDesk,
+  options: ToolInvoker,
   tool: AgentTool,
   { input, signal, idempotencyKey, traceparent, tracestate, request, onProgress }: Invocation,
 ): Promise<ToolInvocation> {
   const text = await fittingArguments(tool, input)
-  const { clock, logger, toolMetrics, redactor } = desk
-  const nobody = new Nobody()
+  const { clock, logger, toolMetrics, redactor } = options
+  const reviewer = new AbsentReviewer()
   const call = { id: crypto.randomUUID(), name: tool.name, arguments: text }
   const outcome = await runTool(tool, call, {
     signal,
     clock,
     logger,
     agentRole: AGENT_ROLE,
-    reviewer: nobody,
+    reviewer,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(request === undefined ? {} : { request }),
@@ -127,8 +127,8 @@ async function callTool(
           },
         }),
   })
-  if (outcome.end === 'misconfigured') throw misconfigured(desk, tool.name, outcome)
-  if (nobody.wasAsked && !outcome.result.success) throw needsPerson(tool.name)
+  if (outcome.end === 'misconfigured') throw misconfigured(options, tool.name, outcome)
+  if (reviewer.wasAsked && !outcome.result.success) throw needsPerson(tool.name)
   const { durationMs, result } = outcome
   return {
     tool: tool.name,
@@ -164,16 +164,16 @@ async function fittingArguments(tool: AgentTool, input: GivenInput): Promise<str
   )
 }
 
-function turnsOf({ tools, maxToolCalls }: ToolDesk): Limiter {
-  const known = turnsByCatalog.get(tools)
+function limiterOf({ tools, maxToolCalls }: ToolInvoker): Limiter {
+  const known = limiters.get(tools)
   if (known !== undefined) return known
   const made = createLimiter({ maxConcurrent: maxToolCalls })
-  turnsByCatalog.set(tools, made)
+  limiters.set(tools, made)
   return made
 }
 
-/** Stands in for the reviewer that a call by hand does not have: refuses, and remembers that it was asked. */
-class Nobody implements Reviewer {
+/** Stands in for the reviewer that a direct call does not have: rejects, and remembers that it was asked. */
+class AbsentReviewer implements Reviewer {
   wasAsked = false
 
   decide(): ReturnType<Reviewer['decide']> {
@@ -201,7 +201,7 @@ function tooMany(limit: number): TuttiError {
 }
 
 function misconfigured(
-  { logger }: Pick<ToolDesk, 'logger'>,
+  { logger }: Pick<ToolInvoker, 'logger'>,
   name: string,
   { error }: ToolCallOutcome,
 ): TuttiError {

@@ -1,4 +1,4 @@
-/** Pure: from what somebody gave a tool by hand to the arguments that the tool takes. */
+/** Pure: from the input of a direct call to the arguments of its tool. */
 import { errorMessage, type AgentTool } from '@tutti/core'
 
 import type { Problem } from '@tutti/protocol'
