@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { guardedRequest } from './guarded-request.ts'
 import { HttpConnections, type OutgoingRequest } from './connections.ts'
 import { networkGuard } from './network-guard.ts'
-import { localServer, type LocalServer } from '../testing/local-server.ts'
+import { localServer, type LocalServer } from '../../../../tooling/test-kit/local-server.ts'
 
 import type { AddressInfo } from 'node:net'
 
@@ -19,7 +19,7 @@ const guard = networkGuard({
 
 describe('HttpConnections', () => {
   it('resolves with the headers, before the body has arrived', async () => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.writeHead(201, { 'x-a': 'b' }).flushHeaders()
     })
     const ended = new AbortController()
@@ -33,7 +33,7 @@ describe('HttpConnections', () => {
   })
 
   it('reuses a connection for the next request, and closes it on close', async () => {
-    const server = await localServer((_, response) => response.end('ok'))
+    const server = await localServer((response) => response.end('ok'))
     const connections = new HttpConnections(guard)
     for (let i = 0; i < 3; i += 1) {
       const { body } = await connections.send(to(server))
@@ -46,7 +46,7 @@ describe('HttpConnections', () => {
 
   it('fails requests in flight on close, and opens a new connection for a later one', async () => {
     const arrived = Promise.withResolvers<void>()
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       if (server.requests.length > 1) response.end('ok')
       arrived.resolve()
     })
@@ -60,14 +60,14 @@ describe('HttpConnections', () => {
   })
 
   it('[C1] refuses a URL that the guard refuses, without a connection', async () => {
-    const server = await localServer((_, response) => response.end())
+    const server = await localServer((response) => response.end())
     const connections = new HttpConnections(networkGuard())
     await expect(connections.send(to(server))).rejects.toMatchObject({ code: 'TOOL_FAILED' })
     expect(server.connections).toBe(0)
   })
 
   it('[C3] fails the body when the connection is reset, whatever the answer says of its length', async () => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.writeHead(200, { connection: 'close' })
       response.write('half', () => response.socket?.resetAndDestroy())
     })
@@ -76,7 +76,7 @@ describe('HttpConnections', () => {
   })
 
   it('returns a complete answer that comes before all of the request was read', async () => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.writeHead(413, { connection: 'close' }).end('too large')
     })
     const request = to(server, { method: 'POST', body: new Uint8Array(8_000_000) })
@@ -85,7 +85,7 @@ describe('HttpConnections', () => {
   })
 
   it('[C4] does not keep the process alive', async () => {
-    const server = await localServer((_, response) => response.end('fine'))
+    const server = await localServer((response) => response.end('fine'))
     const script = `
       import { HttpConnections, networkGuard } from ${JSON.stringify(INDEX)}
       import { text } from 'node:stream/consumers'
@@ -101,8 +101,8 @@ describe('HttpConnections', () => {
   })
 
   it('[C5] uses no proxy of the environment', async () => {
-    const proxy = await localServer((_, response) => response.end('proxy'))
-    const server = await localServer((_, response) => response.end('server'))
+    const proxy = await localServer((response) => response.end('proxy'))
+    const server = await localServer((response) => response.end('server'))
     const script = `
       import { decodeBody, guardedRequest, networkGuard } from ${JSON.stringify(INDEX)}
       const guard = networkGuard({ allow: ['127.0.0.1'] })
@@ -178,7 +178,7 @@ describe.skipIf(certificate === undefined)('https (needs the program openssl)', 
     })
 
     it('does not go on from https to http', async () => {
-      const inside = await localServer((_, response) => response.end())
+      const inside = await localServer((response) => response.end())
       const port = await secureServer(inside.origin)
       await expect(guardedRequest(`https://a.example:${port}`, { guard })).rejects.toThrow(
         'Refused to follow a redirect from https to http',

@@ -3,8 +3,8 @@ import http from 'node:http'
 import { describe, expect, it } from 'vitest'
 
 import { TuttiError } from '@tutti/core'
+import { localServer } from '../../../../tooling/test-kit/local-server.ts'
 import { BAD_PORTS, networkGuard, type NetworkGuard, type ResolveHost } from './network-guard.ts'
-import { localServer } from '../testing/local-server.ts'
 
 import type { LookupAddress, LookupOptions } from 'node:dns'
 
@@ -352,8 +352,8 @@ const hasLoopbackBlock = process.platform !== 'darwin'
 
 describe.runIf(hasLoopbackBlock)('a real connection', () => {
   it('[G3] goes to the address that was checked, though the name leads elsewhere the next time', async () => {
-    const inside = await localServer((_, response) => response.end('inside'))
-    const outside = await localServer((_, response) => response.end('outside'), '127.0.0.2')
+    const inside = await localServer((response) => response.end('inside'))
+    const outside = await localServer((response) => response.end('outside'), '127.0.0.2')
     const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.1']]
     let lookups = 0
     const { lookup } = networkGuard({
@@ -371,7 +371,7 @@ describe.runIf(hasLoopbackBlock)('a real connection', () => {
   })
 
   it('[G3] is tried only with addresses that are allowed', async () => {
-    const inside = await localServer((_, response) => response.end('inside'))
+    const inside = await localServer((response) => response.end('inside'))
     const { lookup } = networkGuard({
       allow: ['127.0.0.3'],
       resolve: () => Promise.resolve(['127.0.0.1', '127.0.0.3', '::1']),

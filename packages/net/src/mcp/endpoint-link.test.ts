@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { localServer } from '../testing/local-server.ts'
+import { localServer } from '../../../../tooling/test-kit/local-server.ts'
 import { EndpointLink } from './endpoint-link.ts'
 import { resolveMcpServer, type McpEndpoint } from './mcp-server.ts'
 import { OpenCalls } from './open-calls.ts'
@@ -22,7 +22,7 @@ describe('[T6] a request to another origin than that of the server', () => {
     ['without authorization', { guard: { allow: ['127.0.0.1'] } }],
     ['with authorization but no guard', { authProvider }],
   ])('is refused %s', async (_, more) => {
-    const other = await localServer((_request, response) => response.end())
+    const other = await localServer((response) => response.end())
     const link = linkTo({ url: 'http://127.0.0.1:9/mcp', ...more })
     await expect(link.fetch(other.origin)).rejects.toMatchObject({
       kind: 'configuration',
@@ -34,7 +34,7 @@ describe('[T6] a request to another origin than that of the server', () => {
 
   it('is sent for authorization where the guard allows, without the headers of the author', async () => {
     const seen: unknown[] = []
-    const other = await localServer((request, response) => {
+    const other = await localServer((response, request) => {
       seen.push(request.headers['x-key'])
       response.end('metadata')
     })
@@ -48,7 +48,7 @@ describe('[T6] a request to another origin than that of the server', () => {
 
 describe('the headers of an endpoint', () => {
   it('carry the user and the password of its URL', async () => {
-    const server = await localServer((request, response) =>
+    const server = await localServer((response, request) =>
       response.end(request.headers.authorization),
     )
     const link = linkTo({ url: server.origin.replace('http://', 'http://ada:l%40ve@') })

@@ -5,7 +5,11 @@ import { runTool, toolContext } from '@tutti/core'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-import { localServer, type Answer, type LocalServer } from '../../test/servers/local-server.ts'
+import {
+  localServer,
+  type Answer,
+  type LocalServer,
+} from '../../../../tooling/test-kit/local-server.ts'
 import { httpTool, type HttpTool } from './http-tool.ts'
 
 import type { Clock, RunToolOptions, ToolCallOutcome } from '@tutti/core'

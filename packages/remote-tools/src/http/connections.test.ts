@@ -2,7 +2,7 @@ import { runTool, Type } from '@tutti/core'
 import { networkGuard } from '@tutti/net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-import { localServer } from '../../test/servers/local-server.ts'
+import { localServer } from '../../../../tooling/test-kit/local-server.ts'
 import { httpTool } from './http-tool.ts'
 
 import type { HttpTool } from './http-tool.ts'

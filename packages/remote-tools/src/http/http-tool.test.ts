@@ -2,7 +2,7 @@ import { createToolMetrics, runTool, Type } from '@tutti/core'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { localServer, type Answer } from '../../test/servers/local-server.ts'
+import { localServer, type Answer } from '../../../../tooling/test-kit/local-server.ts'
 import { httpGetTool, httpPostTool, httpTool, type HttpTool } from './http-tool.ts'
 
 import type { RunToolOptions } from '@tutti/core'

@@ -1,7 +1,7 @@
 import { runTool, Type } from '@tutti/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-import { localServer, type Answer } from '../../test/servers/local-server.ts'
+import { localServer, type Answer } from '../../../../tooling/test-kit/local-server.ts'
 import { httpTool } from './http-tool.ts'
 
 import type { HttpTool } from './http-tool.ts'

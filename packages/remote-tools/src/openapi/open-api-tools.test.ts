@@ -2,7 +2,7 @@ import { runTool, type AgentTool, type RunToolOptions } from '@tutti/core'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-import { localServer, type Answer } from '../../test/servers/local-server.ts'
+import { localServer, type Answer } from '../../../../tooling/test-kit/local-server.ts'
 import { openApiTools } from './open-api-tools.ts'
 
 import type { OpenApiToolsOptions } from './options.ts'

@@ -3,7 +3,7 @@ import zlib from 'node:zlib'
 import { runTool, toModelText, toolContext, type ToolResult } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { localServer, type LocalServer } from '../testing/local-server.ts'
+import { localServer, type LocalServer } from '../../../../../tooling/test-kit/local-server.ts'
 import { webScrape } from './web-scrape.ts'
 
 import type { WebScrapeOptions } from './options.ts'
@@ -115,7 +115,7 @@ describe('the kind of content', () => {
   })
 
   it('is looked for in what is compressed', async () => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' })
       response.end(zlib.gzipSync('<p>plain'))
     })
@@ -146,7 +146,7 @@ describe('limits', () => {
   })
 
   it('[W2] on the bytes hold for a page that never ends', async () => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.writeHead(200, { 'content-type': 'text/html' })
       response.write('<title>T</title>')
       const more = (): void => {
@@ -162,7 +162,7 @@ describe('limits', () => {
   })
 
   it('[W3] on the time end in a failure that says so', async () => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.write('begun')
     })
     expect((await scrape(server.origin, { timeoutMs: 50 })).errorMessage).toBe(
@@ -182,7 +182,7 @@ describe('limits', () => {
 
 describe('pages that cannot be had', () => {
   it.each([304, 400, 401, 404, 429, 500, 503])('[W3] HTTP %i is told', async (status) => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.writeHead(status, { 'content-type': 'text/html' }).end()
     })
     expect((await scrape(`${server.origin}/a`)).errorMessage).toBe(
@@ -227,7 +227,7 @@ describe('pages that cannot be had', () => {
   it.each(['http://169.254.169.254/', 'http://[::ffff:127.0.0.2]/', 'http://0x7f000002/'])(
     '[W1] a redirect to %s is refused',
     async (location) => {
-      const server = await localServer((_, response) => {
+      const server = await localServer((response) => {
         response.writeHead(302, { location }).end()
       })
       expect((await scrape(server.origin)).errorMessage).toContain('Refused to connect to')
@@ -235,7 +235,7 @@ describe('pages that cannot be had', () => {
   )
 
   it('[W3] too many redirects are told', async () => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.writeHead(302, { location: '/' }).end()
     })
     expect((await scrape(server.origin, { maxRedirects: 1 })).errorMessage).toBe(
@@ -246,7 +246,7 @@ describe('pages that cannot be had', () => {
   it('[W3] the end of the call ends the fetching', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.on('close', close)
       resolve()
     })
@@ -266,7 +266,7 @@ describe('pages that cannot be had', () => {
 })
 
 function serve(type: string, body: string | Buffer): Promise<LocalServer> {
-  return localServer((_, response) => {
+  return localServer((response) => {
     response.writeHead(200, type === '' ? {} : { 'content-type': type }).end(body)
   })
 }

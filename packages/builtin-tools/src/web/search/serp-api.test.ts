@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { localServer, type LocalServer } from '../testing/local-server.ts'
+import { localServer, type LocalServer } from '../../../../../tooling/test-kit/local-server.ts'
 import { serpApi } from './serp-api.ts'
 
 const KEY = 'serp-secret&key=1'
@@ -15,9 +15,10 @@ describe('serpApi', () => {
       { title: 'Tea', url: 'https://a.example/tea', snippet: '' },
     ])
     const [request] = server.requests
+    const url = new URL(request?.url ?? '', server.origin)
     expect(request?.method).toBe('GET')
-    expect(request?.url.pathname).toBe('/search.json')
-    expect(Object.fromEntries(request?.url.searchParams ?? [])).toEqual({
+    expect(url.pathname).toBe('/search.json')
+    expect(Object.fromEntries(url.searchParams)).toEqual({
       engine: 'google',
       q: 'größe & "x"',
       api_key: KEY,
@@ -30,7 +31,9 @@ describe('serpApi', () => {
     const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
     await search('x', { signal, maxResults: 10 })
     await search('x', { signal, maxResults: 30 })
-    expect(server.requests.map(({ url }) => url.searchParams.get('num'))).toEqual([null, '30'])
+    expect(
+      server.requests.map(({ url }) => new URL(url, server.origin).searchParams.get('num')),
+    ).toEqual([null, '30'])
   })
 
   it('finds nothing when Google does not', async () => {
@@ -50,7 +53,7 @@ describe('serpApi', () => {
   })
 
   it('says that there are no more searches', async () => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.writeHead(429).end('{"error":"Your account has run out of searches."}')
     })
     const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
@@ -62,7 +65,7 @@ describe('serpApi', () => {
   })
 
   it('fails with the reason of a search that failed', async () => {
-    const server = await localServer((_, response) => {
+    const server = await localServer((response) => {
       response.end(`{"search_metadata":{"status":"Error"},"error":"No luck with ${KEY}"}`)
     })
     const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
@@ -79,10 +82,10 @@ describe('serpApi', () => {
 
 /** A server that answers as the service does. */
 function service(): Promise<LocalServer> {
-  return localServer(({ method, url }, response) => {
+  return localServer((response, { method, url }) => {
     response.setHeader('content-type', 'application/json')
-    const query = url.searchParams
-    if (method !== 'GET' || url.pathname !== '/search.json' || query.get('engine') !== 'google') {
+    const { pathname, searchParams: query } = new URL(url, 'http://local')
+    if (method !== 'GET' || pathname !== '/search.json' || query.get('engine') !== 'google') {
       response.writeHead(404).end('{"error":"Not found"}')
     } else if (query.get('api_key') !== KEY) {
       const error =

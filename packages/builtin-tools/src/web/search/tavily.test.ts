@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { localServer, type LocalServer, type ServedRequest } from '../testing/local-server.ts'
+import {
+  localServer,
+  type LocalServer,
+  type ReceivedRequest,
+} from '../../../../../tooling/test-kit/local-server.ts'
 import { tavily } from './tavily.ts'
 
 import type { ServerResponse } from 'node:http'
@@ -19,7 +23,7 @@ describe('tavily', () => {
     ])
     const [request] = server.requests
     expect(request?.method).toBe('POST')
-    expect(request?.url.pathname).toBe('/search')
+    expect(request?.url).toBe('/search')
     expect(request?.headers).toMatchObject({
       authorization: `Bearer ${KEY}`,
       'content-type': 'application/json',
@@ -151,10 +155,10 @@ describe('tavily', () => {
 
 /** A server that answers as the service does. */
 function service(path = '/search'): Promise<LocalServer> {
-  return localServer((request, response) => {
+  return localServer((response, request) => {
     response.setHeader('content-type', 'application/json')
     const { headers, method, url } = request
-    if (method !== 'POST' || url.pathname !== path) {
+    if (method !== 'POST' || url !== path) {
       response.writeHead(404).end('{"detail":"Not Found"}')
     } else if (headers.authorization !== `Bearer ${KEY}`) {
       response.writeHead(401)
@@ -165,7 +169,7 @@ function service(path = '/search'): Promise<LocalServer> {
   })
 }
 
-function answerTo({ body }: ServedRequest): object {
+function answerTo({ body }: ReceivedRequest): object {
   const { query, max_results: count }: { query: string; max_results: number } = JSON.parse(body)
   const results = Array.from({ length: count }, (_, n) => ({
     title: `Result ${n + 1}`,
@@ -178,7 +182,7 @@ function answerTo({ body }: ServedRequest): object {
 }
 
 function answering(answer: (response: ServerResponse) => void): Promise<LocalServer> {
-  return localServer((_, response) => {
+  return localServer((response) => {
     answer(response)
   })
 }

@@ -1,43 +1,49 @@
-/** A real HTTP server on this machine, which ends with its test. */
+/** A real HTTP server on this machine, which is closed at the end of its test. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+
 import { onTestFinished } from 'vitest'
 
 import type { AddressInfo, Socket } from 'node:net'
 
-/** A request as the server got it. */
+/** A request that the server received. */
 export interface ReceivedRequest {
   readonly method: string
   /** Path and query. */
   readonly url: string
   readonly headers: IncomingMessage['headers']
+  readonly bytes: Buffer
+  /** The bytes as UTF-8. */
   readonly body: string
 }
 
-/** A server that tells what it was asked. */
+/** A server that records its requests. */
 export interface LocalServer {
   /** Such as `http://127.0.0.1:40123`. */
   readonly origin: string
   readonly port: number
   readonly requests: readonly ReceivedRequest[]
-  /** Connections so far. */
+  /** Number of connections so far, including those without a request. */
   readonly connections: number
   /** Resolves when no connection is open. */
   allClosed(): Promise<void>
 }
 
-/** Answers a request whose body has been read; what it returns does not matter. */
+/** Answers a request whose body has been read. The returned value is ignored. */
 export type Answer = (response: ServerResponse, request: ReceivedRequest) => unknown
 
-/** Starts a server on 127.0.0.1. */
-export async function localServer(answer: Answer): Promise<LocalServer> {
+/** Starts a server on a free port of 127.0.0.1, or of another loopback address. */
+export async function localServer(answer: Answer, host = '127.0.0.1'): Promise<LocalServer> {
   const requests: ReceivedRequest[] = []
   const open = new Set<Socket>()
   const waiting = new Set<() => void>()
   let connections = 0
-  const server = createServer((request, response) => {
-    void received(request).then((one) => {
-      requests.push(one)
-      answer(response, one)
+  const server = createServer((incoming, response) => {
+    const { method = '', url = '', headers } = incoming
+    void buffer(incoming).then((bytes) => {
+      const request = { method, url, headers, bytes, body: bytes.toString() }
+      requests.push(request)
+      answer(response, request)
     })
   })
   server.on('connection', (socket) => {
@@ -50,7 +56,7 @@ export async function localServer(answer: Answer): Promise<LocalServer> {
     })
   })
   await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
+    server.listen(0, host, resolve)
   })
   onTestFinished(async () => {
     for (const socket of open) socket.destroy()
@@ -61,7 +67,7 @@ export async function localServer(answer: Answer): Promise<LocalServer> {
   // NOTE: a server that listens on a port has an address of this kind.
   const { port } = server.address() as AddressInfo
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://${host}:${port}`,
     port,
     requests,
     get connections() {
@@ -73,14 +79,4 @@ export async function localServer(answer: Answer): Promise<LocalServer> {
         else waiting.add(resolve)
       }),
   }
-}
-
-async function received(request: IncomingMessage): Promise<ReceivedRequest> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of request) {
-    // NOTE: no encoding is set on the request.
-    chunks.push(chunk as Uint8Array)
-  }
-  const { method = '', url = '', headers } = request
-  return { method, url, headers, body: Buffer.concat(chunks).toString() }
 }
