@@ -9,6 +9,7 @@ import {
   type RunDetail,
 } from '@tutti/protocol'
 import {
+  actorOf,
   idempotencyKey,
   largeResponse,
   readJsonBody,
@@ -24,7 +25,6 @@ import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { runDetail } from '../runs/run-detail.ts'
 import { cancelTaggedRuns } from '../steering/broadcast.ts'
-import { cancelCommand } from '../steering/to-command.ts'
 import { toRunAccepted } from '../runs/to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -70,7 +70,8 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
       ...ROUTES.cancelRun,
       async handle({ request, caller, parameters: { runId = '' } }) {
         const body = await readJsonBody(request, CancelBody, maxBodyBytes)
-        return Response.json({ runId, ...(await runs.send(runId, cancelCommand(body, caller))) })
+        const command = { kind: 'cancel', ...body, ...actorOf(caller) } as const
+        return Response.json({ runId, ...(await runs.send(runId, command)) })
       },
     },
     {

@@ -2,6 +2,7 @@
 import { traceContextOf } from '@tutti/core'
 import { CLIENT_MESSAGE_TYPES, isTerminalRunStatus, shortText } from '@tutti/protocol'
 import {
+  actorOf,
   answerTaskRequest,
   answerToolRequest,
   assertScope,
@@ -20,7 +21,7 @@ import { listRuns } from '../runs/list-runs.ts'
 import { runDetail } from '../runs/run-detail.ts'
 import { broadcastDirective } from '../steering/broadcast.ts'
 import { assertFeedback } from '../steering/reviews.ts'
-import { cancelCommand, switchCommand } from '../steering/to-command.ts'
+import { switchCommand } from '../steering/to-command.ts'
 import { toCapabilities } from '../runs/to-wire.ts'
 import { decodeMessage, ownText } from './parse-message.ts'
 
@@ -208,8 +209,9 @@ async function control(message: MessageOf<'run_control'>, asker: SocketCaller): 
   const { runId, action } = message
   const acknowledged = { type: 'run_control_ack', runId, action } as const
   if (action === 'cancel') {
-    const cancelled = await options.runs.send(runId, cancelCommand(message, caller))
-    asker.send({ ...acknowledged, ...cancelled })
+    const mode = message.mode === undefined ? {} : { mode: message.mode }
+    const command = { kind: 'cancel', ...mode, ...actorOf(caller) } as const
+    asker.send({ ...acknowledged, ...(await options.runs.send(runId, command)) })
     return
   }
   const switched = await options.runs.send(runId, switchCommand(message, caller))

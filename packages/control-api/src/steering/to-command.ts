@@ -1,17 +1,7 @@
 /** Pure: from bodies and messages to commands. */
 import { actorOf, badRequest, type Caller, durationMs } from '@tutti/gateway'
 
-import type {
-  CancelBody,
-  DirectiveInput,
-  InjectBody,
-  RunCommandOf,
-  SwitchModelBody,
-} from '@tutti/protocol'
-
-export function cancelCommand({ mode }: CancelBody, caller: Caller): RunCommandOf<'cancel'> {
-  return { kind: 'cancel', ...actorOf(caller), ...(mode === undefined ? {} : { mode }) }
-}
+import type { DirectiveInput, InjectBody, RunCommandOf, SwitchModelBody } from '@tutti/protocol'
 
 /** @throws {TuttiError} BAD_REQUEST unless either a model or a tier is named. */
 export function switchCommand(

@@ -19,7 +19,6 @@ import { isoNow, type TuttiError } from '@tutti/core'
 
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
-import { interpretCommand, type CommandTarget } from '../steering/interpret-command.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
 import { nextTasks } from './next.ts'
 import { emitEnd, emitStart, toResult } from './run-events.ts'
@@ -65,14 +64,12 @@ export class Run {
 
   /** Starts the run. */
   start(): RunHandle {
-    const { steering, scope, services } = this.#parts
+    const { steering, scope } = this.#parts
     const result = this.#execute()
-    const decide: CommandTarget['decide'] = (reviewId, verdict) =>
-      services.reviews.decide(reviewId, verdict)
     return {
       runId: scope.runId,
       result,
-      send: (command) => interpretCommand({ steering, decide }, command),
+      send: (command) => steering.send(command),
       cancel: (options) => steering.cancel(options),
       switchModel: (model, { task, ...by } = {}) => {
         const taskName = typeof task === 'object' ? task.name : task
@@ -82,7 +79,7 @@ export class Run {
         })
       },
       inject: (input) => steering.inject(typeof input === 'string' ? { content: input } : input),
-      decide,
+      decide: (reviewId, decision) => steering.decide(reviewId, decision),
       drain: () => scope.inFlight.drain(),
       snapshot: () => this.#snapshot(),
     }

@@ -1,6 +1,7 @@
 /**
- * Applies commands to a run: ends it, switches its models, gives directives to its agents. Each command is recorded
- * as an event and a step, so that readers see it and a resumed run restores it.
+ * Interprets commands: ends a run, switches its models, gives directives to its agents, decides its reviews. This is
+ * the only code that knows what each kind of command does, to a run in flight and to an unowned one. Each command is
+ * recorded as an event and a step, so that readers see it and a resumed run restores it.
  *
  * S1 A cancel stops work in flight through one tree of signals; in mode `boundary` running tasks finish, and
  *    no other starts.
@@ -19,7 +20,15 @@ import {
   type PlannedSwitch,
 } from './model-steering.ts'
 
-import type { CancelMode, DirectiveInput, RunEventOf } from '@tutti/protocol'
+import type {
+  CancelMode,
+  DirectiveInput,
+  ReplyTo,
+  ReviewVerdict,
+  RunCommandKind,
+  RunCommandOf,
+  RunEventOf,
+} from '@tutti/protocol'
 import type { Directive, RunStep } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { ModelRules } from './model-rules.ts'
@@ -43,9 +52,29 @@ export interface SteeringOptions extends ModelSteeringOptions {
   /** Profiles that a directive may apply, by name. */
   readonly profiles: RunProfiles
   readonly directives: Directives
-  readonly reviews: Pick<Reviews, 'closeBefore'>
+  readonly reviews: Pick<Reviews, 'closeBefore' | 'decide'>
   /** Roles of the agents of the run. */
   readonly roles: () => readonly string[]
+}
+
+type Interpreters = {
+  readonly [K in RunCommandKind]: (
+    steering: Steering,
+    command: RunCommandOf<K>,
+  ) => ReplyTo<K> | Promise<ReplyTo<K>>
+}
+
+const INTERPRETERS: Interpreters = {
+  cancel(steering, options) {
+    if (steering.cancel(options)) return { status: 'CANCELLING' }
+    throw new TuttiError('RUN_COMPLETED', 'The run is over')
+  },
+  switch_model: (steering, { model, ...how }) => steering.switchModel(model, how),
+  inject: (steering, { directive: input }) => ({ id: steering.inject(input).id }),
+  async decide(steering, { reviewId, decision }) {
+    await steering.decide(reviewId, decision)
+    return {}
+  },
 }
 
 /** Applies commands to one run. */
@@ -93,6 +122,22 @@ export class Steering {
       if (step.kind === 'model_switched') this.#models.restore(step)
       if (step.kind === 'cancel_asked') this.#cancelNow(step.mode, undefined)
     }
+  }
+
+  /**
+   * Does what a command says.
+   *
+   * @throws {TuttiError} RUN_COMPLETED when the run is over, and as the methods of `RunHandle`; then nothing has
+   * changed.
+   */
+  async send<K extends RunCommandKind>(command: RunCommandOf<K>): Promise<ReplyTo<K>> {
+    const interpret: Interpreters[K] = INTERPRETERS[command.kind]
+    return interpret(this, command)
+  }
+
+  /** Decides a review; see `RunHandle.decide`. */
+  decide(reviewId: string, verdict: ReviewVerdict): Promise<void> {
+    return this.#options.reviews.decide(reviewId, verdict)
   }
 
   /** Ends the run; see `RunHandle.cancel`. */

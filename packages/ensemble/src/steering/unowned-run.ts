@@ -23,7 +23,6 @@ import {
   reviewNotFound,
   reviewResolved,
 } from '../reviews/review-end.ts'
-import { interpretCommand } from './interpret-command.ts'
 import { ModelRules } from './model-rules.ts'
 import { findBuiltInTier } from './model-steering.ts'
 import { ModelSwitches } from './models.ts'
@@ -87,21 +86,13 @@ export async function applyToUnowned<K extends RunCommandKind>(
   command: RunCommandOf<K>,
 ): Promise<AppliedCommand<K>> {
   const written: Written = { events: [], steps: [] }
-  const target = {
-    steering: restoredSteering(ensemble, run, written),
-    decide: async (reviewId: string, verdict: ReviewVerdict) => {
-      await decide(ensemble, run, { reviewId, verdict, written })
-    },
-  }
-  return { reply: await interpretCommand(target, command), ...written }
+  const steering = restoredSteering(ensemble, run, written)
+  return { reply: await steering.send(command), ...written }
 }
 
 /** The steering of a run that has taken these steps. */
-function restoredSteering(
-  ensemble: ResolvedEnsemble,
-  { runId, steps, models, profiles = {}, clock = systemClock }: UnownedRun,
-  written: Written,
-): Steering {
+function restoredSteering(ensemble: ResolvedEnsemble, run: UnownedRun, written: Written): Steering {
+  const { runId, steps, models, profiles = {}, clock = systemClock } = run
   const switches = new ModelSwitches(models)
   const tasks = allTasks(ensemble)
   const { runSteps } = new StepLog(steps)
@@ -122,8 +113,11 @@ function restoredSteering(
     rules: new ModelRules(),
     profiles,
     directives: new Directives(),
-    // The reviews of a cancelled run close when it continues.
-    reviews: { closeBefore: () => undefined },
+    reviews: {
+      // The reviews of a cancelled run close when it continues.
+      closeBefore: () => undefined,
+      decide: (reviewId, verdict) => decide(ensemble, run, { reviewId, verdict, written }),
+    },
     taskNames: () => tasks.map(({ name }) => name),
     roles: () => tasks.map(({ agent }) => agent.role),
   })

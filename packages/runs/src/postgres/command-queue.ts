@@ -1,6 +1,5 @@
 /** Queues commands for the owners of runs, over Postgres. */
-import { toPayloads } from './notification-payload.ts'
-import { channelOf } from './notifications.ts'
+import { channelOf, toPayloads } from './notifications.ts'
 import { toRunRow, toPendingCommand, toStep } from './rows.ts'
 import { toColumn } from './text.ts'
 

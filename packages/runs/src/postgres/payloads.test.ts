@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { fromPayload, toPayloads, type SentNotification } from './notification-payload.ts'
+import { fromPayload, toPayloads, type SentNotification } from './notifications.ts'
 
 const ORIGIN = 'origin-a'
 
