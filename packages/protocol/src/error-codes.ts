@@ -172,7 +172,8 @@ export const ERROR_CODES = {
   NOT_CONFIRMED: {
     status: 504,
     retryable: true,
-    meaning: 'The wish is kept, but whoever executes the run has not answered in time',
+    meaning:
+      'The command is stored, but the process that executes the run has not confirmed it in time',
   },
 } as const satisfies Record<string, ErrorCodeInfo>
 

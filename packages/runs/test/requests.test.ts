@@ -136,7 +136,7 @@ describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('wishes reach a run at rest by its own tasks, models and texts', async () => {
+  it('applies commands to an unowned run with its own tasks, models and texts', async () => {
     await using where = await place()
     const { serve, asked } = crew()
     const service = await serve(await where.open())

@@ -364,11 +364,11 @@ describe('an override', () => {
     ['tools', { tools: { add: ['search'] } }],
     ['maxIterations', { maxIterations: 3 }],
     ['additionalContext', { additionalContext: 'x' }],
-  ])('[V3] of the %s of a task of code is refused', (wish, override) => {
+  ])('[V3] of the %s of a task of code is refused', (setting, override) => {
     expect(problemOf({ taskOverrides: { file: override } })).toEqual({
       code: 'INVALID_TASK_OVERRIDE',
-      message: `Task 'file' is done by code, so ${wish} has no effect on it`,
-      problems: [expect.objectContaining({ path: `/taskOverrides/file/${wish}` })],
+      message: `Task 'file' is done by code, so ${setting} has no effect on it`,
+      problems: [expect.objectContaining({ path: `/taskOverrides/file/${setting}` })],
     })
     expect(changes('file', { description: 'File {x}' }).tasks[2]?.description).toBe('File {x}')
   })
