@@ -6,7 +6,7 @@ import { useEffect, useState } from 'react'
 
 import { batched } from '../lib/batch.ts'
 import { createStore, type Readable } from '../lib/store.ts'
-import { emptyRunLog, withEvents, type RunEventLog } from './run-log.ts'
+import { emptyRunLog, withEvents, type FollowedLog } from './run-log.ts'
 import { useServer } from './server.ts'
 
 import type { ConnectionState, TuttiClient } from '@tutti/client'
@@ -14,7 +14,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** What is known of a run that is followed. */
 export interface RunFeedState {
-  readonly log: RunEventLog
+  readonly log: FollowedLog
   readonly connection: ConnectionState['status'] | 'connecting'
   /** Why it cannot be followed, such as RUN_NOT_FOUND. */
   readonly error?: unknown

@@ -19,7 +19,7 @@ import {
 const STEP = 256
 
 /** A log and what it tells. */
-export interface RunEventLog {
+export interface FollowedLog {
   /** In order and without gaps; the place of an event is its `seq`. */
   readonly events: readonly LoggedRunEvent[]
   /** When each was, in milliseconds since 1970. */
@@ -31,12 +31,12 @@ export interface RunEventLog {
 }
 
 /** A log without events. */
-export function emptyRunLog(): RunEventLog {
+export function emptyRunLog(): FollowedLog {
   const state = emptyRunState()
   return { events: [], instants: [], state, kept: [state] }
 }
 
-export function withEvents(log: RunEventLog, more: readonly LoggedRunEvent[]): RunEventLog {
+export function withEvents(log: FollowedLog, more: readonly LoggedRunEvent[]): FollowedLog {
   const events = [...log.events]
   const instants = [...log.instants]
   const kept = [...log.kept]
@@ -52,7 +52,7 @@ export function withEvents(log: RunEventLog, more: readonly LoggedRunEvent[]): R
 }
 
 /** The run after the first `count` events. */
-export function stateAfter(log: RunEventLog, count: number): RunState {
+export function stateAfter(log: FollowedLog, count: number): RunState {
   if (count >= log.events.length) return log.state
   const at = Math.max(0, Math.floor(count / STEP))
   let state = log.kept[at] ?? emptyRunState()

@@ -8,7 +8,7 @@ import { KeyScreen } from '../features/access/key-screen.tsx'
 import { useStore } from '../lib/store.ts'
 import { Toasts } from '../ui/feedback/toasts.tsx'
 import { runsHref } from '../api/links.ts'
-import { RunsPage } from '../features/runs/runs-page.tsx'
+import { RunsScreen } from '../features/runs/runs-page.tsx'
 import { usePlace, type PagePlace } from '../lib/router.ts'
 import { LinkButton, Button } from '../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../ui/feedback/notice.tsx'
@@ -75,7 +75,7 @@ function Pages() {
 function pageOf({ path: [first = 'runs', second], query }: PagePlace): ReactNode {
   switch (first) {
     case 'runs':
-      if (second === undefined) return <RunsPage query={query} />
+      if (second === undefined) return <RunsScreen query={query} />
       return <RunScreen key={second} runId={second} query={query} />
     case 'reviews':
       return <ReviewsPage />

@@ -3,7 +3,7 @@ import { useDeferredValue, useMemo, useRef, useEffect, useState } from 'react'
 
 import { failureCode, failureText } from '../api/failure.ts'
 import { runsHref, runHref } from '../api/links.ts'
-import { emptyRunLog, stateAfter, type RunEventLog } from '../api/run-log.ts'
+import { emptyRunLog, stateAfter, type FollowedLog } from '../api/run-log.ts'
 import { useRunFeed, type RunFeedState } from '../api/run-feed.ts'
 import { RunHeader } from '../features/run-facts/run-header.tsx'
 import { ReplayBar } from '../features/replay/replay-bar.tsx'
@@ -69,14 +69,14 @@ export function RunScreen({
 
 /** A run as far as it is shown. */
 interface RunMoment {
-  readonly log: RunEventLog
+  readonly log: FollowedLog
   /** How many events are shown; undefined is all of them, as they come. */
   readonly position: number | undefined
   readonly state: RunState
 }
 
 /** The run at a place, whose state is the very same while more events come after that place. */
-function useMoment(log: RunEventLog, position: number | undefined): RunMoment {
+function useMoment(log: FollowedLog, position: number | undefined): RunMoment {
   const known = useRef<{ readonly last: LoggedRunEvent | undefined; readonly state: RunState }>(
     undefined,
   )

@@ -19,7 +19,7 @@ import styles from './run-view.module.css'
 
 import type { RunState, TaskState } from '@tutti/protocol'
 
-import type { RunEventLog } from '../api/run-log.ts'
+import type { FollowedLog } from '../api/run-log.ts'
 import type { Selection } from '../api/selection.ts'
 
 type TabName = 'work' | 'events' | 'costs' | 'steering' | 'details'
@@ -44,7 +44,7 @@ export const RunView = memo(function RunView({
   readonly query: Readonly<Record<string, string>>
   readonly runId?: string
   /** Absent for a file without events. */
-  readonly log?: RunEventLog
+  readonly log?: FollowedLog
   /** How many events of the log are shown; undefined is all of them. */
   readonly position?: number | undefined
 }) {

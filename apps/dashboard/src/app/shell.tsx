@@ -13,22 +13,24 @@ import {
   Sun,
 } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
+import { createPortal } from 'react-dom'
 
 import { reviewsHref, runsHref, submitHref, toolsHref, tracesHref } from '../api/links.ts'
 import { useMissingScope, useIdentity } from '../api/use-identity.ts'
 import { ConnectionNote } from '../features/access/connection-note.tsx'
-import { ReviewCount } from '../features/reviews/review-count.tsx'
 import { cx } from '../lib/cx.ts'
 import { usePlace } from '../lib/router.ts'
 import { usePageTitle } from '../lib/use-page-title.ts'
 import { access, forgetKey } from '../api/access.ts'
-import { formatInstant } from '../lib/format.ts'
+import { formatInstant, plural } from '../lib/format.ts'
 import { useStore } from '../lib/store.ts'
 import { Menu, type MenuItem } from '../ui/layout/menu.tsx'
 import { isTextEntry } from '../lib/is-text-entry.ts'
 import { Dialog } from '../ui/layout/dialog.tsx'
+import { useKeptReviews, useOpenReviews } from '../features/reviews/use-open-reviews.ts'
 import { chooseTheme, theme } from './theme.ts'
 import styles from './shell.module.css'
+import unseen from '../ui/show/unseen.module.css'
 
 import type { Identity } from '@tutti/protocol'
 
@@ -202,5 +204,30 @@ function KeyboardHelp() {
         </section>
       ))}
     </Dialog>
+  )
+}
+
+/** The number beside "Reviews"; nothing when there are none. It is told when it changes. */
+function ReviewCount() {
+  useKeptReviews()
+  const { data } = useOpenReviews()
+  const count = data?.open.length ?? 0
+  const words = count === 0 ? 'No review waits' : `${plural(count, 'review')} waiting`
+  // What is read out when it changes is no part of the link that the number is in.
+  const told = (
+    <p role="status" className={unseen['unseen']}>
+      {data === undefined ? '' : words}
+    </p>
+  )
+  return (
+    <>
+      {createPortal(told, document.body)}
+      {count > 0 && (
+        <span className={styles['count']}>
+          {count}
+          <span className={unseen['unseen']}> waiting</span>
+        </span>
+      )}
+    </>
   )
 }

@@ -1,7 +1,7 @@
 /** A trace file, shown as a run; events can be replayed. */
 import { useMemo, useState } from 'react'
 
-import { stateAfter, type RunEventLog } from '../api/run-log.ts'
+import { stateAfter, type FollowedLog } from '../api/run-log.ts'
 import { ReplayBar } from '../features/replay/replay-bar.tsx'
 import { TraceFile } from '../features/trace-files/trace-file.tsx'
 import { ShownTime } from '../lib/use-now.ts'
@@ -30,7 +30,7 @@ function Shown({ state }: { readonly state: RunState }) {
   )
 }
 
-function Replayed({ log }: { readonly log: RunEventLog }) {
+function Replayed({ log }: { readonly log: FollowedLog }) {
   const [position, setPosition] = useState<number>()
   const state = useMemo(
     () => (position === undefined ? log.state : stateAfter(log, position)),

@@ -19,7 +19,7 @@ import { EVENT_GROUPS, isFailure, type EventGroup } from './event-groups.ts'
 import { eventSummary, taskOf } from './event-summary.ts'
 import styles from './event-log.module.css'
 
-import type { RunEventLog } from '../../api/run-log.ts'
+import type { FollowedLog } from '../../api/run-log.ts'
 
 /** Height of a row that is folded, in pixels. */
 const ROW = 26
@@ -32,7 +32,7 @@ const FIRST: LogFilter = {
 }
 
 interface EventLogProps {
-  readonly log: RunEventLog
+  readonly log: FollowedLog
   /** How many events have been, where one looks back; undefined is all of them. */
   readonly position?: number | undefined
 }

@@ -13,7 +13,7 @@ import { eventLabel, nextStep, previousStep, marksOf, PLACES, type Matter } from
 import { useReplay } from './use-replay.ts'
 import styles from './replay-bar.module.css'
 
-import type { RunEventLog } from '../../api/run-log.ts'
+import type { FollowedLog } from '../../api/run-log.ts'
 
 /** The bar; `position` is how many events are shown, undefined all of them as they come. */
 export function ReplayBar({
@@ -21,7 +21,7 @@ export function ReplayBar({
   position,
   onChange,
 }: {
-  readonly log: RunEventLog
+  readonly log: FollowedLog
   readonly position: number | undefined
   readonly onChange: (position: number | undefined) => void
 }) {

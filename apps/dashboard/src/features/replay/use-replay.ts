@@ -9,7 +9,7 @@ import {
   type ReplaySpeed,
 } from './replay-clock.ts'
 
-import type { RunEventLog } from '../../api/run-log.ts'
+import type { FollowedLog } from '../../api/run-log.ts'
 
 /** A frame that comes later than this is that of a page nobody saw meanwhile: the time stood still. */
 const LONGEST_FRAME_MS = 250
@@ -27,7 +27,7 @@ export interface Replay {
 
 /** Plays `log` by telling `onChange` how many events are shown. */
 export function useReplay(
-  log: RunEventLog,
+  log: FollowedLog,
   position: number | undefined,
   onChange: (position: number | undefined) => void,
 ): Replay {

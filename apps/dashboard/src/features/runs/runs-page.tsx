@@ -30,7 +30,7 @@ const goToFilter = (filter: RunFilter, how?: { readonly replace: boolean }): voi
 }
 
 /** The page of all runs; `query` is its filter. */
-export function RunsPage({ query }: { readonly query: Readonly<Record<string, string>> }) {
+export function RunsScreen({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const filter = useMemo(() => filterOf(query), [query])
   const read = useRunList(filter)
   const search = useRef<HTMLInputElement>(null)

@@ -16,7 +16,7 @@ import type {
   RunEventOf,
 } from '@tutti/protocol'
 
-import type { RunEventLog } from '../../api/run-log.ts'
+import type { FollowedLog } from '../../api/run-log.ts'
 
 interface Act {
   readonly key: string
@@ -86,7 +86,7 @@ export type SteeringAct = DirectiveAct | SwitchAct | CancelAct | ReviewAct
 /** Everything that was done, the oldest first; what has no time is where the log or the state has it. */
 export function steeringActs(
   state: RunState,
-  log?: RunEventLog,
+  log?: FollowedLog,
   until: number = Infinity,
 ): readonly SteeringAct[] {
   const events = log === undefined ? [] : eventsUntil(log, until)
@@ -116,7 +116,7 @@ const WANTED: ReadonlySet<LoggedRunEvent['type']> = new Set([
   'llm_iteration_started',
 ])
 
-function eventsUntil({ events, instants }: RunEventLog, until: number): readonly TimedEvent[] {
+function eventsUntil({ events, instants }: FollowedLog, until: number): readonly TimedEvent[] {
   const timed: TimedEvent[] = []
   for (const [index, event] of events.entries()) {
     const at = instants[index] ?? 0

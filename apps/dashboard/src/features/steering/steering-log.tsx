@@ -21,7 +21,7 @@ import styles from './steering-log.module.css'
 
 import type { RunState, GateState } from '@tutti/protocol'
 
-import type { RunEventLog } from '../../api/run-log.ts'
+import type { FollowedLog } from '../../api/run-log.ts'
 
 /** Directives, model switches, decisions and cancels, newest last; with `log` also who and when. */
 export function SteeringLog({
@@ -29,7 +29,7 @@ export function SteeringLog({
   log,
 }: {
   readonly state: RunState
-  readonly log?: RunEventLog | undefined
+  readonly log?: FollowedLog | undefined
 }) {
   const until = useContext(ShownTime)
   const acts = useMemo(() => steeringActs(state, log, until), [state, log, until])

@@ -6,8 +6,8 @@
  */
 import { decode, SubmitRunBody, type Capabilities, type Problem, suggest } from '@tutti/protocol'
 
-import { parseJsonText } from '../../ui/schema-form/form-draft.ts'
-import { keysOf, childPointer, valueAt } from '../../ui/schema-form/pointer.ts'
+import { tryParseJson } from '../../ui/schema-form/form-draft.ts'
+import { keysOf, childPointer, valueAtPointer } from '../../ui/schema-form/pointer.ts'
 import { failureCode, failureProblems, failureText } from '../../api/failure.ts'
 import {
   chosenOverrides,
@@ -51,7 +51,7 @@ export type TypedBody =
 
 /** Reads a body that was typed as JSON. */
 export function readTypedBody(text: string): TypedBody {
-  const read = parseJsonText(text)
+  const read = tryParseJson(text)
   if (!read.ok) return { ok: false, problems: [{ path: '', message: `is not JSON: ${read.why}` }] }
   const decoded = decode(SubmitRunBody, read.value)
   return decoded.ok ? { ok: true, body: decoded.value } : decoded
@@ -80,7 +80,7 @@ function overrideProblems(draft: SubmissionDraft, capabilities: Capabilities): r
     const path = childPointer('/taskOverrides', name)
     return [
       ...modelProblems(model, `${path}/model`, capabilities),
-      ...toolProblems(tools?.add, `${path}/tools/add`, known),
+      ...unknownToolProblems(tools?.add, `${path}/tools/add`, known),
     ]
   })
 }
@@ -103,7 +103,7 @@ function unknownName(kind: string, name: string, known: readonly string[]): stri
 }
 
 /** The problems of names of tools. */
-export function toolProblems(
+export function unknownToolProblems(
   names: readonly string[] | undefined,
   path: string,
   known: readonly string[],
@@ -136,7 +136,7 @@ function taskProblems(draft: SubmissionDraft, capabilities: Capabilities): reado
       return [
         ...nameProblems(task, tasks, path),
         ...modelProblems(task.model, `${path}/model`, capabilities),
-        ...toolProblems(task.tools, `${path}/tools`, known),
+        ...unknownToolProblems(task.tools, `${path}/tools`, known),
         ...schemaTextProblems(task, path),
         ...(draft.options.workflow === 'SEQUENTIAL' ? orderProblems(task, tasks, path) : []),
       ]
@@ -165,7 +165,7 @@ function nameProblems(
 
 function schemaTextProblems({ outputSchema }: TaskDraft, path: string): readonly Problem[] {
   if (outputSchema === undefined) return []
-  const read = parseJsonText(outputSchema)
+  const read = tryParseJson(outputSchema)
   return read.ok ? [] : [{ path: `${path}/outputSchema`, message: `is not JSON: ${read.why}` }]
 }
 
@@ -259,7 +259,7 @@ export function standing(refusals: readonly Refusal[], body: unknown): readonly 
 }
 
 function textAt(body: unknown, path: string): string | undefined {
-  return JSON.stringify(valueAt(body, path))
+  return JSON.stringify(valueAtPointer(body, path))
 }
 
 /** What a place is called, from the outside in: `Task 2 › tools`. */

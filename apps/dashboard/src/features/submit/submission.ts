@@ -4,7 +4,7 @@
  * S1 The body has what belongs to the level and the ensemble that are chosen, and nothing else.
  * S2 Nothing that was typed is mended: what does not fit goes into the body as it is, and is told there.
  */
-import { parseJsonText } from '../../ui/schema-form/form-draft.ts'
+import { tryParseJson } from '../../ui/schema-form/form-draft.ts'
 import {
   chosenOverrides,
   type OverrideDraft,
@@ -60,7 +60,7 @@ function inputsOf(
 
 function taskBody({ key: _key, ...task }: TaskDraft, tasks: readonly TaskDraft[]): object {
   const { outputSchema, context } = task
-  const read = outputSchema === undefined ? undefined : parseJsonText(outputSchema)
+  const read = outputSchema === undefined ? undefined : tryParseJson(outputSchema)
   return withoutNothing({
     ...task,
     context: context?.map((other) => referenceTo(other, tasks)),

@@ -2,7 +2,7 @@ import { runStateAfter, type TaskState } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'
-import { emptyRunLog, withEvents, type RunEventLog } from '../../api/run-log.ts'
+import { emptyRunLog, withEvents, type FollowedLog } from '../../api/run-log.ts'
 import { notesOf } from './attempt-notes.ts'
 import { historyAfter, NO_HISTORY, type RunHistory } from './history.ts'
 import { timelineOf, type TimelineModel } from './timeline-model.ts'
@@ -74,7 +74,7 @@ function randomRun(seed: number): readonly LoggedRunEvent[] {
 }
 
 interface Shown {
-  readonly log: RunEventLog
+  readonly log: FollowedLog
   readonly history: RunHistory
   readonly model: TimelineModel
 }

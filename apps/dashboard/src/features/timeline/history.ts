@@ -2,7 +2,7 @@
  * Pure: what the events of a run tell that its state no longer holds: attempts that were followed by
  * another, with their work, and when a model was switched, a cancel asked for, a run taken up again.
  */
-import { stateAfter, type RunEventLog } from '../../api/run-log.ts'
+import { stateAfter, type FollowedLog } from '../../api/run-log.ts'
 
 import type { TaskState } from '@tutti/protocol'
 import type { TimelineMark } from './spans.ts'
@@ -20,7 +20,7 @@ export interface RunHistory {
 export const NO_HISTORY: RunHistory = { count: 0, attempts: new Map(), marks: [] }
 
 /** The history with the events of the log that it does not know yet. */
-export function historyAfter(history: RunHistory, log: RunEventLog): RunHistory {
+export function historyAfter(history: RunHistory, log: FollowedLog): RunHistory {
   if (history.count === log.events.length) return history
   if (history.count > log.events.length) return historyAfter(NO_HISTORY, log)
   const attempts = new Map(history.attempts)
@@ -36,7 +36,7 @@ export function historyAfter(history: RunHistory, log: RunEventLog): RunHistory 
 }
 
 /** The attempt that another one follows with this event. */
-function endedAttempt(log: RunEventLog, seq: number): TaskState | undefined {
+function endedAttempt(log: FollowedLog, seq: number): TaskState | undefined {
   const event = log.events[seq]
   if (event?.type !== 'task_started' || event.attempt < 2) return undefined
   const before = stateAfter(log, seq).tasks.find(({ name }) => name === event.taskName)
@@ -45,7 +45,7 @@ function endedAttempt(log: RunEventLog, seq: number): TaskState | undefined {
     : before
 }
 
-function markOf({ events, instants }: RunEventLog, seq: number): TimelineMark | undefined {
+function markOf({ events, instants }: FollowedLog, seq: number): TimelineMark | undefined {
   const event = events[seq]
   const atMs = instants[seq] ?? 0
   switch (event?.type) {

@@ -1,7 +1,7 @@
 import { runStateAfter, type LoggedRunEvent, type RunState, type TaskState } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { emptyRunLog, withEvents, type RunEventLog } from '../../api/run-log.ts'
+import { emptyRunLog, withEvents, type FollowedLog } from '../../api/run-log.ts'
 import { historyAfter, NO_HISTORY } from './history.ts'
 import { timelineOf, type TimelineModel, type TimelineRow } from './timeline-model.ts'
 
@@ -115,7 +115,7 @@ const failed = (name: string, ms: number, fields: object = {}): Event => ({
 const logged = (events: readonly Event[]): readonly LoggedRunEvent[] =>
   events.map((event, seq) => ({ ...event, seq, id: `e${seq}`, runId: 'run-1' })) as never
 
-function logOf(...events: readonly Event[]): RunEventLog {
+function logOf(...events: readonly Event[]): FollowedLog {
   return withEvents(emptyRunLog(), logged(events))
 }
 

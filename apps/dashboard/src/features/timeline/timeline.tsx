@@ -8,7 +8,7 @@ import { sheetOf } from './scale.ts'
 import { Score } from './score.tsx'
 import { timelineOf, type TimelineModel } from './timeline-model.ts'
 
-import type { RunEventLog } from '../../api/run-log.ts'
+import type { FollowedLog } from '../../api/run-log.ts'
 import type { Selection } from '../../api/selection.ts'
 import type { RunState } from '@tutti/protocol'
 
@@ -22,7 +22,7 @@ export function Timeline({
   readonly state: RunState
   readonly selection: Selection | undefined
   readonly onSelect: (selection: Selection) => void
-  readonly log?: RunEventLog | undefined
+  readonly log?: FollowedLog | undefined
 }) {
   const shownMs = useContext(ShownTime)
   const model = useModel(state, log, shownMs)
@@ -58,14 +58,14 @@ export function Timeline({
 }
 
 /** Whether the log has the end of its run. */
-function isTold({ events }: RunEventLog): boolean {
+function isTold({ events }: FollowedLog): boolean {
   return events.at(-1)?.type === 'run_result'
 }
 
 /** The model of the run; rows that have not changed are kept. */
 function useModel(
   state: RunState,
-  log: RunEventLog | undefined,
+  log: FollowedLog | undefined,
   untilMs: number | undefined,
 ): TimelineModel {
   const history = useRef(NO_HISTORY)

@@ -6,7 +6,7 @@ import { useStore } from '../../lib/store.ts'
 import { draftOf, checkDraft } from '../../ui/schema-form/form-draft.ts'
 import { initialValue } from '../../ui/schema-form/initial-value.ts'
 import { failureProblems } from '../../api/failure.ts'
-import { valueAt } from '../../ui/schema-form/pointer.ts'
+import { valueAtPointer } from '../../ui/schema-form/pointer.ts'
 import { useServer } from '../../api/server.ts'
 import {
   keepDraft,
@@ -81,7 +81,7 @@ function refusedInput(call: BenchCall | undefined, value: unknown): readonly Pro
   return failureProblems(call.outcome.error)
     .filter(({ path }) => path === INPUT || path.startsWith(`${INPUT}/`))
     .map((problem) => ({ ...problem, path: problem.path.slice(INPUT.length) }))
-    .filter(({ path }) => isSame(valueAt(call.input, path), valueAt(value, path)))
+    .filter(({ path }) => isSame(valueAtPointer(call.input, path), valueAtPointer(value, path)))
 }
 
 function isSame(one: unknown, other: unknown): boolean {

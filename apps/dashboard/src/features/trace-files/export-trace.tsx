@@ -10,10 +10,10 @@ import styles from './export-trace.module.css'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-import type { RunEventLog } from '../../api/run-log.ts'
+import type { FollowedLog } from '../../api/run-log.ts'
 
 /** A button with the files that a run can be had as. */
-export function ExportTrace({ runId, log }: { readonly runId: string; readonly log: RunEventLog }) {
+export function ExportTrace({ runId, log }: { readonly runId: string; readonly log: FollowedLog }) {
   const { items, failure } = useExports(runId, log)
   return (
     <div className={styles['export']}>
@@ -30,7 +30,7 @@ export function ExportTrace({ runId, log }: { readonly runId: string; readonly l
 /** Returns the menu items, and why the last export failed. */
 function useExports(
   runId: string,
-  log: RunEventLog,
+  log: FollowedLog,
 ): { readonly items: readonly MenuItem[]; readonly failure: string | undefined } {
   const { client } = useServer()
   const name = exportName(log.state.ensemble, runId)

@@ -14,7 +14,7 @@ import {
 } from '@tutti/protocol'
 
 import { formatBytes } from '../../lib/format.ts'
-import { type RunEventLog, emptyRunLog, withEvents } from '../../api/run-log.ts'
+import { type FollowedLog, emptyRunLog, withEvents } from '../../api/run-log.ts'
 import { traceState } from './trace-state.ts'
 import { factsOfEvents, factsOfTrace, type TraceFacts } from './trace-facts.ts'
 
@@ -28,7 +28,7 @@ export type ReadFile =
       readonly state: RunState
       readonly facts: TraceFacts
       /** When the file holds events: it can be replayed. */
-      readonly log?: RunEventLog
+      readonly log?: FollowedLog
       /** When it was, in milliseconds since 1970. */
       readonly at: number
     }
@@ -137,7 +137,7 @@ function atWhole(message: string): Problem {
 type ReadEvents =
   | {
       readonly ok: true
-      readonly log: RunEventLog
+      readonly log: FollowedLog
       /** Types of events that this version does not know, each once; they are left out. */
       readonly unknownTypes: readonly string[]
     }

@@ -2,7 +2,7 @@
 import { parseDurationMs } from './trace-state-values.ts'
 import { formatDuration, plural } from '../../lib/format.ts'
 
-import type { RunEventLog } from '../../api/run-log.ts'
+import type { FollowedLog } from '../../api/run-log.ts'
 import type { ExecutionTrace, RunState, TaskTrace } from '@tutti/protocol'
 
 /** One table of things that the views of a run have no place for. */
@@ -48,7 +48,7 @@ export function factsOfTrace(trace: ExecutionTrace, state: RunState): TraceFacts
 }
 
 /** The facts of a list of events. */
-export function factsOfEvents(log: RunEventLog, unknownTypes: readonly string[]): TraceFacts {
+export function factsOfEvents(log: FollowedLog, unknownTypes: readonly string[]): TraceFacts {
   const isWhole = log.events[0]?.type === 'run_queued'
   const missing = [
     ...(isWhole ? [] : ['the beginning of the run']),

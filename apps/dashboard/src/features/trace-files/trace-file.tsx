@@ -16,14 +16,14 @@ import styles from './trace-file.module.css'
 
 import type { RunState, Problem } from '@tutti/protocol'
 
-import type { RunEventLog } from '../../api/run-log.ts'
+import type { FollowedLog } from '../../api/run-log.ts'
 import type { TraceFacts, TraceTable } from './trace-facts.ts'
 
 /** The page; `children` shows the run that a file tells of, with its log when the file is one. */
 export function TraceFile({
   children,
 }: {
-  readonly children: (state: RunState, log?: RunEventLog) => ReactNode
+  readonly children: (state: RunState, log?: FollowedLog) => ReactNode
 }) {
   const { opened, open, close } = useOpenedFile()
   const [isOver, setOver] = useState(false)

@@ -4,7 +4,7 @@
  */
 import { type Problem, describeProblems } from '@tutti/protocol'
 
-import { above, isWithin, valueAt, withoutValueAt, withValueAt } from './pointer.ts'
+import { above, isWithin, valueAtPointer, withoutValueAt, withValueAt } from './pointer.ts'
 import { withDefaults } from './initial-value.ts'
 
 /** A value, and the parts of it that cannot be read. */
@@ -29,14 +29,14 @@ export function withValue(draft: FormDraft, path: string, value: unknown): FormD
 /** The draft without what is at a place. */
 export function withoutValue(draft: FormDraft, path: string): FormDraft {
   const holder = above(path) ?? ''
-  const place = Array.isArray(valueAt(draft.value, holder)) ? holder : path
+  const place = Array.isArray(valueAtPointer(draft.value, holder)) ? holder : path
   // Items that come later have another place now, so what was broken in the list is forgotten.
   return { value: withoutValueAt(draft.value, path), broken: notAround(draft.broken, place) }
 }
 
 /** The draft with the text of a place that is meant to be JSON: its value when it is, else the text. */
 export function withJson(draft: FormDraft, path: string, text: string): FormDraft {
-  const read = parseJsonText(text)
+  const read = tryParseJson(text)
   if (read.ok) return withValue(draft, path, read.value)
   return { ...draft, broken: { ...notAround(draft.broken, path), [path]: text } }
 }
@@ -44,7 +44,7 @@ export function withJson(draft: FormDraft, path: string, text: string): FormDraf
 /** What cannot be read. */
 export function brokenProblems({ broken }: FormDraft): readonly Problem[] {
   return Object.entries(broken).flatMap(([path, text]) => {
-    const read = parseJsonText(text)
+    const read = tryParseJson(text)
     return read.ok ? [] : [{ path, message: `is not JSON: ${read.why}` }]
   })
 }
@@ -55,7 +55,7 @@ export type ReadJson =
   | { readonly ok: false; readonly why: string }
 
 /** Reads a text that is meant to be JSON. */
-export function parseJsonText(text: string): ReadJson {
+export function tryParseJson(text: string): ReadJson {
   if (text.trim() === '') return { ok: false, why: 'it is empty' }
   try {
     return { ok: true, value: JSON.parse(text) }

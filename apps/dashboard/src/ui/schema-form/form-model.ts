@@ -14,7 +14,7 @@ import {
   numberOf,
   partsOf,
   resolveNode,
-  textOf,
+  keywordText,
   type FormSchema,
 } from './schema.ts'
 import { childPointer } from './pointer.ts'
@@ -118,8 +118,8 @@ function fieldAt(schema: unknown, place: Place, whole: Whole): FormField {
 function baseOf(schema: FormSchema, place: Place, isNullable: boolean): FieldBase {
   return {
     pointer: place.pointer,
-    label: textOf(schema.title) ?? place.label,
-    description: textOf(schema.description),
+    label: keywordText(schema.title) ?? place.label,
+    description: keywordText(schema.description),
     hint: hintOf(schema),
     isRequired: place.isRequired,
     isItem: place.isItem ?? false,

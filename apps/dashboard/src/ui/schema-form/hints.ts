@@ -1,5 +1,5 @@
 /** What a schema asks of a value, in a few words under its field. Pure. */
-import { numberOf, textOf, type FormSchema } from './schema.ts'
+import { numberOf, keywordText, type FormSchema } from './schema.ts'
 
 /** The hint; undefined when there is nothing to say. */
 export function hintOf(schema: FormSchema): string | undefined {
@@ -12,7 +12,7 @@ export function hintOf(schema: FormSchema): string | undefined {
     countHint(schema.minLength, schema.maxLength, 'character'),
     countHint(schema.minItems, schema.maxItems, 'item'),
     schema.uniqueItems === true ? 'each once' : undefined,
-    patternHint(textOf(schema.pattern)),
+    patternHint(keywordText(schema.pattern)),
     defaultHint(schema.default),
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : parts.join(', ')
@@ -28,7 +28,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 function formatHint({ format, type }: FormSchema): string | undefined {
   if (type === 'integer') return 'a whole number'
-  const text = textOf(format)
+  const text = keywordText(format)
   if (text === undefined || text === 'date') return undefined
   return FORMATS[text] ?? (['multiline', 'textarea', 'markdown'].includes(text) ? undefined : text)
 }

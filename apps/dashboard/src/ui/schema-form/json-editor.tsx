@@ -2,7 +2,7 @@
 import { useState } from 'react'
 
 import { TextArea } from '../controls/inputs.tsx'
-import { parseJsonText } from './form-draft.ts'
+import { tryParseJson } from './form-draft.ts'
 
 import type { FieldControl } from '../controls/field.tsx'
 
@@ -22,7 +22,7 @@ export function JsonEditor({
 }) {
   const [typed, setTyped] = useState('')
   const pretty = value === undefined ? '' : JSON.stringify(value, undefined, 2)
-  const read = parseJsonText(typed)
+  const read = tryParseJson(typed)
   // What was typed keeps its form as long as it says the same.
   const isSame = read.ok && JSON.stringify(read.value) === JSON.stringify(value)
   return (

@@ -4,7 +4,7 @@
  * P1 Every problem is told at one place: its own field, else the nearest one round it, else at the whole.
  * P2 A field that nobody has come to yet is not told that it is empty.
  */
-import { above, valueAt } from './pointer.ts'
+import { above, valueAtPointer } from './pointer.ts'
 
 import type { Problem } from '@tutti/protocol'
 
@@ -47,7 +47,7 @@ export function shownProblems(
 ): readonly Problem[] {
   return problems.filter(({ path }) => {
     if (touched.has(path)) return true
-    const there = valueAt(value, path)
+    const there = valueAtPointer(value, path)
     const isEmpty = there === undefined || there === null || there === ''
     return !isEmpty && !(Array.isArray(there) && there.length === 0)
   })

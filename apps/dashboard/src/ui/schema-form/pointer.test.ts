@@ -5,7 +5,7 @@ import {
   isWithin,
   keysOf,
   childPointer,
-  valueAt,
+  valueAtPointer,
   withoutValueAt,
   withValueAt,
 } from './pointer.ts'
@@ -31,11 +31,11 @@ describe('pointers', () => {
 
 describe('values by pointers', () => {
   it('are read; what is inherited is not there', () => {
-    expect(valueAt(value, '/a/1/b~1c')).toBe(2)
-    expect(valueAt(value, '/x~0y')).toBeNull()
-    expect(valueAt(value, '')).toBe(value)
-    expect(valueAt(value, '/a/5')).toBeUndefined()
-    expect(valueAt({}, '/toString')).toBeUndefined()
+    expect(valueAtPointer(value, '/a/1/b~1c')).toBe(2)
+    expect(valueAtPointer(value, '/x~0y')).toBeNull()
+    expect(valueAtPointer(value, '')).toBe(value)
+    expect(valueAtPointer(value, '/a/5')).toBeUndefined()
+    expect(valueAtPointer({}, '/toString')).toBeUndefined()
   })
 
   it('are set without a change of the old value', () => {

@@ -25,7 +25,7 @@ export function isWithin(path: string, place: string): boolean {
 }
 
 /** The value that a pointer points to; undefined when there is none. */
-export function valueAt(value: unknown, path: string): unknown {
+export function valueAtPointer(value: unknown, path: string): unknown {
   let current = value
   for (const key of keysOf(path)) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) {

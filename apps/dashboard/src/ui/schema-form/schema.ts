@@ -4,7 +4,7 @@
  */
 import { isJsonObject } from '@tutti/protocol'
 
-import { valueAt } from './pointer.ts'
+import { valueAtPointer } from './pointer.ts'
 
 /** The keywords that a form looks at; every one may be absent. */
 export interface FormSchema {
@@ -71,7 +71,7 @@ export function partsOf(keyword: unknown): readonly (readonly [string, unknown])
 }
 
 /** A text of a keyword; undefined when it is none. */
-export function textOf(keyword: unknown): string | undefined {
+export function keywordText(keyword: unknown): string | undefined {
   return typeof keyword === 'string' && keyword !== '' ? keyword : undefined
 }
 
@@ -98,8 +98,9 @@ function followed(schema: unknown, root: FormSchema): FormSchema | undefined {
 function referred(reference: unknown, root: FormSchema): unknown {
   if (typeof reference !== 'string') return undefined
   if (reference === '#') return root
-  if (reference.startsWith('#/')) return valueAt(root, decodeURIComponent(reference.slice(1)))
-  return valueAt(root, `/$defs/${reference}`)
+  if (reference.startsWith('#/'))
+    return valueAtPointer(root, decodeURIComponent(reference.slice(1)))
+  return valueAtPointer(root, `/$defs/${reference}`)
 }
 
 /** Both nodes at once; undefined when they say different things that a form would have to choose from. */

@@ -1,7 +1,7 @@
 /** Which variant of a union a value is, and what variants are called. Pure. */
 import { describeProblems } from '@tutti/protocol'
 
-import { partsOf, resolveNode, textOf, type FormSchema } from './schema.ts'
+import { partsOf, resolveNode, keywordText, type FormSchema } from './schema.ts'
 
 /** The place of the variant that a value fits, or comes closest to; the first when there is no value. */
 export function chosenVariant(
@@ -54,7 +54,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 }
 
 function nameOf(node: FormSchema): string {
-  const title = textOf(node.title)
+  const title = keywordText(node.title)
   if (title !== undefined) return title
   for (const [, part] of partsOf(node.properties)) {
     const constant: unknown =
@@ -62,7 +62,7 @@ function nameOf(node: FormSchema): string {
     if (typeof constant === 'string') return constant
   }
   if (Object.hasOwn(node, 'const')) return JSON.stringify(node.const)
-  const type = textOf(node.type)
+  const type = keywordText(node.type)
   if (type === undefined) return 'any'
   return TYPE_NAMES[type] ?? type
 }
