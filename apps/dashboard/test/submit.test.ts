@@ -113,7 +113,7 @@ describe('level 1', () => {
       await submit(page)
       const summary = page.getByRole('group', { name: 'Problems' })
       await expect.poll(() => summary.evaluate((box) => box === document.activeElement)).toBe(true)
-      await expect.poll(() => summary.innerText()).toContain('1 problem to mend')
+      await expect.poll(() => summary.innerText()).toContain('1 problem to fix')
       await expect.poll(() => toldAt(field(page, 'audience'))).toContain('Is required')
       await expect.poll(() => field(page, 'audience').getAttribute('aria-invalid')).toBe('true')
       await page.keyboard.press('Tab')

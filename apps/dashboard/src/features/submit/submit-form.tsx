@@ -174,7 +174,7 @@ function ProblemSummary({
       aria-label="Problems"
       className={styles['summary']}
     >
-      <p>{`${plural(problems.length, 'problem')} to mend before the run can begin`}</p>
+      <p>{`${plural(problems.length, 'problem')} to fix before the run can begin`}</p>
       <ul>
         {problems.map(({ path, message }) => (
           <li key={`${path} ${message}`}>
