@@ -41,10 +41,8 @@ export type Answer<Value = string> =
   /** Nobody answered in time, or the reviewer lets the tool go on without an answer. */
   | { readonly answered: false; readonly timedOut: boolean }
 
-/** What a reviewer is asked. */
-export interface ApprovalRequest {
-  /** What the tool is about to do, in its own words. */
-  readonly description: string
+/** The tool call under review. */
+interface CallUnderReview {
   readonly toolName: string
   readonly callId: string
   readonly agentRole: string
@@ -64,6 +62,12 @@ export interface ApprovalRequest {
    * and the call has made no step and is not a step itself. Taken as false where it is not said.
    */
   readonly isRepeatable?: boolean
+}
+
+/** A request to a reviewer. */
+export interface ApprovalRequest extends CallUnderReview {
+  /** Description of the call by its tool. */
+  readonly description: string
   /** Whether it asks for an answer, not for the approval of the call. */
   readonly asksForAnswer?: boolean
   /** The problems of an edited input; none when it fits. */

@@ -57,17 +57,15 @@ export interface TypedTool<Input, Output = string, Source = Input>
   execute(input: Input, context: ToolContext<Input>): Promise<string | ToolResult | Output>
 }
 
-/** The context of one tool call. Its members can be destructured: none needs `this`. */
-export interface ToolContext<Input = unknown> {
-  /** Aborts when the call is cancelled or has timed out. */
-  readonly signal: AbortSignal
+/** Identity and origin of one tool call. */
+interface ToolCallInfo {
+  /** The model's own id of the call. */
+  readonly callId: string
   /**
    * Identity of this call: of its run, task, attempt, turn and the model's own id. A tool that is called
    * twice with the same key is asked to do the same thing once.
    */
   readonly idempotencyKey: string
-  /** The model's own id of the call. */
-  readonly callId: string
   /** Role of the agent that called, or `unknown`. */
   readonly agentRole: string
   /** Name of the task the call belongs to, if any. */
@@ -76,18 +74,37 @@ export interface ToolContext<Input = unknown> {
   readonly runId?: string
   /** The request of the agent or MCP client that started the run; absent when it came over another API. */
   readonly request?: CallerRequest
+  /** W3C trace context for what the call sends out, such as `00-<trace>-<span>-01`; undefined with no trace. */
+  readonly traceparent: string | undefined
+  /** W3C `tracestate`: passed on unchanged, and never without `traceparent`. */
+  readonly tracestate?: string | undefined
+}
+
+/** Reports of a tool while it works. */
+interface ToolReports {
+  /** Reports progress to the readers of the run. */
+  readonly reportProgress: (progress: string | ToolProgress) => void
+  /** Reports a changed file of the workspace. */
+  readonly reportFileChange: (change: FileChange) => void
+  /**
+   * Reports a request to another agent, as it happens. Its usage counts for the budgets of the task and of
+   * the run.
+   */
+  readonly reportAgent: (report: AgentReport) => void
+}
+
+/** The context of one tool call. Its members can be destructured: none needs `this`. */
+export interface ToolContext<Input = unknown> extends ToolCallInfo, ToolReports {
+  /** Aborts when the call is cancelled or has timed out. */
+  readonly signal: AbortSignal
   /** Time, as the run measures it: what waits by it can be tested without waiting. */
   readonly clock: Clock
   /** A logger for this tool. */
   readonly logger: Logger
-  /** The tool's own measures, beside the counts and durations that every tool has. */
+  /** The tool's own measurements, in addition to the counts and durations of every tool. */
   readonly metrics: ToolMeter
-  /** Whether there is a reviewer to ask. */
+  /** Whether anything can decide a review. */
   readonly hasReviewer: boolean
-  /** Says how far the call is, to whoever follows the run. */
-  readonly reportProgress: (progress: string | ToolProgress) => void
-  /** Says that the tool has changed a file of the workspace. */
-  readonly reportFileChange: (change: FileChange) => void
   /**
    * Asks the reviewer and waits; the tool's time limit stands still meanwhile. CONTINUE and EDIT come
    * back, with an edit that fits the tool's schema. REJECT and EXIT_EARLY are thrown, so that a body
@@ -111,17 +128,8 @@ export interface ToolContext<Input = unknown> {
     question: string,
     options?: AnswerOptions<Schema>,
   ) => Promise<Answer<ValueOf<Schema>>>
-  /**
-   * Tells of a request to another agent, as it happens. What it says was used counts for the budgets of
-   * the task and of the run.
-   */
-  readonly reportAgent: (report: AgentReport) => void
-  /** What this call may still use, at this moment. */
+  /** Returns what this call may still use. */
   readonly remaining: () => Remaining
-  /** W3C trace context for what the call sends out, such as `00-<trace>-<span>-01`; undefined with no trace. */
-  readonly traceparent: string | undefined
-  /** What goes with it: sent on as it is, and never without it. */
-  readonly tracestate?: string | undefined
   /**
    * Calls another tool as a part of this call: with its signal, reviewer, metrics and logger, and within
    * its time. The outcome is reported as a step of this call.

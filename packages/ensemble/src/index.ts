@@ -69,18 +69,18 @@ export {
   type Task,
   type TaskDefinition,
 } from './definition/task.ts'
-export type { ReviewTimeoutAction, ReviewTiming, Workflow } from '@tutti/protocol'
+export type { ReviewTimeoutAction, ReviewTiming, RunMetrics, Workflow } from '@tutti/protocol'
 
 // To run
 export type { ContextOutput } from './definition/handler.ts'
 export type { ResumePoint, RunOptions } from './run/run-options.ts'
-export type { RunEnding, RunMetrics, RunResult } from './run/run-result.ts'
+export type { RunEnding, RunResult } from './run/run-result.ts'
 export type { TaskResult } from './scope/task-outcome.ts'
 export { findUnknownTiers, findUnpriced } from './run/check-options.ts'
 export { narrowedBudget } from './run/narrowed-budget.ts'
 export { assertTextSizes, DEFAULT_TEXT_LIMITS, type TextLimits } from './definition/text-limits.ts'
 export { addTokens, totalTokens, type TokenTotals } from './usage/tokens.ts'
-export { addUsage, NO_USAGE, type Usage } from './usage/usage.ts'
+export { addUsage, ZERO_USAGE, type Usage } from './usage/usage.ts'
 
 // To steer
 export { applyToUnowned, type AppliedCommand, type UnownedRun } from './steering/unowned-run.ts'

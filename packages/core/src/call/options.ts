@@ -1,4 +1,4 @@
-/** The surroundings of tool calls: what a run, a pipeline or a test gives to the calls it makes. */
+/** Options of tool calls, as a run, a pipeline or a test sets them. */
 import type { CallerRequest } from '../caller-request.ts'
 import type { TimedAgentReport } from '../agent-report.ts'
 import type { ApprovalOptions, Reviewer } from '../approval.ts'
@@ -15,39 +15,11 @@ import type { NestedToolCall, ToolCall, ToolCallOutcome } from './outcome.ts'
  */
 export const CANCEL_GRACE_MS = 5_000
 
-/** Surroundings of a call. What its listeners throw is logged and changes nothing, but for `onBegin`. */
-export interface RunToolOptions {
-  readonly signal?: AbortSignal
-  readonly clock?: Clock
-  readonly logger?: Logger
+/** The origin of a call. */
+interface ToolCallOrigin {
   readonly agentRole?: string
   readonly taskName?: string
   readonly runId?: string
-  /** Stable identity of the call. @default the model's id of the call */
-  readonly idempotencyKey?: string
-  /** How long a cancelled tool may take to stop, in milliseconds. @default 5000 */
-  readonly graceMs?: number
-  /** Whom tools ask for approval. */
-  readonly reviewer?: Reviewer
-  /** Defaults for the questions of tools. @default 5 minutes, then EXIT_EARLY */
-  readonly approvalDefaults?: ApprovalOptions
-  /** Where calls are counted. */
-  readonly metrics?: ToolMetrics
-  /** Bounds the calls of whoever shares it, besides the limiter that a tool may have of its own. */
-  readonly limiter?: Limiter
-  /**
-   * Told once of each call, just before its body does anything: its arguments fit, and its reviewer has
-   * agreed where the tool needs approval. The body waits for the promise, and its time limit with it. What
-   * this throws, or rejects with, is the outcome as if the body had thrown it. Calls that a tool makes as a
-   * part of its own are not told.
-   */
-  readonly onBegin?: (call: ToolCall, tool: AgentTool) => void | Promise<void>
-  /** Told how far a call is. */
-  readonly onProgress?: (call: ToolCall, progress: ToolProgress) => void
-  /** Told of requests to other agents, as they happen. */
-  readonly onAgentReport?: (call: ToolCall, report: TimedAgentReport) => void
-  /** What the task and the run of the call may still use. @default no limit */
-  readonly remaining?: () => Remaining
   /**
    * W3C trace context that the call is made in, which it is given a span of its own in; or what gives the context of
    * that very call by its id, to a tool that asks.
@@ -57,8 +29,43 @@ export interface RunToolOptions {
   readonly tracestate?: string
   /** The request of the agent or MCP client that led to the call. */
   readonly request?: CallerRequest
-  /** Told of files that a call has changed. */
+}
+
+/** Listeners of a call. Their errors are logged and change nothing, except for `onBegin`. */
+interface ToolCallListeners {
+  /**
+   * Called once for each call, just before its body does anything: its arguments are valid, and its reviewer has
+   * approved it where the tool needs approval. The body and its time limit wait for the promise. An error of this
+   * listener is the outcome as if the body had thrown it. Not called for nested calls of a tool.
+   */
+  readonly onBegin?: (call: ToolCall, tool: AgentTool) => void | Promise<void>
+  /** Called with the progress of a call. */
+  readonly onProgress?: (call: ToolCall, progress: ToolProgress) => void
+  /** Called with requests to other agents, as they happen. */
+  readonly onAgentReport?: (call: ToolCall, report: TimedAgentReport) => void
+  /** Called with files that a call has changed. */
   readonly onFileChange?: (call: ToolCall, change: FileChange) => void
-  /** Told of each call that a tool made as a part of its own, as it ends. */
+  /** Called with each nested call of a tool, as it ends. */
   readonly onNestedOutcome?: (call: NestedToolCall, outcome: ToolCallOutcome) => void
+}
+
+/** Options of a tool call. */
+export interface RunToolOptions extends ToolCallOrigin, ToolCallListeners {
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+  readonly logger?: Logger
+  /** Stable identity of the call. @default the model's id of the call */
+  readonly idempotencyKey?: string
+  /** Time for a cancelled tool to stop, in milliseconds. @default 5000 */
+  readonly graceMs?: number
+  /** Decides the approvals of tools. */
+  readonly reviewer?: Reviewer
+  /** Defaults for the questions of tools. @default 5 minutes, then EXIT_EARLY */
+  readonly approvalDefaults?: ApprovalOptions
+  /** Where calls are counted. */
+  readonly metrics?: ToolMetrics
+  /** Bounds the calls of all its users, in addition to the limiter of a tool. */
+  readonly limiter?: Limiter
+  /** Returns what the task and the run of the call may still use. @default no limit */
+  readonly remaining?: () => Remaining
 }

@@ -14,7 +14,7 @@ import { narrowedBudget } from '../run/narrowed-budget.ts'
 import { startRun } from '../run/start-run.ts'
 import { inputsFrom } from './inputs-from.ts'
 import { CallerReviewer } from './caller-reviewer.ts'
-import { UpdateQueue } from './update-queue.ts'
+import { AgentUpdates } from './update-queue.ts'
 
 import type { Budget } from '../usage/budget.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
@@ -46,7 +46,7 @@ async function* answer(
   options: AgentRunOptions,
   request: LocalAgentRequest,
 ): AsyncGenerator<AgentUpdate, AgentAnswer> {
-  const queue = new UpdateQueue<AgentUpdate>()
+  const queue = new AgentUpdates<AgentUpdate>()
   const reviewer = request.hasReviewer ? new CallerReviewer(ensemble.name, request) : undefined
   const { result } = begin(ensemble, request, {
     ...options,

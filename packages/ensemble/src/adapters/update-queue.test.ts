@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 
-import { UpdateQueue } from './update-queue.ts'
+import { AgentUpdates } from './update-queue.ts'
 
 it('an update queue gives what is added, in order, until it is closed', async () => {
-  const queue = new UpdateQueue<number>()
+  const queue = new AgentUpdates<number>()
   const { promise, resolve } = Promise.withResolvers<void>()
   queue.closeWith(promise)
   queue.add(1)
@@ -24,7 +24,7 @@ it('an update queue gives what is added, in order, until it is closed', async ()
 })
 
 it('an update queue gives what was added before its close, also when that was a failure', async () => {
-  const queue = new UpdateQueue<number>()
+  const queue = new AgentUpdates<number>()
   queue.add(1)
   queue.closeWith(Promise.reject(new Error('Failed')))
   await new Promise(setImmediate)
@@ -34,7 +34,7 @@ it('an update queue gives what was added before its close, also when that was a 
 })
 
 it('an update queue gives what is added while its last update is read', async () => {
-  const queue = new UpdateQueue<number>()
+  const queue = new AgentUpdates<number>()
   queue.closeWith(Promise.resolve())
   queue.add(1)
   await new Promise(setImmediate)

@@ -1,5 +1,5 @@
 /** Passes updates to one reader, in order. */
-export class UpdateQueue<T> {
+export class AgentUpdates<T> {
   #waiting: T[] = []
   #closed = false
   #wake: (() => void) | undefined

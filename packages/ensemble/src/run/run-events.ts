@@ -46,7 +46,7 @@ export function emitStart({ runId, ensemble, inputs, clock, journal }: RunStart)
 }
 
 /** The parts of the result of a run. */
-export interface EndedRun {
+export interface RunEndParts {
   readonly runId: string
   readonly status: RunEnding
   readonly output: string
@@ -57,7 +57,7 @@ export interface EndedRun {
 }
 
 /** The result of a run. */
-export function toResult({ used, error, ...outcome }: EndedRun): RunResult {
+export function toResult({ used, error, ...outcome }: RunEndParts): RunResult {
   return {
     ...outcome,
     metrics: toRunMetrics(addUsage(used)),

@@ -1,12 +1,18 @@
 /** The handle of a run in flight. */
-import type { DirectiveInput, ReplyTo, RunCommandKind, RunCommandOf } from '@tutti/protocol'
+import type {
+  DirectiveInput,
+  ReplyTo,
+  RunCommandKind,
+  RunCommandOf,
+  RunMetrics,
+} from '@tutti/protocol'
 import type { Directive } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { ModelChoice, ModelSwitch } from '../steering/model-steering.ts'
 import type { CancelRunOptions } from '../steering/steering.ts'
 import type { TaskPhase } from './next.ts'
-import type { RunMetrics, RunResult } from './run-result.ts'
+import type { RunResult } from './run-result.ts'
 
 /** The state of a run at this moment. */
 export interface RunSnapshot {

@@ -2,7 +2,7 @@
 import type { Task } from '../definition/task.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 import type { TuttiError } from '@tutti/core'
-import type { RunEventOf } from '@tutti/protocol'
+import type { RunEventOf, RunMetrics } from '@tutti/protocol'
 
 /** How a run ended. */
 export type RunEnding = RunEventOf<'run_result'>['status']
@@ -26,6 +26,3 @@ export interface RunResult {
    */
   outputOf<Output>(task: Task<Output>): Output | undefined
 }
-
-/** Usage of a run. */
-export type RunMetrics = NonNullable<RunEventOf<'run_result'>['metrics']>

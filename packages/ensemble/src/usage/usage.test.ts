@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { addUsage, toRunMetrics, NO_USAGE, usageFields } from './usage.ts'
+import { addUsage, toRunMetrics, ZERO_USAGE, usageFields } from './usage.ts'
 
 const ONE = {
   inputTokens: 3,
@@ -10,7 +10,7 @@ const ONE = {
 }
 
 it('[L9] usages add up: tokens, calls and costs', () => {
-  const sum = addUsage([ONE, ONE, NO_USAGE])
+  const sum = addUsage([ONE, ONE, ZERO_USAGE])
   expect(sum).toEqual({
     inputTokens: 6,
     outputTokens: 4,
@@ -28,7 +28,7 @@ it('[L9] usages add up: tokens, calls and costs', () => {
     toolCallCount: 2,
     costUsd: 1.5,
   })
-  expect(addUsage([])).toEqual(NO_USAGE)
+  expect(addUsage([])).toEqual(ZERO_USAGE)
 })
 
 it('[L9] what one does not know the sum does not know', () => {

@@ -13,7 +13,7 @@ export interface Usage extends TokenTotals {
 }
 
 /** Work that has not begun. */
-export const NO_USAGE: Usage = {
+export const ZERO_USAGE: Usage = {
   ...NO_TOKENS,
   toolCallCount: 0,
   cost: { inputCost: 0, outputCost: 0 },
