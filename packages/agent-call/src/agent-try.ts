@@ -18,7 +18,7 @@ import {
   type FailedTry,
   type TryTotals,
 } from './failed-try.ts'
-import { inputHash, jsonText } from './json-text.ts'
+import { inputHash, toJsonText } from './json-text.ts'
 import { nextTurn } from './next-turn.ts'
 import { TryInterruption } from './try-interruption.ts'
 import { TryUsage, type Spent } from './try-usage.ts'
@@ -115,7 +115,7 @@ export class AgentTry {
     this.#interruption.start()
     const session = await this.#connect()
     const answer = await this.#converse(session)
-    const { output, text = jsonText(output) } = answer
+    const { output, text = toJsonText(output) } = answer
     const total = { total_cost: this.#usage.costUsd }
     this.#usage.report({ type: 'agent_tool_completed', ...this.#totals(), output, ...total })
     return { kind: 'answered', answer: { ...answer, text } }

@@ -10,7 +10,7 @@
 import { ToolResult, limitText, sleep } from '@tutti/core'
 import { AgentTry, type TryEnd } from './agent-try.ts'
 
-import { jsonText } from './json-text.ts'
+import { toJsonText } from './json-text.ts'
 
 import type { FailedTry } from './failed-try.ts'
 import type { Spent } from './try-usage.ts'
@@ -75,7 +75,7 @@ function toFailure({ name }: ResolvedAgentSettings, end: FailedTry): ToolResult 
   const isNothing = partial === null || (Array.isArray(partial) && partial.length === 0)
   const arrived = isNothing
     ? ''
-    : `\nWhat had arrived: ${limitText(jsonText(partial), SHOWN_PARTIAL_LENGTH)}`
+    : `\nWhat had arrived: ${limitText(toJsonText(partial), SHOWN_PARTIAL_LENGTH)}`
   const result = ToolResult.failure(`Agent "${name}" gave no answer: ${message}${arrived}`)
   return Object.assign(result, {
     structured: { failure, message, retryable, partial, chunksReceived, costUsd },

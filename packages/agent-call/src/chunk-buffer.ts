@@ -1,5 +1,5 @@
 /** Retains the chunks of an answer within a limit. */
-import { jsonText } from './json-text.ts'
+import { toJsonText } from './json-text.ts'
 
 /** Maximum characters of JSON retained: enough for a long answer, and little next to what an agent costs. */
 export const MAX_BUFFERED_LENGTH = 262_144
@@ -33,7 +33,7 @@ export class ChunkBuffer {
 
 function jsonLength(chunk: unknown): number {
   try {
-    return jsonText(chunk).length
+    return toJsonText(chunk).length
   } catch {
     return 0
   }

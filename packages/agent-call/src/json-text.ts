@@ -1,7 +1,7 @@
 /** JSON texts of values: for models, and in one canonical form for comparing and hashing. */
 
 /** Returns a string as it is, and any other value as JSON; a value that has no JSON is empty. */
-export function jsonText(value: unknown): string {
+export function toJsonText(value: unknown): string {
   if (typeof value === 'string') return value
   // Not every value has JSON, although the type of `stringify` says so.
   const text: string | undefined = JSON.stringify(value)

@@ -1,7 +1,7 @@
 /** Connects to agents of this process. */
 import { errorMessage, limitText } from '@tutti/core'
 import { AgentError, isDecided } from './agent-error.ts'
-import { jsonText } from './json-text.ts'
+import { toJsonText } from './json-text.ts'
 
 import type {
   AgentAnswer,
@@ -102,7 +102,7 @@ function toUpdate(value: unknown): AgentUpdate {
   // NOTE: `kind` identifies an update; its author is responsible for the other fields.
   if (KINDS.some((known) => known === kind)) return value as AgentUpdate
   throw new AgentError(
-    `The agent yielded ${limitText(jsonText(value), 200)}, which is no update: wanted an object with kind ${KINDS.join(', ')}`,
+    `The agent yielded ${limitText(toJsonText(value), 200)}, which is no update: wanted an object with kind ${KINDS.join(', ')}`,
     { failureType: 'invalid_response', retryable: false },
   )
 }

@@ -6,7 +6,7 @@
  */
 import { errorMessage } from '@tutti/core'
 import { AgentError, isDecided } from './agent-error.ts'
-import { jsonText } from './json-text.ts'
+import { toJsonText } from './json-text.ts'
 
 import type { ToolSchema } from '@tutti/core'
 import type { AgentAnswer } from './agent-connector.ts'
@@ -52,7 +52,7 @@ export async function nextTurn(
 
 async function replied(
   reply: NonNullable<ResolvedAgentSettings['reply']>,
-  { index, input, answer: { state, output, text = jsonText(output), ...more } }: EndedTurn,
+  { index, input, answer: { state, output, text = toJsonText(output), ...more } }: EndedTurn,
   context: AgentToolContext,
 ): Promise<Next> {
   const { question, questionSchema } = more
@@ -79,7 +79,7 @@ async function replied(
 }
 
 async function reviewed(answer: AgentAnswer, { requestAnswer }: AgentToolContext): Promise<Next> {
-  const { question = jsonText(answer.output), questionSchema: schema } = answer
+  const { question = toJsonText(answer.output), questionSchema: schema } = answer
   const given = await requestAnswer<ToolSchema>(question, {
     onTimeout: 'CONTINUE',
     ...(schema === undefined ? {} : { schema }),
@@ -89,7 +89,7 @@ async function reviewed(answer: AgentAnswer, { requestAnswer }: AgentToolContext
 }
 
 function unanswered({ question, output }: AgentAnswer, why: string): AgentError {
-  return new AgentError(`The agent asks something ${why}: ${question ?? jsonText(output)}`, {
+  return new AgentError(`The agent asks something ${why}: ${question ?? toJsonText(output)}`, {
     failureType: 'input_required',
     retryable: false,
     partial: output,

@@ -80,5 +80,5 @@ export {
 } from './mcp/mcp-server.ts'
 export type { McpForm, McpFormAnswer } from './mcp/open-calls.ts'
 export type { McpOpenOptions } from './mcp/open-server.ts'
-export { McpToolCall, type McpToolCallOptions } from './mcp/tool-call.ts'
+export { McpToolCall, type McpCallOptions } from './mcp/tool-call.ts'
 export { contentText } from './mcp/tool-content.ts'

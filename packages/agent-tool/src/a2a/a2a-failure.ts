@@ -1,8 +1,8 @@
-/** From what the SDK throws to the failure of an agent. */
+/** Converts errors of the SDK to failures of an agent. */
 import { errorMessage } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
 
-/** An error of A2A, as the SDK has it, whichever of its copies made it. */
+/** An A2A error of the SDK, of any installed copy. */
 interface SdkError extends Error {
   readonly reason: string
   /** On REST. */
@@ -18,11 +18,11 @@ const BRAND = Symbol.for('@a2a-js/sdk.A2AError')
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
 
-/** The failure that something thrown by the SDK is; what is none of an agent is not understood. */
+/** Converts an error of the SDK; one that the agent did not send is an invalid response. */
 export function a2aFailure(thrown: unknown): AgentError {
   if (thrown instanceof AgentError) return thrown
-  const said = saidByAgent(thrown)
-  if (said === undefined) {
+  const sent = agentErrorIn(thrown)
+  if (sent === undefined) {
     const message = `The agent answered with what is not A2A: ${errorMessage(thrown)}`
     return new AgentError(message, {
       failureType: 'invalid_response',
@@ -30,38 +30,38 @@ export function a2aFailure(thrown: unknown): AgentError {
       cause: thrown,
     })
   }
-  const { statusCode, envelopeCode, message } = said
+  const { statusCode, envelopeCode, message } = sent
   const code = statusCode ?? envelopeCode
   return new AgentError(`Agent returned error ${code === undefined ? '' : `${code}: `}${message}`, {
     failureType: statusCode === undefined ? 'agent_failed' : 'http_error',
     retryable: false,
-    cause: said,
+    cause: sent,
   })
 }
 
-/** Whether the agent said that it cannot do what it was asked for, and did nothing. */
+/** Whether the agent refused an operation that it does not support, so that it did nothing. */
 export function isRefusal(thrown: unknown): boolean {
-  const said = saidByAgent(thrown)
-  if (said === undefined) return false
-  return said.envelopeCode === METHOD_NOT_FOUND || said.reason === 'UNSUPPORTED_OPERATION'
+  const sent = agentErrorIn(thrown)
+  if (sent === undefined) return false
+  return sent.envelopeCode === METHOD_NOT_FOUND || sent.reason === 'UNSUPPORTED_OPERATION'
 }
 
-/** Whether the agent said that what it was sent does not fit. */
+/** Whether the agent refused the parameters. */
 export function isMisfit(thrown: unknown): boolean {
-  return saidByAgent(thrown)?.envelopeCode === INVALID_PARAMS
+  return agentErrorIn(thrown)?.envelopeCode === INVALID_PARAMS
 }
 
-/** Whether the agent said that there is no such task. */
+/** Whether the agent does not know the task. */
 export function isUnknownTask(thrown: unknown): boolean {
-  return saidByAgent(thrown)?.reason === 'TASK_NOT_FOUND'
+  return agentErrorIn(thrown)?.reason === 'TASK_NOT_FOUND'
 }
 
-/** Whether the agent said something, and it was an error. */
-export function isSaidByAgent(thrown: unknown): boolean {
-  return saidByAgent(thrown) !== undefined
+/** Whether the agent itself sent the error. */
+export function isAgentError(thrown: unknown): boolean {
+  return agentErrorIn(thrown) !== undefined
 }
 
-function saidByAgent(thrown: unknown): SdkError | undefined {
+function agentErrorIn(thrown: unknown): SdkError | undefined {
   if (isSdkError(thrown)) return thrown
   // An error within a stream is wrapped.
   const cause = thrown instanceof Error ? thrown.cause : undefined

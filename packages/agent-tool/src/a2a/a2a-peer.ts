@@ -1,6 +1,6 @@
 /** An agent that is spoken to over A2A, by its SDK; what goes in and out is the JSON of A2A 1.0. */
 import type { AgentCard } from './agent-card.ts'
-import type { A2aNews, A2aRequest, A2aTask } from './wire.ts'
+import type { A2aStreamItem, A2aSendRequest, AgentTask } from './wire.ts'
 import type { Client, RequestOptions } from '@a2a-js/sdk/client'
 
 /** The operations of an agent, for one call. What they throw is the SDK's. */
@@ -12,12 +12,12 @@ export interface A2aPeer {
    */
   readonly losesAppend: boolean
   /** Sends a message and follows what comes of it. */
-  stream(request: A2aRequest): AsyncIterable<A2aNews>
+  stream(request: A2aSendRequest): AsyncIterable<A2aStreamItem>
   /** Sends a message; `waits` asks the agent to answer when it is done, and not at once. */
-  send(request: A2aRequest, options: { readonly waits: boolean }): Promise<A2aNews>
-  getTask(taskId: string): Promise<A2aTask>
+  send(request: A2aSendRequest, options: { readonly waits: boolean }): Promise<A2aStreamItem>
+  getTask(taskId: string): Promise<AgentTask>
   /** Follows a task that is under way: first its snapshot, then what comes. */
-  subscribe(taskId: string): AsyncIterable<A2aNews>
+  subscribe(taskId: string): AsyncIterable<A2aStreamItem>
   cancelTask(taskId: string, signal: AbortSignal): Promise<void>
 }
 
@@ -37,15 +37,15 @@ export async function connectPeer(card: AgentCard, options: A2aPeerOptions): Pro
     signal: options.signal,
     serviceParameters: { ...options.headers },
   }
-  const requestOf = (request: A2aRequest, returnImmediately = false) =>
+  const requestOf = (request: A2aSendRequest, returnImmediately = false) =>
     SendMessageRequest.fromJSON({ ...request, configuration: { returnImmediately } })
   // NOTE: the codecs of the SDK write the JSON of A2A 1.0, which these types are a part of.
-  const taskOf = (task: Parameters<typeof Task.toJSON>[0]) => Task.toJSON(task) as A2aTask
+  const taskOf = (task: Parameters<typeof Task.toJSON>[0]) => Task.toJSON(task) as AgentTask
   async function* newsOf(
     stream: AsyncIterable<Parameters<typeof StreamResponse.toJSON>[0]>,
-  ): AsyncGenerator<A2aNews> {
+  ): AsyncGenerator<A2aStreamItem> {
     // NOTE: as above.
-    for await (const event of stream) yield StreamResponse.toJSON(event) as A2aNews
+    for await (const event of stream) yield StreamResponse.toJSON(event) as A2aStreamItem
   }
   return {
     streams: card.streams,
@@ -55,7 +55,9 @@ export async function connectPeer(card: AgentCard, options: A2aPeerOptions): Pro
       const answer = await client.sendMessage(requestOf(request, !waits), common)
       if ('messageId' in answer) {
         // NOTE: as above.
-        return StreamResponse.toJSON({ payload: { $case: 'message', value: answer } }) as A2aNews
+        return StreamResponse.toJSON({
+          payload: { $case: 'message', value: answer },
+        }) as A2aStreamItem
       }
       return { task: taskOf(answer) }
     },

@@ -9,15 +9,15 @@
 import { USAGE_EXTENSION } from '@tutti/protocol'
 
 import { limitsMetadata } from '../usage-metadata.ts'
-import { answerOf, partialOf } from './answer.ts'
+import { toA2aAnswer, partialOf } from './answer.ts'
 import { takesData, type AgentCard } from './agent-card.ts'
 import { askAgent } from './ask-agent.ts'
 import { UsageLedger } from './usage.ts'
-import { TaskRecord } from './task-record.ts'
+import { AgentTaskState } from './task-state.ts'
 
 import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
 import type { A2aPeer } from './a2a-peer.ts'
-import type { A2aNews, A2aPart, A2aRequest } from './wire.ts'
+import type { A2aStreamItem, A2aPart, A2aSendRequest } from './wire.ts'
 
 /** What a conversation is held with. */
 export interface A2aSessionOptions {
@@ -31,7 +31,7 @@ export class A2aSession implements AgentSession {
   readonly protocol = 'a2a'
   readonly #options: A2aSessionOptions
   readonly #ledger = new UsageLedger()
-  #record = new TaskRecord()
+  #record = new AgentTaskState()
 
   constructor(options: A2aSessionOptions) {
     this.#options = options
@@ -43,7 +43,7 @@ export class A2aSession implements AgentSession {
     const { clock, logger, signal } = call
     const { contextId } = this.#record
     if (this.#record.hasEnded) {
-      this.#record = new TaskRecord(contextId === undefined ? {} : { contextId })
+      this.#record = new AgentTaskState(contextId === undefined ? {} : { contextId })
     }
     const record = this.#record
     const request = this.#request(turn)
@@ -52,7 +52,7 @@ export class A2aSession implements AgentSession {
       const update = this.#update(news)
       if (update !== undefined) yield update
     }
-    yield answerOf(record)
+    yield toA2aAnswer(record)
   }
 
   /** Asks the agent to cancel its task, if there is one that has not ended. Never rejects. */
@@ -72,7 +72,7 @@ export class A2aSession implements AgentSession {
     return partialOf(this.#record)
   }
 
-  #request({ input, index }: AgentTurn): A2aRequest {
+  #request({ input, index }: AgentTurn): A2aSendRequest {
     const { card, call } = this.#options
     const { taskId, contextId } = this.#record
     const metadata = limitsMetadata(call.remaining())
@@ -90,7 +90,7 @@ export class A2aSession implements AgentSession {
     return { message, ...limits }
   }
 
-  #update(news: A2aNews): AgentUpdate | undefined {
+  #update(news: A2aStreamItem): AgentUpdate | undefined {
     const usage = this.#ledger.add(news, this.#record.taskId)
     const used = usage === undefined ? {} : { usage }
     if (this.#options.call.mode === 'streaming') return { kind: 'chunk', chunk: news, ...used }

@@ -1,16 +1,16 @@
 import { AgentError } from '@tutti/agent-call'
 import { expect, test } from 'vitest'
 
-import { answerOf, partialOf } from './answer.ts'
-import { TaskRecord } from './task-record.ts'
+import { toA2aAnswer, partialOf } from './answer.ts'
+import { AgentTaskState } from './task-state.ts'
 
-import type { A2aMessage, A2aNews } from './wire.ts'
+import type { A2aMessage, A2aStreamItem } from './wire.ts'
 
 const made = [{ artifactId: 'a', parts: [{ text: 'made' }] }]
 const said: A2aMessage = { parts: [{ text: 'said' }] }
 
-function recordOf(...all: readonly A2aNews[]): TaskRecord {
-  const record = new TaskRecord()
+function recordOf(...all: readonly A2aStreamItem[]): AgentTaskState {
+  const record = new AgentTaskState()
   for (const news of all) record.apply(news)
   return record
 }
@@ -21,9 +21,9 @@ function taskOf(state: string, more: { message?: A2aMessage; artifacts?: typeof 
   return recordOf({ task: { id: 't', status, ...(artifacts === undefined ? {} : { artifacts }) } })
 }
 
-function failureOf(record: TaskRecord): unknown {
+function failureOf(record: AgentTaskState): unknown {
   try {
-    return answerOf(record)
+    return toA2aAnswer(record)
   } catch (error) {
     return error
   }
@@ -34,7 +34,7 @@ test.each([
   ['else what it says', { message: said }, 'said'],
   ['else nothing', {}, null],
 ])('the answer of a completed task is %s', (_title, more, output) => {
-  expect(answerOf(taskOf('TASK_STATE_COMPLETED', more))).toEqual({
+  expect(toA2aAnswer(taskOf('TASK_STATE_COMPLETED', more))).toEqual({
     kind: 'end',
     state: 'completed',
     output,
@@ -43,7 +43,7 @@ test.each([
 })
 
 test('a message says no more than that the agent has answered', () => {
-  expect(answerOf(recordOf({ message: said }))).toMatchObject({ state: 'open', output: 'said' })
+  expect(toA2aAnswer(recordOf({ message: said }))).toMatchObject({ state: 'open', output: 'said' })
 })
 
 test.each([
@@ -51,7 +51,7 @@ test.each([
   ['else what it made', { artifacts: made }, 'made'],
   ['else that there is one', {}, 'The agent needs more input'],
 ])('the question of a task is %s', (_title, more, question) => {
-  expect(answerOf(taskOf('TASK_STATE_INPUT_REQUIRED', more))).toEqual({
+  expect(toA2aAnswer(taskOf('TASK_STATE_INPUT_REQUIRED', more))).toEqual({
     kind: 'end',
     state: 'input_required',
     output: question,

@@ -1,23 +1,23 @@
-/** From where a task stands to the answer of a turn, or to why there is none. Pure. */
+/** Converts a settled task to the answer of a turn, or to a failure. Pure. */
 import { AgentError } from '@tutti/agent-call'
 
 import { outputOf, type A2aOutput } from './output.ts'
 
 import type { AgentAnswer, AgentErrorOptions } from '@tutti/agent-call'
-import type { TaskRecord } from './task-record.ts'
+import type { AgentTaskState } from './task-state.ts'
 
-/** What an agent says when it asks for something and does not say what. */
+/** The question of an agent that asks for input without saying what for. */
 const NO_QUESTION = 'The agent needs more input'
 
 const NOTHING: A2aOutput = { value: null, text: '' }
 
 /**
- * The answer of a task that has settled.
+ * Returns the answer of a settled task.
  *
- * @throws {AgentError} agent_failed with what was made, for a task that failed, was rejected or canceled;
- *   configuration for one that waits for credentials.
+ * @throws {AgentError} agent_failed with the artifacts of a task that failed, was rejected or canceled; configuration
+ *   for one that waits for credentials.
  */
-export function answerOf(record: TaskRecord): AgentAnswer {
+export function toA2aAnswer(record: AgentTaskState): AgentAnswer {
   const { reply, status, artifacts } = record
   if (reply !== undefined) return endOf('open', outputOf([reply]) ?? NOTHING)
   const said = status?.message === undefined ? undefined : outputOf([status.message])
@@ -46,8 +46,8 @@ export function answerOf(record: TaskRecord): AgentAnswer {
   }
 }
 
-/** What was made so far; undefined when nothing. */
-export function partialOf({ artifacts }: TaskRecord): unknown {
+/** Returns the output so far; undefined when there is none. */
+export function partialOf({ artifacts }: AgentTaskState): unknown {
   return outputOf(artifacts)?.value
 }
 

@@ -1,67 +1,68 @@
 /**
- * One message to an agent, followed until its task settles, whatever becomes of the connection.
+ * Sends one message to an agent and follows its task until it settles, across lost connections.
  *
  *   stream ──ends early, lost──▶ subscribe ─▶ get task ─▶ subscribe … ─▶ get task … ─▶ settled
  *   send, not waiting ──────────────────────▶ get task … ────────────────────────────▶ settled
  *
- * Q1 An agent that streams is asked for a stream, as that says at once which task to cancel; one that does not is
- *    asked not to wait, and then how the task stands, less and less often. An agent that refuses either is asked
- *    the next way: it has done nothing.
- * Q2 Once the task is known, its message is not sent again: a stream that ends early or breaks is taken up again,
- *    `MAX_SUBSCRIPTIONS` times without news, and then the agent is asked how the task stands.
- * Q3 `MAX_LOST` questions in a row without an answer are a lost connection; so is a task that the agent does not
- *    know any more. An error that the agent gives is the end.
+ * Q1 An agent that streams is asked for a stream, which names the task to cancel at once. One that does not stream is
+ *    asked to answer at once, and its task is polled less and less often. When an agent refuses one way, the next one
+ *    is used: it has done nothing.
+ * Q2 Once the task is known, its message is not sent again. A stream that ends early or breaks is subscribed to again,
+ *    `MAX_SUBSCRIPTIONS` times without a new object; then the task is polled.
+ * Q3 `MAX_LOST` polls in a row without an answer are a lost connection, and so is a task that the agent no longer
+ *    knows. An error that the agent sends is final.
  */
 import { sleep, type Clock, type Logger } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
 
-import { a2aFailure, isMisfit, isRefusal, isSaidByAgent, isUnknownTask } from './a2a-failure.ts'
+import { a2aFailure, isMisfit, isRefusal, isAgentError, isUnknownTask } from './a2a-failure.ts'
 
 import type { A2aPeer } from './a2a-peer.ts'
-import type { TaskRecord } from './task-record.ts'
-import type { A2aNews, A2aRequest } from './wire.ts'
+import type { AgentTaskState } from './task-state.ts'
+import type { A2aStreamItem, A2aSendRequest } from './wire.ts'
 
-/** Subscriptions in a row that bring nothing new, at most. */
+/** Maximum number of subscriptions in a row without a new object. */
 export const MAX_SUBSCRIPTIONS = 3
 
-/** Questions in a row that may be lost. */
+/** Maximum number of polls in a row without an answer. */
 export const MAX_LOST = 5
 
-/** Wait before the second question of how a task stands, in milliseconds; it doubles with each. */
+/** Delay before the second poll in milliseconds; it doubles with each. */
 const FIRST_POLL_MS = 500
 
-/** Longest wait between two such questions, in milliseconds. */
+/** Maximum delay between two polls in milliseconds. */
 const MAX_POLL_MS = 5_000
 
-/** What a message is sent with. */
+/** Context of sending a message. */
 export interface AskContext {
   readonly peer: A2aPeer
-  /** Is told everything that comes. */
-  readonly record: TaskRecord
+  /** Gets every object that arrives. */
+  readonly record: AgentTaskState
   readonly clock: Clock
   readonly logger: Logger
   readonly signal: AbortSignal
 }
 
 /**
- * Sends a message and gives what comes of it, in order, until its task settles.
+ * Sends a message and yields the objects that arrive, in order, until its task settles.
  *
- * @throws {AgentError} for everything else; what the signal aborted with.
+ * @throws {AgentError} for every other outcome.
+ * @throws the reason of the signal when it aborts.
  */
 export async function* askAgent(
-  request: A2aRequest,
+  request: A2aSendRequest,
   context: AskContext,
-): AsyncGenerator<A2aNews, void> {
+): AsyncGenerator<A2aStreamItem, void> {
   const { peer, record } = context
   try {
-    if (peer.streams && (yield* streamed(request, context))) {
-      if (!record.isSettled) yield* followed(context, { subscriptions: MAX_SUBSCRIPTIONS })
-      if (peer.losesAppend) await putRight(context)
+    if (peer.streams && (yield* stream(request, context))) {
+      if (!record.isSettled) yield* follow(context, { subscriptions: MAX_SUBSCRIPTIONS })
+      if (peer.losesAppend) await restoreArtifacts(context)
       return
     }
-    const news = await sent(request, context)
-    yield* taken([news], context)
-    if (!record.isSettled) yield* followed(context, { subscriptions: 0 })
+    const news = await send(request, context)
+    yield* applied([news], context)
+    if (!record.isSettled) yield* follow(context, { subscriptions: 0 })
   } catch (thrown) {
     context.signal.throwIfAborted()
     throw a2aFailure(thrown)
@@ -69,15 +70,15 @@ export async function* askAgent(
 }
 
 /** Follows the stream of a message; false when the agent refused to stream. */
-async function* streamed(
-  request: A2aRequest,
+async function* stream(
+  request: A2aSendRequest,
   context: AskContext,
-): AsyncGenerator<A2aNews, boolean> {
+): AsyncGenerator<A2aStreamItem, boolean> {
   const { peer, record, logger, signal } = context
   const sentTo = record.taskId
   let hasBegun = false
   try {
-    for await (const news of taken(peer.stream(request), context)) {
+    for await (const news of applied(peer.stream(request), context)) {
       hasBegun = true
       yield news
     }
@@ -85,14 +86,14 @@ async function* streamed(
   } catch (thrown) {
     signal.throwIfAborted()
     if (!hasBegun && isRefusal(thrown)) return false
-    if (!hasBegun || isSaidByAgent(thrown) || record.taskId === undefined) throw thrown
+    if (!hasBegun || isAgentError(thrown) || record.taskId === undefined) throw thrown
     logger.debug('The stream of an agent broke', { taskId: record.taskId, error: thrown })
   }
   if (!hasBegun && sentTo === undefined) throw noAnswer()
   return true
 }
 
-async function sent(request: A2aRequest, { peer, signal }: AskContext): Promise<A2aNews> {
+async function send(request: A2aSendRequest, { peer, signal }: AskContext): Promise<A2aStreamItem> {
   try {
     return await peer.send(request, { waits: false })
   } catch (thrown) {
@@ -102,11 +103,11 @@ async function sent(request: A2aRequest, { peer, signal }: AskContext): Promise<
   }
 }
 
-/** Asks until the task settles. */
-async function* followed(
+/** Subscribes and polls until the task settles. */
+async function* follow(
   context: AskContext,
   options: { readonly subscriptions: number },
-): AsyncGenerator<A2aNews, void> {
+): AsyncGenerator<A2aStreamItem, void> {
   const { peer, record, clock, signal } = context
   const { taskId } = record
   if (taskId === undefined) throw noAnswer()
@@ -116,14 +117,14 @@ async function* followed(
     if (waitMs > 0) await sleep(clock, waitMs, signal)
     signal.throwIfAborted()
     if (subscriptions > 0) {
-      const { isRefused, news } = yield* subscribed(taskId, context)
-      // The first is the snapshot.
+      const { isRefused, news } = yield* subscribe(taskId, context)
+      // The first object is the snapshot.
       if (news > 1) [subscriptions, waitMs] = [MAX_SUBSCRIPTIONS, 0]
       else subscriptions = isRefused ? 0 : subscriptions - 1
       if (record.isSettled) return
     }
     const before = JSON.stringify(snapshotOf(record))
-    const asked = await howItStands(taskId, peer, { signal, lost })
+    const asked = await poll(taskId, peer, { signal, lost })
     lost = asked === undefined ? lost + 1 : 0
     if (asked === undefined) continue
     record.apply(asked)
@@ -133,14 +134,14 @@ async function* followed(
   }
 }
 
-/** Takes the task up again for as long as it goes well. */
-async function* subscribed(
+/** Subscribes to the task until the stream ends or breaks. */
+async function* subscribe(
   taskId: string,
   context: AskContext,
-): AsyncGenerator<A2aNews, { readonly isRefused: boolean; readonly news: number }> {
+): AsyncGenerator<A2aStreamItem, { readonly isRefused: boolean; readonly news: number }> {
   let news = 0
   try {
-    for await (const one of taken(context.peer.subscribe(taskId), context)) {
+    for await (const one of applied(context.peer.subscribe(taskId), context)) {
       news += 1
       yield one
     }
@@ -148,35 +149,35 @@ async function* subscribed(
   } catch (thrown) {
     context.signal.throwIfAborted()
     const isLost = thrown instanceof AgentError && thrown.retryable
-    context.logger.debug('An agent could not be followed', { taskId, error: thrown })
+    context.logger.debug('Failed to subscribe to a task of an agent', { taskId, error: thrown })
     return { isRefused: !isLost, news }
   }
 }
 
-/** Takes the artifacts of an ended task from its snapshot, as its stream did not tell how they belong together. */
-async function putRight({ peer, record, logger, signal }: AskContext): Promise<void> {
+/** Replaces the artifacts of an ended task by those of its snapshot, since its stream lost which parts to append. */
+async function restoreArtifacts({ peer, record, logger, signal }: AskContext): Promise<void> {
   const { taskId, artifacts } = record
   if (taskId === undefined || artifacts.length === 0) return
   try {
     record.apply({ task: await peer.getTask(taskId) })
   } catch (thrown) {
     signal.throwIfAborted()
-    logger.warn('The artifacts of an agent may not be whole', { taskId, error: thrown })
+    logger.warn('The artifacts of an agent may be incomplete', { taskId, error: thrown })
   }
 }
 
-/** The task as it stands; undefined when the question was lost and may be asked again. */
-async function howItStands(
+/** Returns the task; undefined when the poll was lost and may be repeated. */
+async function poll(
   taskId: string,
   peer: A2aPeer,
   { signal, lost }: { readonly signal: AbortSignal; readonly lost: number },
-): Promise<A2aNews | undefined> {
+): Promise<A2aStreamItem | undefined> {
   try {
     return { task: await peer.getTask(taskId) }
   } catch (thrown) {
     signal.throwIfAborted()
     if (isUnknownTask(thrown)) {
-      throw lostConnection(`the agent does not know its task "${taskId}" any more`, thrown)
+      throw lostConnection(`the agent no longer knows its task "${taskId}"`, thrown)
     }
     const failure = a2aFailure(thrown)
     if (!failure.retryable) throw failure
@@ -185,11 +186,11 @@ async function howItStands(
   }
 }
 
-/** What comes, known to the record before it is handed on; ends when the task has settled. */
-async function* taken(
-  source: AsyncIterable<A2aNews> | readonly A2aNews[],
+/** Applies each object to the state before yielding it; ends when the task has settled. */
+async function* applied(
+  source: AsyncIterable<A2aStreamItem> | readonly A2aStreamItem[],
   { record }: AskContext,
-): AsyncGenerator<A2aNews, void> {
+): AsyncGenerator<A2aStreamItem, void> {
   for await (const news of source) {
     if (Object.keys(news).length === 0) continue
     record.apply(news)
@@ -198,7 +199,7 @@ async function* taken(
   }
 }
 
-function snapshotOf({ status, artifacts }: TaskRecord): unknown {
+function snapshotOf({ status, artifacts }: AgentTaskState): unknown {
   return [status, artifacts]
 }
 

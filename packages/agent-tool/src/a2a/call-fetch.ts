@@ -1,26 +1,26 @@
-/** `fetch` as the SDK is given it for one call, with what HTTP says of failures read before it. */
+/** `fetch` for the SDK in one call. It handles HTTP failures before the SDK sees them. */
 import { isJsonObject } from '@tutti/protocol'
 import { AgentError } from '@tutti/agent-call'
 import { readLimitedBody, watchBody, type GuardedFetch } from '@tutti/net'
 
 import { httpError } from '../http/http-error.ts'
 
-/** What a call wants of its answers. */
+/** Limits and callbacks of one call. */
 export interface CallFetchOptions {
-  /** Called whenever something has arrived. */
+  /** Called whenever bytes arrive. */
   readonly onBytes: () => void
-  /** Bytes of an answer that is no stream, at most. */
+  /** Maximum bytes of an answer that is not a stream. */
   readonly maxBodyBytes: number
 }
 
-/** Bytes of an error that are read to see whose it is. */
+/** Maximum bytes of an error that are read to recognize it. */
 const MAX_ERROR_BYTES = 65_536
 
-/** Statuses of the 4xx that are HTTP's, whatever the body says. */
+/** Client errors of HTTP itself, whatever the body says. */
 const OF_HTTP: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429])
 
 /**
- * Makes the `fetch` of one call. It rejects with an `AgentError` for an answer that is not a 2xx, unless its body
+ * Creates the `fetch` of one call. It rejects with an `AgentError` for an answer that is not a 2xx, unless its body
  * is an error of A2A, which is for the SDK to read.
  */
 export function callFetch(

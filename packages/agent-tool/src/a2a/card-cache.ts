@@ -1,9 +1,9 @@
 /**
- * The card of one agent, fetched when it is needed.
+ * Caches the card of one agent, which is fetched when it is needed.
  *
- * K1 A card is fresh for as long as its server says, else for `DEFAULT_FRESH_MS`; then it is asked whether it has
- *    changed, if it has an ETag.
- * K2 That there is no card is an answer, and kept like one. A failure is none: the next call tries again.
+ * K1 A card is fresh for as long as its server says, else for `DEFAULT_FRESH_MS`; then it is revalidated, if it has an
+ *    ETag.
+ * K2 A missing card is cached too. A failure is not: the next call tries again.
  * K3 Calls that need the card at the same time share one request.
  */
 import { AgentError } from '@tutti/agent-call'
@@ -16,63 +16,66 @@ import { SharedFlight } from './shared-flight.ts'
 
 import type { Clock } from '@tutti/core'
 
-/** How long a card is fresh whose server does not say. */
+/** Time for which a card is fresh by default, in milliseconds. */
 export const DEFAULT_FRESH_MS = 300_000
 
-/** How long a card is fresh at most, whatever its server says. */
+/** Maximum time for which a card is fresh, in milliseconds. */
 const MAX_FRESH_MS = 86_400_000
 
-/** Bytes of a card, at most. */
+/** Maximum bytes of a card. */
 const MAX_CARD_BYTES = 1_048_576
 
-/** Statuses of the 4xx that do not say that there is no card. */
+/** Client errors that do not mean that there is no card. */
 const NO_ANSWER: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 421, 425, 429])
 
-/** A card, or why there is none. */
+/** A card, or the reason why there is none. */
 export type FoundCard =
   | Exclude<ReadCard, { kind: 'none' }>
-  /** With what was there instead, such as `404 Not Found`. */
+  /** With what was found instead, such as `404 Not Found`. */
   | { readonly kind: 'none'; readonly found: string }
 
-/** What a cache needs. */
+/** Parts of a {@link CardCache}. */
 export interface CardCacheOptions {
   readonly url: URL
   readonly fetch: GuardedFetch
   readonly clock: Clock
 }
 
-interface Kept {
+interface CachedCard {
   readonly found: FoundCard
   readonly etag: string | null
   /** Of the clock's `elapsed`. */
   readonly freshUntil: number
 }
 
-/** Keeps the card of one agent. */
+/** The card of one agent. */
 export class CardCache {
   readonly #options: CardCacheOptions
-  readonly #flight = new SharedFlight<Kept>()
-  #kept: Kept | undefined
+  readonly #flight = new SharedFlight<CachedCard>()
+  #cached: CachedCard | undefined
 
   constructor(options: CardCacheOptions) {
     this.#options = options
   }
 
   /**
-   * The card.
+   * Returns the card, and fetches it if necessary.
    *
-   * @throws {AgentError} when it cannot be fetched; what `signal` aborted with.
+   * @throws {AgentError} when it cannot be fetched.
+   * @throws the reason of `signal` when it aborts.
    */
   async get(signal: AbortSignal): Promise<FoundCard> {
-    const kept = this.#kept
-    if (kept !== undefined && this.#options.clock.elapsed() < kept.freshUntil) return kept.found
+    const cached = this.#cached
+    if (cached !== undefined && this.#options.clock.elapsed() < cached.freshUntil) {
+      return cached.found
+    }
     const { found } = await this.#flight.join((stop) => this.#fetch(stop), signal)
     return found
   }
 
-  async #fetch(signal: AbortSignal): Promise<Kept> {
+  async #fetch(signal: AbortSignal): Promise<CachedCard> {
     const { url, fetch, clock } = this.#options
-    const etag = this.#kept?.etag ?? null
+    const etag = this.#cached?.etag ?? null
     const answer = await fetch(url, {
       headers: {
         accept: 'application/json',
@@ -82,17 +85,17 @@ export class CardCache {
       signal,
     })
     const freshUntil = clock.elapsed() + freshMs(answer.headers)
-    if (answer.status === 304 && this.#kept !== undefined) {
-      this.#kept = { ...this.#kept, freshUntil }
-      return this.#kept
+    if (answer.status === 304 && this.#cached !== undefined) {
+      this.#cached = { ...this.#cached, freshUntil }
+      return this.#cached
     }
     const found = await foundIn(answer, url)
-    this.#kept = { found, etag: answer.headers.get('etag'), freshUntil }
-    return this.#kept
+    this.#cached = { found, etag: answer.headers.get('etag'), freshUntil }
+    return this.#cached
   }
 }
 
-/** @throws {AgentError} http_error for an answer that does not say whether there is a card. */
+/** @throws {AgentError} http_error for an answer that leaves open whether there is a card. */
 async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
   const { status, statusText } = answer
   if (!answer.ok) {
@@ -111,7 +114,7 @@ async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
   return read.kind === 'none' ? { kind: 'none', found: 'something that is no card' } : read
 }
 
-/** The failure of a card that may be there, and cannot be read. */
+/** Returns the failure of a card that may exist but cannot be read. */
 async function cardError(answer: Response, url: URL): Promise<AgentError> {
   const error = await httpError(answer)
   const { failureType, retryable, retryAfterMs } = error

@@ -1,4 +1,4 @@
-/** Work that many wait for and that is done once. */
+/** Shares work in flight between callers. */
 
 interface Flight<T> {
   readonly work: Promise<T>
@@ -6,11 +6,11 @@ interface Flight<T> {
   waiting: number
 }
 
-/** One piece of work at a time, shared by all who ask for it while it is under way. */
+/** Does one piece of work at a time, shared by all callers that join while it is in flight. */
 export class SharedFlight<T> {
   #flight: Flight<T> | undefined
 
-  /** The outcome of the work that is under way, or that begins. It is aborted when nobody waits any more. */
+  /** Joins the work in flight, or begins it. The work is aborted when no caller waits for it. */
   async join(begin: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted()
     const flight = (this.#flight ??= this.#start(begin))
@@ -32,7 +32,7 @@ export class SharedFlight<T> {
   #start(begin: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const stop = new AbortController()
     const work = begin(stop.signal)
-    // Who waits is told; that nobody does is no reason to fail.
+    // Callers that wait get the rejection; without any it is not unhandled.
     work.catch(() => undefined)
     return { work, stop, waiting: 0 }
   }

@@ -3,13 +3,15 @@ import { expect, test } from 'vitest'
 
 import { UsageLedger } from './usage.ts'
 
-import type { A2aNews } from './wire.ts'
+import type { A2aStreamItem } from './wire.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 const extension = (fields: JsonObject): JsonObject => ({ [USAGE_EXTENSION]: fields })
-const status = (metadata: JsonObject): A2aNews => ({ statusUpdate: { taskId: 't', metadata } })
-const snapshot = (metadata: JsonObject): A2aNews => ({ task: { id: 't', metadata } })
+const status = (metadata: JsonObject): A2aStreamItem => ({
+  statusUpdate: { taskId: 't', metadata },
+})
+const snapshot = (metadata: JsonObject): A2aStreamItem => ({ task: { id: 't', metadata } })
 
 test('what says nothing of usage is no report', () => {
   const ledger = new UsageLedger()
@@ -55,7 +57,7 @@ test('[U1] the totals of the tasks of a conversation add up', () => {
 
 test('usage is read wherever an agent may say it', () => {
   const metadata = { cost_usd: 1 }
-  const places: readonly A2aNews[] = [
+  const places: readonly A2aStreamItem[] = [
     { task: { metadata } },
     { task: { status: { message: { metadata } } } },
     { message: { metadata } },

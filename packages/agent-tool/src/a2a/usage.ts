@@ -9,7 +9,7 @@
 import { readUsageMetadata, type UsageInMetadata } from '../usage-metadata.ts'
 
 import type { AgentUsageReport } from '@tutti/agent-call'
-import type { A2aNews } from './wire.ts'
+import type { A2aStreamItem } from './wire.ts'
 
 /** Sums up the usage of a conversation. */
 export class UsageLedger {
@@ -23,7 +23,7 @@ export class UsageLedger {
   #hasTokens = false
 
   /** Adds an object that arrived for a task; returns the sums of the conversation when it reports any. */
-  add(news: A2aNews, taskId: string | undefined): AgentUsageReport | undefined {
+  add(news: A2aStreamItem, taskId: string | undefined): AgentUsageReport | undefined {
     if (taskId !== this.#taskId) this.#begin(taskId)
     const usage = usageIn(news)
     if (usage === undefined) return undefined
@@ -56,7 +56,7 @@ export class UsageLedger {
 }
 
 /** Reads the first usage that an object reports, from its outermost metadata inwards. */
-function usageIn(news: A2aNews): UsageInMetadata | undefined {
+function usageIn(news: A2aStreamItem): UsageInMetadata | undefined {
   const { task, message, statusUpdate, artifactUpdate } = news
   const places = [
     task?.metadata,

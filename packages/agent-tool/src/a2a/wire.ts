@@ -44,7 +44,7 @@ export interface A2aStatus {
 }
 
 /** Work of an agent. */
-export interface A2aTask {
+export interface AgentTask {
   readonly id?: string
   readonly contextId?: string
   readonly status?: A2aStatus
@@ -72,15 +72,15 @@ export interface A2aArtifactUpdate {
 }
 
 /** One object of a stream, and of the answer to a message: one of these is there. */
-export interface A2aNews {
-  readonly task?: A2aTask
+export interface A2aStreamItem {
+  readonly task?: AgentTask
   readonly message?: A2aMessage
   readonly statusUpdate?: A2aStatusUpdate
   readonly artifactUpdate?: A2aArtifactUpdate
 }
 
 /** What is sent with `SendMessage`. */
-export interface A2aRequest {
+export interface A2aSendRequest {
   readonly message: A2aMessage
   readonly metadata?: Metadata
 }

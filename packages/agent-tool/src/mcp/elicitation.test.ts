@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { elicitedBy, questionOf } from './elicitation.ts'
+import { toFormAnswer, formatQuestion } from './elicitation.ts'
 
 import type { McpForm } from '@tutti/net'
 
@@ -16,10 +16,10 @@ const BOTH = form({ name: { type: 'string' }, age: { type: 'integer' } })
 
 describe('a question of an MCP tool', () => {
   it('is its message for one text, says what is wanted for more, and [E2] wants yes or no for nothing', () => {
-    expect(questionOf(NAME)).toBe('Well?')
-    expect(questionOf(CONFIRM)).toBe('Well?\nAnswer yes or no')
-    expect(questionOf(BOTH)).toMatch(/^Well\?\nAnswer with JSON that fits \{.*"age"/)
-    expect(questionOf(form({ pet: { type: 'string', enum: ['cat'] } }))).toContain('"cat"')
+    expect(formatQuestion(NAME)).toBe('Well?')
+    expect(formatQuestion(CONFIRM)).toBe('Well?\nAnswer yes or no')
+    expect(formatQuestion(BOTH)).toMatch(/^Well\?\nAnswer with JSON that fits \{.*"age"/)
+    expect(formatQuestion(form({ pet: { type: 'string', enum: ['cat'] } }))).toContain('"cat"')
   })
 
   it.each([
@@ -58,7 +58,7 @@ describe('a question of an MCP tool', () => {
     ['[E2] a yes to go on', 'YES', CONFIRM, {}],
     ['[E2] true', true, CONFIRM, {}],
   ])('[E1] is answered by %s', (_, answer, asked, content) => {
-    expect(elicitedBy(answer, asked)).toEqual({ action: 'accept', content })
+    expect(toFormAnswer(answer, asked)).toEqual({ action: 'accept', content })
   })
 
   it.each([
@@ -71,7 +71,7 @@ describe('a question of an MCP tool', () => {
     ['[E2] a no', false, CONFIRM, 'decline'],
     ['[E3] itself', { message: 'Well?', requestedSchema: NAME.requestedSchema }, NAME, 'decline'],
   ])('is not accepted by %s', (_, answer, asked, action) => {
-    expect(elicitedBy(answer, asked)).toEqual({ action })
+    expect(toFormAnswer(answer, asked)).toEqual({ action })
   })
 
   it.each([
@@ -82,6 +82,6 @@ describe('a question of an MCP tool', () => {
     ['maybe', CONFIRM],
     ['cancel', form({ ok: { type: 'boolean' } })],
   ])('[E1] is not answered by %j', (answer, asked) => {
-    expect(elicitedBy(answer, asked)).toBeUndefined()
+    expect(toFormAnswer(answer, asked)).toBeUndefined()
   })
 })

@@ -9,33 +9,33 @@
 import { isJsonObject } from '@tutti/protocol'
 import { acceptForm } from '@tutti/net'
 
-import { jsonObject, placeFor, propertiesOf, schemaOf } from './tool-arguments.ts'
+import { parseJsonObject, findPlace, schemaProperties, propertySchema } from './tool-arguments.ts'
 
 import type { McpForm, McpFormAnswer } from '@tutti/net'
 
 /** Returns the question for a text answer. */
-export function questionOf({ message, requestedSchema }: McpForm): string {
-  const names = Object.keys(propertiesOf(requestedSchema))
+export function formatQuestion({ message, requestedSchema }: McpForm): string {
+  const names = Object.keys(schemaProperties(requestedSchema))
   if (names.length === 0) return `${message}\nAnswer yes or no`
   const [only] = names
   const isText =
-    names.length === 1 && only !== undefined && isPlainText(schemaOf(requestedSchema, only))
+    names.length === 1 && only !== undefined && isPlainText(propertySchema(requestedSchema, only))
   if (isText) return message
   return `${message}\nAnswer with JSON that fits ${JSON.stringify(requestedSchema)}`
 }
 
 /** Returns the answer for the server; undefined for one that does not fit. */
-export function elicitedBy(answer: unknown, form: McpForm): McpFormAnswer | undefined {
+export function toFormAnswer(answer: unknown, form: McpForm): McpFormAnswer | undefined {
   if (answer === null || isQuestion(answer, form)) return { action: 'decline' }
   const { requestedSchema } = form
   if (isJsonObject(answer)) return byObject(answer, form)
   const word = typeof answer === 'string' ? answer.trim().toLowerCase() : answer
-  if (Object.keys(propertiesOf(requestedSchema)).length === 0) return WORDS.get(word)
-  const read = typeof answer === 'string' ? jsonObject(answer) : undefined
+  if (Object.keys(schemaProperties(requestedSchema)).length === 0) return WORDS.get(word)
+  const read = typeof answer === 'string' ? parseJsonObject(answer) : undefined
   if (read !== undefined) return byObject(read, form)
-  const place = placeFor(requestedSchema)
+  const place = findPlace(requestedSchema)
   if (place !== undefined) {
-    const value = valueFor(answer, schemaOf(requestedSchema, place))
+    const value = valueFor(answer, propertySchema(requestedSchema, place))
     return value === undefined ? undefined : { action: 'accept', content: { [place]: value } }
   }
   return word === 'decline' || word === 'cancel' ? { action: word } : undefined
@@ -55,7 +55,7 @@ function byObject(
   { requestedSchema }: McpForm,
 ): McpFormAnswer {
   const { action, content } = answer
-  const isOwn = !('action' in propertiesOf(requestedSchema))
+  const isOwn = !('action' in schemaProperties(requestedSchema))
   if (isOwn && (action === 'decline' || action === 'cancel')) return { action }
   if (isOwn && action === 'accept') return acceptForm(isJsonObject(content) ? content : {})
   return acceptForm(answer)

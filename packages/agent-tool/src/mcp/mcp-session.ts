@@ -11,10 +11,10 @@
 import { askReviewer, McpToolCall, type McpForm, type McpFormAnswer } from '@tutti/net'
 
 import { readUsageMetadata } from '../usage-metadata.ts'
-import { elicitedBy, questionOf } from './elicitation.ts'
+import { toFormAnswer, formatQuestion } from './elicitation.ts'
 import { toAgentError } from './mcp-failure.ts'
-import { propertiesOf, toolArguments } from './tool-arguments.ts'
-import { requestMeta, toolAnswer } from './tool-answer.ts'
+import { schemaProperties, toMcpArguments } from './tool-arguments.ts'
+import { requestMeta, toMcpAnswer } from './tool-answer.ts'
 
 import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
 import type { McpConnection, McpProgress, McpTool } from '@tutti/net'
@@ -46,7 +46,7 @@ export class McpSession implements AgentSession {
     this.#call.signal.throwIfAborted()
     const question = this.#question
     if (question !== undefined) {
-      const answer = elicitedBy(input, question.form)
+      const answer = toFormAnswer(input, question.form)
       if (answer === undefined) {
         yield endOf(question, 'The answer does not fit. ')
         return
@@ -78,7 +78,7 @@ export class McpSession implements AgentSession {
     try {
       this.#toolCall = new McpToolCall({
         tool,
-        args: toolArguments(input, tool),
+        args: toMcpArguments(input, tool),
         meta: () => requestMeta(this.#call),
         signal,
         clock,
@@ -94,7 +94,7 @@ export class McpSession implements AgentSession {
       // Usage also counts when the tool failed and there is no answer that could carry it.
       const usage = result.isError === true ? readUsageMetadata(result._meta) : undefined
       if (usage !== undefined) this.#arrivals.push({ kind: 'usage', usage })
-      this.#arrivals.push(toolAnswer(result, tool.name))
+      this.#arrivals.push(toMcpAnswer(result, tool.name))
     } catch (error) {
       this.#arrivals.fail(toAgentError(error))
     }
@@ -165,8 +165,8 @@ function endOf({ form }: Question, before = ''): AgentUpdate {
     state: 'input_required',
     output: { message, requestedSchema },
     text: message,
-    question: before + questionOf(form),
-    ...(Object.keys(propertiesOf(requestedSchema)).length < 2
+    question: before + formatQuestion(form),
+    ...(Object.keys(schemaProperties(requestedSchema)).length < 2
       ? {}
       : { questionSchema: requestedSchema }),
   }

@@ -9,7 +9,7 @@ import { limitsMetadata, readUsageMetadata } from '../usage-metadata.ts'
  *
  * @throws {AgentError} agent_failed when the tool reports a failure, with its output.
  */
-export function toolAnswer(result: McpToolResult, name: string): AgentAnswer {
+export function toMcpAnswer(result: McpToolResult, name: string): AgentAnswer {
   const { structuredContent, content } = result
   const text = contentText(content)
   const isText = content.every(({ type }) => type === 'text')

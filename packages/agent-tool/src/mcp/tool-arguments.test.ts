@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
-import { toolArguments } from './tool-arguments.ts'
+import { toMcpArguments } from './tool-arguments.ts'
 
 const TEXT = { type: 'string' }
 const NUMBER = { type: 'number' }
 
 function argumentsFor(input: unknown, schema: object): unknown {
-  return toolArguments(input, { name: 'tool', inputSchema: { type: 'object', ...schema } })
+  return toMcpArguments(input, { name: 'tool', inputSchema: { type: 'object', ...schema } })
 }
 
 describe('the arguments of an MCP tool', () => {

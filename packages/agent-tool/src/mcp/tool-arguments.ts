@@ -17,18 +17,18 @@ const SHOWN_LENGTH = 500
  *
  * @throws {AgentError} that shows the schema when there is no place for it.
  */
-export function toolArguments(
+export function toMcpArguments(
   input: unknown,
   { name, inputSchema }: Pick<McpTool, 'name' | 'inputSchema'>,
 ): McpArguments {
   if (isJsonObject(input)) return input
   const schema: McpArguments = inputSchema
-  const place = placeFor(schema)
+  const place = findPlace(schema)
   if (place !== undefined) {
-    const value = valueFor(input, schemaOf(schema, place))
+    const value = valueFor(input, propertySchema(schema, place))
     if (value !== undefined) return { [place]: value }
   }
-  const read = typeof input === 'string' ? jsonObject(input) : undefined
+  const read = typeof input === 'string' ? parseJsonObject(input) : undefined
   if (read !== undefined) return read
   const isNothing = input === undefined || input === null
   if (isNothing && requiredOf(schema).length === 0) return {}
@@ -41,8 +41,8 @@ export function toolArguments(
 }
 
 /** The one property that a value which is no object can be meant for. */
-export function placeFor(schema: McpArguments): string | undefined {
-  const names = Object.keys(propertiesOf(schema))
+export function findPlace(schema: McpArguments): string | undefined {
+  const names = Object.keys(schemaProperties(schema))
   const required = requiredOf(schema)
   if (required.length === 1) return required[0]
   if (required.length > 1) return undefined
@@ -52,19 +52,19 @@ export function placeFor(schema: McpArguments): string | undefined {
 }
 
 /** The schema of a property; empty when there is none. */
-export function schemaOf(schema: McpArguments, property: string): McpArguments {
-  const found = propertiesOf(schema)[property]
+export function propertySchema(schema: McpArguments, property: string): McpArguments {
+  const found = schemaProperties(schema)[property]
   return isJsonObject(found) ? found : {}
 }
 
 /** The properties of a schema of an object. */
-export function propertiesOf(schema: McpArguments): McpArguments {
+export function schemaProperties(schema: McpArguments): McpArguments {
   const { properties } = schema
   return isJsonObject(properties) ? properties : {}
 }
 
 /** A text that is the JSON of an object, as that. */
-export function jsonObject(text: string): McpArguments | undefined {
+export function parseJsonObject(text: string): McpArguments | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isJsonObject(value) ? value : undefined

@@ -1,9 +1,9 @@
-/** Lines out of bytes, as these arrive. */
+/** Splits bytes into lines as they arrive. */
 import { AgentError } from '@tutti/agent-call'
 
 const LINE_FEED = 0x0a
 
-/** Splits at line feeds; a character that is split over pieces is whole in its line. */
+/** Splits at line feeds, so that a character that spans pieces stays intact. */
 export class LineSplitter {
   readonly #maxBytes: number
   #pieces: Uint8Array[] = []
@@ -15,7 +15,7 @@ export class LineSplitter {
   }
 
   /**
-   * The lines that end in `bytes`, without their line feeds.
+   * Yields the lines that end in `bytes`, without their line feeds.
    *
    * @throws {AgentError} invalid_response as soon as a line is too long.
    */
@@ -29,7 +29,7 @@ export class LineSplitter {
     this.#add(bytes.subarray(from))
   }
 
-  /** What came after the last line feed; to be asked at the end. */
+  /** Returns the bytes after the last line feed, at the end of the stream. */
   rest(): Uint8Array {
     return this.#take()
   }

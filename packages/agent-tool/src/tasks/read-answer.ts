@@ -1,16 +1,16 @@
-/** Reads answers of the wire that are no streams. */
+/** Reads answers of the wire that are not streams. */
 import { AgentError } from '@tutti/agent-call'
 import { readLimitedBody } from '@tutti/net'
 
 import { httpError } from '../http/http-error.ts'
-import { taskFailure, unwrapped } from './wire-value.ts'
+import { taskFailure, unwrapEnvelope } from './wire-value.ts'
 
 /**
- * The JSON that an answer is, whatever its content type says.
+ * Reads an answer as JSON, whatever its content type says.
  *
- * @throws {AgentError} invalid_response when it is none, or longer than `maxBytes`; what reading it fails with.
+ * @throws {AgentError} invalid_response when it is not JSON, or longer than `maxBytes`; errors of reading it.
  */
-export async function readJson(response: Response, maxBytes: number): Promise<unknown> {
+export async function readJsonAnswer(response: Response, maxBytes: number): Promise<unknown> {
   const { bytes, truncated } = await readLimitedBody(response.body, maxBytes)
   if (truncated) throw invalid(`The agent answered with more than ${maxBytes} bytes`)
   const json = jsonOf(bytes)
@@ -21,16 +21,16 @@ export async function readJson(response: Response, maxBytes: number): Promise<un
 }
 
 /**
- * The failure that an answer of another status than 2xx is. A task in it that failed says more than the status
- * does, unless the status says that another try may help. `now` is in milliseconds since 1970.
+ * Returns the failure of an answer whose status is not 2xx. A failed task in it explains more than the status, unless
+ * the status says that a retry may help. `now` is in milliseconds since 1970.
  */
-export async function refusal(
+export async function toRefusal(
   response: Response,
   { maxBytes, now }: { readonly maxBytes: number; readonly now: number },
 ): Promise<AgentError> {
   const { status, statusText, headers } = response
   const bytes = await bodyOf(response, maxBytes)
-  const { value } = unwrapped(jsonOf(bytes))
+  const { value } = unwrapEnvelope(jsonOf(bytes))
   const body = bytes.byteLength === 0 ? null : bytes
   const answer = new Response(body, { status, statusText, headers })
   const error = await httpError(answer, now)
@@ -39,7 +39,7 @@ export async function refusal(
   return new AgentError(failure.message, { ...failure, partial: value })
 }
 
-/** Bytes of an answer that a message quotes, at most. */
+/** Maximum bytes of an answer that a message quotes. */
 const QUOTED_BYTES = 200
 
 async function bodyOf(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -47,7 +47,7 @@ async function bodyOf(response: Response, maxBytes: number): Promise<Uint8Array<
     const { bytes } = await readLimitedBody(response.body, maxBytes)
     return new Uint8Array(bytes)
   } catch {
-    // The status was heard: that the rest was lost changes nothing.
+    // The status is known, so a body that cannot be read changes nothing.
     return new Uint8Array()
   }
 }

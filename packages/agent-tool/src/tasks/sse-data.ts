@@ -1,7 +1,7 @@
-/** The data of Server-Sent Events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Reads the data of Server-Sent Events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
 import { AgentError } from '@tutti/agent-call'
 
-/** Takes lines, gives the data of events. Their names and ids do not count, and comments are nothing. */
+/** Converts lines to the data of events; names, ids and comments are ignored. */
 export class SseData {
   readonly #maxLength: number
   #lines: string[] = []
@@ -13,7 +13,7 @@ export class SseData {
   }
 
   /**
-   * The data of the event that this line ends; undefined when it ends none that has any.
+   * Adds a line; returns the data of the event that it ends, or undefined.
    *
    * @throws {AgentError} invalid_response when the data is too long.
    */
@@ -28,7 +28,7 @@ export class SseData {
     throw new AgentError(message, { failureType: 'invalid_response', retryable: false })
   }
 
-  /** The data of an event that the stream ended in. */
+  /** Returns the data of an event that the end of the stream cuts off. */
   end(): string | undefined {
     const data = this.#lines.join('\n')
     this.#lines = []

@@ -1,15 +1,15 @@
 /**
- * The values of a stream, one a line.
+ * Reads the values of a stream, one per line.
  *
- * V1 A line is read when it is whole: in any pieces, with CR before LF or without it, and the last one also
- *    when no LF ends it. Blank lines are nothing.
- * V2 Any JSON is a value; what is no JSON is `{"raw": line}`; what is not UTF-8 is left out, and told of.
- * V3 The content type is not asked, but that of Server-Sent Events: there the data of an event is the line.
+ * V1 A line is read when it is complete: in any pieces, with or without CR before LF, and the last one also without
+ *    LF. Blank lines are ignored.
+ * V2 Any JSON is a value; a line that is not JSON is `{"raw": line}`; one that is not UTF-8 is skipped and reported.
+ * V3 Of the content types only that of Server-Sent Events matters: there the data of an event is the line.
  */
 import { LineSplitter } from './line-splitter.ts'
 import { SseData } from './sse-data.ts'
 
-/** How a stream is read. */
+/** Limits and callbacks of reading a stream. */
 export interface StreamValuesOptions {
   readonly maxLineBytes: number
   /** Called for a line that is not UTF-8, with its length. */
@@ -17,9 +17,9 @@ export interface StreamValuesOptions {
 }
 
 /**
- * The values as they arrive.
+ * Yields the values as they arrive.
  *
- * @throws {AgentError} invalid_response for a line that is too long; what reading the body fails with.
+ * @throws {AgentError} invalid_response for a line that is too long; errors of reading the body.
  */
 export async function* streamValues(
   response: Response,
@@ -40,7 +40,7 @@ export async function* streamValues(
   yield* valuesOf(events?.end() ?? '')
 }
 
-/** A value, or none for a text that is blank. */
+/** Returns the value of a text, or none for a blank text. */
 function valuesOf(text: string): readonly unknown[] {
   const line = text.trim()
   if (line === '') return []

@@ -20,11 +20,11 @@ import { watchBody, type GuardedFetch } from '@tutti/net'
 
 import { agentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
 import { readAgentUrl, shownUrl, urlBelow } from '../http/agent-url.ts'
-import { readJson, refusal } from './read-answer.ts'
+import { readJsonAnswer, toRefusal } from './read-answer.ts'
 import { streamValues } from './stream-values.ts'
 import { TaskUsage } from './task-usage.ts'
 import { tasksRequest, type TasksMethod } from './tasks-request.ts'
-import { answerOf, taskIdOf, unwrapped } from './wire-value.ts'
+import { toTasksAnswer, taskIdOf, unwrapEnvelope } from './wire-value.ts'
 
 import type {
   AgentCall,
@@ -108,7 +108,7 @@ class TasksSession implements AgentSession {
     if (!response.ok) {
       const { clock } = this.#call
       const { maxBodyBytes: maxBytes } = this.#line
-      const error = await refusal(response, { maxBytes, now: clock.now() })
+      const error = await toRefusal(response, { maxBytes, now: clock.now() })
       const usage = this.#look(error.partial)
       if (usage !== undefined) yield { kind: 'usage', usage }
       throw error
@@ -148,10 +148,10 @@ class TasksSession implements AgentSession {
 
   async *#whole(response: Response): AsyncGenerator<AgentUpdate> {
     const { maxBodyBytes } = this.#line
-    const { value, failure } = unwrapped(await readJson(response, maxBodyBytes))
+    const { value, failure } = unwrapEnvelope(await readJsonAnswer(response, maxBodyBytes))
     const usage = this.#look(value)
     if (usage !== undefined) yield { kind: 'usage', usage }
-    const answer = failure ?? answerOf(value, this.#call.mode)
+    const answer = failure ?? toTasksAnswer(value, this.#call.mode)
     if (answer.kind === 'failure')
       throw new AgentError(answer.message, { ...answer, partial: value })
     yield answer
@@ -165,13 +165,13 @@ class TasksSession implements AgentSession {
     }
     let last: unknown = null
     for await (const line of streamValues(response, { maxLineBytes, onUnreadable })) {
-      const { value, failure } = unwrapped(line)
+      const { value, failure } = unwrapEnvelope(line)
       const usage = this.#look(value)
       yield { kind: 'chunk', chunk: value, ...(usage === undefined ? {} : { usage }) }
       if (failure !== undefined) throw new AgentError(failure.message, failure)
       last = value
     }
-    const answer = answerOf(last, 'streaming')
+    const answer = toTasksAnswer(last, 'streaming')
     if (answer.kind === 'failure') throw new AgentError(answer.message, answer)
     yield answer
   }

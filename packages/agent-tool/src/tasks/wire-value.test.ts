@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { answerOf, taskFailure, taskIdOf, unwrapped } from './wire-value.ts'
+import { toTasksAnswer, taskFailure, taskIdOf, unwrapEnvelope } from './wire-value.ts'
 
 describe('[A1] envelopes', () => {
   test.each([
@@ -21,7 +21,7 @@ describe('[A1] envelopes', () => {
     ['text', 'text'],
     [null, null],
   ])('in %j there is %j', (value, inside) => {
-    expect(unwrapped(value)).toEqual({ value: inside })
+    expect(unwrapEnvelope(value)).toEqual({ value: inside })
   })
 
   test.each([
@@ -32,7 +32,7 @@ describe('[A1] envelopes', () => {
     ['text', '"text"', false],
   ])('the error %j is a failure', (error, words, retryable) => {
     const value = { jsonrpc: '2.0', id: null, error, result: 1 }
-    expect(unwrapped(value)).toEqual({
+    expect(unwrapEnvelope(value)).toEqual({
       value,
       failure: {
         kind: 'failure',
@@ -63,15 +63,19 @@ describe('[A2] status', () => {
     [{ state: 7 }, 'open'],
   ])('%j is %s in a conversation', (status, state) => {
     const value = { status, output: 'x', more: 1 }
-    expect(answerOf(value, 'conversational')).toMatchObject({ kind: 'end', state, output: value })
+    expect(toTasksAnswer(value, 'conversational')).toMatchObject({
+      kind: 'end',
+      state,
+      output: value,
+    })
     const otherwise = state === 'open' ? 'completed' : state
-    expect(answerOf(value, 'sync')).toMatchObject({ state: otherwise })
-    expect(answerOf(value, 'streaming')).toMatchObject({ state: otherwise })
+    expect(toTasksAnswer(value, 'sync')).toMatchObject({ state: otherwise })
+    expect(toTasksAnswer(value, 'streaming')).toMatchObject({ state: otherwise })
   })
 
   test.each(['text', 7, null, [], true])('%j has none', (value) => {
-    expect(answerOf(value, 'sync')).toEqual({ kind: 'end', state: 'completed', output: value })
-    expect(answerOf(value, 'conversational')).toMatchObject({ state: 'open' })
+    expect(toTasksAnswer(value, 'sync')).toEqual({ kind: 'end', state: 'completed', output: value })
+    expect(toTasksAnswer(value, 'conversational')).toMatchObject({ state: 'open' })
   })
 
   test.each([
@@ -94,14 +98,14 @@ describe('[A2] status', () => {
     ],
   ])('%j is a failure', (value, message) => {
     const failure = { kind: 'failure', message, failureType: 'agent_failed', retryable: false }
-    expect(answerOf(value, 'sync')).toEqual(failure)
+    expect(toTasksAnswer(value, 'sync')).toEqual(failure)
     expect(taskFailure({ ...value, retryable: true })).toEqual({ ...failure, retryable: true })
     expect(taskFailure({ ...value, retryable: 1 })).toEqual(failure)
   })
 
   test('a task at work is lost when it has an error, and none otherwise', () => {
     const value = { status: 'working', error: 'STORE_UNAVAILABLE', message: 'No store' }
-    expect(answerOf(value, 'streaming')).toEqual({
+    expect(toTasksAnswer(value, 'streaming')).toEqual({
       kind: 'failure',
       message: 'The agent stopped telling of a task that is at work: No store',
       failureType: 'connection_lost',
@@ -118,7 +122,7 @@ describe('[A2] status', () => {
     [{ status: { state: 'input-required', message: { parts: [{ text: 'Which?' }] } } }, 'Which?'],
     [{ output: { a: 1 } }, undefined],
   ])('the question of %j is %s', (value, question) => {
-    const answer = answerOf({ status: 'input-required', ...value }, 'sync')
+    const answer = toTasksAnswer({ status: 'input-required', ...value }, 'sync')
     expect(answer).toMatchObject({ state: 'input_required' })
     expect('question' in answer ? answer.question : undefined).toBe(question)
   })
@@ -133,7 +137,7 @@ describe('text and id', () => {
     [{ output: { a: 1 } }, undefined],
     [{ text: 'x' }, undefined],
   ])('the text of %j is %j', (value, text) => {
-    const answer = answerOf(value, 'sync')
+    const answer = toTasksAnswer(value, 'sync')
     expect('text' in answer ? answer.text : undefined).toBe(text)
   })
 

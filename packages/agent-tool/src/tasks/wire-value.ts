@@ -27,7 +27,7 @@ export interface Unwrapped {
 }
 
 /** What is said, without its envelope. */
-export function unwrapped(value: unknown): Unwrapped {
+export function unwrapEnvelope(value: unknown): Unwrapped {
   if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') return { value }
   const { error } = value
   if (error !== undefined && error !== null) return { value, failure: rpcFailure(error) }
@@ -41,7 +41,7 @@ export function taskIdOf(value: unknown): string | undefined {
 }
 
 /** The answer that a value is, the last of its turn, or the failure. */
-export function answerOf(value: unknown, mode: AgentMode): AgentAnswer | WireFailure {
+export function toTasksAnswer(value: unknown, mode: AgentMode): AgentAnswer | WireFailure {
   const failure = taskFailure(value)
   if (failure !== undefined) return failure
   const state = stateOf(value)

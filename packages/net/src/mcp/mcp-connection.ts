@@ -9,7 +9,12 @@
  * M4 A server that is a child process keeps this process alive only while calls are in flight.
  */
 import { McpError, toMcpError } from './mcp-error.ts'
-import { openServer, StartFailure, type McpOpenOptions, type OpenServer } from './open-server.ts'
+import {
+  openMcpServer,
+  StartFailure,
+  type McpOpenOptions,
+  type OpenMcpServer,
+} from './open-server.ts'
 import { raceAbort } from './race-abort.ts'
 
 import type { Client, Tool } from '@modelcontextprotocol/client'
@@ -25,7 +30,7 @@ export const DEFAULT_MAX_MCP_MESSAGE_BYTES = 10_485_760
 const MAX_PAGES = 100
 
 interface Opening {
-  readonly server: Promise<OpenServer>
+  readonly server: Promise<OpenMcpServer>
   readonly abandoned: AbortController
   waiting: number
   isOpen: boolean
@@ -71,7 +76,7 @@ export class McpConnection implements AsyncDisposable {
    */
   async use<T>(
     signal: AbortSignal | undefined,
-    work: (open: OpenServer) => Promise<T>,
+    work: (open: OpenMcpServer) => Promise<T>,
   ): Promise<T> {
     const first = await this.#open(signal)
     try {
@@ -104,7 +109,7 @@ export class McpConnection implements AsyncDisposable {
     await this.close()
   }
 
-  async #open(signal: AbortSignal | undefined): Promise<OpenServer> {
+  async #open(signal: AbortSignal | undefined): Promise<OpenMcpServer> {
     signal?.throwIfAborted()
     if (this.#isClosed) throw new McpError('configuration', `MCP server ${this.name} was closed`)
     const opening = (this.#opening ??= this.#connect())
@@ -129,7 +134,7 @@ export class McpConnection implements AsyncDisposable {
   #connect(): Opening {
     const abandoned = new AbortController()
     const opening: Opening = {
-      server: openServer(this.#server, { ...this.#options, signal: abandoned.signal }),
+      server: openMcpServer(this.#server, { ...this.#options, signal: abandoned.signal }),
       abandoned,
       waiting: 0,
       isOpen: false,
@@ -146,7 +151,7 @@ export class McpConnection implements AsyncDisposable {
     return opening
   }
 
-  #watch(open: OpenServer, opening: Opening): void {
+  #watch(open: OpenMcpServer, opening: Opening): void {
     if (opening.abandoned.signal.aborted) void open.close()
     if (this.#server.kind === 'client') return
     const { client } = open
@@ -163,12 +168,12 @@ export class McpConnection implements AsyncDisposable {
     opening.abandoned.abort()
   }
 
-  #forget(open: OpenServer): void {
+  #forget(open: OpenMcpServer): void {
     this.#opening = undefined
     void open.close()
   }
 
-  #toolsOf(open: OpenServer): Promise<readonly Tool[]> {
+  #toolsOf(open: OpenMcpServer): Promise<readonly Tool[]> {
     if (open.tools !== undefined) return open.tools
     const listing = listAllTools(open.client, this.#options.connectTimeoutMs)
     open.tools = listing
@@ -178,7 +183,7 @@ export class McpConnection implements AsyncDisposable {
     return listing
   }
 
-  #failureOf(error: unknown, open: OpenServer): Error {
+  #failureOf(error: unknown, open: OpenMcpServer): Error {
     return toMcpError(error, { name: this.name, phase: 'call', fate: open.fate() })
   }
 }
@@ -199,7 +204,7 @@ async function listAllTools(client: Client, timeout: number): Promise<readonly T
 }
 
 /** Whether an HTTP server does not know the session: status 404, or 400 with a text that says so. */
-function isForgotten(error: unknown, open: OpenServer): boolean {
+function isForgotten(error: unknown, open: OpenMcpServer): boolean {
   if (!open.hasSession() || !(error instanceof Error && 'status' in error)) return false
   return error.status === 404 || (error.status === 400 && /session/i.test(error.message))
 }

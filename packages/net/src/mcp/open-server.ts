@@ -9,7 +9,7 @@ import type { ProcessFate } from './mcp-error.ts'
 import type { McpEndpoint, ResolvedMcpEndpoint, ResolvedMcpServer } from './mcp-server.ts'
 
 /** An open connection. */
-export interface OpenServer {
+export interface OpenMcpServer {
   readonly client: Client
   readonly calls: OpenCalls
   /** Whether questions in results are answered by the calls, and not by the client. */
@@ -47,10 +47,10 @@ interface OpenContext extends McpOpenOptions {
 }
 
 /** Opens a connection; leaves nothing open when it rejects. */
-export async function openServer(
+export async function openMcpServer(
   server: ResolvedMcpServer,
   context: OpenContext,
-): Promise<OpenServer> {
+): Promise<OpenMcpServer> {
   switch (server.kind) {
     case 'client':
       return { ...open(server.client, new OpenCalls()), callsAnswer: false }
@@ -78,7 +78,7 @@ export class StartFailure extends Error {
 async function openProgram(
   program: ResolvedProcessOptions,
   context: OpenContext,
-): Promise<OpenServer> {
+): Promise<OpenMcpServer> {
   const { programEra = 'auto' } = context
   try {
     return await startProgram(program, context, programEra)
@@ -93,7 +93,7 @@ async function startProgram(
   program: ResolvedProcessOptions,
   context: OpenContext,
   mode: VersionNegotiationMode,
-): Promise<OpenServer> {
+): Promise<OpenMcpServer> {
   const { ProcessTransport } = await import('./process-transport.ts')
   const transport = new ProcessTransport(program, context.maxMessageBytes)
   const calls = new OpenCalls((size) => {
@@ -125,7 +125,7 @@ const NOT_STREAMABLE: ReadonlySet<unknown> = new Set([400, 404, 405, 406, 415])
 async function openEndpoint(
   server: ResolvedMcpEndpoint,
   context: OpenContext,
-): Promise<OpenServer> {
+): Promise<OpenMcpServer> {
   const calls: OpenCalls = new OpenCalls((size) => {
     if (size === 0) link.rest()
   })
@@ -151,7 +151,7 @@ interface EndpointPlace {
   readonly context: OpenContext
 }
 
-async function openStreamable(place: EndpointPlace): Promise<OpenServer> {
+async function openStreamable(place: EndpointPlace): Promise<OpenMcpServer> {
   const { server, link, calls, context } = place
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const transport = new StreamableHTTPClientTransport(server.url, {
@@ -181,7 +181,7 @@ async function openSse({
   link,
   calls,
   context,
-}: EndpointPlace): Promise<OpenServer | undefined> {
+}: EndpointPlace): Promise<OpenMcpServer | undefined> {
   const { SSEClientTransport } = await import('@modelcontextprotocol/client')
   const transport = new SSEClientTransport(server.url, {
     ...authOf(server),
@@ -213,11 +213,11 @@ function authOf({ authProvider }: ResolvedMcpEndpoint): Pick<McpEndpoint, 'authP
 function open(
   client: Client,
   calls: OpenCalls,
-  parts: Partial<Pick<OpenServer, 'fate' | 'listen' | 'hasSession' | 'close'>> &
+  parts: Partial<Pick<OpenMcpServer, 'fate' | 'listen' | 'hasSession' | 'close'>> &
     Pick<McpOpenOptions, 'onToolsChanged'> = {},
-): OpenServer {
+): OpenMcpServer {
   const { onToolsChanged, ...rest } = parts
-  const server: OpenServer = {
+  const server: OpenMcpServer = {
     client,
     calls,
     callsAnswer: true,

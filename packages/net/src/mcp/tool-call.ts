@@ -19,10 +19,10 @@ import type {
 } from '@modelcontextprotocol/client'
 import type { McpConnection } from './mcp-connection.ts'
 import type { McpCallScope, McpForm, McpFormAnswer, OpenCalls } from './open-calls.ts'
-import type { OpenServer } from './open-server.ts'
+import type { OpenMcpServer } from './open-server.ts'
 
 /** A call of a tool. */
-export interface McpToolCallOptions {
+export interface McpCallOptions {
   readonly tool: Tool
   readonly args: Readonly<Record<string, unknown>>
   /** Returns `_meta` of each request. */
@@ -53,7 +53,7 @@ const LONGEST_TIMER_MS = 2_147_483_647
 
 /** One call, for a single `run`. */
 export class McpToolCall {
-  readonly #options: McpToolCallOptions
+  readonly #options: McpCallOptions
   /** Cancels the request as its era does it. */
   readonly #request = new AbortController()
   /** Closes the exchanges of the call. */
@@ -63,7 +63,7 @@ export class McpToolCall {
   #calls: OpenCalls | undefined
   #cancelSent: Promise<void> = Promise.resolve()
 
-  constructor(options: McpToolCallOptions) {
+  constructor(options: McpCallOptions) {
     const { traceparent, onBytes = () => undefined, onDeclined } = options
     this.#options = options
     this.#failed.promise.catch(() => undefined)
@@ -119,7 +119,7 @@ export class McpToolCall {
     else this.#calls.within(this.#scope, abort)
   }
 
-  #runOver(open: OpenServer): Promise<CallToolResult> {
+  #runOver(open: OpenMcpServer): Promise<CallToolResult> {
     this.#calls = open.calls
     return open.calls.run(this.#scope, async () => {
       await raceAbort(open.listen(), this.#request.signal)
@@ -127,7 +127,7 @@ export class McpToolCall {
     })
   }
 
-  async #callInRounds(open: OpenServer): Promise<CallToolResult> {
+  async #callInRounds(open: OpenMcpServer): Promise<CallToolResult> {
     const { tool, clock } = this.#options
     let answers: Readonly<Record<string, unknown>> = {}
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -149,7 +149,7 @@ export class McpToolCall {
   }
 
   async #callOnce(
-    { client, callsAnswer }: OpenServer,
+    { client, callsAnswer }: OpenMcpServer,
     answers: Readonly<Record<string, unknown>>,
   ): Promise<CallToolResult | InputRequiredResult> {
     const { tool, args, meta, onProgress } = this.#options

@@ -1,19 +1,19 @@
 /**
- * What is known of one task of an agent, put together from what it says of it. Pure.
+ * The state of one task of an agent, assembled from what it sends. Pure.
  *
- * T1 A snapshot counts for everything that came before it.
- * T2 An artifact that is sent again takes the place of the one before; `append` adds to its parts.
+ * T1 A snapshot replaces everything that came before it.
+ * T2 An artifact that is sent again replaces the earlier one; with `append` its parts are added.
  */
 import type {
   A2aArtifact,
   A2aArtifactUpdate,
   A2aMessage,
-  A2aNews,
+  A2aStreamItem,
   A2aStatus,
-  A2aTask,
+  AgentTask,
 } from './wire.ts'
 
-/** States after which a task does nothing more. */
+/** Final states. */
 const ENDED = [
   'TASK_STATE_COMPLETED',
   'TASK_STATE_FAILED',
@@ -24,14 +24,14 @@ const ENDED = [
 /** States in which a task waits for its caller. */
 const WAITING = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']
 
-/** A task as far as it is known. */
-export class TaskRecord {
+/** A task, as far as it is known. */
+export class AgentTaskState {
   #taskId: string | undefined
   #contextId: string | undefined
   #status: A2aStatus | undefined
   #reply: A2aMessage | undefined
   #artifacts: readonly A2aArtifact[] = []
-  /** The status that the caller has acted upon, as JSON. */
+  /** The status to which the caller has responded, as JSON. */
   #stale: string | undefined
 
   constructor(known: { readonly taskId?: string; readonly contextId?: string } = {}) {
@@ -39,27 +39,27 @@ export class TaskRecord {
     this.#contextId = known.contextId
   }
 
-  /** Identity of the task, as soon as the agent has said it. */
+  /** Id of the task, once the agent has sent it. */
   get taskId(): string | undefined {
     return this.#taskId
   }
 
-  /** Identity of what the task belongs to. */
+  /** Id of the conversation that the task belongs to. */
   get contextId(): string | undefined {
     return this.#contextId
   }
 
-  /** Where the task stands, as the agent said last. */
+  /** The latest status. */
   get status(): A2aStatus | undefined {
     return this.#status
   }
 
-  /** The answer of an agent that made no task of it. */
+  /** The answer of an agent that created no task. */
   get reply(): A2aMessage | undefined {
     return this.#reply
   }
 
-  /** What was made so far, in order. */
+  /** The artifacts so far, in order. */
   get artifacts(): readonly A2aArtifact[] {
     return this.#artifacts
   }
@@ -69,25 +69,25 @@ export class TaskRecord {
     return this.#reply !== undefined || ENDED.includes(this.#status?.state ?? '')
   }
 
-  /** Whether nothing comes before the caller does something, if at all. */
+  /** Whether the task has ended or waits for its caller. */
   get isSettled(): boolean {
     if (this.hasEnded) return true
     const isWaiting = WAITING.includes(this.#status?.state ?? '')
     return isWaiting && JSON.stringify(this.#status) !== this.#stale
   }
 
-  /** Says that the task is sent a message: that it waited for one counts no more, even when it is said again. */
+  /** Marks that the task is sent a message, so that the status in which it waited for one no longer settles it. */
   resume(): void {
     this.#stale = JSON.stringify(this.#status)
   }
 
-  /** Says that the task has had its time to go on: where it stands is where it stands. */
+  /** Marks that the task had time to continue, so that its status counts again. */
   confirm(): void {
     this.#stale = undefined
   }
 
-  /** Takes what has come. */
-  apply({ task, message, statusUpdate, artifactUpdate }: A2aNews): void {
+  /** Applies an object that arrived. */
+  apply({ task, message, statusUpdate, artifactUpdate }: A2aStreamItem): void {
     if (message !== undefined) {
       this.#reply = message
       this.#identify(undefined, message.contextId)
@@ -103,7 +103,7 @@ export class TaskRecord {
     }
   }
 
-  #replace(task: A2aTask): void {
+  #replace(task: AgentTask): void {
     this.#identify(task.id, task.contextId)
     this.#artifacts = task.artifacts ?? []
     this.#status = task.status ?? this.#status

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { TaskRecord } from './task-record.ts'
+import { AgentTaskState } from './task-state.ts'
 
 import type { A2aPart } from './wire.ts'
 
@@ -12,11 +12,11 @@ const piece = (artifactId: string, text: string, append?: boolean) => ({
     ...(append === undefined ? {} : { append }),
   },
 })
-const partsOf = (record: TaskRecord): readonly (readonly A2aPart[] | undefined)[] =>
+const partsOf = (record: AgentTaskState): readonly (readonly A2aPart[] | undefined)[] =>
   record.artifacts.map(({ parts }) => parts)
 
 test('a task is known by whatever names it first', () => {
-  const record = new TaskRecord({ contextId: 'before' })
+  const record = new AgentTaskState({ contextId: 'before' })
   expect([record.taskId, record.contextId]).toEqual([undefined, 'before'])
   record.apply({ statusUpdate: { ...place, status: { state: 'TASK_STATE_WORKING' } } })
   expect([record.taskId, record.contextId]).toEqual(['t', 'c'])
@@ -25,7 +25,7 @@ test('a task is known by whatever names it first', () => {
 })
 
 test('[T2] an artifact sent again takes the place of the one before, and more of it goes after it', () => {
-  const record = new TaskRecord()
+  const record = new AgentTaskState()
   record.apply(piece('a', 'one'))
   record.apply(piece('b', 'two'))
   record.apply(piece('a', ' more', true))
@@ -35,13 +35,13 @@ test('[T2] an artifact sent again takes the place of the one before, and more of
 })
 
 test('[T2] more of an artifact whose beginning was missed is its beginning', () => {
-  const record = new TaskRecord()
+  const record = new AgentTaskState()
   record.apply(piece('a', 'tail', true))
   expect(partsOf(record)).toEqual([[{ text: 'tail' }]])
 })
 
 test('[T1] a snapshot counts for what came before it', () => {
-  const record = new TaskRecord()
+  const record = new AgentTaskState()
   record.apply(piece('a', 'one'))
   record.apply({ task: { id: 't', artifacts: [{ artifactId: 'b', parts: [{ text: 'two' }] }] } })
   expect(partsOf(record)).toEqual([[{ text: 'two' }]])
@@ -60,20 +60,20 @@ test.each([
   ['TASK_STATE_CANCELED', true, true],
   ['TASK_STATE_REJECTED', true, true],
 ])('%s: settled is %s, ended is %s', (state, isSettled, hasEnded) => {
-  const record = new TaskRecord()
+  const record = new AgentTaskState()
   record.apply({ task: { id: 't', status: { state } } })
   expect([record.isSettled, record.hasEnded]).toEqual([isSettled, hasEnded])
 })
 
 test('a message is the end, without a task', () => {
-  const record = new TaskRecord()
+  const record = new AgentTaskState()
   record.apply({ message: { contextId: 'c', parts: [] } })
   expect([record.isSettled, record.hasEnded, record.taskId]).toEqual([true, true, undefined])
 })
 
 test('an answered question counts only when it is asked anew, or when the task has had its time', () => {
   const status = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q1' } }
-  const record = new TaskRecord()
+  const record = new AgentTaskState()
   record.apply({ task: { id: 't', status } })
   record.resume()
   expect(record.isSettled).toBe(false)
