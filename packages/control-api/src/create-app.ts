@@ -4,7 +4,7 @@
  *   site ─▶ preflight ─▶ address ─▶ route ─▶ caller ─▶ scope ─▶ media types ─▶ handler ─▶ answer
  *                                                      └──── audit trail ────┘
  */
-import { ERROR_CODES } from '@tutti/protocol'
+import { ERROR_CODES, type Route as RouteEntry, ROUTES } from '@tutti/protocol'
 import { Hono, type Context } from 'hono'
 import {
   a2aRoutes,
@@ -23,8 +23,7 @@ import {
   type Signer,
 } from '@tutti/gateway'
 
-import { assertAcceptable } from './http/accept.ts'
-import { assertNoForm } from './http/assert-no-form.ts'
+import { assertAcceptable, assertNoForm } from './http/accept.ts'
 import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
 import { requestFacts } from './http/request-facts.ts'
@@ -32,7 +31,6 @@ import { tellRequest } from './http/tell-request.ts'
 import { untilExpiry } from './http/until-expiry.ts'
 import { listRuns } from './runs/list-runs.ts'
 import { runDetail } from './runs/run-detail.ts'
-import { mediaTypesOf, routeName } from './routes/route-name.ts'
 import { accessRoutes } from './routes/access.ts'
 import { dashboardFileRoutes, dashboardPageRoute } from './routes/dashboard.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -240,4 +238,29 @@ function refuseOtherMethods(
 /** `/api/runs/{runId}` as Hono writes it. */
 function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(ROUTES).map(([name, { method, path }]) => [`${method} ${path}`, name]),
+)
+
+/** Returns the name of a route, such as `cancelRun`; its method and path if the table of routes does not have it. */
+function routeName({ method, path }: Pick<HttpRoute, 'method' | 'path'>): string {
+  const address = `${method} ${path}`
+  return NAMES.get(address) ?? address
+}
+
+const TABLE: ReadonlyMap<string, RouteEntry> = new Map(
+  Object.values(ROUTES).map((route) => [`${route.method} ${route.path}`, route]),
+)
+
+/** Returns the media types that a route can send on success; undefined if it has no body or is not in the table. */
+function mediaTypesOf(
+  route: Pick<HttpRoute, 'method' | 'path' | 'mediaTypes'>,
+): readonly string[] | undefined {
+  const listed = TABLE.get(`${route.method} ${route.path}`)
+  if (route.mediaTypes !== undefined || listed === undefined) return route.mediaTypes
+  const { mediaType, response } = listed
+  if (mediaType !== undefined) return [mediaType]
+  return response === null ? undefined : ['application/json']
 }

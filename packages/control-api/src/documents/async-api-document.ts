@@ -16,9 +16,25 @@ import {
 } from '@tutti/protocol'
 
 import { SOCKET_INTRODUCTION } from './introduction.ts'
-import { REPLIES } from './message-replies.ts'
 import { schemaComponents, type JsonSchema, type SchemaComponents } from './schema-components.ts'
 import { KEY_SCHEME, TICKET_IN_QUERY } from './security-schemes.ts'
+
+/**
+ * Type of a client's message → types of its answers. Any can be refused with `error`; a submitted run
+ * is also answered with its `run_result`, when it ends.
+ */
+const REPLIES: Readonly<Record<ClientMessage['type'], readonly ServerMessage['type'][]>> = {
+  ping: ['pong', 'error'],
+  run_request: ['run_ack', 'run_result', 'error'],
+  run_control: ['run_control_ack', 'error'],
+  state_query: ['state_response', 'error'],
+  subscribe: ['subscribe_ack', 'error'],
+  directive: ['directive_ack', 'error'],
+  review_decision: ['review_decided', 'error'],
+  task_request: ['task_accepted', 'task_progress', 'task_response', 'error'],
+  tool_request: ['tool_response', 'error'],
+  capability_query: ['capability_response', 'error'],
+}
 
 /** An AsyncAPI document. */
 export interface AsyncApiDocument {

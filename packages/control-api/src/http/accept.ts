@@ -1,8 +1,9 @@
 /**
- * Pure: reads `Accept` headers.
+ * Checks the media types that a request sends and accepts. Pure.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1
  */
+import { assertJson } from '@tutti/gateway'
 import { TuttiError } from '@tutti/core'
 
 /** One media range of an `Accept` header. */
@@ -65,4 +66,39 @@ function isAcceptable(mediaType: string, ranges: readonly AcceptRange[]): boolea
     if (found.length > 0) return found.some(({ quality }) => quality > 0)
   }
   return false
+}
+
+/**
+ * Returns whether an `Accept` header names HTML and prefers it to plain text, as browsers do. Programs that accept
+ * anything, such as curl, do not name HTML.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1
+ */
+export function prefersHtml(accept: string | null): boolean {
+  const ranges = parseAccept(accept)
+  const html = qualityOf('text/html', ranges)
+  if (html === undefined || html === 0) return false
+  const plain = ['text/plain', 'text/*', '*/*']
+    .map((type) => qualityOf(type, ranges))
+    .find((quality) => quality !== undefined)
+  return html >= (plain ?? 0)
+}
+
+/** Quality of a type that is named; the highest one when it is named more than once. */
+function qualityOf(type: string, ranges: readonly AcceptRange[]): number | undefined {
+  const named = ranges.filter((range) => range.type === type)
+  return named.length === 0 ? undefined : Math.max(...named.map(({ quality }) => quality))
+}
+
+/** Media types of forms, which any web page can send without a preflight. @see https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
+const FORM_TYPES = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b/i
+
+/**
+ * Refuses a POST whose content type is that of a form, also when it has no body.
+ *
+ * @throws {TuttiError} UNSUPPORTED_MEDIA_TYPE.
+ */
+export function assertNoForm({ method, headers }: Pick<Request, 'method' | 'headers'>): void {
+  const type = headers.get('content-type')
+  if (method === 'POST' && type !== null && FORM_TYPES.test(type)) assertJson(type)
 }

@@ -16,11 +16,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { TuttiError } from '@tutti/core'
 import { badRequest, errorHeaders, wireErrorOf } from '@tutti/gateway'
 
-import { AddressCount } from './address-count.ts'
 import { corsHeaders } from './cors.ts'
-import { endWithError } from './raw-response.ts'
+import { endWithError, SECURITY_HEADERS } from './raw-response.ts'
 import { tellRequest } from './tell-request.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
 
 import type { RequestGuard } from '../auth/guard-request.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -219,4 +217,28 @@ function send(response: ServerResponse, error: unknown, options: ResolvedControl
     connection: 'close',
   })
   response.end(body)
+}
+
+/** Counts the open connections of each address. */
+class AddressCount {
+  readonly #limit: number
+  readonly #counts = new Map<string, number>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Adds a connection; returns how many there are beyond the limit, 0 or less for none. */
+  add(address: string): number {
+    const count = (this.#counts.get(address) ?? 0) + 1
+    this.#counts.set(address, count)
+    return count - this.#limit
+  }
+
+  /** Removes a connection that has closed. */
+  remove(address: string): void {
+    const count = (this.#counts.get(address) ?? 1) - 1
+    if (count === 0) this.#counts.delete(address)
+    else this.#counts.set(address, count)
+  }
 }

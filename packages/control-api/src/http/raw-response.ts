@@ -2,10 +2,22 @@
 import { STATUS_CODES } from 'node:http'
 import { errorHeaders, type WireError } from '@tutti/gateway'
 
-import { SECURITY_HEADERS } from './security-headers.ts'
-
 import type { Clock } from '@tutti/core'
 import type { Duplex } from 'node:stream'
+
+/**
+ * Headers of every response. Responses are data, not pages: they load nothing, are not shown in frames, and are not
+ * cached. The headers of a route that sends a page take precedence.
+ *
+ * @see https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html
+ */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+}
 
 /** What goes with the error. */
 export interface RawResponseOptions {

@@ -1,11 +1,44 @@
 /** The dashboard: a page for people, where programs get a text, and the files that it loads. */
 import { keptDocument } from '../documents/kept-document.ts'
 import { fileKind } from '../dashboard/file-kind.ts'
-import { ASK_AGAIN, PAGE_HEADERS } from '../dashboard/page-headers.ts'
-import { prefersHtml } from '../http/prefers-html.ts'
+import { prefersHtml } from '../http/accept.ts'
 
 import type { HttpRoute } from '@tutti/gateway'
 import type { Dashboard, DashboardFile } from '../dashboard/read-dashboard.ts'
+
+/**
+ * The page loads what its server has and asks its server alone, over HTTP and WebSocket. No script is inside
+ * of it, and none is made of text. @see https://www.w3.org/TR/CSP3/
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ')
+
+/** What of the machine no page needs that shows runs. */
+const NO_DEVICES = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb']
+
+/** Asked for again each time, and nearly always answered with 304: a new version shows at once. */
+const ASK_AGAIN = 'no-cache'
+
+/** The headers of the page. */
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': ASK_AGAIN,
+  'content-security-policy': POLICY,
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': NO_DEVICES.map((device) => `${device}=()`).join(', '),
+}
 
 /** The names of files in `assets/` have a hash of what is in them: what is kept never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable'

@@ -1,14 +1,14 @@
 /** The event stream of a run over SSE: what has happened, then what happens, until the run has ended. */
-import { ROUTES, RunEventsQuery } from '@tutti/protocol'
+import { ROUTES, RUN_EVENT_TYPES, type RunEvent, RunEventsQuery } from '@tutti/protocol'
 import {
+  badRequest,
   eventStream,
   findPlace,
+  type HttpRoute,
   runEventsEncoder,
   STREAM_HEADERS,
-  type HttpRoute,
 } from '@tutti/gateway'
 
-import { eventFilter } from '../event-filter.ts'
 import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
 import { readQuery } from '../http/read-query.ts'
 
@@ -45,4 +45,26 @@ export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
       return new Response(eventStream(parts), { headers: STREAM_HEADERS })
     },
   }
+}
+
+/** Returns whether a reader wants events of a type. */
+type EventFilter = (type: RunEvent['type']) => boolean
+
+/**
+ * Returns the filter of a comma-separated list of event types. Without a list, and with an empty list or `*`, every event
+ * passes.
+ *
+ * @throws {TuttiError} BAD_REQUEST naming every unknown type and the known ones.
+ */
+function eventFilter(list: string | undefined): EventFilter {
+  const names = (list ?? '').split(',').map((name) => name.trim())
+  const wanted = new Set(names.filter((name) => name !== ''))
+  const unknown = [...wanted].filter(
+    (name) => name !== '*' && !RUN_EVENT_TYPES.some((type) => type === name),
+  )
+  if (unknown.length > 0) {
+    const message = `names no event type: "${unknown.join('", "')}". Known: ${RUN_EVENT_TYPES.join(', ')}`
+    throw badRequest('Query', [{ path: '/events', message }])
+  }
+  return wanted.size === 0 || wanted.has('*') ? () => true : (type) => wanted.has(type)
 }

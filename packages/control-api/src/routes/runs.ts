@@ -1,4 +1,5 @@
 /** Submitting runs, looking at them, and cancelling them. */
+import { TuttiError } from '@tutti/core'
 import {
   CancelBody,
   CancelRunsBody,
@@ -10,17 +11,20 @@ import {
 } from '@tutti/protocol'
 import {
   actorOf,
+  type Caller,
+  cancelUnlessOver,
+  findRecord,
+  type HttpRoute,
   idempotencyKey,
   largeResponse,
   readJsonBody,
-  type HttpRoute,
+  runNotFound,
   submitAs,
   traceOf,
   waitForEnd,
   type WaitOptions,
 } from '@tutti/gateway'
 
-import { deleteRun } from '../delete-run.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { runDetail } from '../runs/run-detail.ts'
@@ -116,4 +120,33 @@ function listQuery(url: string): ListRunsQuery {
   const status = asked.searchParams.get('status')
   if (status !== null) asked.searchParams.set('status', status.toUpperCase())
   return readQuery(asked.href, ListRunsQuery)
+}
+
+/** Time for which the deletion of a run waits until the run has stopped, in milliseconds. */
+const STOP_MS = 10_000
+
+/**
+ * Deletes a run with its events; one that has not ended is cancelled first.
+ *
+ * @throws {TuttiError} RUN_NOT_FOUND; NOT_CONFIRMED when it has not stopped in time, and then it is kept.
+ */
+async function deleteRun(
+  options: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
+  runId: string,
+  caller: Caller,
+): Promise<void> {
+  const { runs } = options
+  const first = await runs.delete(runId)
+  if (first === 'deleted') return
+  const run = await findRecord(runs, runId)
+  const status = await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
+  if (status !== undefined) await waitForEnd(options, run, { timeoutMs: STOP_MS })
+  const end = await runs.delete(runId)
+  if (end === 'deleted') return
+  if (end === 'unknown') throw runNotFound(runId)
+  throw new TuttiError(
+    'NOT_CONFIRMED',
+    `Run ${runId} is being cancelled, but has not stopped within ${STOP_MS} ms; delete it again`,
+    { retryable: true },
+  )
 }

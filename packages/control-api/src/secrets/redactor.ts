@@ -4,9 +4,11 @@
  * A secret is looked for as it is, and in the forms in which it usually leaks: as JSON, in a URL, and in
  * base64 at any of its three offsets, as in `Authorization: Basic`. Other forms are not recognised.
  */
-import { secretForms } from './secret-forms.ts'
 
 import type { Redactor } from '@tutti/gateway'
+
+/** Length of the shortest secret that is redacted. */
+const MIN_SECRET_LENGTH = 8
 
 /** What stands where a secret was. */
 export const REDACTED = '[redacted]'
@@ -53,4 +55,33 @@ function cleanObject(object: object, clean: Clean, text: (given: string) => stri
     return entry
   })
   return changed ? Object.fromEntries(cleaned) : object
+}
+
+/** Returns every form of the secrets that are long enough, each once, the longest first. */
+function secretForms(secrets: Iterable<string>): readonly string[] {
+  const forms = new Set<string>()
+  for (const secret of secrets) {
+    if (secret.length < MIN_SECRET_LENGTH) continue
+    forms.add(secret)
+    forms.add(JSON.stringify(secret).slice(1, -1))
+    forms.add(secret.isWellFormed() ? encodeURIComponent(secret) : secret)
+    for (const form of base64Forms(secret)) forms.add(form)
+  }
+  return [...forms].toSorted((a, b) => b.length - a.length)
+}
+
+/**
+ * The characters that are the same whatever stands before and after the secret, for each of the three
+ * places where it can begin within 3 bytes, in both alphabets.
+ */
+function base64Forms(secret: string): readonly string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)])
+    const wholeBits = Math.floor((bytes.length * 8) / 6)
+    const from = Math.ceil((offset * 8) / 6)
+    return [
+      bytes.toString('base64').slice(from, wholeBits),
+      bytes.toString('base64url').slice(from, wholeBits),
+    ]
+  })
 }

@@ -1,13 +1,15 @@
-/** Starts telling webhooks, when there are any. */
-import { assertWebhooks } from './check-webhooks.ts'
+/** Checks webhooks as the operator registers them, and starts their sender. */
+import { TuttiError } from '@tutti/core'
+
+import { secretProblem } from './sign.ts'
 import { WebhookSender } from './webhook-sender.ts'
 
-import type { ResolvedControlApiOptions } from '../options.ts'
+import type { ResolvedControlApiOptions, Webhook } from '../options.ts'
 
 /**
- * Tells webhooks what becomes of runs, until the returned function is called or the runs are closed.
+ * Notifies webhooks of runs until the returned function is called or the runs are closed.
  *
- * @throws {TuttiError} CONFIG_INVALID naming everything that is wrong with them.
+ * @throws {TuttiError} CONFIG_INVALID naming every problem of the webhooks.
  */
 export function startWebhooks(
   options: Pick<ResolvedControlApiOptions, 'runs' | 'redactor' | 'webhooks' | 'clock' | 'logger'>,
@@ -18,4 +20,29 @@ export function startWebhooks(
   const sender = new WebhookSender(options)
   runs.beforeStoreCloses(() => sender.stop())
   return () => sender.stop()
+}
+
+/**
+ * Checks webhooks.
+ *
+ * @throws {TuttiError} CONFIG_INVALID naming every problem; no secret is shown.
+ */
+function assertWebhooks(webhooks: Readonly<Record<string, Webhook>>): void {
+  const problems = Object.entries(webhooks).flatMap(([name, webhook]) =>
+    problemsOf(webhook).map((problem) => `webhooks.${name}.${problem}`),
+  )
+  if (problems.length === 0) return
+  throw new TuttiError('CONFIG_INVALID', `Cannot use the webhooks: ${problems.join('; ')}`, {
+    details: { problems },
+  })
+}
+
+function problemsOf({ url, secret }: Webhook): readonly string[] {
+  const secretIs = secretProblem(secret)
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  const isHttp = parsed?.protocol === 'https:' || parsed?.protocol === 'http:'
+  return [
+    ...(isHttp ? [] : [`url must be an http or https address, got "${url}"`]),
+    ...(secretIs === undefined ? [] : [`secret ${secretIs}`]),
+  ]
 }

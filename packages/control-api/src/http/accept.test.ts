@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { prefersHtml } from './prefers-html.ts'
+import { prefersHtml } from './accept.ts'
 
 const CHROMIUM =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8'
