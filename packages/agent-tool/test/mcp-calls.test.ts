@@ -2,6 +2,8 @@ import { once } from 'node:events'
 
 import { describe, expect, it } from 'vitest'
 
+import { until } from '../../../tooling/test-kit/wait.ts'
+
 import { connectorTo, startPlace, testProgram } from './mcp-places.ts'
 import { askOnce, sendTurn, testCall } from './test-call.ts'
 
@@ -246,7 +248,7 @@ describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
     const session = await connectorTo({ server, tool: 'steps' }).connect(testCall())
     const turn = session.send({ input: {}, index: 0 })[Symbol.asyncIterator]()
     const first = turn.next()
-    await until(() => server.state.calls.get('steps') === 1)
+    await until('the call', () => server.state.calls.get('steps') === 1)
     server.state.events.emit('go')
     const chunk = { progress: 1, total: 3, message: 'step 1' }
     expect((await first).value).toEqual({ kind: 'chunk', chunk })
@@ -308,8 +310,4 @@ function soon(_: number, callback: () => void): () => void {
   return () => {
     clearImmediate(timer)
   }
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -3,6 +3,8 @@ import { connect } from 'node:net'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
+import { until } from '../../../tooling/test-kit/wait.ts'
+
 import {
   jamjetBody,
   jamjetBytes,
@@ -13,11 +15,6 @@ import {
   rawRequest,
 } from './tasks-wire-jamjet.ts'
 import { CALL_USD, linesOf, sendBody, stage, type Stage } from './tasks-wire-stage.ts'
-
-/** Lets what is under way reach a point where it waits for the clock, or is otherwise true. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve))
-}
 
 async function isWaiting(api: Stage, runId: string): Promise<boolean> {
   const events = await api.runs.readEvents({ runId, from: 0, limit: 100 })
@@ -91,7 +88,7 @@ describe('tasks/send, as JamJet sends it', () => {
   it('[R1] answers a run that was cancelled with 422 and what there was of it', async () => {
     await using api = await stage()
     const sent = api.send('/agents/long/tasks/send', sendBody(''))
-    await until(async () => isWaiting(api, await api.newest()))
+    await until('the task', async () => isWaiting(api, await api.newest()))
     const id = await api.newest()
     expect(await jamjetCancel(api.url, id)).toEqual({
       status: 200,
@@ -255,15 +252,15 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
           },
         },
       )
-      await until(async () => isWaiting(api, await api.newest()))
+      await until('the task', async () => isWaiting(api, await api.newest()))
       // The webhooks, the audit trail and the stream wait for the clock, which stood still so far.
-      await until(() => clock.pending >= 3)
+      await until('the task', () => clock.pending >= 3)
       for (let sign = 1; sign <= 3; sign += 1) {
         await clock.advance(100)
         await clock.advance(quietMs - 101)
         expect(signs).toBe(sign - 1)
         await clock.advance(1)
-        await until(() => signs === sign)
+        await until('the task', () => signs === sign)
       }
       api.play()
       const { lines } = await stream
@@ -293,9 +290,9 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     const idle = connect(Number(port), hostname)
     idle.pause()
     idle.write(jamjetBytes(url, jamjetBody('tasks/sendSubscribe', {})))
-    await until(async () => (await api.newest()) !== '')
+    await until('the task', async () => (await api.newest()) !== '')
     const slow = await api.newest()
-    await until(() => isWaiting(api, slow))
+    await until('the task', () => isWaiting(api, slow))
     api.play()
     expect(await endOf(api, slow)).toBe('COMPLETED')
     expect((await jamjetStream(api.url, 'x')).chunks.at(-1)).toMatchObject({ status: 'completed' })
@@ -314,13 +311,13 @@ describe('a caller that goes away', () => {
       body: jamjetBody('tasks/send', {}),
       signal: gone.signal,
     }).catch(() => 'gone')
-    await until(async () => isWaiting(api, await api.newest()))
+    await until('the task', async () => isWaiting(api, await api.newest()))
     const runId = await api.newest()
     const before = clock.pending
     gone.abort()
     expect(await sent).toBe('gone')
     // The grace, and the audit trail.
-    await until(() => clock.pending === before + 2)
+    await until('the task', () => clock.pending === before + 2)
     await clock.advance(29_999)
     expect((await api.detail(runId)).status).toBe('RUNNING')
     await clock.advance(1)
@@ -335,15 +332,15 @@ describe('a caller that goes away', () => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, signal }
     const body = jamjetBody('tasks/send', {})
     const sent = fetch(`${api.agent('long')}/tasks/send`, { ...init, body }).catch(() => 'gone')
-    await until(async () => isWaiting(api, await api.newest()))
+    await until('the task', async () => isWaiting(api, await api.newest()))
     const runId = await api.newest()
     const before = clock.pending
     gone.abort()
     await sent
-    await until(() => clock.pending === before + 2)
+    await until('the task', () => clock.pending === before + 2)
     api.play()
     expect(await endOf(api, runId)).toBe('COMPLETED')
-    await until(() => clock.pending === before + 1)
+    await until('the task', () => clock.pending === before + 1)
   })
 
   it.each([
@@ -360,7 +357,7 @@ describe('a caller that goes away', () => {
       body: JSON.stringify(sendBody('', params)),
     }
     const sent = fetch(url, { ...init, signal: gone.signal }).catch(() => 'gone')
-    await until(async () => isWaiting(api, await api.newest()))
+    await until('the task', async () => isWaiting(api, await api.newest()))
     const runId = await api.newest()
     gone.abort()
     await sent
@@ -383,7 +380,7 @@ describe('a caller that goes away', () => {
     const { value } = await body.next()
     const { id } = JSON.parse(String(value).split('\n')[0] ?? '')
     socket.destroy()
-    await until(() => isWaiting(api, id))
+    await until('the task', () => isWaiting(api, id))
     await clock.advance(120_000)
     expect((await api.detail(id)).status).toBe('RUNNING')
     const again = api.send('/tasks/sendSubscribe', { params: { id } })
@@ -419,7 +416,7 @@ describe('a caller that goes away', () => {
     for (let count = 0; count < 3; count += 1) await api.get('/api/status')
     const before = clock.pending
     gate.resolve()
-    await until(() => clock.pending >= before + 2)
+    await until('the task', () => clock.pending >= before + 2)
     await clock.advance(30_000)
     expect(await endOf(api, runId)).toBe('CANCELLED')
   })
@@ -434,7 +431,7 @@ describe('a caller that goes away', () => {
       body: jamjetBody('tasks/send', {}),
       signal: gone.signal,
     }).catch(() => 'gone')
-    await until(async () => isWaiting(api, await api.newest()))
+    await until('the task', async () => isWaiting(api, await api.newest()))
     const runId = await api.newest()
     const end = endOf(api, runId)
     const closed = api.runs.close({ drainTimeoutMs: 10_000 })

@@ -3,6 +3,8 @@ import { decode, RunDetail, ROUTES } from '@tutti/protocol'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
+import { until } from '../../../tooling/test-kit/wait.ts'
+
 import { eventsOf, served } from './served.ts'
 import { studio } from './studio.ts'
 
@@ -30,11 +32,6 @@ function countingClock() {
   }
 }
 
-/** Resolves when `is` gives true. */
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await new Promise((resolve) => setImmediate(resolve))
-}
-
 describe('a submission that waits', () => {
   it('is answered with 200 and the run in detail when it ends in time', async () => {
     await using api = await studio()
@@ -58,7 +55,7 @@ describe('a submission that waits', () => {
     const clock = countingClock()
     await using api = await served({ clock })
     const answering = api.post('/api/runs?wait=599', BODY)
-    await until(() => clock.waiting() === 1)
+    await until('the timers of the wait', () => clock.waiting() === 1)
     await clock.advance(WAIT_MS)
     const response = await answering
     const body: unknown = await response.json()
@@ -81,10 +78,10 @@ describe('a submission that waits', () => {
       body: JSON.stringify({ ...BODY, runId: 'mine' }),
       signal: leaving.signal,
     })
-    await until(() => clock.waiting() === 1)
+    await until('the timers of the wait', () => clock.waiting() === 1)
     leaving.abort()
     await expect(answering).rejects.toThrow(/abort/i)
-    await until(() => clock.waiting() === 0)
+    await until('the timers of the wait', () => clock.waiting() === 0)
     api.play()
     const events = await eventsOf(await api.get('/api/runs/mine/events'))
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
@@ -95,7 +92,7 @@ describe('a submission that waits', () => {
     const clock = countingClock()
     await using api = await served({ clock })
     const answering = api.post('/api/runs?wait=599', { ...BODY, runId: 'mine' })
-    await until(() => clock.waiting() === 1)
+    await until('the timers of the wait', () => clock.waiting() === 1)
     expect((await api.get('/api/runs/mine', { method: 'DELETE' })).status).toBe(204)
     const response = await answering
     // It ended before it was deleted: either is true, and neither is an error.

@@ -22,7 +22,8 @@ import {
   type RunOptions,
 } from '../../ensemble/src/index.ts'
 import { httpTool, processTool } from '../src/index.ts'
-import { isRunning, until, untilGone, untilWritten } from '../../net/test/processes.ts'
+import { isRunning, untilGone, untilWritten } from '../../../tooling/test-kit/processes.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
 
 type RunEvent = Parameters<NonNullable<RunOptions['onEvent']>>[0]
 

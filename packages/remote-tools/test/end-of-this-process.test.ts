@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { programPath } from './languages.ts'
-import { isRunning, until, untilGone, untilWritten } from '../../net/test/processes.ts'
+import { isRunning, untilGone, untilWritten } from '../../../tooling/test-kit/processes.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
 
 let folder: string
 beforeAll(() => {

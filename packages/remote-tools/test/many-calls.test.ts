@@ -5,7 +5,8 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 import { processTool } from '../src/index.ts'
 import { callTool } from './call-tool.ts'
-import { children, until } from '../../net/test/processes.ts'
+import { children } from '../../../tooling/test-kit/processes.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
 import { ask, workerTool } from './worker-tool.ts'
 
 /** What only Linux shows is looked at on Linux only. */

@@ -16,7 +16,7 @@ import {
 } from '../src/index.ts'
 import { callTool } from './call-tool.ts'
 import { programPath } from './languages.ts'
-import { until } from '../../net/test/processes.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
 
 /** How the tool is set up besides its pool. */
 export interface WorkerToolSettings

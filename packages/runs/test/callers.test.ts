@@ -5,7 +5,8 @@ import { RunService, type RunServiceOptions, type RunStorage } from '@tutti/runs
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { PLACES, until } from './places.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
+import { PLACES } from './places.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const traceparent = `00-${TRACE}-b7ad6b7169203331-01`

@@ -7,8 +7,8 @@ import { RunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
+import { until } from '../../../tooling/test-kit/wait.ts'
 import { temporaryDirectory } from './band.ts'
-import { until } from './places.ts'
 
 import type { CaptureMode } from '@tutti/protocol'
 

@@ -4,7 +4,8 @@ import { RunService, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { PLACES, until } from './places.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
+import { PLACES } from './places.ts'
 
 const REFLECTION = 'OBSERVATIONS:\n- It rambles\nSUGGESTIONS:\n- Name three sources'
 

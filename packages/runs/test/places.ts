@@ -32,12 +32,3 @@ export const PLACES: Readonly<Record<'embedded' | 'postgres', () => Promise<Plac
     }
   },
 }
-
-/** Resolves when `is` gives true; looks again and again, at most thirty seconds. */
-export async function until(what: string, is: () => Promise<boolean> | boolean): Promise<void> {
-  const limit = performance.now() + 30_000
-  while (!(await is())) {
-    if (performance.now() > limit) throw new Error(`It did not come true in time: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

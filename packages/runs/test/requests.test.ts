@@ -6,8 +6,9 @@ import { RunService, type RequestedRun, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
+import { until } from '../../../tooling/test-kit/wait.ts'
 import { allEvents } from './band.ts'
-import { PLACES, until } from './places.ts'
+import { PLACES } from './places.ts'
 
 import type { RunServiceOptions } from '@tutti/runs'
 

@@ -2,9 +2,10 @@ import { cancel, decide, inject, switchModel } from './commands.ts'
 import { RunService, type RunServiceOptions } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
 
+import { until } from '../../../tooling/test-kit/wait.ts'
 import { allEvents } from './band.ts'
 import { desk, type Desk } from './desk.ts'
-import { PLACES, until, type Place } from './places.ts'
+import { PLACES, type Place } from './places.ts'
 
 import type { ReviewAnswer } from '@tutti/ensemble'
 

@@ -3,10 +3,10 @@ import { postgresRunStorage } from '@tutti/runs/postgres'
 import { RunService, type RunServiceOptions } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
 
+import { until } from '../../../tooling/test-kit/wait.ts'
 import { testDatabase, testServer } from '../../../tooling/postgres/test-database.ts'
 import { allEvents, band, type Band } from './band.ts'
 import { desk } from './desk.ts'
-import { until } from './places.ts'
 import { storageOver } from './storage-over.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'

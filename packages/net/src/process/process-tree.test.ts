@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 
 import { describe, expect, it, vi } from 'vitest'
 
-import { isRunning } from '../../test/processes.ts'
+import { isRunning } from '../../../../tooling/test-kit/processes.ts'
 import { signalMarked } from './process-tree.ts'
 
 vi.mock(import('node:fs/promises'), { spy: true })

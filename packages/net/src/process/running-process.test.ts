@@ -6,7 +6,8 @@ import { fakeClock } from '@tutti/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 import { interpreterOf } from '../../../remote-tools/test/languages.ts'
-import { isRunning, until, untilGone, untilWritten } from '../../test/processes.ts'
+import { isRunning, untilGone, untilWritten } from '../../../../tooling/test-kit/processes.ts'
+import { until } from '../../../../tooling/test-kit/wait.ts'
 import { resolveProcessOptions, type ProcessOptions } from './options.ts'
 import { DRAIN_MS, startProcess, type RunningProcess } from './running-process.ts'
 

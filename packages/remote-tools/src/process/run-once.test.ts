@@ -15,7 +15,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 import { callTool } from '../../test/call-tool.ts'
 import { interpreterOf, LANGUAGES } from '../../test/languages.ts'
-import { children, isRunning, untilGone, untilWritten } from '../../../net/test/processes.ts'
+import {
+  children,
+  isRunning,
+  untilGone,
+  untilWritten,
+} from '../../../../tooling/test-kit/processes.ts'
 import { processTool, type ProcessTool } from './process-tool.ts'
 
 import type { ProgramOptions } from './options.ts'

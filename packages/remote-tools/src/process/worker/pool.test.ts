@@ -3,7 +3,8 @@ import { fakeClock, type FakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { callTool } from '../../../test/call-tool.ts'
-import { children, isRunning, until } from '../../../../net/test/processes.ts'
+import { children, isRunning } from '../../../../../tooling/test-kit/processes.ts'
+import { until } from '../../../../../tooling/test-kit/wait.ts'
 import {
   ask,
   askHeld,

@@ -15,7 +15,8 @@ import { fakeClock, type FakeClock } from '@tutti/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { callTool } from '../../../test/call-tool.ts'
-import { isRunning, until, untilGone } from '../../../../net/test/processes.ts'
+import { isRunning, untilGone } from '../../../../../tooling/test-kit/processes.ts'
+import { until } from '../../../../../tooling/test-kit/wait.ts'
 import {
   ask,
   askHeld,

@@ -1,6 +1,7 @@
-/** Looking at processes from outside. What is waited for is asked for again and again, up to a bound. */
+/** Observing processes of this machine. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
+
+import { until } from './wait.ts'
 
 /** Whether the process runs; one that has ended and was not fetched by its parent does not. */
 export function isRunning(pid: number): boolean {
@@ -18,15 +19,6 @@ export function children(): readonly number[] {
     .filter((entry) => /^\d+$/.test(entry))
     .map(Number)
     .filter((pid) => statOf(pid)?.parent === process.pid)
-}
-
-/** Waits until a condition holds; fails when it does not within 15 seconds. */
-export async function until(what: string, holds: () => boolean): Promise<void> {
-  const givenUpAt = performance.now() + 15_000
-  while (!holds()) {
-    if (performance.now() > givenUpAt) throw new Error(`Waited in vain for: ${what}`)
-    await delay(10)
-  }
 }
 
 /** Waits until a process has ended. */
