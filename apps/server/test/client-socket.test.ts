@@ -122,8 +122,8 @@ describe('commands over a connection', () => {
     await using on = await connected()
     const { client, connection } = on
     const options = { over: connection }
-    const asked = connection.subscribe({ events: ['review_requested'] })
     const { runId } = await client.runs.submit({ ensemble: 'panel', ...BACH })
+    const asked = connection.subscribe({ runId, events: ['review_requested'] })
     let review: LoggedRunEventOf<'review_requested'> | undefined
     for await (const event of asked) {
       review = event
@@ -244,6 +244,10 @@ describe('a subscription', () => {
     late.subscribe({
       events: ['task_completed'],
       onEvent: (event) => void heard.push(event),
+    })
+    // A command goes out after the subscription is in force.
+    await expect(client.runs.cancel('none', { over: late })).rejects.toMatchObject({
+      code: 'RUN_NOT_FOUND',
     })
     const { runId } = await client.runs.run({ ensemble: 'soloist', ...BACH })
     await expect

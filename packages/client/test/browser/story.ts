@@ -120,15 +120,13 @@ async function collect(
 }
 
 async function reviewed(client: TuttiClient, connection: TuttiConnection): Promise<unknown> {
-  const asked = connection.subscribe({ events: ['review_requested'] })
-  await connection.hello()
-  const run = await client.runs.submit({ ensemble: 'panel', ...BACH })
-  for await (const { reviewId, runId } of asked) {
-    if (runId !== run.runId) continue
+  const { runId } = await client.runs.submit({ ensemble: 'panel', ...BACH })
+  const asked = connection.subscribe({ runId, events: ['review_requested'] })
+  for await (const { reviewId } of asked) {
     const decision = { decision: 'EDIT', revisedOutput: 'Better' } as const
     await client.reviews.decide(reviewId, decision, { over: connection })
     break
   }
-  const { status, outputs } = await client.runs.result(run.runId)
+  const { status, outputs } = await client.runs.result(runId)
   return { status, outputs }
 }

@@ -14,7 +14,7 @@
  */
 import { isIP } from 'node:net'
 
-import { isLoopback, TuttiError, type Clock, type Logger } from '@tutti/core'
+import { TuttiError, type Clock, type Logger } from '@tutti/core'
 import { anyone, type Caller, type Signer } from '@tutti/gateway'
 
 import { callerOf, keyLookup } from './keys.ts'
@@ -72,11 +72,17 @@ export interface GuardOptions extends Pick<
 /** A host name or address with or without a port, and nothing more. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
+/**
+ * Names under which this machine is addressed and whose pages are trusted. Not `isLoopback`: a page below `localhost`,
+ * such as `app.localhost`, is another site and needs to be on the list of origins.
+ */
+const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]']
+
 /** Makes the guard of a server. */
 export function requestGuard(options: GuardOptions): RequestGuard {
   const { apiKeys } = options
   const names = options.allowedHosts.map((host) => host.toLowerCase())
-  const hosts = new Set(names)
+  const hosts = new Set([...LOCAL_NAMES, ...names])
   const anyHost = hosts.has('*')
   const identify = identifier(options)
   const allowsOrigin = originCheck(options, names)
@@ -102,12 +108,12 @@ function originCheck(
   names: readonly string[],
 ): RequestGuard['allowsOrigin'] {
   const origins = new Set(allowedOrigins)
-  const isAllowed = (host: string): boolean => names.includes(host) || (isLocal && isLoopback(host))
+  const pages = new Set(isLocal ? [...LOCAL_NAMES, ...names] : names)
   return ({ host = '', origin }) => {
     if (origin === undefined || origins.has(origin)) return true
     if (!/^https?:\/\//i.test(origin) || !URL.canParse(origin)) return false
     const page = new URL(origin)
-    return isAllowed(page.hostname) || page.host === host.toLowerCase()
+    return pages.has(page.hostname) || page.host === host.toLowerCase()
   }
 }
 
@@ -118,7 +124,7 @@ function assertHost(
 ): void {
   if (host !== undefined && HOST.test(host)) {
     const name = hostName(host)
-    if (hosts.has(name) || isLoopback(name)) return
+    if (hosts.has(name)) return
     if (!isLocal && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return
   }
   throw new TuttiError(
