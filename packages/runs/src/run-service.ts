@@ -52,7 +52,7 @@ import type {
   ChangedRunsPage,
   ChangedRunsQuery,
   Quota,
-  RunsPage,
+  RunListPage,
   RunQuery,
 } from './ports/run-store.ts'
 import type { AuditLog } from './ports/audit-log.ts'
@@ -281,7 +281,7 @@ export class RunService {
   }
 
   /** Runs, newest first, each with what it has used so far and what it is at. */
-  list(query: RunQuery): Promise<RunsPage> {
+  list(query: RunQuery): Promise<RunListPage> {
     return this.#storage.runs.list(query)
   }
 

@@ -1,11 +1,11 @@
 /** Logs of runs in memory, written by tests. */
 import { turns } from './turns.ts'
 
-import type { RunEventLog, EventQuery, RunHead } from '@tutti/runs'
+import type { StoredEventLog, EventQuery, RunHead } from '@tutti/runs'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** A log whose reads take a turn of the event loop, so that things can happen meanwhile. */
-export class FakeLog implements RunEventLog {
+export class FakeLog implements StoredEventLog {
   readonly #runs = new Map<string, LoggedRunEvent[]>()
   /** What was read, in order. */
   readonly reads: EventQuery[] = []

@@ -3,7 +3,7 @@ import type {
   AuditLog,
   ClaimedRun,
   ClaimRequest,
-  RunEventLog,
+  StoredEventLog,
   StoreNotification,
   RunQueue,
   CommandQueue,
@@ -19,7 +19,7 @@ export interface FakeParts {
   readonly runs?: Partial<RunStore>
   readonly queue?: Partial<RunQueue>
   readonly commands?: Partial<CommandQueue>
-  readonly events?: Partial<RunEventLog>
+  readonly events?: Partial<StoredEventLog>
   readonly isShared?: boolean
 }
 
@@ -41,7 +41,7 @@ export function fakeStorage({
     runs: { steps: () => Promise.resolve([]), ...runs } as Partial<RunStore> as RunStore,
     queue: queue as RunQueue,
     commands: commands as CommandQueue,
-    events: events as RunEventLog,
+    events: events as StoredEventLog,
     outbox: {} as WebhookOutbox,
     audit: {} as AuditLog,
     secrets: {} as SecretStore,

@@ -10,7 +10,7 @@
 import { largeJson, sharedCapabilities } from '@tutti/gateway'
 
 import { readHello } from './hello.ts'
-import { openReview, openReviews } from './open-reviews.ts'
+import { readOpenReview, readOpenReviews } from './open-reviews.ts'
 
 import type {
   ClientMessage,
@@ -56,13 +56,13 @@ export function agentEnsembleDialect(
         const { message, reaches } = await readHello(runs, runId)
         const shared = sharedCapabilities(options)
         const hello = await largeJson({ ...message, sharedCapabilities: shared })
-        const reviews = await openReviews(runs, runId, clock.now())
+        const reviews = await readOpenReviews(runs, runId, clock.now())
         return { hello, continueWith: (early) => continueFrom({ reaches, reviews, early }) }
       }, signal),
     followUp: panelCloser,
     async afterRefusal(message) {
       if (message.type !== 'review_decision') return undefined
-      return openReview(runs, message.reviewId, clock.now())
+      return readOpenReview(runs, message.reviewId, clock.now())
     },
   }
 }

@@ -9,7 +9,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
  * crash has several. `timeoutMs` is the time that is left at `now`, in milliseconds since 1970. It is at least 1,
  * because 0 means no limit.
  */
-export async function openReviews(
+export async function readOpenReviews(
   runs: RunService,
   runId: string | undefined,
   now: number,
@@ -34,13 +34,13 @@ export async function openReviews(
 /**
  * Reads the newest request of one review; undefined when the review is not open.
  */
-export async function openReview(
+export async function readOpenReview(
   runs: RunService,
   reviewId: string,
   now: number,
 ): Promise<LoggedRunEvent | undefined> {
   const review = await runs.review(reviewId)
   if (review === undefined) return undefined
-  const requests = await openReviews(runs, review.runId, now)
+  const requests = await readOpenReviews(runs, review.runId, now)
   return requests.find((event) => event.type === 'review_requested' && event.reviewId === reviewId)
 }

@@ -10,7 +10,7 @@
  * F6 When notices may have been missed, the log says how far each run is.
  */
 import type { EventBus } from './event-bus.ts'
-import type { RunEventLog } from '../ports/event-log.ts'
+import type { StoredEventLog } from '../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Events read from the log at a time. */
@@ -18,7 +18,7 @@ const PAGE = 500
 
 /** What a feed works with. */
 export interface EventFeedOptions {
-  readonly events: RunEventLog
+  readonly events: StoredEventLog
   readonly bus: EventBus
   readonly onError: (error: unknown) => void
 }

@@ -11,7 +11,7 @@ import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 import { readTurn } from './read-turns.ts'
 
 import type { EventBus } from './event-bus.ts'
-import type { RunEventLog } from '../ports/event-log.ts'
+import type { StoredEventLog } from '../ports/event-log.ts'
 import type { RunRecord } from '../run-record.ts'
 
 /** Maximum number of events that wait in memory for one reader: some seconds of a busy run. */
@@ -28,7 +28,7 @@ const PAGE_BYTES = 256_000
 
 /** Where to read and from when. */
 export interface FollowSource {
-  readonly events: RunEventLog
+  readonly events: StoredEventLog
   readonly bus: Pick<EventBus, 'listen'>
   /** The run, if there is one; asked for when its log has nothing to read. */
   readonly find: (runId: string) => Promise<Pick<RunRecord, 'status' | 'lastSeq'> | undefined>
@@ -147,7 +147,7 @@ function mayHave(next: number, run: Pick<RunRecord, 'status' | 'lastSeq'> | unde
  * events.
  */
 async function readLog(
-  events: RunEventLog,
+  events: StoredEventLog,
   live: LiveEvents,
   { runId, next }: { readonly runId: string; readonly next: number },
 ): Promise<readonly LoggedRunEvent[]> {

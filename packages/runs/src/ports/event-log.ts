@@ -2,7 +2,7 @@
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** The events of all runs. */
-export interface RunEventLog {
+export interface StoredEventLog {
   /**
    * Returns events of one run, in order. Reading stops after the event that reaches `maxBytes`, so a page shorter
    * than `limit` is not the end of the log; an empty page is.

@@ -1,6 +1,6 @@
 /** A place where runs are kept: the ports together, and what it tells by itself. */
 import type { AuditLog } from './audit-log.ts'
-import type { RunEventLog } from './event-log.ts'
+import type { StoredEventLog } from './event-log.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunQueue } from './run-queue.ts'
 import type { CommandQueue } from './command-queue.ts'
@@ -13,7 +13,7 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly runs: RunStore
   readonly queue: RunQueue
   readonly commands: CommandQueue
-  readonly events: RunEventLog
+  readonly events: StoredEventLog
   readonly outbox: WebhookOutbox
   readonly audit: AuditLog
   readonly secrets: SecretStore

@@ -46,7 +46,7 @@ export interface RunStore {
    */
   steps(runId: string, limit?: StepsLimit): Promise<readonly RunStep[]>
   /** Runs, newest first. */
-  list(query: RunQuery): Promise<RunsPage>
+  list(query: RunQuery): Promise<RunListPage>
   /** Returns a page of runs, the one whose status changed last first; of two at the same time the greater id. */
   listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage>
   /** Reviews, in the order in which they opened. */
@@ -138,7 +138,7 @@ export interface RunQuery {
 }
 
 /** A page of runs. */
-export interface RunsPage {
+export interface RunListPage {
   readonly runs: readonly ListedRun[]
   /** How many runs match in all. */
   readonly total: number

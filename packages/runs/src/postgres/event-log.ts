@@ -3,12 +3,12 @@ import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
 import { toEvent } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
-import type { RunEventLog, EventQuery, RunHead } from '../ports/event-log.ts'
+import type { StoredEventLog, EventQuery, RunHead } from '../ports/event-log.ts'
 import type { Database } from './database.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** The events of a Postgres store. */
-export class PostgresEventLog implements RunEventLog {
+export class PostgresEventLog implements StoredEventLog {
   readonly #database: Database
 
   constructor(database: Database) {

@@ -4,11 +4,16 @@ import { toSearched } from '../search-text.ts'
 import { toListedRun } from './rows.ts'
 import { fromColumn, tagIndex, toColumn } from './text.ts'
 
-import type { ChangedRunsPage, ChangedRunsQuery, RunsPage, RunQuery } from '../ports/run-store.ts'
+import type {
+  ChangedRunsPage,
+  ChangedRunsQuery,
+  RunListPage,
+  RunQuery,
+} from '../ports/run-store.ts'
 import type { Database } from './database.ts'
 
 /** Lists as `RunStore.list` says. */
-export async function queryRuns(database: Database, query: RunQuery): Promise<RunsPage> {
+export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
   const { statuses, tag, ensemble, cacheKey, text, limit, offset } = query
   const rows = await database.query(listSql(database.schema), [
     statuses ?? null,

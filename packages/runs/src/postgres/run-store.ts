@@ -23,7 +23,7 @@ import type {
   UnownedWrite,
   Retention,
   ReviewQuery,
-  RunsPage,
+  RunListPage,
   RunQuery,
   RunStore,
   RunWrite,
@@ -101,7 +101,7 @@ export class PostgresRunStore implements RunStore {
     }
   }
 
-  list(query: RunQuery): Promise<RunsPage> {
+  list(query: RunQuery): Promise<RunListPage> {
     return queryRuns(this.#parts.database, query)
   }
 

@@ -3,11 +3,16 @@ import { LISTED_COLUMNS } from '../record-fields.ts'
 import { toSearched } from '../search-text.ts'
 import { readListedRun } from './rows.ts'
 
-import type { ChangedRunsPage, ChangedRunsQuery, RunsPage, RunQuery } from '../ports/run-store.ts'
+import type {
+  ChangedRunsPage,
+  ChangedRunsQuery,
+  RunListPage,
+  RunQuery,
+} from '../ports/run-store.ts'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 /** Makes the function that lists. */
-export function runLister(database: DatabaseSync): (query: RunQuery) => RunsPage {
+export function runLister(database: DatabaseSync): (query: RunQuery) => RunListPage {
   return (query) => {
     const { where, values } = filterOf(query)
     const { limit, offset } = query

@@ -76,7 +76,7 @@ export function readListedRun(row: SqliteRow): ListedRun {
 }
 
 /** The task of a row of table `tasks`. */
-export function readTask(row: SqliteRow): TaskRecord {
+export function readTaskRecord(row: SqliteRow): TaskRecord {
   return {
     taskIndex: Number(row['task_index']),
     name: String(parse(row['name'])),

@@ -2,12 +2,12 @@
 import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
 import { readEvent } from './rows.ts'
 
-import type { RunEventLog, EventQuery, RunHead } from '../ports/event-log.ts'
+import type { StoredEventLog, EventQuery, RunHead } from '../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /** The event log over an open database. */
-export function sqliteEventLog(database: DatabaseSync): RunEventLog {
+export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
   const select = (filter: string): StatementSync =>
     database.prepare(
       `SELECT seq, data FROM events

@@ -4,7 +4,7 @@ import { runCreator } from './create-run.ts'
 import { runDeleter } from './delete-ended.ts'
 import { changedRunLister, runLister } from './list-runs.ts'
 import { reviewCounter, reviewReader } from './read-reviews.ts'
-import { readRun, readTask } from './rows.ts'
+import { readRun, readTaskRecord } from './rows.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { runWriterOf, type WriteOutcome, type RunWriter } from './write-runs.ts'
 
@@ -16,7 +16,7 @@ import type {
   UnownedWrite,
   Retention,
   ReviewQuery,
-  RunsPage,
+  RunListPage,
   RunQuery,
   RunStore,
   RunWrite,
@@ -33,7 +33,7 @@ export class SqliteRunStore implements RunStore {
   readonly #parts: SqliteParts
   readonly #writer: RunWriter
   readonly #create: (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun>
-  readonly #list: (query: RunQuery) => RunsPage
+  readonly #list: (query: RunQuery) => RunListPage
   readonly #listByChange: (query: ChangedRunsQuery) => ChangedRunsPage
   readonly #deleteEnded: (which: Retention) => readonly string[]
   readonly #deleteOne: StatementSync
@@ -83,7 +83,7 @@ export class SqliteRunStore implements RunStore {
   }
 
   async tasks(runId: string): Promise<readonly TaskRecord[]> {
-    return this.#tasks.all(runId).map(readTask)
+    return this.#tasks.all(runId).map(readTaskRecord)
   }
 
   async steps(
@@ -102,7 +102,7 @@ export class SqliteRunStore implements RunStore {
     }
   }
 
-  async list(query: RunQuery): Promise<RunsPage> {
+  async list(query: RunQuery): Promise<RunListPage> {
     return this.#list(query)
   }
 

@@ -16,7 +16,7 @@ export interface WorkSpan {
 }
 
 /** One tool call, or a step of one. */
-export interface TracedCall extends WorkSpan {
+export interface AttemptCall extends WorkSpan {
   readonly event: RunEventOf<'tool_called'>
 }
 
@@ -24,7 +24,7 @@ export interface TracedCall extends WorkSpan {
 export interface TracedTurn extends WorkSpan {
   readonly started: RunEventOf<'llm_iteration_started'>
   readonly completed: RunEventOf<'llm_iteration_completed'>
-  readonly calls: TracedCall[]
+  readonly calls: AttemptCall[]
 }
 
 /** Work that was handed to another. */

@@ -5,7 +5,7 @@ import { sumsOf, taskMetricsOf, type CostShares } from './trace-metrics.ts'
 import type {
   WorkSpan,
   TracedAttempt,
-  TracedCall,
+  AttemptCall,
   TracedDelegation,
   TracedTurn,
 } from './attempts.ts'
@@ -97,7 +97,7 @@ function messageOf(message: LlmMessage): LlmMessage {
   return { ...message, toolCalls: message.toolCalls ?? [] }
 }
 
-function callOf(call: TracedCall, { captureMode }: TraceParts): ToolCallTrace {
+function callOf(call: AttemptCall, { captureMode }: TraceParts): ToolCallTrace {
   const { event } = call
   const { toolName, toolArguments, toolResult, structuredResult, durationMs, outcome } = event
   const isFull = captureMode === 'DETAILED' || captureMode === 'FULL'
