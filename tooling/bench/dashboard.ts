@@ -3,7 +3,11 @@
  * over and watched while it goes on, and a list of 1 000 runs. Frames are counted by the page itself; a
  * long task is one that holds the page for more than 50 ms. Memory is the heap of scripts after a collection.
  */
-import { openStage, visit, type Stage } from '../../apps/dashboard/test/stage.ts'
+import {
+  openDashboard,
+  visit,
+  type ServedDashboard,
+} from '../../apps/dashboard/test/open-dashboard.ts'
 import { launchBrowser } from '../browser/launch-browser.ts'
 import { bigEnsembles, startBigRun, submitMany } from '../../apps/dashboard/test/big-runs.ts'
 import { sized } from './lib/short.ts'
@@ -20,7 +24,7 @@ const TURNS = sized(2_000, 20)
 const WHEEL_TURNS = sized(60, 2)
 const VIEWPORT = { width: 1440, height: 900 }
 
-const stage = await openStage({ ...bigEnsembles(TURNS) })
+const stage = await openDashboard({ ...bigEnsembles(TURNS) })
 const browser = await launchBrowser()
 try {
   await watchBigRun(browser, stage)
@@ -37,7 +41,7 @@ try {
 }
 
 /** Opens the page at the first event of a run that goes as fast as it can. */
-async function watchBigRun(browser: Browser, stage: Stage): Promise<void> {
+async function watchBigRun(browser: Browser, stage: ServedDashboard): Promise<void> {
   await visit(browser, stage.url, {
     viewport: VIEWPORT,
     async use({ page }) {
@@ -52,7 +56,7 @@ async function watchBigRun(browser: Browser, stage: Stage): Promise<void> {
   })
 }
 
-async function readBigRun(browser: Browser, stage: Stage, runId: string): Promise<void> {
+async function readBigRun(browser: Browser, stage: ServedDashboard, runId: string): Promise<void> {
   await visit(browser, stage.url, {
     viewport: VIEWPORT,
     async use({ page }) {
@@ -75,7 +79,7 @@ async function readBigRun(browser: Browser, stage: Stage, runId: string): Promis
   })
 }
 
-async function scrollList(browser: Browser, stage: Stage): Promise<void> {
+async function scrollList(browser: Browser, stage: ServedDashboard): Promise<void> {
   await visit(browser, stage.url, {
     viewport: VIEWPORT,
     async use({ page }) {

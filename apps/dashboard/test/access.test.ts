@@ -3,7 +3,13 @@ import { ensemble, task } from '@tutti/ensemble'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { launchBrowser, openStage, visit, type Stage, type StageOptions } from './stage.ts'
+import {
+  launchBrowser,
+  openDashboard,
+  visit,
+  type ServedDashboard,
+  type DashboardOptions,
+} from './open-dashboard.ts'
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
@@ -22,9 +28,9 @@ const OTHER = 'k-of-the-deputy'
 const BLIND = 'k-of-a-tool'
 const READER = 'k-of-the-audience'
 
-function keyed(options: Partial<StageOptions> = {}): Promise<Stage> {
+function keyed(options: Partial<DashboardOptions> = {}): Promise<ServedDashboard> {
   const hum = task({ name: 'hum', description: 'Hum' })
-  return openStage({
+  return openDashboard({
     ensembles: [ensemble({ name: 'band', tasks: [hum], model: scriptedModel(() => 'Hm hm') })],
     key: KEY,
     apiKeys: [

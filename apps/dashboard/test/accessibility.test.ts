@@ -7,8 +7,8 @@ import { createRequire } from 'node:module'
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { concert } from './concert.ts'
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { sampleRuns } from './sample-runs.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Page } from 'playwright-core'
 
@@ -28,12 +28,12 @@ const LOOKS = [
 ] as const
 
 let browser: Browser
-let stage: Stage
+let stage: ServedDashboard
 let runs: Readonly<Record<'ended' | 'failed' | 'held' | 'live', string>>
 
 beforeAll(async () => {
-  const { options, begin } = concert()
-  stage = await openStage(options)
+  const { options, begin } = sampleRuns()
+  stage = await openDashboard(options)
   runs = await begin(stage.client)
   browser = await launchBrowser()
 })

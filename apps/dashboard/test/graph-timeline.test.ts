@@ -7,7 +7,7 @@ import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Locator, Page } from 'playwright-core'
 
@@ -94,7 +94,7 @@ async function band() {
     tools: [note.tool],
     model: working('note'),
   })
-  const stage = await openStage({
+  const stage = await openDashboard({
     ensembles: [ensemble({ name: 'band', tasks: [plan, ...middle, finale], modelRetries: 0 })],
     models: { large: working('note') },
   })
@@ -119,7 +119,7 @@ async function walk(cursor: Locator, keys: readonly string[], words: RegExp): Pr
   await expect.poll(() => cursor.getAttribute('aria-label')).toMatch(words)
 }
 
-async function decide(stage: Stage): Promise<void> {
+async function decide(stage: ServedDashboard): Promise<void> {
   const { reviews } = await stage.client.reviews.list()
   const [review] = reviews
   if (review === undefined) throw new TypeError('No review')
@@ -215,7 +215,7 @@ describe('a run that goes on', () => {
 })
 
 describe('a run that is over', () => {
-  let stage: Stage
+  let stage: ServedDashboard
   let url: string
 
   beforeAll(async () => {
@@ -238,7 +238,7 @@ describe('a run that is over', () => {
       task({ name, description: name, context: [first], tools: [tool], model: many(2) })
     const [left, right] = [side('left'), side('right')]
     const last = task({ name: 'last', description: 'Last', context: [left, right], model: many(0) })
-    stage = await openStage({
+    stage = await openDashboard({
       ensembles: [ensemble({ name: 'search', tasks: [first, left, right, last] })],
     })
     const { runId } = await stage.client.runs.submit({ ensemble: 'search' })

@@ -6,8 +6,14 @@ import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { conductedModel } from './conducted-model.ts'
-import { launchBrowser, openStage, visit, type Stage, type Visit } from './stage.ts'
+import { conductedModel } from './paced-model.ts'
+import {
+  launchBrowser,
+  openDashboard,
+  visit,
+  type ServedDashboard,
+  type Visit,
+} from './open-dashboard.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { Browser, Locator, Page } from 'playwright-core'
@@ -30,7 +36,7 @@ async function openHall() {
   })
   const open = task({ name: 'open', description: 'Open', tools: [count] })
   const close = task({ name: 'close', description: 'Close', context: [open] })
-  const stage: Stage = await openStage({
+  const stage: ServedDashboard = await openDashboard({
     ensembles: [ensemble({ name: 'piece', tasks: [open, close], model })],
     models: { conducted: model },
   })

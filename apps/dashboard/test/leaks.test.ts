@@ -4,7 +4,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Page, WebSocket } from 'playwright-core'
 
@@ -48,7 +48,9 @@ async function openLibrary() {
     tools: [read],
     maxIterations: TURNS + 5,
   })
-  const stage = await openStage({ ensembles: [ensemble({ name: 'study', tasks: [study], model })] })
+  const stage = await openDashboard({
+    ensembles: [ensemble({ name: 'study', tasks: [study], model })],
+  })
   return {
     stage,
     async [Symbol.asyncDispose]() {
@@ -58,7 +60,7 @@ async function openLibrary() {
   }
 }
 
-async function start({ client }: Stage, book: string): Promise<string> {
+async function start({ client }: ServedDashboard, book: string): Promise<string> {
   const { runId } = await client.runs.submit({ ensemble: 'study', inputs: { book } })
   for await (const event of client.runs.events(runId)) {
     if (event.type === 'llm_iteration_completed' && event.iterationIndex === TURNS - 1) break

@@ -3,7 +3,7 @@ import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Page } from 'playwright-core'
 
@@ -42,12 +42,12 @@ function concert(gate?: Promise<void>) {
   })
   const choose = task({ name: 'choose', description: 'Choose a song', tools: [findSong] })
   const plan = task({ name: 'plan', description: 'Plan the evening', context: [choose] })
-  return openStage({
+  return openDashboard({
     ensembles: [ensemble({ name: 'concert', tasks: [choose, plan], model: model() })],
   })
 }
 
-async function played(stage: Stage): Promise<string> {
+async function played(stage: ServedDashboard): Promise<string> {
   const { runId } = await stage.client.runs.run({})
   return `${stage.url}#/runs/${runId}`
 }

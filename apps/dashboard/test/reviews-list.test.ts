@@ -5,7 +5,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Page } from 'playwright-core'
 
@@ -55,7 +55,7 @@ afterAll(async () => {
 })
 
 /** Submits three letters and a payment, and waits for their reviews. */
-async function fill({ client }: Stage): Promise<readonly string[]> {
+async function fill({ client }: ServedDashboard): Promise<readonly string[]> {
   const names = ['Ada', 'Bo', 'Cleo']
   const letterRuns = await Promise.all(
     names.map((name) =>
@@ -79,7 +79,7 @@ function rows(page: Page) {
 
 describe('the list of reviews', { timeout: LIMIT_MS }, () => {
   it('shows the ensemble, inputs, tags and a preview, and is filtered by each', async () => {
-    await using stage = await openStage({ ensembles: [letters(), payments()] })
+    await using stage = await openDashboard({ ensembles: [letters(), payments()] })
     await fill(stage)
     await visit(browser, `${stage.url}/#/reviews`, {
       viewport: { width: 1440, height: 900 },
@@ -104,7 +104,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
   })
 
   it('approves one review in place, and several together', async () => {
-    await using stage = await openStage({ ensembles: [letters(), payments()] })
+    await using stage = await openDashboard({ ensembles: [letters(), payments()] })
     const [ada = '', bo = '', cleo = '', payment = ''] = await fill(stage)
     const statusOf = async (runId: string) => (await stage.client.runs.get(runId)).status
     await visit(browser, `${stage.url}/#/reviews`, {
@@ -127,7 +127,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
   })
 
   it('rejects several with the same words, and not without words', async () => {
-    await using stage = await openStage({ ensembles: [letters(), payments()] })
+    await using stage = await openDashboard({ ensembles: [letters(), payments()] })
     const [ada = ''] = await fill(stage)
     await visit(browser, `${stage.url}/#/reviews`, {
       viewport: { width: 1440, height: 900 },
@@ -152,7 +152,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
       apiKey(KEY, { name: 'reader', roles: ['support'] }),
       apiKey(LEAD_KEY, { name: 'lead', roles: ['legal'] }),
     ]
-    await using stage = await openStage({
+    await using stage = await openDashboard({
       ensembles: [letters({ requiredRole: 'legal' })],
       apiKeys,
       key: LEAD_KEY,
@@ -176,7 +176,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
   })
 
   it('says in a sentence why an edit was refused, with the button that sends it in sight', async () => {
-    await using stage = await openStage({ ensembles: [payments()] })
+    await using stage = await openDashboard({ ensembles: [payments()] })
     const { runId } = await stage.client.runs.submit({ inputs: { bill: '7-A' } })
     await visit(browser, `${stage.url}/#/runs/${runId}`, {
       viewport: { width: 1440, height: 900 },

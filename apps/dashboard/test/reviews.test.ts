@@ -5,7 +5,13 @@ import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { launchBrowser, openStage, visit, type Stage, type Visit } from './stage.ts'
+import {
+  launchBrowser,
+  openDashboard,
+  visit,
+  type ServedDashboard,
+  type Visit,
+} from './open-dashboard.ts'
 
 import type { ReviewSettings } from '@tutti/ensemble'
 import type { Browser, Locator, Page } from 'playwright-core'
@@ -73,7 +79,7 @@ afterAll(async () => {
 
 /** Submits a run and shows it; nothing may be complained of. */
 async function watch(
-  stage: Stage,
+  stage: ServedDashboard,
   runId: string,
   use: (visit: Visit & { readonly panel: Locator }) => Promise<void>,
 ): Promise<void> {
@@ -85,17 +91,17 @@ async function watch(
   })
 }
 
-function submit(stage: Stage, name: string): Promise<string> {
+function submit(stage: ServedDashboard, name: string): Promise<string> {
   return stage.client.runs.submit({ ensemble: name }).then(({ runId }) => runId)
 }
 
-async function endOf(stage: Stage, runId: string) {
+async function endOf(stage: ServedDashboard, runId: string) {
   const { status, outputs } = await stage.client.runs.result(runId)
   return { status, outputs: Object.fromEntries(outputs.map((one) => [one.taskName, one.output])) }
 }
 
 /** The review of a run, as soon as there is one. */
-async function reviewOf(stage: Stage, runId: string): Promise<string> {
+async function reviewOf(stage: ServedDashboard, runId: string): Promise<string> {
   for await (const event of stage.client.runs.events(runId, { events: ['review_requested'] })) {
     return event.reviewId
   }
@@ -104,7 +110,7 @@ async function reviewOf(stage: Stage, runId: string): Promise<string> {
 
 describe('a gate after a task', { timeout: LIMIT_MS }, () => {
   it('shows the output, the question and the time, and approving lets the run go on', async () => {
-    await using stage = await openStage({ ensembles: [poems()] })
+    await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
       await panel.getByText('Is it good enough to print?').waitFor()
@@ -124,7 +130,7 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
   })
 
   it('has buttons when what it is about is drawn, so that they do not move under the pointer', async () => {
-    await using stage = await openStage({ ensembles: [poems()] })
+    await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     const library = Promise.withResolvers<void>()
     await visit(browser, stage.url, {
@@ -146,7 +152,7 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
   })
 
   it('is edited with the changes beside the text', async () => {
-    await using stage = await openStage({ ensembles: [poems()] })
+    await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
       await panel.getByRole('button', { name: 'Edit…' }).click()
@@ -169,7 +175,7 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
   })
 
   it('is rejected with words, and the task is done again with them', async () => {
-    await using stage = await openStage({ ensembles: [poems()] })
+    await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
       await panel.getByRole('button', { name: 'Reject…' }).click()
@@ -190,7 +196,7 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
   })
 
   it('ends the run early, after saying what that does', async () => {
-    await using stage = await openStage({ ensembles: [poems()] })
+    await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ panel }) => {
       await panel.getByRole('button', { name: 'End run early…' }).click()
@@ -208,7 +214,7 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
 
 describe('a gate before a task, and one at a tool', { timeout: LIMIT_MS }, () => {
   it('lets the task be put in other words', async () => {
-    await using stage = await openStage({ ensembles: [allowed()] })
+    await using stage = await openDashboard({ ensembles: [allowed()] })
     const runId = await submit(stage, 'diggers')
     await watch(stage, runId, async ({ panel }) => {
       await panel.getByText('before the task begins').waitFor()
@@ -223,7 +229,7 @@ describe('a gate before a task, and one at a tool', { timeout: LIMIT_MS }, () =>
 
   it('shows the input of a tool, and takes another that is JSON and fits', async () => {
     const { paid, pay, ensemble: payer } = payers()
-    await using stage = await openStage({ ensembles: [payer], tools: [pay] })
+    await using stage = await openDashboard({ ensembles: [payer], tools: [pay] })
     const runId = await submit(stage, 'payers')
     await visit(browser, `${stage.url}/#/runs/${runId}`, {
       use: async ({ page }) => {
@@ -256,7 +262,7 @@ describe('several gates', { timeout: LIMIT_MS }, () => {
       task({ name, description: `Write of the ${name}`, review: true }),
     )
     const pair = ensemble({ name: 'pair', tasks, model, workflow: 'PARALLEL' })
-    await using stage = await openStage({ ensembles: [pair] })
+    await using stage = await openDashboard({ ensembles: [pair] })
     const runId = await submit(stage, 'pair')
     await watch(stage, runId, async ({ page, panel }) => {
       await expect.poll(() => panel.count()).toBe(2)
@@ -284,7 +290,7 @@ describe('several gates', { timeout: LIMIT_MS }, () => {
 describe('somebody else', { timeout: LIMIT_MS }, () => {
   it('decides while one looks on, and while one writes, whose text is kept', async () => {
     const clara = apiKey('clara-key', { name: 'clara' })
-    await using stage = await openStage({
+    await using stage = await openDashboard({
       ensembles: [poems()],
       apiKeys: [
         clara,
@@ -320,7 +326,7 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
   })
 
   it('is faster: the answer says so, and the run says who', async () => {
-    await using stage = await openStage({ ensembles: [poems()] })
+    await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     const reviewId = await reviewOf(stage, runId)
     await visit(browser, `${stage.url}/#/runs/${runId}`, {
@@ -351,7 +357,7 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
         return 'Seven'
       },
     })
-    await using stage = await openStage({
+    await using stage = await openDashboard({
       ensembles: [ensemble({ name: 'counters', tasks: [count] })],
     })
     const runId = await submit(stage, 'counters')
@@ -367,7 +373,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
   it('lists them soonest first, is kept by events, and decides in place', async () => {
     const { pay, ensemble: payer } = payers()
     const slow = poems({ prompt: 'Print it?', timeoutMs: 3_600_000 })
-    await using stage = await openStage({ ensembles: [slow, payer], tools: [pay] })
+    await using stage = await openDashboard({ ensembles: [slow, payer], tools: [pay] })
     const slowId = await submit(stage, 'poems')
     await reviewOf(stage, slowId)
     await visit(browser, `${stage.url}/#/reviews`, {
@@ -401,7 +407,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
 
   it('shows the input of a tool also of a review that was there before, and after a lost line', async () => {
     const { paid, pay, ensemble: payer } = payers()
-    await using stage = await openStage({ ensembles: [payer], tools: [pay] })
+    await using stage = await openDashboard({ ensembles: [payer], tools: [pay] })
     const runId = await submit(stage, 'payers')
     await reviewOf(stage, runId)
     await visit(browser, `${stage.url}/#/reviews`, {
@@ -431,7 +437,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
 
 describe('with the keyboard alone', { timeout: LIMIT_MS }, () => {
   it('somebody finds the review, rejects it with words, and approves what comes', async () => {
-    await using stage = await openStage({ ensembles: [poems()] })
+    await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
       await panel.waitFor()
@@ -456,7 +462,7 @@ describe('with the keyboard alone', { timeout: LIMIT_MS }, () => {
 })
 
 async function withKey(
-  stage: Stage,
+  stage: ServedDashboard,
   key: string,
   hash: string,
   use: (page: Page) => Promise<void>,

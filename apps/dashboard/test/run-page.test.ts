@@ -7,8 +7,14 @@ import { ensemble, priceList, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { conductedModel, waitingPlace } from './conducted-model.ts'
-import { launchBrowser, openStage, visit, type Stage, type Visit } from './stage.ts'
+import { conductedModel, waitingPlace } from './paced-model.ts'
+import {
+  launchBrowser,
+  openDashboard,
+  visit,
+  type ServedDashboard,
+  type Visit,
+} from './open-dashboard.ts'
 
 import type { Browser, Locator, Page } from 'playwright-core'
 
@@ -104,7 +110,7 @@ async function openHall() {
       return 'turned'
     },
   })
-  const stage: Stage = await openStage({
+  const stage: ServedDashboard = await openDashboard({
     ensembles: [
       ensemble({
         name: 'solo',

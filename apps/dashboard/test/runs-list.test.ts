@@ -6,7 +6,13 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
-import { launchBrowser, openStage, visit, type Stage, type Visit } from './stage.ts'
+import {
+  launchBrowser,
+  openDashboard,
+  visit,
+  type ServedDashboard,
+  type Visit,
+} from './open-dashboard.ts'
 
 import type { Browser, Locator, Page } from 'playwright-core'
 
@@ -37,7 +43,7 @@ function gate() {
 
 let browser: Browser
 /** The stage of the test that runs. */
-let stage: Stage
+let stage: ServedDashboard
 let hall: ReturnType<typeof gate>
 
 beforeAll(async () => {
@@ -286,7 +292,7 @@ describe('a thousand runs', { timeout: 180_000 }, () => {
   })
 })
 
-async function openHall(): Promise<Stage> {
+async function openHall(): Promise<ServedDashboard> {
   hall = gate()
   const model = scriptedModel(({ messages, tools }) =>
     tools.length === 0 || messages.at(-1)?.role === 'tool'
@@ -301,7 +307,7 @@ async function openHall(): Promise<Stage> {
     throw new Error('The string broke')
   }
   const tear = task({ name: 'tear', description: 'Tear', handler })
-  return openStage({
+  return openDashboard({
     ensembles: [
       ensemble({ name: 'band', tasks: [tune, play], model }),
       ensemble({ name: 'jury', tasks: [judge], model }),

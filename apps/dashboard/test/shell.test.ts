@@ -3,7 +3,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Page } from 'playwright-core'
 
@@ -19,10 +19,10 @@ afterAll(async () => {
 
 const KEY = 'k-of-the-conductor'
 
-function band(options: object = {}): Promise<Stage> {
+function band(options: object = {}): Promise<ServedDashboard> {
   const hum = task({ name: 'hum', description: 'Hum' })
   const model = scriptedModel(() => 'Hm hm')
-  return openStage({ ensembles: [ensemble({ name: 'band', tasks: [hum], model })], ...options })
+  return openDashboard({ ensembles: [ensemble({ name: 'band', tasks: [hum], model })], ...options })
 }
 
 const PAGES = ['Runs', 'Reviews', 'New run', 'Tools', 'Traces'] as const

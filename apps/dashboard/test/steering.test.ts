@@ -5,7 +5,7 @@ import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Page } from 'playwright-core'
 
@@ -74,11 +74,11 @@ afterAll(async () => {
 
 /** Starts a run whose tool waits, and shows it. */
 async function watch(
-  use: (stage: Stage, page: Page, run: Watched) => Promise<void>,
+  use: (stage: ServedDashboard, page: Page, run: Watched) => Promise<void>,
 ): Promise<void> {
   const parts = watchers()
   const { hold, models } = parts
-  await using stage = await openStage({ ensembles: [parts.ensemble], tools: [hold], models })
+  await using stage = await openDashboard({ ensembles: [parts.ensemble], tools: [hold], models })
   const { runId } = await stage.client.runs.submit({ ensemble: 'watchers' })
   await parts.untilCalled(1)
   await visit(browser, `${stage.url}/#/runs/${runId}?tab=steering`, {
@@ -219,7 +219,7 @@ describe('a refusal', { timeout: LIMIT_MS }, () => {
 
   it('of a key that may only read comes before anything is written: its buttons say why', async () => {
     const parts = watchers()
-    await using stage = await openStage({
+    await using stage = await openDashboard({
       ensembles: [parts.ensemble],
       tools: [parts.hold],
       models: parts.models,

@@ -5,7 +5,7 @@ import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { variablesIn } from '../src/features/submit/variables.ts'
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Locator, Page } from 'playwright-core'
 
@@ -24,11 +24,11 @@ const play = task({ name: 'play', description: 'Play {piece}' })
 const solo = ensemble({ name: 'solo', tasks: [play], model })
 
 let browser: Browser
-let stage: Stage
+let stage: ServedDashboard
 
 beforeAll(async () => {
   browser = await launchBrowser()
-  stage = await openStage({
+  stage = await openDashboard({
     ensembles: [press, solo],
     tools,
     models: { small: model, large: model },

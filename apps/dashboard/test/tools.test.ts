@@ -8,7 +8,7 @@ import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { curlLine } from '../src/api/curl-line.ts'
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Locator, Page } from 'playwright-core'
 
@@ -68,13 +68,13 @@ const slow = defineTool({
 })
 
 let browser: Browser
-let stage: Stage
+let stage: ServedDashboard
 
 beforeAll(async () => {
   browser = await launchBrowser()
   const model = scriptedModel(() => 'Done')
   const tasks = [task({ name: 'a', description: 'A' })]
-  stage = await openStage({
+  stage = await openDashboard({
     ensembles: [ensemble({ name: 'e', tasks, model })],
     tools: [book, broken, shout, wary, slow],
   })
@@ -261,7 +261,7 @@ describe('the list of tools', () => {
 
 describe('a key that may not call tools', () => {
   it('is told so at the tool', async () => {
-    await using guarded = await openStage({
+    await using guarded = await openDashboard({
       ensembles: [
         ensemble({
           name: 'e',

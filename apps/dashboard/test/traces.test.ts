@@ -8,7 +8,7 @@ import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { traceState } from '../src/features/trace-files/trace-state.ts'
-import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Page } from 'playwright-core'
 
@@ -66,7 +66,7 @@ function evening() {
     description: 'Sing for {composer}',
     agent: agent({ role: 'Choir', goal: 'Sing' }),
   })
-  return openStage({
+  return openDashboard({
     ensembles: [
       ensemble({ name: 'evening', tasks: [choose, plan], model: model() }),
       ensemble({ name: 'fall', tasks: [choose, stumble], model: model() }),
@@ -85,7 +85,7 @@ function evening() {
   })
 }
 
-async function eventsOf(stage: Stage, runId: string): Promise<readonly LoggedRunEvent[]> {
+async function eventsOf(stage: ServedDashboard, runId: string): Promise<readonly LoggedRunEvent[]> {
   const events: LoggedRunEvent[] = []
   for await (const event of stage.client.runs.events(runId)) events.push(event)
   return events

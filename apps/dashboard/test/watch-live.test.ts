@@ -2,8 +2,8 @@
 import { ensemble, priceList, task } from '@tutti/ensemble'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { conductedModel } from './conducted-model.ts'
-import { launchBrowser, openStage, visit } from './stage.ts'
+import { conductedModel } from './paced-model.ts'
+import { launchBrowser, openDashboard, visit } from './open-dashboard.ts'
 
 import type { Browser, Locator, Page } from 'playwright-core'
 
@@ -17,7 +17,7 @@ async function openHall() {
   const model = conductedModel()
   const sketch = task({ name: 'sketch', description: 'Sketch {piece}' })
   const write = task({ name: 'write', description: 'Write {piece}' })
-  const stage = await openStage({
+  const stage = await openDashboard({
     ensembles: [ensemble({ name: 'composer', tasks: [sketch, write], model })],
     prices: priceList({ 'test:conducted': { inputPerMillion: 1_000, outputPerMillion: 10_000 } }),
   })

@@ -7,12 +7,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { freePort } from '../../../tooling/postgres/free-port.ts'
 import { PROGRAM, tutti as run, type Surroundings } from './cli-process.ts'
-import { crew, eventsOf, submit, untilReviewed, type Crew } from './crew.ts'
+import {
+  recordSteps,
+  eventsOf,
+  submit,
+  untilReviewed,
+  type StepRecorder,
+} from './recorded-steps.ts'
 import { temporaryDirectory, type ServerProcess } from './server-process.ts'
 import { KEYS, openTerminal } from './terminal.ts'
 
 const home = temporaryDirectory()
-let files: Crew
+let files: StepRecorder
 let server: ServerProcess
 
 /** Runs a command against the server. */
@@ -21,7 +27,7 @@ function tutti(words: readonly string[], { env, ...others }: Surroundings = {}) 
 }
 
 beforeAll(async () => {
-  files = crew()
+  files = recordSteps()
   server = await files.start({})
 })
 
@@ -380,7 +386,7 @@ describe('the command', () => {
   })
 
   it('says what a key lacks', async () => {
-    using other = crew()
+    using other = recordSteps()
     const reader = 'a-key-that-only-reads'
     await using guarded = await other.start({ TUTTI_API_KEYS: `reader:runs:read:${reader}` })
     const url = { TUTTI_URL: guarded.url }

@@ -8,7 +8,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { stage } from './client-stage.ts'
+import { openClientServer } from './client-server.ts'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 import { KEYS, openShell, openTerminal, type ProgramTerminal } from './terminal.ts'
 
@@ -60,7 +60,7 @@ describe('the live view', () => {
   })
 
   it('fits into 40×10 and into every size that the window takes, and colours nothing with NO_COLOR', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const env = { TUTTI_URL: api.url, NO_COLOR: '1' }
     await using terminal = openTerminal(['run', 'band', BACH], { env, cols: 40, rows: 10 })
     await terminal.until(/→ wait/)
@@ -90,7 +90,7 @@ describe('the live view', () => {
   })
 
   it('gives way to plain lines with --plain, TERM=dumb and CI, and to nothing with --quiet', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     api.play()
     const TUTTI_URL = api.url
     for (const [words, env] of [
@@ -111,7 +111,7 @@ describe('the live view', () => {
   })
 
   it('stands aside as a job of the shell, and is there again', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     await using terminal = openShell({ env: { TUTTI_URL: api.url } })
     terminal.write(`tutti run band ${BACH}\r`)
     await terminal.until(/→ wait/)
@@ -133,7 +133,7 @@ describe('the live view', () => {
   })
 
   it('comes back by itself where no shell could let it go on', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     await using terminal = openTerminal(['run', 'band', BACH], { env: { TUTTI_URL: api.url } })
     await terminal.until(/→ wait/)
     terminal.write(KEYS.ctrlZ)
@@ -149,7 +149,7 @@ describe('the live view', () => {
 
 describe('Ctrl-C', () => {
   it('in `tutti run` asks; n goes on, y cancels and waits until it is over', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     await using terminal = openTerminal(['run', 'band', BACH], { env: { TUTTI_URL: api.url } })
     await terminal.until(/→ wait/)
     // Without a question the first is no answer.
@@ -165,7 +165,7 @@ describe('Ctrl-C', () => {
   })
 
   it('given twice, or answered with l, leaves the run running', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const env = { TUTTI_URL: api.url }
     await using terminal = openTerminal(['run', 'band', BACH], { env })
     await using other = openTerminal(['run', 'band', BACH], { env })
@@ -186,7 +186,7 @@ describe('Ctrl-C', () => {
   })
 
   it('in `tutti watch` leaves at once', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = createClient({ baseUrl: api.url })
     const { runId } = await runs.submit({ inputs: { composer: 'Bach' } })
     await using terminal = openTerminal(['watch', runId], { env: { TUTTI_URL: api.url } })
@@ -228,7 +228,7 @@ describe('a review', () => {
     const EDITOR = join(home.path, 'editor')
     writeFileSync(EDITOR, '#!/bin/sh\nprintf "Bravo, %s" "$(cat "$1")" > "$1"\n')
     chmodSync(EDITOR, 0o700)
-    await using api = await stage()
+    await using api = await openClientServer()
     const env = { TUTTI_URL: api.url, EDITOR }
     await using terminal = openTerminal(['run', 'panel', BACH], { env })
     await terminal.until(/Output of decide[^]*in tune, says small[^]*Good\?[^]*● Approve/)
@@ -254,7 +254,7 @@ describe('a review', () => {
       '#!/bin/sh\nif grep -q loud "$1"; then sed -i s/loud/4/ "$1"; else printf \'{"bars":"loud"}\' > "$1"; fi\n',
     )
     chmodSync(EDITOR, 0o700)
-    await using api = await stage({ more: [soloist()] })
+    await using api = await openClientServer({ more: [soloist()] })
     const env = { TUTTI_URL: api.url, EDITOR }
     await using terminal = openTerminal(['run', 'asking', BACH], { env })
     await terminal.until(/● Approve/)
@@ -268,7 +268,7 @@ describe('a review', () => {
   })
 
   it('is not asked about any more when somebody else has decided; a rejection has words', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { reviews } = createClient({ baseUrl: api.url })
     await using terminal = openTerminal(['run', 'panel', BACH], { env: { TUTTI_URL: api.url } })
     await terminal.until(/● Approve/)

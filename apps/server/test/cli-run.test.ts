@@ -16,12 +16,12 @@ import {
   tutti as command,
   type Surroundings,
 } from './cli-process.ts'
-import { CONDUCTOR, KEY, stage, type Stage } from './client-stage.ts'
+import { ADMIN, KEY, openClientServer, type ClientServer } from './client-server.ts'
 import { temporaryDirectory } from './server-process.ts'
 
 const home = temporaryDirectory()
 const BACH = 'composer=Bach'
-let band: Stage
+let band: ClientServer
 
 /** Runs a command against the shared stage. */
 function tutti(words: readonly string[], { env, ...others }: Surroundings = {}) {
@@ -42,7 +42,7 @@ async function tagged(tag: string, { url } = band): Promise<RunDetail> {
 }
 
 beforeAll(async () => {
-  band = await stage()
+  band = await openClientServer()
   band.play()
 })
 
@@ -260,7 +260,7 @@ describe('what is submitted', () => {
 
 describe('a server that is not there', () => {
   it('ends with its own exit code, at once or when the tries are used up', async () => {
-    await using lost = await stage()
+    await using lost = await openClientServer()
     await using line = await tcpProxy(lost.url)
     const env = { TUTTI_URL: 'http://127.0.0.1:9' }
     const [run, watch] = await Promise.all([
@@ -288,7 +288,7 @@ describe('a server that is not there', () => {
   })
 
   it('is waited for, without losing or repeating an event', async () => {
-    await using lost = await stage()
+    await using lost = await openClientServer()
     await using line = await tcpProxy(lost.url)
     await using run = start(['run', 'band', BACH, '--events'], line.url)
     await lost.untilWaiting()
@@ -306,7 +306,7 @@ describe('a server that is not there', () => {
   })
 
   it('refuses without a key, or without the scope for it', async () => {
-    await using closed = await stage({ apiKeys: [CONDUCTOR] })
+    await using closed = await openClientServer({ apiKeys: [ADMIN] })
     const env = { TUTTI_URL: closed.url }
     const { code, stderr } = await tutti(['run', 'band', BACH], { env })
     expect([code, stderr]).toEqual([4, expect.stringContaining('TUTTI_API_KEY')])
@@ -319,7 +319,7 @@ describe('a server that is not there', () => {
 
 describe('a signal where nobody can be asked', () => {
   it('cancels the run of this command, and waits until it is over', async () => {
-    await using held = await stage()
+    await using held = await openClientServer()
     await using run = start(['run', 'band', BACH, '-t', 'job=1'], held.url)
     await held.untilWaiting()
     run.child.kill('SIGINT')
@@ -332,7 +332,7 @@ describe('a signal where nobody can be asked', () => {
   })
 
   it('leaves it with --detach-on-signal, and always in `tutti watch`', async () => {
-    await using held = await stage()
+    await using held = await openClientServer()
     await using run = start(['run', 'band', BACH, '-t', 'job=2', '--detach-on-signal'], held.url)
     await held.untilWaiting()
     run.child.kill('SIGTERM')
@@ -354,7 +354,7 @@ describe('a signal where nobody can be asked', () => {
   })
 
   it('before the submit was answered waits for the answer, and then cancels', async () => {
-    await using held = await stage()
+    await using held = await openClientServer()
     await using line = await tcpProxy(held.url)
     line.pause()
     await using run = start(['run', 'band', BACH, '-t', 'job=3'], line.url)
@@ -367,7 +367,7 @@ describe('a signal where nobody can be asked', () => {
   })
 
   it('given twice before that leaves, and says where the run is if it is there', async () => {
-    await using held = await stage()
+    await using held = await openClientServer()
     await using line = await tcpProxy(held.url)
     line.pause()
     await using run = start(['run', 'band', BACH, '-t', 'job=4'], line.url)
@@ -386,7 +386,7 @@ describe('a signal where nobody can be asked', () => {
   })
 
   it('cancels also while the server is away, as soon as it is back', async () => {
-    await using held = await stage()
+    await using held = await openClientServer()
     await using line = await tcpProxy(held.url)
     await using run = start(['run', 'band', BACH, '-t', 'job=5'], line.url)
     await held.untilWaiting()
@@ -449,7 +449,7 @@ describe('tutti watch', () => {
   })
 
   it('says what to do when there is nothing to watch', async () => {
-    await using empty = await stage()
+    await using empty = await openClientServer()
     const env = { TUTTI_URL: empty.url }
     const [none, unknown] = await Promise.all([
       tutti(['watch'], { env }),

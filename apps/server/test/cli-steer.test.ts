@@ -6,11 +6,11 @@ import { ExecutionTrace, decode, type LoggedRunEvent } from '@tutti/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { CommandProcess, tutti as run, type Surroundings } from './cli-process.ts'
-import { crew, eventsOf, submit, type Crew } from './crew.ts'
+import { recordSteps, eventsOf, submit, type StepRecorder } from './recorded-steps.ts'
 import { temporaryDirectory, type ServerProcess } from './server-process.ts'
 
 const home = temporaryDirectory()
-let files: Crew
+let files: StepRecorder
 let server: ServerProcess
 
 /** Runs a command against the server. */
@@ -19,7 +19,7 @@ function tutti(words: readonly string[], { env, ...others }: Surroundings = {}) 
 }
 
 beforeAll(async () => {
-  files = crew()
+  files = recordSteps()
   server = await files.start({})
 })
 

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { launchBrowser } from '../../../tooling/browser/launch-browser.ts'
 import { bundleStory } from '../../../packages/client/test/browser/bundle-story.ts'
 import { tellStory, type StoryEnd } from '../../../packages/client/test/browser/story.ts'
-import { CONDUCTOR, KEY, stage, type Stage } from './client-stage.ts'
+import { ADMIN, KEY, openClientServer, type ClientServer } from './client-server.ts'
 
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
@@ -66,11 +66,11 @@ describe('the story', { timeout: LIMIT_MS }, () => {
   })
 })
 
-function keyedStage(allowedOrigins: readonly string[] = []): Promise<Stage> {
-  return stage({ apiKeys: [CONDUCTOR], allowedOrigins })
+function keyedStage(allowedOrigins: readonly string[] = []): Promise<ClientServer> {
+  return openClientServer({ apiKeys: [ADMIN], allowedOrigins })
 }
 
-function controls({ cut, play, untilWaiting }: Stage) {
+function controls({ cut, play, untilWaiting }: ClientServer) {
   return {
     cut: () => Promise.resolve(cut()),
     play: () => Promise.resolve(play()),
@@ -115,7 +115,7 @@ async function inPage(origin: string, visit: (page: Page) => Promise<void>): Pro
   }
 }
 
-function storyIn(page: Page, api: Stage): Promise<unknown> {
+function storyIn(page: Page, api: ClientServer): Promise<unknown> {
   const [baseUrl, apiKey] = [JSON.stringify(api.url), JSON.stringify(KEY)]
   // As text: the runner of the tests would put names of its own into a function.
   return page.evaluate(`

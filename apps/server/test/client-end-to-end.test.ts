@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 
-import { crew, PATIENCE } from './crew.ts'
+import { recordSteps, POLLING } from './recorded-steps.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -14,13 +14,13 @@ const TEA = { inputs: { topic: 'tea' } }
 
 describe('end to end', { timeout: LIMIT_MS }, () => {
   it('[E1] a run of level 1 is submitted over REST, polled until it is done, and has its outputs', async () => {
-    using files = crew()
+    using files = recordSteps()
     await using server = await files.start({})
     const { runs } = server.client()
     const accepted = await runs.submit({ ...TEA, tags: { by: 'e2e' } })
     expect(accepted).toMatchObject({ status: 'ACCEPTED', tasks: 2, workflow: 'PARALLEL' })
     const look = () => runs.get(accepted.runId)
-    await expect.poll(async () => (await look()).status, PATIENCE).toBe('COMPLETED')
+    await expect.poll(async () => (await look()).status, POLLING).toBe('COMPLETED')
     expect(await look()).toMatchObject({
       ...TEA,
       tags: { by: 'e2e' },
@@ -33,7 +33,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
   })
 
   it('[E2] a run of level 3 is submitted, and the WebSocket brings its events and result', async () => {
-    using files = crew()
+    using files = recordSteps()
     await using server = await files.start({})
     const client = server.client()
     await using connection = client.connect()
@@ -48,7 +48,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
       ],
     })
     expect(run).toMatchObject({ status: 'ACCEPTED', tasks: 2 })
-    await expect.poll(() => events.at(-1)?.type, PATIENCE).toBe('run_result')
+    await expect.poll(() => events.at(-1)?.type, POLLING).toBe('run_result')
     expect(events.at(-1)).toMatchObject({
       status: 'COMPLETED',
       outputs: [
@@ -62,7 +62,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
   })
 
   it('[E3] a run is cancelled in the middle over REST and keeps what it has', async () => {
-    using files = crew()
+    using files = recordSteps()
     files.hold(2)
     await using server = await files.start({})
     const { runs } = server.client()
@@ -77,7 +77,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
   })
 
   it('[E4] the model is switched in the middle, and the second task uses it', async () => {
-    using files = crew()
+    using files = recordSteps()
     files.hold(1)
     await using server = await files.start({})
     const { runs } = server.client()
@@ -97,7 +97,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
   })
 
   it('[E5] the event stream gives live what the WebSocket gives', async () => {
-    using files = crew()
+    using files = recordSteps()
     files.hold(3)
     await using server = await files.start({})
     const client = server.client()
@@ -121,11 +121,11 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
   })
 
   it('[E6] a review gate waits, is decided over REST, and the run goes on', async () => {
-    using files = crew()
+    using files = recordSteps()
     await using server = await files.start({})
     const { reviews, runs } = server.client()
     const { runId } = await runs.submit({ ensemble: 'panel', ...TEA })
-    await expect.poll(async () => (await runs.get(runId)).status, PATIENCE).toBe('WAITING_REVIEW')
+    await expect.poll(async () => (await runs.get(runId)).status, POLLING).toBe('WAITING_REVIEW')
     const [review] = (await reviews.list({ runId })).reviews
     expect(review).toMatchObject({ prompt: 'Good?', taskOutput: 'All done' })
     const edit = { decision: 'EDIT', revisedOutput: 'Very good' } as const

@@ -2,17 +2,17 @@
 import { createClient, UnfinishedRunError } from '@tutti/client'
 import { describe, expect, it } from 'vitest'
 
-import { CONDUCTOR, KEY, stage, type Stage } from './client-stage.ts'
+import { ADMIN, KEY, openClientServer, type ClientServer } from './client-server.ts'
 
 const BACH = { inputs: { composer: 'Bach' } }
 
-function clientOf(api: Stage) {
+function clientOf(api: ClientServer) {
   return createClient({ baseUrl: api.url, apiKey: KEY, maxRepeats: 0 })
 }
 
 describe('runs', () => {
   it('are submitted at level 1, looked at, listed and deleted', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     api.play()
     const { runId } = await runs.submit({ ...BACH, tags: { by: 'test' }, runId: 'run-mine' })
@@ -27,7 +27,7 @@ describe('runs', () => {
   })
 
   it('are submitted at level 2: overrides and options of the request', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     const end = await runs.run({
       ensemble: 'soloist',
@@ -44,7 +44,7 @@ describe('runs', () => {
   })
 
   it('are submitted at level 3: tasks of the request', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     api.play()
     const end = await runs.run({
@@ -65,7 +65,7 @@ describe('runs', () => {
   })
 
   it('are one run for one idempotency key, whoever repeats the submit', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     const key = { idempotencyKey: 'order-7' }
     const { runId } = await runs.submit(BACH, key)
@@ -76,7 +76,7 @@ describe('runs', () => {
   })
 
   it('are the answer to a submit that waits for them, or else the acceptance is', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     const ended = await runs.submit({ ensemble: 'soloist', ...BACH }, { wait: 30 })
     expect(ended).toMatchObject({ status: 'COMPLETED', tasks: [{ name: 'tune' }] })
@@ -85,7 +85,7 @@ describe('runs', () => {
   })
 
   it('that fail are a result, or an error with the run when that is asked for', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     const failed = await runs.run({ ensemble: 'stumbler' })
     expect(failed).toMatchObject({ status: 'FAILED', code: expect.any(String) })
@@ -98,7 +98,7 @@ describe('runs', () => {
   })
 
   it('are listed page by page, each once', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     const ids: string[] = []
     for (let n = 0; n < 5; n += 1) {
@@ -114,7 +114,7 @@ describe('runs', () => {
   })
 
   it('are cancelled one by one and by tag', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     const one = await runs.submit(BACH)
     await api.untilWaiting()
@@ -131,7 +131,7 @@ describe('runs', () => {
   })
 
   it('are steered while they execute', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     const { runId } = await runs.submit(BACH)
     await api.untilWaiting()
@@ -148,7 +148,7 @@ describe('runs', () => {
   })
 
   it('leave a trace', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     const { runId } = await runs.run({ ensemble: 'soloist', ...BACH })
     const trace = await runs.trace(runId)
@@ -156,7 +156,7 @@ describe('runs', () => {
   })
 
   it('give their events once and in order, over connections that are cut', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const client = createClient({ baseUrl: api.url, reconnect: { baseDelayMs: 1 } })
     const { runId } = await client.runs.submit(BACH)
     const told: string[] = []
@@ -176,7 +176,7 @@ describe('runs', () => {
   })
 
   it('refuses what does not fit, naming every problem', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs } = clientOf(api)
     const body = { inputs: { year: 2026 }, task: [] } as unknown as typeof BACH
     const error: unknown = await runs.submit(body).catch((thrown: unknown) => thrown)
@@ -189,7 +189,7 @@ describe('runs', () => {
 
 describe('reviews', () => {
   it('are listed and decided once', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { runs, reviews } = clientOf(api)
     const { runId } = await runs.submit({ ensemble: 'panel', ...BACH })
     await expect.poll(async () => (await reviews.list({ runId })).total).toBe(1)
@@ -204,7 +204,7 @@ describe('reviews', () => {
 
 describe('tools', () => {
   it('are listed and called with what their schema asks for', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { tools } = clientOf(api)
     expect((await tools.list()).map(({ name }) => name)).toEqual(['wait', 'add', 'fail'])
     expect(await tools.invoke('add', { a: 2, b: 3 })).toMatchObject({
@@ -219,7 +219,7 @@ describe('tools', () => {
 
 describe('the server', () => {
   it('tells how it is and what it offers', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const client = clientOf(api)
     expect(await client.status()).toMatchObject({ status: 'running' })
     expect((await client.capabilities()).ensembles.map(({ name }) => name)).toContain('panel')
@@ -232,7 +232,7 @@ describe('the server', () => {
   })
 
   it('shows the files of its workspace', async () => {
-    await using api = await stage()
+    await using api = await openClientServer()
     const { workspace } = clientOf(api)
     expect(await workspace.list()).toMatchObject([{ name: 'scores', type: 'directory' }])
     expect(await workspace.list('scores')).toMatchObject([{ name: 'fugue.txt', type: 'file' }])
@@ -243,7 +243,7 @@ describe('the server', () => {
   })
 
   it('asks for a key, makes tickets, and knows who did what', async () => {
-    await using api = await stage({ apiKeys: [CONDUCTOR] })
+    await using api = await openClientServer({ apiKeys: [ADMIN] })
     const client = clientOf(api)
     const stranger = createClient({ baseUrl: api.url, maxRepeats: 0 })
     await expect(stranger.status()).rejects.toMatchObject({ code: 'UNAUTHORIZED', status: 401 })
@@ -257,7 +257,7 @@ describe('the server', () => {
   })
 
   it('says how long to wait when it is full', async () => {
-    await using api = await stage({ maxQueuedRuns: 0 })
+    await using api = await openClientServer({ maxQueuedRuns: 0 })
     const { runs } = clientOf(api)
     await runs.submit(BACH)
     await expect(runs.submit(BACH)).rejects.toMatchObject({

@@ -2,7 +2,13 @@
 import { createClient, type LoggedRunEventOf } from '@tutti/client'
 import { describe, expect, it } from 'vitest'
 
-import { CONDUCTOR, KEY, stage, type Stage, type StageOptions } from './client-stage.ts'
+import {
+  ADMIN,
+  KEY,
+  openClientServer,
+  type ClientServer,
+  type ClientServerOptions,
+} from './client-server.ts'
 
 import type {
   ConnectionState,
@@ -15,7 +21,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const BACH = { inputs: { composer: 'Bach' } }
 
 interface Connected extends AsyncDisposable {
-  readonly api: Stage
+  readonly api: ClientServer
   readonly client: ReturnType<typeof createClient>
   readonly connection: TuttiConnection
   readonly states: ConnectionState[]
@@ -23,10 +29,10 @@ interface Connected extends AsyncDisposable {
 
 /** A stage and a connection to it. */
 async function connected(
-  options: StageOptions = {},
+  options: ClientServerOptions = {},
   connectOptions: ConnectOptions = {},
 ): Promise<Connected> {
-  const api = await stage(options)
+  const api = await openClientServer(options)
   const client = createClient({
     baseUrl: api.url,
     reconnect: { baseDelayMs: 1 },
@@ -62,7 +68,7 @@ function expectWhole(events: readonly LoggedRunEvent[]): void {
 
 describe('a connection', () => {
   it('greets, with a key too, and is counted until it is closed', async () => {
-    await using on = await connected({ apiKeys: [CONDUCTOR] })
+    await using on = await connected({ apiKeys: [ADMIN] })
     expect(await on.connection.hello()).toMatchObject({ type: 'hello' })
     expect((await on.client.status()).clients).toBe(1)
     await on.connection.close()
@@ -75,7 +81,7 @@ describe('a connection', () => {
   })
 
   it('ends with what HTTP says when its key or its run is unknown', async () => {
-    await using on = await connected({ apiKeys: [CONDUCTOR] })
+    await using on = await connected({ apiKeys: [ADMIN] })
     const ends: unknown[] = []
     const onConnection = (state: ConnectionState): void => {
       if (state.status === 'closed') ends.push(state.error)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 import { testServer, type TestServer } from '../../../tooling/postgres/test-database.ts'
-import { crew, DRAIN_MS, eventsOf, numbers, PATIENCE, submit } from './crew.ts'
+import { recordSteps, DRAIN_MS, eventsOf, numbers, POLLING, submit } from './recorded-steps.ts'
 
 import type { ServerProcess } from './server-process.ts'
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 describe('when the database is lost', { timeout: LIMIT_MS }, () => {
   it('processes say so and refuse; when it is back, runs and readers go on and nothing is missing', async () => {
-    using files = crew()
+    using files = recordSteps()
     const url = { DATABASE_URL: database.url }
     await using api = await files.start({ ...url, TUTTI_ROLE: 'api' })
     await using worker = await files.start({ ...url, TUTTI_ROLE: 'worker' })
@@ -32,7 +32,7 @@ describe('when the database is lost', { timeout: LIMIT_MS }, () => {
     await database.stop()
     for (const server of [api, worker]) {
       await expect
-        .poll(() => readiness(server), PATIENCE)
+        .poll(() => readiness(server), POLLING)
         .toMatchObject({
           status: 503,
           reason: 'The run store cannot be reached',
@@ -50,10 +50,10 @@ describe('when the database is lost', { timeout: LIMIT_MS }, () => {
     }
     // The call under way ends while nobody can be told.
     files.letGo(2)
-    await expect.poll(() => numbers(files.steps(runId), 'end'), PATIENCE).toContain(2)
+    await expect.poll(() => numbers(files.steps(runId), 'end'), POLLING).toContain(2)
     await database.start()
     for (const server of [api, worker]) {
-      await expect.poll(() => readiness(server), PATIENCE).toMatchObject({ status: 200 })
+      await expect.poll(() => readiness(server), POLLING).toMatchObject({ status: 200 })
     }
     const events = await reader
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
@@ -62,12 +62,12 @@ describe('when the database is lost', { timeout: LIMIT_MS }, () => {
   })
 
   it('a process that is told to stop does so soon after its drain time', async () => {
-    using files = crew()
+    using files = recordSteps()
     await using server = await files.start({ DATABASE_URL: database.url })
     files.hold(2)
     await files.untilBegun(await submit(server), 2)
     await database.kill()
-    await expect.poll(() => readiness(server), PATIENCE).toMatchObject({ status: 503 })
+    await expect.poll(() => readiness(server), POLLING).toMatchObject({ status: 503 })
     const toldAt = performance.now()
     await server.end('SIGTERM')
     expect(performance.now() - toldAt).toBeLessThan(DRAIN_MS + 10_000)
@@ -75,7 +75,7 @@ describe('when the database is lost', { timeout: LIMIT_MS }, () => {
   })
 
   it('a process whose database does not answer any more stops in that time as well', async () => {
-    using files = crew()
+    using files = recordSteps()
     await using proxy = await tcpProxy(database.url)
     await using server = await files.start({ DATABASE_URL: proxy.url })
     files.hold(2)
@@ -89,7 +89,7 @@ describe('when the database is lost', { timeout: LIMIT_MS }, () => {
 
 describe('a database that cannot be used', { timeout: LIMIT_MS }, () => {
   it('is told of in one line, without the password', async () => {
-    using files = crew()
+    using files = recordSteps()
     const away = new URL(database.url)
     away.port = '1'
     away.password = 'very-secret'

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { testDatabase, type TestDatabase } from '../../../tooling/postgres/test-database.ts'
 import {
-  crew,
+  recordSteps,
   eventsOf,
   LEASE_MS,
   numbers,
-  PATIENCE,
+  POLLING,
   submit,
   untilReviewed,
-  type Crew,
-} from './crew.ts'
+  type StepRecorder,
+} from './recorded-steps.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { ServerProcess } from './server-process.ts'
@@ -37,7 +37,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     const runId = await submit(api)
     const events = await eventsOf(api, runId)
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
-    await expect.poll(() => socketEvents().length, PATIENCE).toBe(events.length)
+    await expect.poll(() => socketEvents().length, POLLING).toBe(events.length)
     expect(socketEvents()).toEqual(events)
     const others = await Promise.all([1, 2, 3, 4].map(() => submit(api)))
     await Promise.all(others.map((other) => eventsOf(api, other)))
@@ -119,7 +119,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     const runId = await submit(team.api)
     const pid = await team.untilBegun(runId, 2)
     const ended = team.worker(pid).end('SIGTERM')
-    await expect.poll(() => readiness(team.worker(pid)), PATIENCE).not.toBe(200)
+    await expect.poll(() => readiness(team.worker(pid)), POLLING).not.toBe(200)
     team.letGo(2)
     expect(await ended).toBe(0)
     const events = await eventsOf(team.api, runId)
@@ -139,7 +139,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     paused.signal('SIGSTOP')
     await team.untilBegun(runId, 2, [pid])
     paused.signal('SIGCONT')
-    await expect.poll(() => paused.errors, PATIENCE).toMatch(/lease of a run was lost|FENCED/)
+    await expect.poll(() => paused.errors, POLLING).toMatch(/lease of a run was lost|FENCED/)
     team.letGo(2)
     const events = await eventsOf(team.api, runId)
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
@@ -180,7 +180,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
   })
 })
 
-interface Team extends Crew, AsyncDisposable {
+interface Team extends StepRecorder, AsyncDisposable {
   readonly api: ServerProcess
   readonly workers: readonly ServerProcess[]
   worker(pid: number): ServerProcess
@@ -188,7 +188,7 @@ interface Team extends Crew, AsyncDisposable {
 
 /** One api process and two workers; they are killed at the end. */
 async function started(): Promise<Team> {
-  const files = crew()
+  const files = recordSteps()
   const start = (role: string) => files.start({ DATABASE_URL: database.url, TUTTI_ROLE: role })
   const [api, ...workers] = await Promise.all([start('api'), start('worker'), start('worker')])
   return {

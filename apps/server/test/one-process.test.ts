@@ -1,13 +1,13 @@
 /** The same on the embedded store, with one process. */
 import { describe, expect, it } from 'vitest'
 
-import { crew, eventsOf, numbers, submit, untilReviewed } from './crew.ts'
+import { recordSteps, eventsOf, numbers, submit, untilReviewed } from './recorded-steps.ts'
 
 const LIMIT_MS = 60_000
 
 describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
   it('keeps a parked review and its time over a kill -9, and takes the decision then', async () => {
-    using files = crew()
+    using files = recordSteps()
     const first = await files.start({})
     const runIds = [await submit(first, 'panel'), await submit(first, 'hasty-panel')]
     const [lasting, hasty] = await Promise.all(runIds.map((runId) => untilReviewed(first, runId)))
@@ -26,7 +26,7 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
   })
 
   it('takes the same submission under one key once, also over a restart', async () => {
-    using files = crew()
+    using files = recordSteps()
     const send = async (server: Awaited<ReturnType<typeof files.start>>, topic: string) => {
       const { runs } = server.client()
       return (await runs.submit({ inputs: { topic } }, { idempotencyKey: 'order-7' })).runId
@@ -47,7 +47,7 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
   })
 
   it('steers a run that executes', async () => {
-    using files = crew()
+    using files = recordSteps()
     await using server = await files.start({})
     const { runs } = server.client()
     files.hold(2)
@@ -65,7 +65,7 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
   })
 
   it('loads nothing of Postgres', async () => {
-    using files = crew()
+    using files = recordSteps()
     const hook = `import { registerHooks } from 'node:module'
       registerHooks({ load(url, context, next) {
         if (/postgres|[/]pg[/]/.test(url)) throw new Error('Loaded ' + url)

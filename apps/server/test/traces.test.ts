@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 import { startCollector, type SentSpan } from '../../../packages/telemetry/test/collector.ts'
 import { expectWholeTrace, spanNamed } from '../../../packages/telemetry/test/span-tree.ts'
-import { crew, eventsOf, PATIENCE, submit, untilReviewed } from './crew.ts'
+import { recordSteps, eventsOf, POLLING, submit, untilReviewed } from './recorded-steps.ts'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
 const LIMIT_MS = 60_000
@@ -44,7 +44,7 @@ const HOOKED = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURICompone
 
 describe('traces', { timeout: LIMIT_MS }, () => {
   it('that nobody asks for are not made: nothing of OpenTelemetry is loaded', async () => {
-    using files = crew()
+    using files = recordSteps()
     await using server = await files.start({ ...HOOKED })
     const events = await eventsOf(server, await submit(server))
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
@@ -56,7 +56,7 @@ describe('traces', { timeout: LIMIT_MS }, () => {
 
   it('are whole over a kill -9 and over a review that is decided at rest', async () => {
     await using collector = await startCollector()
-    using files = crew()
+    using files = recordSteps()
     files.hold(2)
     const first = await files.start(sendingTo(collector.endpoint))
     const runId = await submit(first)
@@ -136,7 +136,7 @@ describe('traces', { timeout: LIMIT_MS }, () => {
   })
 
   it('to a collector that is gone cost one warning, and neither runs nor a stop', async () => {
-    using files = crew()
+    using files = recordSteps()
     await using server = await files.start({
       ...sendingTo('http://127.0.0.1:1'),
       OTEL_EXPORTER_OTLP_TIMEOUT: '100',
@@ -145,7 +145,7 @@ describe('traces', { timeout: LIMIT_MS }, () => {
       expect((await eventsOf(server, await submit(server))).at(-1)).toMatchObject({
         status: 'COMPLETED',
       })
-      await expect.poll(() => server.errors, PATIENCE).toContain('do not reach')
+      await expect.poll(() => server.errors, POLLING).toContain('do not reach')
     }
     expect(await server.end('SIGTERM')).toBe(0)
     const lines = server.errors.split('\n').filter((line) => line.includes('do not reach'))

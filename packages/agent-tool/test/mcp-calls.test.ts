@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
 
-import { connectorTo, startPlace, testProgram } from './mcp-places.ts'
+import { connectorTo, startMcpServer, testProgram } from './mcp-test-servers.ts'
 import { askOnce, sendTurn, testCall } from './test-call.ts'
 
 import type { McpServer } from '@tutti/net'
@@ -12,9 +12,9 @@ import type { McpServer } from '@tutti/net'
 const WAYS = [
   ['a program of today', async (): Promise<McpServer> => testProgram()],
   ['a program of before', async (): Promise<McpServer> => testProgram('old')],
-  ['HTTP of today', async () => startPlace('modern')],
-  ['HTTP with sessions', async () => startPlace('sessions')],
-  ['HTTP without sessions', async () => startPlace('stateless')],
+  ['HTTP of today', async () => startMcpServer('modern')],
+  ['HTTP with sessions', async () => startMcpServer('sessions')],
+  ['HTTP without sessions', async () => startMcpServer('stateless')],
 ] as const
 
 const ASKING = WAYS.slice(0, 4)
@@ -212,7 +212,7 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
 
 describe('a question that is asked over no call in particular', () => {
   it('[T3][O2] reaches the call that alone is under way', async () => {
-    const server = await startPlace('sessions')
+    const server = await startMcpServer('sessions')
     const connector = connectorTo({ server, tool: 'ask-aside' })
     for (const name of ['Ada', 'Bea']) {
       const session = await connector.connect(testCall({ mode: 'conversational' }))
@@ -226,7 +226,7 @@ describe('a question that is asked over no call in particular', () => {
 
 describe('what is no form', () => {
   it.each(['modern', 'sessions'] as const)('[S2] is refused clearly (%s)', async (era) => {
-    const server = await startPlace(era)
+    const server = await startMcpServer(era)
     const url = await askOnce(connectorTo({ server, tool: 'ask-url' }), {}).catch(messageOf)
     expect(url).toMatch(/page|URL|url/)
     const model = await askOnce(connectorTo({ server, tool: 'ask-model' }), {}).catch(messageOf)
@@ -234,7 +234,7 @@ describe('what is no form', () => {
   })
 
   it('[S2] a call that wants only to be made again is made again, with what it gave', async () => {
-    const server = await startPlace('modern')
+    const server = await startMcpServer('modern')
     const clock = { ...testCall().clock, after: soon }
     const call = testCall({ clock })
     const { answer } = await askOnce(connectorTo({ server, tool: 'later' }), {}, call)
@@ -244,7 +244,7 @@ describe('what is no form', () => {
 
 describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
   it('progress is told at the moment it arrives', async () => {
-    const server = await startPlace(era)
+    const server = await startMcpServer(era)
     const session = await connectorTo({ server, tool: 'steps' }).connect(testCall())
     const turn = session.send({ input: {}, index: 0 })[Symbol.asyncIterator]()
     const first = turn.next()
@@ -263,7 +263,7 @@ describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
   })
 
   it('calls that are under way at the same time get their own answers and questions', async () => {
-    const server = await startPlace(era)
+    const server = await startMcpServer(era)
     const connector = connectorTo({ server, tool: 'echo' })
     const said = await Promise.all(
       ['a', 'b', 'c'].map(async (message) => (await askOnce(connector, message)).answer.output),

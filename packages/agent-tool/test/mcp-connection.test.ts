@@ -14,9 +14,9 @@ import {
   EVERYTHING,
   freePort,
   startEverything,
-  startPlace,
+  startMcpServer,
   testProgram,
-} from './mcp-places.ts'
+} from './mcp-test-servers.ts'
 import { askOnce, testCall } from './test-call.ts'
 
 import type { AddressInfo, Socket } from 'node:net'
@@ -137,8 +137,8 @@ describe('a program', () => {
 
 describe.each([
   ['a program', async () => testProgram()],
-  ['HTTP of today', () => startPlace('modern')],
-  ['HTTP with sessions', () => startPlace('sessions')],
+  ['HTTP of today', () => startMcpServer('modern')],
+  ['HTTP with sessions', () => startMcpServer('sessions')],
 ])('a server that is %s', (_, start) => {
   it('[P3][T3] does not keep the process alive when no call is under way', async () => {
     const path = fileURLToPath(new URL('mcp-idle.ts', import.meta.url))
@@ -157,7 +157,7 @@ describe.each([
 
 describe('an HTTP server', () => {
   it('[M2] that has forgotten the session gets the call once more, in a new one', async () => {
-    const server = await startPlace('sessions')
+    const server = await startMcpServer('sessions')
     const connector = connectorTo({ server, tool: 'echo' })
     await askOnce(connector, 'a')
     server.sessions.clear()
@@ -178,7 +178,7 @@ describe('an HTTP server', () => {
   })
 
   it('is told when its session is over', async () => {
-    const server = await startPlace('sessions')
+    const server = await startMcpServer('sessions')
     const connector = mcpConnector({ server, tool: 'echo' })
     await askOnce(connector, 'a')
     await connector.close?.()
@@ -218,7 +218,7 @@ describe('an HTTP server', () => {
 
 describe('a client of the author', () => {
   it('is used, also for progress, and left open', async () => {
-    const { url } = await startPlace('sessions')
+    const { url } = await startMcpServer('sessions')
     const client = new Client({ name: 'mine', version: '1.0.0' })
     await client.connect(new StreamableHTTPClientTransport(new URL(url)))
     onTestFinished(() => client.close())

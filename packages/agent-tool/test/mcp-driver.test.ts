@@ -3,7 +3,13 @@ import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { connectorTo, EVERYTHING, startPlace, testProgram, type Place } from './mcp-places.ts'
+import {
+  connectorTo,
+  EVERYTHING,
+  startMcpServer,
+  testProgram,
+  type McpTestServer,
+} from './mcp-test-servers.ts'
 
 import type { AgentConnector } from '@tutti/agent-call'
 import type { Clock } from '@tutti/core'
@@ -60,7 +66,7 @@ function expectOneEnd(types: readonly string[]): void {
 
 describe('a streaming call of an MCP tool', () => {
   it('tells of each progress as an event at the moment it arrives', async () => {
-    const server = await startPlace('modern')
+    const server = await startMcpServer('modern')
     let told = 0
     const { types, events, result } = await ask({
       connector: connectorTo({ server, tool: 'steps' }),
@@ -82,7 +88,7 @@ describe('a streaming call of an MCP tool', () => {
   })
 
   it('ends after silence, is cancelled, and keeps what arrived', async () => {
-    const server = await startPlace('modern')
+    const server = await startMcpServer('modern')
     const clock = fakeClock()
     const { types, result } = await ask({
       connector: connectorTo({ server, tool: 'wait' }),
@@ -103,7 +109,7 @@ describe('a streaming call of an MCP tool', () => {
   })
 
   it('goes on as long as progress comes before the silence is too long', async () => {
-    const server = await startPlace('sessions')
+    const server = await startMcpServer('sessions')
     const clock = fakeClock()
     let told = 0
     const { result } = await ask({
@@ -121,7 +127,7 @@ describe('a streaming call of an MCP tool', () => {
   })
 
   it('ends when what it costs is more than it may', async () => {
-    const server = await startPlace('modern')
+    const server = await startMcpServer('modern')
     const { types, result } = await ask({
       connector: connectorTo({ server, tool: 'usage' }),
       mode: 'streaming',
@@ -136,7 +142,7 @@ describe('a call of an MCP tool', () => {
   it.each(['modern', 'sessions', 'stateless'] as const)(
     'that is cancelled stops the tool and has one end (%s)',
     async (era) => {
-      const server = await startPlace(era)
+      const server = await startMcpServer(era)
       const controller = new AbortController()
       const types: string[] = []
       const asking = ask({
@@ -197,8 +203,8 @@ describe('a call of an MCP tool', () => {
 })
 
 describe.each([
-  ['HTTP of today', () => startPlace('modern')],
-  ['HTTP with sessions', () => startPlace('sessions')],
+  ['HTTP of today', () => startMcpServer('modern')],
+  ['HTTP with sessions', () => startMcpServer('sessions')],
   ['a program', async () => testProgram()],
 ])('a question of an MCP tool over %s', (_, start) => {
   it('is answered by `reply` in a conversation', async () => {
@@ -282,7 +288,7 @@ it('a question of the reference server is answered by `reply`', async () => {
 })
 
 /** Resolves when the one call of `wait` was told to stop, which over HTTP is a moment after it was said. */
-async function hasStopped({ state }: Place): Promise<void> {
+async function hasStopped({ state }: McpTestServer): Promise<void> {
   if (state.stopped.length === 0) {
     await new Promise((resolve) => state.events.once('stopped', resolve))
   }
@@ -290,7 +296,7 @@ async function hasStopped({ state }: Place): Promise<void> {
 }
 
 /** Lets the tool take its next step, as soon as it waits for that. */
-async function goOn({ state }: Place, told: number): Promise<void> {
+async function goOn({ state }: McpTestServer, told: number): Promise<void> {
   while (state.calls.get('steps') === undefined || state.events.listenerCount('go') === 0) {
     await new Promise((resolve) => setImmediate(resolve))
   }

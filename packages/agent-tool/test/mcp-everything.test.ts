@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { connectorTo, EVERYTHING, freePort, startEverything } from './mcp-places.ts'
+import { connectorTo, EVERYTHING, freePort, startEverything } from './mcp-test-servers.ts'
 import { askOnce, sendTurn, testCall } from './test-call.ts'
 
 import type { McpServer } from '@tutti/net'

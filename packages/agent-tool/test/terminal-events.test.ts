@@ -11,7 +11,7 @@ import {
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { stage, type Agent, type PeerAsked, type Stage } from './terminal-stage.ts'
+import { openWireAgent, type Agent, type PeerAsked, type WireAgent } from './wire-agents.ts'
 
 import type { FakeClock } from '@tutti/testing'
 import type { ServerResponse } from 'node:http'
@@ -19,7 +19,7 @@ import type { ServerResponse } from 'node:http'
 type Report<Type extends TimedAgentReport['type']> = Extract<TimedAgentReport, { type: Type }>
 
 /** What a test does while a call is under way. */
-interface Scene extends Stage {
+interface Scene extends WireAgent {
   readonly clock: FakeClock
   /** Resolves when so many events were told. */
   readonly told: (count: number) => Promise<void>
@@ -720,7 +720,7 @@ interface Played extends AsyncDisposable {
 }
 
 async function playOut(one: Case): Promise<Played> {
-  const staged = await stage(one.agent)
+  const staged = await openWireAgent(one.agent)
   const controller = new AbortController()
   const events: TimedAgentReport[] = []
   const watchers = new Set<() => void>()

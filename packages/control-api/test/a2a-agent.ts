@@ -5,7 +5,7 @@ import { scriptedModel } from '@tutti/testing'
 import { expect } from 'vitest'
 
 import { misfits, PageShape, SentShape, StreamShape, TaskShape } from './a2a-shapes.ts'
-import { served, type Served, type ServedOptions } from './served.ts'
+import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
 /** What came over the wire of somebody else's protocol: schemas check its shape, tests what it says. */
 // oxlint-disable-next-line typescript/no-explicit-any -- casts at every field would say the same again
@@ -20,7 +20,7 @@ export interface RpcAnswer {
 }
 
 /** An agent and what a test does with it. */
-export interface A2aAgent extends Served {
+export interface A2aAgent extends TestServer {
   /** Address of JSON-RPC. */
   readonly rpc: string
   /** Calls a method; the shape of a result of 1.0 is checked. */
@@ -83,8 +83,8 @@ const SHAPES: Readonly<Record<string, Parameters<typeof misfits>[0]>> = {
 export async function a2aAgent({
   path = '',
   ...options
-}: ServedOptions & { readonly path?: string } = {}): Promise<A2aAgent> {
-  const api = await served({ ensembles: [singer()], ...options })
+}: TestServerOptions & { readonly path?: string } = {}): Promise<A2aAgent> {
+  const api = await openServer({ ensembles: [singer()], ...options })
   const rpc = `${api.url}${path}/a2a`
   let requests = 0
   const ask = (

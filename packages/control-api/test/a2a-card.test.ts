@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { a2aAgent, singer, type A2aAgent, type Untyped } from './a2a-agent.ts'
 import { CardShape, misfits } from './a2a-shapes.ts'
-import { choir } from './choir.ts'
-import { served } from './served.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
+import { openServer } from './open-server.ts'
 
 let api: A2aAgent
 
 beforeAll(async () => {
-  api = await a2aAgent({ ensembles: [singer(), choir()] })
+  api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
 })
 
 afterAll(async () => {
@@ -139,7 +139,7 @@ describe('the agent card', () => {
 
   it('of an ensemble that is not shared does not exist, nor does its skill', async () => {
     await using some = await a2aAgent({
-      ensembles: [singer(), choir()],
+      ensembles: [singer(), reviewedTask()],
       shared: { ensembles: ['choir'] },
     })
     expect((await fetch(`${some.url}/agents/singer${WELL_KNOWN}`)).status).toBe(404)
@@ -170,7 +170,7 @@ describe('a public address', () => {
     'https://me:secret@agents.example.com',
     '',
   ])('that is "%s" keeps the server from starting', async (publicUrl) => {
-    const start = served({ publicUrl })
+    const start = openServer({ publicUrl })
     await expect(start).rejects.toThrow('publicUrl must be an address like')
     await expect(start).rejects.not.toThrow('secret')
   })

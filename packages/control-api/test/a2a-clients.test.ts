@@ -18,7 +18,7 @@ import {
 import { describe, expect, it } from 'vitest'
 
 import { a2aAgent, all, said, singer, type Untyped } from './a2a-agent.ts'
-import { choir } from './choir.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
 
 /** A client of each binding and version, for the agent at an address. */
 const CLIENTS: Readonly<Record<string, (url: string) => Promise<Client>>> = {
@@ -74,7 +74,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
   })
 
   it('is asked, answers in the same task, and gets the end', async () => {
-    await using api = await a2aAgent({ ensembles: [choir()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const client = await connect(api.url)
     const asked = taskJson(await client.sendMessage(send('Amen')))
     expect(asked.status).toMatchObject({
@@ -91,7 +91,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
   })
 
   it('subscribes to a task that waits, cancels it, and sees its end', async () => {
-    await using api = await a2aAgent({ ensembles: [choir()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const client = await connect(api.url)
     const { id } = taskJson(await client.sendMessage(send('Amen')))
     const stream = client.resubscribeTask(SubscribeToTaskRequest.fromJSON({ id }))
@@ -137,7 +137,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
 
 describe('one ensemble as an agent', () => {
   it.each(['1.0 over JSON-RPC', '1.0 over REST'])('is found by a client of %s', async (name) => {
-    await using api = await a2aAgent({ ensembles: [choir(), singer()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask(), singer()] })
     const binding = name.endsWith('REST')
       ? new RestTransportFactory()
       : new JsonRpcTransportFactory()

@@ -7,7 +7,7 @@ import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { a2aAgent, all, CLIENT, said, waiting, type A2aAgent, type Untyped } from './a2a-agent.ts'
-import { choir } from './choir.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
 
 let api: A2aAgent
 
@@ -322,7 +322,7 @@ describe('tasks', () => {
 
 describe('tasks that ask', () => {
   it('CORE-EXECUTION-MODE-001 CORE-MULTI-005 CORE-HIST-004: a question is answered in the same task', async () => {
-    await using asking = await a2aAgent({ ensembles: [choir()] })
+    await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const first = await asking.send('Amen')
     expect(first.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
     const { id: taskId, contextId } = first
@@ -341,14 +341,14 @@ describe('tasks that ask', () => {
   })
 
   it('CORE-CANCEL-001: a task that waits can be canceled', async () => {
-    await using asking = await a2aAgent({ ensembles: [choir()] })
+    await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await asking.send('Amen')
     const { result } = await asking.call('CancelTask', { id })
     expect(result).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } })
   })
 
   it('STREAM-SUB-001 STREAM-SUB-002 STREAM-ORDER: every subscriber sees the same, from the task to its end', async () => {
-    await using asking = await a2aAgent({ ensembles: [choir()] })
+    await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id, contextId } = await asking.send('Amen')
     const streams = [1, 2, 3].map(() => asking.stream('SubscribeToTask', { id }))
     const firsts = await Promise.all(streams.map(async (stream) => (await stream.next()).value))

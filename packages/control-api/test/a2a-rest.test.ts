@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { a2aAgent, all, messagesOf, said, type A2aAgent, type Untyped } from './a2a-agent.ts'
 import { misfits, PageShape, SentShape, StreamShape, TaskShape } from './a2a-shapes.ts'
-import { choir } from './choir.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
 
 let api: A2aAgent
 
@@ -82,7 +82,7 @@ describe('REST', () => {
   })
 
   it.each(['GET', 'POST'])('subscribes with %s, and cancels', async (method) => {
-    await using asking = await a2aAgent({ ensembles: [choir()] })
+    await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await asking.send('Amen')
     const stream = await fetch(`${asking.rpc}/v1/tasks/${id}:subscribe`, { method })
     const canceled = await post(`/tasks/${id}:cancel`, undefined, {}, asking)

@@ -4,7 +4,7 @@ import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { a2aAgent, all, CLIENT, said, waiting, type A2aAgent, type Untyped } from './a2a-agent.ts'
-import { choir } from './choir.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
 
 const USAGE = 'https://tutti.dev/a2a/usage/v1'
 
@@ -45,7 +45,7 @@ describe('a stream', () => {
   })
 
   it('ends when it is asked; the rest comes to who answers, and to who subscribes', async () => {
-    await using api = await a2aAgent({ ensembles: [choir()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const items = await streamed(api, 'Amen')
     expect(states(items).at(-1)).toBe('TASK_STATE_INPUT_REQUIRED')
     expect(items.at(-1).statusUpdate.status.message.parts[0].text).toContain('Is it in tune?')
@@ -58,7 +58,7 @@ describe('a stream', () => {
   })
 
   it('to a task that is asked again ends again, and a subscription does not', async () => {
-    await using api = await a2aAgent({ ensembles: [choir()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const subscribed = api.stream('SubscribeToTask', { id })
     await subscribed.next()
@@ -134,7 +134,7 @@ describe('a stream', () => {
 
   it('breaks its silence with a comment', async () => {
     const clock = fakeClock()
-    await using api = await a2aAgent({ ensembles: [choir()], clock, heartbeatMs: 15_000 })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()], clock, heartbeatMs: 15_000 })
     const { id } = await api.send('Amen')
     const body = JSON.stringify({
       jsonrpc: '2.0',
@@ -154,7 +154,7 @@ describe('a stream', () => {
 
 describe('a stream of 0.3', () => {
   it('has kinds, states in lower case, and says which update is the last', async () => {
-    await using api = await a2aAgent({ ensembles: [choir()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const message = { kind: 'message', messageId: 'm', role: 'user' }
     const parts = [{ kind: 'text', text: 'Amen' }]
     const items = await all(api.stream('message/stream', { message: { ...message, parts } }))
@@ -297,7 +297,7 @@ describe('usage', () => {
 
   it('may be limited in time, from the submission on', async () => {
     const clock = fakeClock()
-    await using api = await a2aAgent({ ensembles: [choir()], clock, limits: { clock } })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const metadata = { [USAGE]: { deadline_ms: 10_000 } }
     const { result } = await api.call('SendMessage', { message: said('Amen'), metadata })
     const { id } = result.task

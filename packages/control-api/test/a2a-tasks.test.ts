@@ -6,7 +6,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { a2aAgent, said, singer, waiting, type A2aAgent, type Untyped } from './a2a-agent.ts'
-import { choir, soloist } from './choir.ts'
+import { reviewedTask, approvedTool } from './reviewed-ensembles.ts'
 
 import type { Scope } from '@tutti/protocol'
 
@@ -184,7 +184,7 @@ describe('a task that asks', () => {
       'yes',
     ],
   ])('answered with %j is %s', async (message, state, text) => {
-    await using api = await a2aAgent({ ensembles: [choir()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id, status } = await api.send('Amen')
     expect(status.message.parts).toEqual([
       { text: 'Is it in tune?\n\nLa la' },
@@ -205,7 +205,7 @@ describe('a task that asks', () => {
     [{ parts: [{ data: { decision: 'EDIT' } }] }, 'revisedOutput'],
     [{ parts: [{ data: { reviewId: 'none', decision: 'CONTINUE' } }] }, 'must be an open review'],
   ])('answered with %j still asks, and says what would be an answer', async (message, why) => {
-    await using api = await a2aAgent({ ensembles: [choir()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const { error } = await answer(api, id, message)
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(why) })
@@ -214,7 +214,7 @@ describe('a task that asks', () => {
   })
 
   it('about a tool takes its input only as JSON, so that no remark becomes one', async () => {
-    await using api = await a2aAgent({ ensembles: [soloist()] })
+    await using api = await a2aAgent({ ensembles: [approvedTool()] })
     const { id, status } = await api.send('Ode')
     expect(status.message.parts[1].data).toMatchObject({
       toolName: 'tune',
@@ -234,7 +234,7 @@ describe('a task that asks', () => {
   })
 
   it('is decided once: who comes second is told that it does not wait any more', async () => {
-    await using api = await a2aAgent({ ensembles: [choir()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const both = await Promise.all([answer(api, id, 'approve'), answer(api, id, 'Lu lu')])
     const refused = both.filter(({ error }) => error !== undefined)
@@ -243,7 +243,7 @@ describe('a task that asks', () => {
   })
 
   it('asked over REST of ours is the same task, whoever decides it', async () => {
-    await using api = await a2aAgent({ ensembles: [choir()] })
+    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const { reviews }: Untyped = await (await api.get('/api/reviews')).json()
     await api.post(`/api/reviews/${reviews[0].reviewId}`, { decision: 'CONTINUE' })
@@ -355,7 +355,7 @@ describe('tasks', () => {
   })
 
   it('are listed page by page, each once, with what waits for an answer among them', async () => {
-    await using api = await a2aAgent({ ensembles: [singer(), choir()] })
+    await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = (await api.send('Amen', { metadata: { ensemble: 'choir' } })).id
     const ids = [asking]
     for (const song of ['a', 'b', 'c', 'd']) ids.push((await api.send(song)).id)
@@ -384,7 +384,7 @@ describe('tasks', () => {
   })
 
   it('are listed as their status changed, and not as they began; a page that has all is the last', async () => {
-    await using api = await a2aAgent({ ensembles: [singer(), choir()] })
+    await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = await api.send('Amen', { metadata: { ensemble: 'choir' } })
     const done = await api.send('Ode')
     const listed = async () => (await api.call('ListTasks', { pageSize: 2 })).result
@@ -421,7 +421,7 @@ describe('who may', () => {
   const authorization = `Bearer ${KEY}`
 
   const locked = (scopes: readonly Scope[]) =>
-    a2aAgent({ ensembles: [choir()], apiKeys: [apiKey(KEY, { name: 'peer', scopes })] })
+    a2aAgent({ ensembles: [reviewedTask()], apiKeys: [apiKey(KEY, { name: 'peer', scopes })] })
 
   it.each<[Scope[], string, number]>([
     [['runs:write'], 'GetTask', 403],

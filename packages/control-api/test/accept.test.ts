@@ -1,8 +1,8 @@
 /** Content negotiation: which `Accept` headers a route answers with 406. */
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, served } from './served.ts'
-import { studio } from './studio.ts'
+import { eventsOf, openServer } from './open-server.ts'
+import { openRecordedServer } from './recorded-server.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
 const PROMETHEUS =
@@ -23,7 +23,7 @@ describe('a route', () => {
     ['/metrics', 'application/json', 'text/plain or application/openmetrics-text'],
     ['/', 'application/json', 'text/plain'],
   ])('%s answers "Accept: %s" with 406 and names %s', async (path, accept, sent) => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.get(path, { headers: { accept } })
     expect([response.status, response.headers.get('content-type')]).toEqual([
       406,
@@ -54,7 +54,7 @@ describe('a route', () => {
     ['/metrics', 'text/plain;version=0.0.4'],
     ['/.well-known/agent-card.json', 'image/png'],
   ])('%s answers "Accept: %s" with 200', async (path, accept) => {
-    await using api = await served()
+    await using api = await openServer()
     // Not `api.get`, whose checks know only the first of several media types.
     const response = await fetch(new URL(path, api.url), { headers: { accept } })
     await response.body?.cancel()
@@ -62,14 +62,14 @@ describe('a route', () => {
   })
 
   it('checks before it acts: a refused submission starts no run', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const body = { inputs: { topic: 'AI' } }
     expect((await api.post('/api/runs', body, { accept: 'text/csv' })).status).toBe(406)
     expect(await (await api.get('/api/runs')).json()).toMatchObject({ runs: [] })
   })
 
   it('shortens a long header in its error', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.get('/api/runs', { headers: { accept: `image/${'x'.repeat(900)}` } })
     expect(response.status).toBe(406)
     expect((await response.text()).length).toBeLessThan(400)
@@ -77,7 +77,7 @@ describe('a route', () => {
 })
 
 it('streams events to an EventSource, which accepts only text/event-stream', async () => {
-  await using api = await studio()
+  await using api = await openRecordedServer()
   const { runId } = await (await api.post('/api/runs', { inputs: { topic: 'AI' } })).json()
   const headers = { accept: 'text/event-stream' }
   const events = await eventsOf(await api.get(`/api/runs/${runId}/events`, { headers }))

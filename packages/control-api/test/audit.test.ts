@@ -2,8 +2,8 @@ import { apiKey } from '@tutti/control-api'
 import { RunService } from '@tutti/runs'
 import { describe, expect, it, vi } from 'vitest'
 
-import { choir } from './choir.ts'
-import { served, type Served } from './served.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 import type { AuditEntry, AuditList } from '@tutti/protocol'
 
@@ -17,7 +17,7 @@ const INPUTS = { composer: 'Bach', hall: 'A' }
 
 describe('the audit trail', () => {
   it('has every control action over REST with who, what, about what, and what came of it', async () => {
-    await using api = await served({ apiKeys })
+    await using api = await openServer({ apiKeys })
     await post(api, '/api/runs', { runId: 'one', inputs: INPUTS })
     await post(api, '/api/runs', { runId: 'one', inputs: { composer: 'Brahms', hall: 'B' } })
     await post(api, '/api/runs/one/inject', { content: 'Louder' })
@@ -61,7 +61,7 @@ describe('the audit trail', () => {
   })
 
   it('has every message that changes something, and none that only reads', async () => {
-    await using api = await served({ apiKeys })
+    await using api = await openServer({ apiKeys })
     await using socket = api.connect('/ws', { authorization: `Bearer ${ADMIN}` })
     await socket.next('hello')
     socket.send({ type: 'state_query', requestId: '1', query: 'runs' })
@@ -90,7 +90,7 @@ describe('the audit trail', () => {
   })
 
   it('finds the decision of a review by its run, over REST and WebSocket alike', async () => {
-    await using api = await served({ apiKeys, ensembles: [choir()] })
+    await using api = await openServer({ apiKeys, ensembles: [reviewedTask()] })
     await post(api, '/api/runs', { runId: 'sung', inputs: { song: 'x' } })
     await expect.poll(() => openReview(api), { timeout: 15_000 }).toBeDefined()
     const reviewId = (await openReview(api)) ?? ''
@@ -108,7 +108,7 @@ describe('the audit trail', () => {
   })
 
   it('can be asked by run, actor and action, in pages, by admins alone', async () => {
-    await using api = await served({ apiKeys })
+    await using api = await openServer({ apiKeys })
     for (const runId of ['a', 'b', 'c']) await post(api, '/api/runs', { runId, inputs: INPUTS })
     await post(api, '/api/runs/a/cancel', {}, READER)
     expect((await auditOf(api, '?runId=a')).map(({ action }) => action)).toEqual([
@@ -127,19 +127,19 @@ describe('the audit trail', () => {
   })
 
   it('tells of nobody in particular where no keys are set, and nothing of requests without a key', async () => {
-    await using open = await served()
+    await using open = await openServer()
     await open.submit()
     const { entries } = (await (await open.get('/api/audit')).json()) as AuditList
     expect(entries.map(({ actor, action }) => [actor, action])).toEqual([
       ['anonymous', 'submitRun'],
     ])
-    await using closed = await served({ apiKeys })
+    await using closed = await openServer({ apiKeys })
     await closed.post('/api/runs', { inputs: INPUTS })
     expect(await auditOf(closed)).toEqual([])
   })
 
   it('tells of a fault of the server that a request met', async () => {
-    await using api = await served({ apiKeys })
+    await using api = await openServer({ apiKeys })
     const broken = vi.spyOn(RunService.prototype, 'send').mockRejectedValue(new Error('Boom'))
     const failed = await post(api, '/api/runs/x/cancel', {})
     broken.mockRestore()
@@ -151,7 +151,7 @@ describe('the audit trail', () => {
   })
 
   it('keeps what was done right before the server stops', async () => {
-    const api = await served({ apiKeys })
+    const api = await openServer({ apiKeys })
     await api.runs.audit.append([])
     const append = vi.spyOn(api.runs.audit, 'append')
     await post(api, '/api/runs', { runId: 'last', inputs: INPUTS })
@@ -161,7 +161,7 @@ describe('the audit trail', () => {
   })
 
   it('keeps as many entries as it is told', async () => {
-    await using api = await served({ apiKeys, maxAuditEntries: 2 })
+    await using api = await openServer({ apiKeys, maxAuditEntries: 2 })
     await api.runs.audit.append(
       ['a', 'b', 'c', 'd'].map((action) => ({
         at: new Date().toISOString(),
@@ -180,19 +180,19 @@ describe('the audit trail', () => {
 })
 
 /** What is in the trail but for the looking at it, newest first. */
-async function auditOf(api: Served, query = ''): Promise<readonly AuditEntry[]> {
+async function auditOf(api: TestServer, query = ''): Promise<readonly AuditEntry[]> {
   const { entries } = (await (await get(api, `/api/audit${query}`)).json()) as AuditList
   return entries.filter(({ action }) => action !== 'listAudit')
 }
 
-function get(api: Served, path: string, key = ADMIN): Promise<Response> {
+function get(api: TestServer, path: string, key = ADMIN): Promise<Response> {
   return api.get(path, { headers: { authorization: `Bearer ${key}` } })
 }
 
-function post(api: Served, path: string, body: unknown, key = ADMIN): Promise<Response> {
+function post(api: TestServer, path: string, body: unknown, key = ADMIN): Promise<Response> {
   return api.post(path, body, { authorization: `Bearer ${key}` })
 }
 
-async function openReview(api: Served): Promise<string | undefined> {
+async function openReview(api: TestServer): Promise<string | undefined> {
   return (await api.runs.openReviews())[0]?.reviewId
 }

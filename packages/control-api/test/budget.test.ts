@@ -3,25 +3,25 @@ import { ensemble, modelCatalog, task, type Budget } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, type Served } from './served.ts'
-import { studio } from './studio.ts'
+import { eventsOf, type TestServer } from './open-server.ts'
+import { openRecordedServer } from './recorded-server.ts'
 
 const INPUTS = { topic: 'AI' }
 
-async function submitted(api: Served, body: object): Promise<string> {
+async function submitted(api: TestServer, body: object): Promise<string> {
   const response = await api.post('/api/runs', { inputs: INPUTS, ...body })
   expect(response.status).toBe(202)
   const { runId } = (await response.json()) as { runId: string }
   return runId
 }
 
-async function endOf(api: Served, body: object) {
+async function endOf(api: TestServer, body: object) {
   const runId = await submitted(api, body)
   const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
   return { events, detail: await api.detail(runId) }
 }
 
-async function refused(api: Served, body: object) {
+async function refused(api: TestServer, body: object) {
   const response = await api.post('/api/runs', { inputs: INPUTS, ...body })
   return [response.status, await response.json()] as const
 }
@@ -37,7 +37,7 @@ function pair(budget?: Budget) {
 
 describe('the budget of a request', () => {
   it('ends the run where it is used up; what was done is kept, and the detail has the budget', async () => {
-    await using api = await studio({ ensembles: [pair()] })
+    await using api = await openRecordedServer({ ensembles: [pair()] })
     const budget = { maxModelCalls: 1 }
     const { events, detail } = await endOf(api, { budget })
     expect(detail).toMatchObject({
@@ -59,12 +59,12 @@ describe('the budget of a request', () => {
     [{ maxModelCalls: 9 }, { maxTokens: 10 }, 'FAILED'],
     [{ maxModelCalls: 1 }, { maxTokens: 100 }, 'FAILED'],
   ] as const)('beside %j of the ensemble, %j: %s', async (own, budget, status) => {
-    await using api = await studio({ ensembles: [pair(own)] })
+    await using api = await openRecordedServer({ ensembles: [pair(own)] })
     expect((await endOf(api, { budget })).detail.status).toBe(status)
   })
 
   it('counts what models cost, by the prices of the server', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const { detail } = await endOf(api, { budget: { maxCostUsd: 1e-9 } })
     expect(detail).toMatchObject({ status: 'FAILED', error: expect.stringContaining('maxCostUsd') })
   })
@@ -74,7 +74,7 @@ describe('the budget of a request', () => {
     const opus = scriptedModel(() => 'Done', { provider: 'acme', name: 'opus' })
     const write = task({ name: 'writer', description: 'Write' })
     const file = task({ name: 'file', description: 'File', handler: () => 'Done' })
-    await using api = await studio({
+    await using api = await openRecordedServer({
       ensembles: [
         ensemble({ name: 'pair', tasks: [write, task({ description: 'Check' })], model }),
         ensemble({ name: 'archive', tasks: [file] }),
@@ -102,7 +102,7 @@ describe('the budget of a request', () => {
   })
 
   it('that is none is refused with every place', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const budget = { maxTokens: 0, maxCostUsd: '1', maxDurationMs: 1.5, maxWords: 3 }
     const [status, body] = await refused(api, { budget })
     expect(status).toBe(400)
@@ -117,7 +117,7 @@ describe('the budget of a request', () => {
   })
 
   it('is the same over WebSocket', async () => {
-    await using api = await studio({ ensembles: [pair()] })
+    await using api = await openRecordedServer({ ensembles: [pair()] })
     await using socket = api.connect()
     await socket.next('hello')
     const budget = { maxModelCalls: 1 }
@@ -128,7 +128,7 @@ describe('the budget of a request', () => {
   })
 
   it('makes another request of the same one under one key', async () => {
-    await using api = await studio({ ensembles: [pair()] })
+    await using api = await openRecordedServer({ ensembles: [pair()] })
     const send = (maxTokens: number) =>
       api.post('/api/runs', { budget: { maxTokens } }, { 'idempotency-key': 'k' })
     expect((await send(5)).status).toBe(202)

@@ -2,16 +2,16 @@
 import { decode, ROUTES } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, served, type Served } from './served.ts'
+import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
 const INPUTS = { composer: 'Bach', hall: 'A' }
 
-async function submit(api: Served, runId: string, tags: object = {}): Promise<void> {
+async function submit(api: TestServer, runId: string, tags: object = {}): Promise<void> {
   const response = await api.post('/api/runs', { runId, inputs: INPUTS, tags })
   expect(response.status).toBe(202)
 }
 
-async function cancel(api: Served, body: object) {
+async function cancel(api: TestServer, body: object) {
   const response = await api.post('/api/runs/cancel', body)
   const told: unknown = await response.json()
   expect(response.status).toBe(200)
@@ -19,12 +19,12 @@ async function cancel(api: Served, body: object) {
   return told as { runs: { runId: string; status: string }[]; total: number }
 }
 
-const ended = async (api: Served, runId: string) =>
+const ended = async (api: TestServer, runId: string) =>
   (await eventsOf(await api.get(`/api/runs/${runId}/events`))).at(-1)
 
 describe('cancelling by tag', () => {
   it('cancels those with the tag that have not ended, and no other', async () => {
-    await using api = await served({ limits: { maxConcurrentRuns: 1 } })
+    await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     await submit(api, 'running', { batch: '7' })
     await submit(api, 'waiting', { batch: '7', more: 'x' })
     await submit(api, 'another', { batch: '8' })
@@ -43,7 +43,7 @@ describe('cancelling by tag', () => {
   })
 
   it('by a key alone takes every value of it; at a boundary lets tasks finish', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await submit(api, 'one', { batch: '1' })
     await submit(api, 'two', { batch: '2' })
     for (const runId of ['one', 'two']) {
@@ -64,7 +64,7 @@ describe('cancelling by tag', () => {
   })
 
   it('while runs with the tag begin and end leaves none that was there, and is never an error', async () => {
-    await using api = await served({ limits: { maxConcurrentRuns: 4, maxQueuedRuns: 1_000 } })
+    await using api = await openServer({ limits: { maxConcurrentRuns: 4, maxQueuedRuns: 1_000 } })
     const tags = { batch: '7' }
     for (let run = 0; run < 60; run += 1) await submit(api, `before-${run}`, tags)
     api.play()
@@ -83,7 +83,7 @@ describe('cancelling by tag', () => {
   it.each([[{}], [{ tag: '' }], [{ tag: 7 }], [{ tag: 'a', mode: 'soft' }], [{ tag: 'a', x: 1 }]])(
     'is refused for %j',
     async (body) => {
-      await using api = await served()
+      await using api = await openServer()
       const response = await api.post('/api/runs/cancel', body)
       expect([response.status, await response.json()]).toMatchObject([
         400,

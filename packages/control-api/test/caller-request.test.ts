@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 import { a2aAgent, said } from './a2a-agent.ts'
 import { connected } from './mcp-client.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 /** An ensemble whose handler, and whose tool in the next task, report the request they see. */
 function witness() {
@@ -60,7 +60,7 @@ describe('the request that started a run', () => {
 
   it('is the MCP call with its arguments and _meta', async () => {
     const { seen, team } = witness()
-    await using api = await served({ ensembles: [team] })
+    await using api = await openServer({ ensembles: [team] })
     await using peer = await connected(api)
     await peer.client.callTool({
       name: 'witness',
@@ -78,7 +78,7 @@ describe('the request that started a run', () => {
 
   it('is the MCP call of a tool of the catalog', async () => {
     const { seen, look } = witness()
-    await using api = await served({ tools: toolCatalog([look]) })
+    await using api = await openServer({ tools: toolCatalog([look]) })
     await using peer = await connected(api)
     await peer.call('look', {})
     expect(seen).toMatchObject([{ protocol: 'mcp', name: 'look', arguments: {} }])
@@ -86,7 +86,7 @@ describe('the request that started a run', () => {
 
   it('is absent when the run was submitted over REST', async () => {
     const { seen, team } = witness()
-    await using api = await served({ ensembles: [team] })
+    await using api = await openServer({ ensembles: [team] })
     const response = await fetch(`${api.url}/api/runs?wait=10`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -4,10 +4,10 @@ import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, served, type Served } from './served.ts'
+import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
 /** The answer to a `state_query`, or the error that it got. */
-async function asked(api: Served, query: object): Promise<unknown> {
+async function asked(api: TestServer, query: object): Promise<unknown> {
   await using socket = api.connect()
   await socket.next('hello')
   socket.send({ type: 'state_query', requestId: 'q', ...query })
@@ -17,7 +17,7 @@ async function asked(api: Served, query: object): Promise<unknown> {
   return body
 }
 
-async function got(api: Served, path: string): Promise<unknown> {
+async function got(api: TestServer, path: string): Promise<unknown> {
   return (await api.get(path)).json()
 }
 
@@ -46,7 +46,7 @@ describe('capabilities', () => {
   })
 
   it('have the tools with their schemas, the models, and each ensemble with its variables', async () => {
-    await using api = await served({
+    await using api = await openServer({
       ensembles: [critics, mute],
       tools: toolCatalog([measure, shout]),
       models: modelCatalog({ small: model, large: model }),
@@ -124,7 +124,7 @@ describe('capabilities', () => {
 
 describe('state_query', () => {
   it('gives the bodies of its REST twins while a run goes on, and when it is over', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     await api.submit()
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -153,7 +153,7 @@ describe('state_query', () => {
   })
 
   it('gives the errors of its REST twins', async () => {
-    await using api = await served()
+    await using api = await openServer()
     expect(await asked(api, { query: 'run_detail', runId: 'run-none' })).toEqual(
       await got(api, '/api/runs/run-none'),
     )
@@ -182,7 +182,7 @@ describe('state_query', () => {
 })
 
 /** Resolves when every run has asked for its tool. */
-async function bothWait(api: Served): Promise<void> {
+async function bothWait(api: TestServer): Promise<void> {
   const { runs } = await api.runs.list({ limit: 9, offset: 0 })
   for (const { runId } of runs) {
     let turns = 0

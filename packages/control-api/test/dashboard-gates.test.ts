@@ -2,9 +2,9 @@ import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { orderProblems } from './dashboard-order.ts'
-import { call, solo, submit, turnModel } from './dashboard-plays.ts'
+import { call, solo, submit, turnModel } from './paused-ensembles.ts'
 import { Screen } from './dashboard-screen.ts'
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 const MINUTE_MS = 60_000
 
@@ -31,14 +31,14 @@ function allowed() {
   })
 }
 
-async function outputOf(api: Served, runId: string): Promise<string | undefined> {
+async function outputOf(api: TestServer, runId: string): Promise<string | undefined> {
   await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
   return (await api.detail(runId)).tasks[0]?.output
 }
 
 describe('a panel after a task', () => {
   it('opens while the task runs, with its output and a prompt that is null', async () => {
-    await using api = await served({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewed()] })
     await using screen = new Screen(api)
     await screen.greeted()
     await submit(api, 'reviewed')
@@ -62,7 +62,7 @@ describe('a panel after a task', () => {
     ['edits', ['EDIT', 'Done better'], 'Done better'],
     ['exits early', ['EXIT_EARLY'], 'Done as asked'],
   ] as const)('%s: the run goes to its end', async (_, [decision, text], output) => {
-    await using api = await served({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewed()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'reviewed')
@@ -75,7 +75,7 @@ describe('a panel after a task', () => {
   })
 
   it('closes when its time is up, as the server says', async () => {
-    await using api = await served({ ensembles: [reviewed('brief', 20)] })
+    await using api = await openServer({ ensembles: [reviewed('brief', 20)] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'brief')
@@ -88,7 +88,7 @@ describe('a panel after a task', () => {
 
 describe('a panel before a task', () => {
   it('opens before the task is shown, and lets it begin', async () => {
-    await using api = await served({ ensembles: [asked()] })
+    await using api = await openServer({ ensembles: [asked()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'asked')
@@ -106,7 +106,7 @@ describe('a panel before a task', () => {
   })
 
   it('edits what the task is asked', async () => {
-    await using api = await served({ ensembles: [asked()] })
+    await using api = await openServer({ ensembles: [asked()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'asked')
@@ -116,7 +116,7 @@ describe('a panel before a task', () => {
   })
 
   it('exits early: the task never begins', async () => {
-    await using api = await served({ ensembles: [asked()] })
+    await using api = await openServer({ ensembles: [asked()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'asked')
@@ -133,7 +133,7 @@ describe('a panel during a task', () => {
     ['approves', ['CONTINUE'], 'Painted red'],
     ['edits', ['EDIT', '{"colour":"blue"}'], 'Painted blue'],
   ] as const)('%s: the tool is called', async (_, [decision, text], result) => {
-    await using api = await served({ ensembles: [allowed()] })
+    await using api = await openServer({ ensembles: [allowed()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'allowed')
@@ -149,7 +149,7 @@ describe('a panel during a task', () => {
   })
 
   it('exits early: the tool is not called, and the run ends', async () => {
-    await using api = await served({ ensembles: [allowed()] })
+    await using api = await openServer({ ensembles: [allowed()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'allowed')
@@ -166,7 +166,7 @@ describe('a panel during a task', () => {
 
 describe('a dashboard that comes while a gate waits', () => {
   it('is shown its panel once, after hello, with the time that is left', async () => {
-    await using api = await served({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewed()] })
     await using first = new Screen(api)
     await first.greeted()
     const runId = await submit(api, 'reviewed')
@@ -187,7 +187,7 @@ describe('a dashboard that comes while a gate waits', () => {
 
   it('is not shown the gates of its run that were decided', async () => {
     const twice = solo('twice', { beforeReview: true, review: true })
-    await using api = await served({ ensembles: [twice] })
+    await using api = await openServer({ ensembles: [twice] })
     await using first = new Screen(api)
     await first.greeted()
     await submit(api, 'twice')
@@ -199,7 +199,7 @@ describe('a dashboard that comes while a gate waits', () => {
   })
 
   it('is shown a gate that has no end with 0', async () => {
-    await using api = await served({ ensembles: [reviewed('endless', Infinity)] })
+    await using api = await openServer({ ensembles: [reviewed('endless', Infinity)] })
     await submit(api, 'endless')
     await using first = new Screen(api)
     await first.until(({ panels }) => panels.length > 0)
@@ -209,7 +209,7 @@ describe('a dashboard that comes while a gate waits', () => {
   })
 
   it('decides it in place of the first one, also when the run was put aside', async () => {
-    await using api = await served({ ensembles: [reviewed()], limits: { parkAfterMs: 1 } })
+    await using api = await openServer({ ensembles: [reviewed()], limits: { parkAfterMs: 1 } })
     const runId = await submit(api, 'reviewed')
     await expect.poll(async () => (await api.detail(runId)).status).toBe('WAITING_REVIEW')
     await using late = new Screen(api)

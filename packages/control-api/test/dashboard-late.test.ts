@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
-import { call, duo, logged, solo, Stops, submit, tools, turnModel } from './dashboard-plays.ts'
+import { call, duo, logged, solo, Stops, submit, tools, turnModel } from './paused-ensembles.ts'
 import { Screen } from './dashboard-screen.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 describe('a dashboard that comes late', () => {
   it('has, whenever it came, the same picture in the end', async () => {
     const stops = new Stops()
-    await using api = await served({ ensembles: [duo(stops)] })
+    await using api = await openServer({ ensembles: [duo(stops)] })
     const first = new Screen(api)
     await first.greeted()
     const runId = await submit(api, 'duo')
@@ -36,7 +36,7 @@ describe('a dashboard that comes late', () => {
   })
 
   it('has it also when it comes while much happens', async () => {
-    await using api = await served({ ensembles: [duo()] })
+    await using api = await openServer({ ensembles: [duo()] })
     const first = new Screen(api)
     await first.greeted()
     const screens = [first]
@@ -55,7 +55,7 @@ describe('a dashboard that comes late', () => {
     ['its turns', 'llm_iteration_started'],
   ] as const)('sees nothing twice when the run ends before %s are read', async (_, type) => {
     const stops = new Stops()
-    await using api = await served({ ensembles: [duo(stops)] })
+    await using api = await openServer({ ensembles: [duo(stops)] })
     await using first = new Screen(api)
     await first.greeted()
     const runId = await submit(api, 'duo')
@@ -77,7 +77,7 @@ describe('a dashboard that comes late', () => {
   })
 
   it('[V3] is told how a run ended that did more than a greeting can hold', async () => {
-    await using api = await served({ ensembles: [duo()] })
+    await using api = await openServer({ ensembles: [duo()] })
     await using first = new Screen(api)
     await first.greeted()
     const runId = await submit(api, 'duo')
@@ -106,7 +106,7 @@ describe('a dashboard that comes late', () => {
       tools: tools(),
       model: turnModel((turn) => (turn < 8 ? call('look') : 'Seen it all'), stops),
     })
-    await using api = await served({ ensembles: [looks] })
+    await using api = await openServer({ ensembles: [looks] })
     await using first = new Screen(api)
     await first.greeted()
     const runId = await submit(api, 'looks')
@@ -145,7 +145,7 @@ describe('a dashboard that comes late', () => {
       maxIterations: 120,
       model: turnModel((turn) => (turn < 110 ? call('look') : 'Seen it all')),
     })
-    await using api = await served({ ensembles: [looks] })
+    await using api = await openServer({ ensembles: [looks] })
     await using first = new Screen(api)
     const { turns } = await first.ended(await submit(api, 'looks'))
     await using late = new Screen(api)
@@ -156,7 +156,7 @@ describe('a dashboard that comes late', () => {
   })
 
   it('[V2] is greeted with the turns of the run that it shows, and of no other', async () => {
-    await using api = await served({ ensembles: [duo(), solo('last')] })
+    await using api = await openServer({ ensembles: [duo(), solo('last')] })
     await using first = new Screen(api)
     await first.ended(await submit(api, 'duo'))
     await first.ended(await submit(api, 'last'))
@@ -172,7 +172,7 @@ describe('a dashboard that comes late', () => {
       review: { timeoutMs: Infinity },
       model: turnModel(() => `Try ${(tries += 1)}`),
     })
-    await using api = await served({ ensembles: [redone] })
+    await using api = await openServer({ ensembles: [redone] })
     await using first = new Screen(api)
     await first.greeted()
     const runId = await submit(api, 'redone')
@@ -198,7 +198,7 @@ describe('a dashboard that comes late', () => {
       model: turnModel(() => new Error('Not today')),
       fallbackModels: [turnModel(() => 'I can do it', stops)],
     })
-    await using api = await served({ ensembles: [rescued] })
+    await using api = await openServer({ ensembles: [rescued] })
     const runId = await submit(api, 'rescued')
     await stops.reached()
     await logged(api, runId, { type: 'llm_iteration_started', count: 2 })
@@ -215,7 +215,7 @@ describe('a dashboard that comes late', () => {
     const stops = new Stops()
     const quick = solo('quick')
     const slow = solo('slow', { model: turnModel(() => 'At last', stops) })
-    await using api = await served({ ensembles: [quick, slow] })
+    await using api = await openServer({ ensembles: [quick, slow] })
     await using first = new Screen(api)
     const old = await submit(api, 'quick')
     await first.ended(old)

@@ -1,16 +1,16 @@
 import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { call, solo, submit, turnModel } from './dashboard-plays.ts'
+import { call, solo, submit, turnModel } from './paused-ensembles.ts'
 import { Screen } from './dashboard-screen.ts'
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 function reviewed() {
   return solo('reviewed', { review: { timeoutMs: 60_000 } })
 }
 
 /** A run whose gate is open on two screens, one of all runs and one of this run. */
-async function openOnTwo(api: Served) {
+async function openOnTwo(api: TestServer) {
   const one = new Screen(api)
   await one.greeted()
   const runId = await submit(api, 'reviewed')
@@ -25,7 +25,7 @@ describe('a panel that this dashboard did not decide', () => {
     ['CONTINUE', 'CONTINUE'],
     ['EXIT_EARLY', 'EXIT_EARLY'],
   ])('closes when it is decided over REST with %s', async (decision, action) => {
-    await using api = await served({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewed()] })
     const { one, other, runId, reviewId } = await openOnTwo(api)
     expect((await api.post(`/api/reviews/${reviewId}`, { decision })).status).toBe(200)
     for (const screen of [one, other]) {
@@ -39,7 +39,7 @@ describe('a panel that this dashboard did not decide', () => {
   })
 
   it('closes when another dashboard edits', async () => {
-    await using api = await served({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewed()] })
     const { one, other, runId } = await openOnTwo(api)
     await one.answer('EDIT', 'Changed by one')
     for (const screen of [one, other]) {
@@ -49,7 +49,7 @@ describe('a panel that this dashboard did not decide', () => {
   })
 
   it('closes when it is rejected, and opens again for the next try', async () => {
-    await using api = await served({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewed()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'reviewed')
@@ -66,7 +66,7 @@ describe('a panel that this dashboard did not decide', () => {
   })
 
   it('closes when its run is cancelled', async () => {
-    await using api = await served({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewed()] })
     const { one, other, runId } = await openOnTwo(api)
     await api.post(`/api/runs/${runId}/cancel`, {})
     for (const screen of [one, other]) {
@@ -90,7 +90,7 @@ describe('a panel whose decision is refused', () => {
       tools: [paint],
       model: turnModel((turn) => (turn === 0 ? call('paint', { colour: 'red' }) : 'It is painted')),
     })
-    await using api = await served({ ensembles: [painter] })
+    await using api = await openServer({ ensembles: [painter] })
     await using screen = new Screen(api)
     await using other = new Screen(api)
     await other.greeted()
@@ -108,7 +108,7 @@ describe('a panel whose decision is refused', () => {
   })
 
   it('stays closed when it was decided elsewhere', async () => {
-    await using api = await served({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewed()] })
     const { one, other, runId, reviewId } = await openOnTwo(api)
     expect((await api.post(`/api/reviews/${reviewId}`, { decision: 'CONTINUE' })).status).toBe(200)
     await one.ended(runId)

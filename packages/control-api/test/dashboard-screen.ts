@@ -2,7 +2,7 @@
 import { fieldProblems } from './dashboard-fields.ts'
 import { EMPTY_PICTURE, pictureAfter, withoutPanel, type Picture } from './dashboard-picture.ts'
 
-import type { Served, Socket } from './served.ts'
+import type { TestServer, Socket } from './open-server.ts'
 import type { ServerMessage } from '@tutti/protocol'
 
 /** A page that is served from elsewhere on this machine, as the dashboard is. */
@@ -15,7 +15,7 @@ export class Screen implements AsyncDisposable {
   readonly problems: string[] = []
   readonly #watchers = new Set<() => void>()
 
-  constructor(api: Served, path = '/ws') {
+  constructor(api: TestServer, path = '/ws') {
     this.socket = api.connect(path, HEADERS)
     this.socket.socket.on('message', (data: Buffer) => {
       // NOTE: whether it is one is what `fieldProblems` looks at.

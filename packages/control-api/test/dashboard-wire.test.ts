@@ -3,13 +3,13 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { orderProblems } from './dashboard-order.ts'
-import { duo, solo, Stops, submit, turnModel } from './dashboard-plays.ts'
+import { duo, solo, Stops, submit, turnModel } from './paused-ensembles.ts'
 import { Screen } from './dashboard-screen.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 describe('a dashboard of AgentEnsemble, live', () => {
   it('waits for the first run with nothing but a greeting', async () => {
-    await using api = await served({ ensembles: [duo()] })
+    await using api = await openServer({ ensembles: [duo()] })
     await using screen = new Screen(api)
     await screen.greeted()
     expect(screen.socket.received).toEqual([
@@ -18,7 +18,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
   })
 
   it('shows a run: every field and null at its place, in order, with totals that add up', async () => {
-    await using api = await served({ ensembles: [duo()] })
+    await using api = await openServer({ ensembles: [duo()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'duo')
@@ -77,7 +77,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
         task({ name: role, description: `${role} work`, agent: agent({ role, goal: 'Help' }) }),
       ),
     })
-    await using api = await served({ ensembles: [crew] })
+    await using api = await openServer({ ensembles: [crew] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'crew')
@@ -98,7 +98,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
 
   it('sees a failed run end: the task with its reason, and the run', async () => {
     const broken = solo('broken', { model: turnModel(() => new Error('The model is away')) })
-    await using api = await served({ ensembles: [broken] })
+    await using api = await openServer({ ensembles: [broken] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'broken')
@@ -119,7 +119,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
       model: turnModel(() => 'Never said', stops),
       tasks: [side('left'), side('right')],
     })
-    await using api = await served({ ensembles: [pair] })
+    await using api = await openServer({ ensembles: [pair] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'pair')
@@ -135,7 +135,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
   })
 
   it('keeps the runs before the one that it shows', async () => {
-    await using api = await served({ ensembles: [duo()] })
+    await using api = await openServer({ ensembles: [duo()] })
     await using screen = new Screen(api)
     const runIds: string[] = []
     for (let run = 0; run < 3; run += 1) {
@@ -160,7 +160,7 @@ describe('a dashboard of one run', () => {
       solo(`side-${index}`, { model: turnModel(() => 'Done', stops) }),
     )
     if (one === undefined || other === undefined) throw new Error('There are two')
-    await using api = await served({ ensembles: [one, other] })
+    await using api = await openServer({ ensembles: [one, other] })
     const first = await submit(api, one.name)
     const second = await submit(api, other.name)
     await Promise.all([left.reached(), right.reached()])

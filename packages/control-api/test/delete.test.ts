@@ -2,12 +2,13 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { choir } from './choir.ts'
-import { eventsOf, served, type Served } from './served.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
+import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
-const remove = (api: Served, runId: string) => api.get(`/api/runs/${runId}`, { method: 'DELETE' })
+const remove = (api: TestServer, runId: string) =>
+  api.get(`/api/runs/${runId}`, { method: 'DELETE' })
 
-async function started(api: Served): Promise<string> {
+async function started(api: TestServer): Promise<string> {
   const runId = await api.submit()
   for await (const batch of api.runs.follow({ runId, from: 0 })) {
     if (batch.some((event) => event.type === 'task_completed')) break
@@ -17,7 +18,7 @@ async function started(api: Served): Promise<string> {
 
 describe('deleting a run', () => {
   it('that has ended takes it away with its events, once', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const [runId, other] = [await api.submit(), await api.submit()]
     api.play()
     for (const id of [runId, other]) await eventsOf(await api.get(`/api/runs/${id}/events`))
@@ -36,7 +37,7 @@ describe('deleting a run', () => {
   })
 
   it('that is at work cancels it first; its readers see the end, and no more', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await started(api)
     const reading = eventsOf(await api.get(`/api/runs/${runId}/events`))
     await using socket = api.connect(`/runs/${runId}/ws`)
@@ -50,8 +51,8 @@ describe('deleting a run', () => {
   })
 
   it('that waits for a place, or for a person, cancels it first', async () => {
-    await using api = await served({
-      ensembles: [choir()],
+    await using api = await openServer({
+      ensembles: [reviewedTask()],
       limits: { maxConcurrentRuns: 1, parkAfterMs: 1 },
     })
     const submit = async (runId: string) =>
@@ -67,7 +68,7 @@ describe('deleting a run', () => {
   })
 
   it('of an unknown id is refused with 404', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await remove(api, 'run-none')
     expect([response.status, await response.json()]).toMatchObject([
       404,
@@ -76,7 +77,7 @@ describe('deleting a run', () => {
   })
 
   it('leaves its id free for another run', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const submit = () =>
       api.post('/api/runs', { runId: 'mine', inputs: { composer: 'Bach', hall: 'A' } })
     await submit()
@@ -90,7 +91,7 @@ describe('deleting a run', () => {
 
   it('asked for by many at once takes it away once, and leaves nobody waiting for its end', async () => {
     // Who waits for the end of a run that is gone would wait for ever: no time passes here.
-    await using api = await served({ clock: fakeClock() })
+    await using api = await openServer({ clock: fakeClock() })
     const runId = await started(api)
     const answers = await Promise.all(Array.from({ length: 5 }, () => remove(api, runId)))
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)

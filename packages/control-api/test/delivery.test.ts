@@ -1,8 +1,8 @@
 /** Every reader of a run sees the same events, wherever it begins, drops and resumes. */
 import { describe, expect, it } from 'vitest'
 
-import { orchestra, STORES, type Orchestra } from './orchestra.ts'
-import { eventsOf, frames, type Socket } from './served.ts'
+import { openLongRunServer, STORES, type LongRunServer } from './long-run-server.ts'
+import { eventsOf, frames, type Socket } from './open-server.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -10,7 +10,7 @@ const KINDS = Object.keys(STORES) as (keyof typeof STORES)[]
 
 /** Resolves when an event of the run is such a one. */
 async function seen(
-  api: Orchestra,
+  api: LongRunServer,
   runId: string,
   is: (event: LoggedRunEvent) => boolean,
 ): Promise<void> {
@@ -18,12 +18,12 @@ async function seen(
 }
 
 /** Resolves when the run waits in its middle. */
-const atWork = (api: Orchestra, runId: string): Promise<void> =>
+const atWork = (api: LongRunServer, runId: string): Promise<void> =>
   seen(api, runId, (event) => event.type === 'metrics_snapshot' && event.taskName === 't3')
 
 /** The events that a socket gets of a run from `from` on, to its end. */
 async function overSocket(
-  api: Orchestra,
+  api: LongRunServer,
   runId: string,
   from: number,
 ): Promise<readonly LoggedRunEvent[]> {
@@ -49,11 +49,11 @@ function ends(socket: Socket, place: number): Promise<void> {
   })
 }
 
-const overSse = async (api: Orchestra, runId: string) => eventsOf(await api.stream(runId))
+const overSse = async (api: LongRunServer, runId: string) => eventsOf(await api.stream(runId))
 
 describe.each(KINDS)('on the store "%s"', (kind) => {
   it('readers that come at the start, in the middle and after the end see the same, by every way', async () => {
-    await using api = await orchestra(kind)
+    await using api = await openLongRunServer(kind)
     const runId = await api.submit()
     const read = () => [overSse(api, runId), overSocket(api, runId, 0)]
     const start = read()
@@ -72,7 +72,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
   })
 
   it('a reader that resumes at any event misses nothing and gets nothing twice', async () => {
-    await using api = await orchestra(kind, { tasks: 4 })
+    await using api = await openLongRunServer(kind, { tasks: 4 })
     const runId = await api.submit()
     api.play()
     const all = await overSse(api, runId)
@@ -88,7 +88,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
   })
 
   it('a reader that drops again and again while the run goes on has it whole in the end', async () => {
-    await using api = await orchestra(kind, { tasks: 12, words: 30 })
+    await using api = await openLongRunServer(kind, { tasks: 12, words: 30 })
     const runId = await api.submit()
     api.play()
     const ids: string[] = []
@@ -112,7 +112,11 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
 describe('a reader that stops reading', () => {
   it('is closed with the place where it can go on, and then has every event', async () => {
     const maxBufferedBytes = 50_000
-    await using api = await orchestra('embedded', { tasks: 100, words: 5_000, maxBufferedBytes })
+    await using api = await openLongRunServer('embedded', {
+      tasks: 100,
+      words: 5_000,
+      maxBufferedBytes,
+    })
     const runId = await api.submit()
     await using slow = api.connect(`/runs/${runId}/ws`)
     await slow.next('hello')
@@ -135,7 +139,7 @@ describe('a reader that stops reading', () => {
   })
 
   it('over SSE holds nothing up, and has every event when it reads again', async () => {
-    await using api = await orchestra('embedded', { tasks: 60, words: 5_000 })
+    await using api = await openLongRunServer('embedded', { tasks: 60, words: 5_000 })
     const runId = await api.submit()
     const stalled = await api.stream(runId)
     api.play()
@@ -147,7 +151,7 @@ describe('a reader that stops reading', () => {
 
 describe('a run with very many readers', () => {
   it('is seen whole and in order by each of 1000 WebSockets', { timeout: 120_000 }, async () => {
-    await using api = await orchestra('embedded', { tasks: 5, words: 10 })
+    await using api = await openLongRunServer('embedded', { tasks: 5, words: 10 })
     const runId = await api.submit()
     const readers = Array.from({ length: 1_000 }, () => {
       const socket = new WebSocket(`${api.url.replace('http', 'ws')}/ws`)

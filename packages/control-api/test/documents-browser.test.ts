@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 
 import { launchBrowser } from '../../../tooling/browser/launch-browser.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 it('the page at /docs shows every route in a browser, and asks nobody but its server', async () => {
-  await using api = await served()
+  await using api = await openServer()
   const browser = await launchBrowser()
   try {
     const page = await browser.newPage()

@@ -8,25 +8,27 @@ import { describe, expect, it } from 'vitest'
 
 import { asyncApiDocument } from '../src/documents/async-api-document.ts'
 import { openApiDocument } from '../src/documents/open-api-document.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 const DOCUMENTS = ['/openapi.json', '/asyncapi.json', '/docs', '/docs/reference.js']
 
 describe('the documents', () => {
   it('are what was made from the protocol', async () => {
-    await using api = await served()
+    await using api = await openServer()
     expect(await (await api.get('/openapi.json')).json()).toEqual(written(openApiDocument()))
     expect(await (await api.get('/asyncapi.json')).json()).toEqual(written(asyncApiDocument()))
   })
 
   it.each(DOCUMENTS)('%s is for everybody, also where keys are set', async (path) => {
-    await using api = await served({ apiKeys: [apiKey('a-key-of-some-length', { name: 'ci' })] })
+    await using api = await openServer({
+      apiKeys: [apiKey('a-key-of-some-length', { name: 'ci' })],
+    })
     expect((await api.get(path)).status).toBe(200)
     expect((await api.get('/api/runs')).status).toBe(401)
   })
 
   it.each(DOCUMENTS)('%s is not sent again to a reader that has it', async (path) => {
-    await using api = await served()
+    await using api = await openServer()
     const etag = (await api.get(path)).headers.get('etag') ?? ''
     for (const named of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const again = await api.get(path, { headers: { 'if-none-match': named } })
@@ -37,7 +39,7 @@ describe('the documents', () => {
   })
 
   it.each(DOCUMENTS)('%s comes compressed, the same each time, with an ETag each', async (path) => {
-    await using api = await served()
+    await using api = await openServer()
     const plain = await raw(`${api.url}${path}`, 'identity')
     const gzip = await raw(`${api.url}${path}`, 'gzip')
     const brotli = await raw(`${api.url}${path}`, 'gzip, br')
@@ -51,13 +53,13 @@ describe('the documents', () => {
 
 describe('the page at /docs', () => {
   it('names nothing outside of its server', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const page = await (await api.get('/docs')).text()
     expect(page).not.toMatch(/https?:|\/\/[a-z]/)
   })
 
   it('may run the script of its server and the lines that start it, and ask its server alone', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.get('/docs')
     const [, inline = ''] = /<script>([^]*?)<\/script>/.exec(await response.text()) ?? []
     const hash = createHash('sha256').update(inline).digest('base64')
@@ -69,7 +71,7 @@ describe('the page at /docs', () => {
   })
 
   it('is shown by the script of the package, which is kept for long', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.get('/docs/reference.js')
     const file = new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference'))
     expect(Buffer.from(await response.arrayBuffer()).equals(readFileSync(file))).toBe(true)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { anyone } from '@tutti/gateway'
 
 import { lifecycleRoutes } from '../src/routes/lifecycle.ts'
-import { eventsOf, served, type Served } from './served.ts'
+import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
 import type { ServerStatus } from '@tutti/protocol'
 
@@ -15,7 +15,7 @@ const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
 async function draining() {
   const begun = Promise.withResolvers<void>()
   let drained: Promise<void> | undefined
-  const api: Served = await served({
+  const api: TestServer = await openServer({
     drain: () => {
       drained = api.runs.close({ drainTimeoutMs: 60_000 })
       begun.resolve()
@@ -31,7 +31,7 @@ async function answerOf(response: Response): Promise<[number, unknown]> {
 describe('the phase of a server', () => {
   it('is STARTING and not ready until its runs are, and STOPPED when they have stopped', async () => {
     const held = Promise.withResolvers<void>()
-    await using api = await served({ beforeStart: held.promise })
+    await using api = await openServer({ beforeStart: held.promise })
     expect(await answerOf(await api.get('/api/status'))).toMatchObject([
       200,
       { lifecycleState: 'STARTING', activeTasks: 0 },
@@ -50,7 +50,7 @@ describe('the phase of a server', () => {
   })
 
   it('goes with the number of the tasks that run', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await api.submit()
     await api.submit()
     const activeTasks = async () => {
@@ -98,7 +98,7 @@ describe('POST /api/lifecycle/drain', () => {
   it('answers the same when it is asked again, and drains once', async () => {
     let drains = 0
     const first = Promise.withResolvers<void>()
-    await using api = await served({
+    await using api = await openServer({
       drain: () => {
         drains += 1
         first.resolve()
@@ -117,7 +117,7 @@ describe('POST /api/lifecycle/drain', () => {
 
   it('has answered in full before a server that stops at once is gone', async () => {
     let stopped: PromiseLike<void> | undefined
-    const api: Served = await served({
+    const api: TestServer = await openServer({
       drain: () => {
         stopped = api[Symbol.asyncDispose]()
       },
@@ -135,7 +135,7 @@ describe('POST /api/lifecycle/drain', () => {
   })
 
   it('is not there for a server that nobody can stop by a request', async () => {
-    await using api = await served()
+    await using api = await openServer()
     expect(await answerOf(await api.post('/api/lifecycle/drain', ''))).toMatchObject([
       503,
       { error: 'NOT_CONFIGURED' },
@@ -146,7 +146,7 @@ describe('POST /api/lifecycle/drain', () => {
   it('needs the scope admin where keys are set', async () => {
     let drains = 0
     const drained = Promise.withResolvers<void>()
-    await using api = await served({
+    await using api = await openServer({
       apiKeys: [apiKey('key-of-a-user', { name: 'user' }), apiKey('key-of-admin', ADMIN)],
       drain: () => {
         drains += 1

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
 
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 /** Maximum size of an error body, in bytes. */
 const MAX_BYTES = 16_384
@@ -62,7 +62,7 @@ async function timed<T>(work: () => Promise<T>): Promise<T> {
 
 describe('an error', () => {
   it.each(Object.keys(BOMBS))('over HTTP is at most 16 KiB for %s', async (name) => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await timed(() => api.post('/api/runs', BOMBS[name]))
     const text = await response.text()
     expect([400, 503]).toContain(response.status)
@@ -71,7 +71,7 @@ describe('an error', () => {
   })
 
   it.each(Object.keys(BOMBS))('over a WebSocket is at most 16 KiB for %s', async (name) => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
     const body = BOMBS[name] as object
@@ -84,7 +84,7 @@ describe('an error', () => {
   })
 
   it('counts the problems that it does not list', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.post('/api/runs', { tasks: many(1_000, () => ({ name: 1 })) })
     const { problems, message } = (await response.json()) as {
       problems: { message: string }[]
@@ -123,7 +123,7 @@ describe('an error', () => {
   }
 
   it.each(Object.keys(WIRES))('is at most 16 KiB on %s', async (name) => {
-    await using api = await served()
+    await using api = await openServer()
     const { path = '', body } = WIRES[name] ?? {}
     const response = await timed(() =>
       fetch(`${api.url}${path}`, {
@@ -143,7 +143,7 @@ describe('an error', () => {
 
   it('is FORBIDDEN for a caller without the scope before its message is decoded', async () => {
     const apiKeys = [apiKey('read-key', { name: 'reader', scopes: ['runs:read'] })]
-    await using api = await served({ apiKeys })
+    await using api = await openServer({ apiKeys })
     await using socket = api.connect('/ws', { authorization: 'Bearer read-key' })
     await socket.next('hello')
     socket.send({ type: 'run_request', requestId: 'r-1', ...(BOMBS['many wrong tasks'] as object) })

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { decode, ERROR_CODES, ErrorBody, type ErrorCode } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, type Served, type ServedOptions } from './served.ts'
-import { studio } from './studio.ts'
+import { eventsOf, type TestServer, type TestServerOptions } from './open-server.ts'
+import { openRecordedServer } from './recorded-server.ts'
 
 const GOOD = { inputs: { topic: 'AI' } }
 
 /** A request that is answered with a code. */
 interface Answered {
-  readonly with?: ServedOptions
-  readonly request: (api: Served) => Promise<Response>
+  readonly with?: TestServerOptions
+  readonly request: (api: TestServer) => Promise<Response>
   readonly message: string | RegExp
   readonly retryAfterMs?: number
 }
@@ -27,18 +27,18 @@ interface Elsewhere {
 
 const post =
   (body: unknown, headers: Record<string, string> = {}, path = '/api/runs') =>
-  (api: Served) =>
+  (api: TestServer) =>
     api.post(path, body, headers)
 
 const get =
   (path: string, init: RequestInit = {}) =>
-  (api: Served) =>
+  (api: TestServer) =>
     api.get(path, init)
 
 const task = (fields: object) => ({ tasks: [{ name: 'a', description: 'A', ...fields }] })
 
 /** A server with the key `secret`, of these settings. */
-const keyed = (settings: object): ServedOptions => ({
+const keyed = (settings: object): TestServerOptions => ({
   apiKeys: [
     { name: 'ci', sha256: createHash('sha256').update('secret').digest('hex'), ...settings },
   ],
@@ -46,7 +46,7 @@ const keyed = (settings: object): ServedOptions => ({
 
 const SECRET = { authorization: 'Bearer secret' }
 
-async function ended(api: Served): Promise<string> {
+async function ended(api: TestServer): Promise<string> {
   const { runId } = (await (await api.post('/api/runs', GOOD)).json()) as { runId: string }
   await eventsOf(await api.get(`/api/runs/${runId}/events`))
   return runId
@@ -169,7 +169,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
   },
   TOOL_EXECUTION_FAILED: { file: 'tools.test.ts' },
   NOT_CONFIGURED: {
-    with: { limits: { tools: undefined } as ServedOptions['limits'] & object },
+    with: { limits: { tools: undefined } as TestServerOptions['limits'] & object },
     request: post(task({ tools: ['search'] })),
     message: "This server offers no tools, got 'search'",
   },
@@ -202,7 +202,7 @@ const elsewhere = Object.entries(TABLE).flatMap(([code, entry]) =>
 describe('the code', () => {
   it.each(answered)('$code has its status, its message and its form', async (entry) => {
     const { code, request, message, retryAfterMs } = entry
-    await using api = await studio(entry.with)
+    await using api = await openRecordedServer(entry.with)
     const response = await request(api)
     const body = (await response.json()) as ErrorBody
     expect([response.status, body.error]).toEqual([ERROR_CODES[code].status, code])
@@ -231,7 +231,7 @@ describe('over WebSocket', () => {
     ['RUN_NOT_RUNNING', { content: 'x' }, 'No run is being worked on'],
     ['BAD_REQUEST', { action: 'SET_MODEL_TEIR', value: 'FALLBACK' }, /SET_MODEL_TIER/],
   ])('%s refuses a directive with its reason', async (_, directive, message) => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ type: 'directive', ...directive })

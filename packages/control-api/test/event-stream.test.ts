@@ -2,11 +2,11 @@ import { decodeLoggedRunEvent } from '@tutti/protocol'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, frames, served, type Frame, type Served } from './served.ts'
+import { eventsOf, frames, openServer, type Frame, type TestServer } from './open-server.ts'
 
 describe('the event stream of a run', () => {
   it('shows events as they happen, with ids and tokens, and ends after the terminal one', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     const response = await api.get(`/api/runs/${runId}/events`)
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -28,7 +28,7 @@ describe('the event stream of a run', () => {
   })
 
   it('goes on after Last-Event-ID, at `from`, or so many from the end', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const { runId, all } = await finished(api)
     const seqs = async (query: string, headers = {}): Promise<readonly number[]> => {
       const response = await api.get(`/api/runs/${runId}/events${query}`, { headers })
@@ -43,7 +43,7 @@ describe('the event stream of a run', () => {
   })
 
   it('drops nothing and repeats nothing wherever a reader leaves and comes back', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     api.play()
     const seen: number[] = []
@@ -63,7 +63,7 @@ describe('the event stream of a run', () => {
   })
 
   it('sends only the wanted types, and still ends', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const { runId } = await finished(api)
     const types = async (query: string): Promise<readonly string[]> =>
       (await eventsOf(await api.get(`/api/runs/${runId}/events?events=${query}`))).map(
@@ -84,7 +84,7 @@ describe('the event stream of a run', () => {
   })
 
   it('answers 204 at the end of a finished run, 409 beyond the end, 400 for an id of another run', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const { runId, all } = await finished(api)
     const status = async (query: string, headers = {}): Promise<number> =>
       (await api.get(`/api/runs/${runId}/events${query}`, { headers })).status
@@ -96,7 +96,7 @@ describe('the event stream of a run', () => {
 
   it('gives a sign of life when nothing happens', async () => {
     const clock = fakeClock()
-    await using api = await served({ clock, heartbeatMs: 15_000 })
+    await using api = await openServer({ clock, heartbeatMs: 15_000 })
     const runId = await api.submit()
     const stream = frames(await api.get(`/api/runs/${runId}/events?events=run_result`))
     expect((await stream.next()).value).toEqual({ comment: 'events follow' })
@@ -110,7 +110,7 @@ describe('the event stream of a run', () => {
   })
 
   it('is the same for readers that come at the start, in the middle and after the end', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     const read = async () => eventsOf(await api.get(`/api/runs/${runId}/events`))
     const start = read()
@@ -123,7 +123,7 @@ describe('the event stream of a run', () => {
   })
 
   it('a reader that leaves does not disturb the run', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     for await (const { data } of frames(await api.get(`/api/runs/${runId}/events`))) {
       if (data?.type === 'task_started') break
@@ -135,7 +135,7 @@ describe('the event stream of a run', () => {
   })
 })
 
-async function finished(api: Served) {
+async function finished(api: TestServer) {
   const runId = await api.submit()
   api.play()
   return { runId, all: await eventsOf(await api.get(`/api/runs/${runId}/events`)) }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { apiKey } from '@tutti/control-api'
 
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 const KEY = 'a-key-of-some-length'
 
@@ -14,7 +14,7 @@ describe('who may call', () => {
     ['a page of another site', { origin: 'https://evil.example' }, 403, 'ORIGIN_NOT_ALLOWED'],
     ['a page without an origin', { origin: 'null' }, 403, 'ORIGIN_NOT_ALLOWED'],
   ])('%s is refused, over HTTP and WebSocket alike', async (_, headers, status, code) => {
-    await using api = await served()
+    await using api = await openServer()
     expect(await raw(api, headers)).toEqual([status, expect.stringContaining(code)])
     await using socket = api.connect('/ws', headers)
     expect(await socket.refused()).toBe(status)
@@ -25,21 +25,21 @@ describe('who may call', () => {
     ['a page of this machine', { origin: 'http://localhost:5173' }],
     ['another loopback name', { host: '[::1]:7329' }],
   ])('%s is let in', async (_, headers) => {
-    await using api = await served()
+    await using api = await openServer()
     expect((await raw(api, headers))[0]).toBe(200)
     await using socket = api.connect('/ws', headers)
     await socket.next('hello')
   })
 
   it('names that the operator allows are let in', async () => {
-    await using api = await served({ allowedHosts: ['Tutti.example'] })
+    await using api = await openServer({ allowedHosts: ['Tutti.example'] })
     const headers = { host: 'tutti.example', origin: 'https://tutti.example' }
     expect((await raw(api, headers))[0]).toBe(200)
     expect((await raw(api, { host: 'other.example' }))[0]).toBe(403)
   })
 
   it('where keys are set, every request needs one; probes do not', async () => {
-    await using api = await served({
+    await using api = await openServer({
       apiKeys: [KEY, 'another-key-of-length'].map((key) => apiKey(key, { name: key })),
     })
     expect(await raw(api, {})).toEqual([401, expect.stringContaining('UNAUTHORIZED')])
@@ -57,7 +57,7 @@ describe('who may call', () => {
 
 /** Status and body of `GET /api/status` with headers that fetch would not send. */
 function raw(
-  api: Served,
+  api: TestServer,
   headers: Record<string, string>,
 ): Promise<readonly [number | undefined, string]> {
   return new Promise((resolve, reject) => {

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto'
 
 import { describe, expect, it } from 'vitest'
 
-import { served, type Served, type ServedOptions } from './served.ts'
+import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
 const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
 const KEYS = ['alice', 'bob']
 
-const withKeys: ServedOptions = {
+const withKeys: TestServerOptions = {
   apiKeys: KEYS.map((name) => ({
     name,
     sha256: createHash('sha256').update(`key-of-${name}`).digest('hex'),
@@ -17,12 +17,12 @@ const withKeys: ServedOptions = {
 
 const as = (name: string) => ({ authorization: `Bearer key-of-${name}` })
 
-async function overRest(api: Served, body: object, headers: Record<string, string> = {}) {
+async function overRest(api: TestServer, body: object, headers: Record<string, string> = {}) {
   const response = await api.post('/api/runs', body, { 'idempotency-key': 'k', ...headers })
   return (await response.json()) as { runId?: string; error?: string; message?: string }
 }
 
-async function overWebSocket(api: Served, body: object, headers: Record<string, string> = {}) {
+async function overWebSocket(api: TestServer, body: object, headers: Record<string, string> = {}) {
   await using socket = api.connect('/ws', headers)
   await socket.next('hello')
   socket.send({ type: 'run_request', idempotencyKey: 'k', ...body })
@@ -31,7 +31,7 @@ async function overWebSocket(api: Served, body: object, headers: Record<string, 
 
 describe('an idempotency key', () => {
   it('is one over REST and over WebSocket', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const { runId } = await overRest(api, BODY)
     expect(await overWebSocket(api, BODY)).toMatchObject({ status: 'ACCEPTED', runId })
     expect(await overRest(api, BODY)).toMatchObject({ runId })
@@ -43,7 +43,7 @@ describe('an idempotency key', () => {
   })
 
   it('of a run that has ended brings its result over a WebSocket, also one that wants nothing else', async () => {
-    await using api = await served()
+    await using api = await openServer()
     api.play()
     const { runId = '' } = await overRest(api, BODY)
     for await (const _ of api.runs.follow({ runId, from: 0 })) continue
@@ -61,7 +61,7 @@ describe('an idempotency key', () => {
     ['options', { options: { workflow: 'SEQUENTIAL' } }],
     ['a run id', { runId: 'mine' }],
   ])('tells submissions apart by their %s', async (_, more) => {
-    await using api = await served()
+    await using api = await openServer()
     await overRest(api, BODY)
     expect(await overRest(api, { ...BODY, ...more })).toMatchObject({
       error: 'IDEMPOTENCY_CONFLICT',
@@ -69,7 +69,7 @@ describe('an idempotency key', () => {
   })
 
   it('of a submission at level 3 finds the same run, whatever the order of its fields', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const schema = { type: 'object', required: ['a'] }
     const task = { name: 'a', description: 'A', outputSchema: schema }
     const turned = {
@@ -82,7 +82,7 @@ describe('an idempotency key', () => {
   })
 
   it('belongs to the key of its caller, who is told with the run', async () => {
-    await using api = await served(withKeys)
+    await using api = await openServer(withKeys)
     const [alices, bobs] = [
       await overRest(api, BODY, as('alice')),
       await overRest(api, BODY, as('bob')),
@@ -94,7 +94,7 @@ describe('an idempotency key', () => {
   })
 
   it('sent by many at once makes one run', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const answers = await Promise.all(Array.from({ length: 20 }, () => overRest(api, BODY)))
     expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1)
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(1)
@@ -103,7 +103,7 @@ describe('an idempotency key', () => {
 
 describe('a run id that the client chose', () => {
   it('is taken once, also at the same time, over REST and WebSocket', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const mine = { ...BODY, runId: 'mine' }
     const answers = await Promise.all(
       Array.from({ length: 10 }, async () => (await api.post('/api/runs', mine)).status),

@@ -1,8 +1,8 @@
 /** Submissions at every level, each over REST and over WebSocket, with the same result. */
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf } from './served.ts'
-import { studio, type Studio } from './studio.ts'
+import { eventsOf } from './open-server.ts'
+import { openRecordedServer, type RecordedServer } from './recorded-server.ts'
 
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
@@ -14,14 +14,14 @@ interface Ended {
   readonly events: readonly LoggedRunEvent[]
 }
 
-async function overRest(api: Studio, body: object): Promise<Ended> {
+async function overRest(api: RecordedServer, body: object): Promise<Ended> {
   const response = await api.post('/api/runs', body)
   const { runId, ...ack } = (await response.json()) as { runId: string }
   if (response.status !== 202) return { ack, events: [] }
   return { ack, events: await eventsOf(await api.get(`/api/runs/${runId}/events`)) }
 }
 
-async function overWebSocket(api: Studio, body: object): Promise<Ended> {
+async function overWebSocket(api: RecordedServer, body: object): Promise<Ended> {
   await using socket = api.connect()
   await socket.next('hello')
   socket.send({ type: 'run_request', requestId: 'q', ...body })
@@ -68,7 +68,7 @@ interface Case {
   readonly body: object
   readonly story: object
   /** What the events or the prompts must say besides. */
-  readonly also?: (api: Studio, events: readonly LoggedRunEvent[]) => void
+  readonly also?: (api: RecordedServer, events: readonly LoggedRunEvent[]) => void
 }
 
 const CASES: readonly Case[] = [
@@ -238,7 +238,7 @@ const CASES: readonly Case[] = [
 
 describe.each(CASES)('$rule', ({ body, story, also }) => {
   it('over REST and over WebSocket alike, and the ensemble stays as it was', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const before = await (await api.get('/api/capabilities')).json()
     const first = await overRest(api, body)
     expect(storyOf(first)).toMatchObject(story)
@@ -336,7 +336,7 @@ const REFUSED: readonly [body: object, refusal: object][] = [
 
 describe('a submission that does not fit', () => {
   it.each(REFUSED)('is refused over REST and over WebSocket alike: %j', async (body, refusal) => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const { ack } = await overRest(api, body)
     expect(ack).toMatchObject(refusal)
     const told = await overWebSocket(api, body)

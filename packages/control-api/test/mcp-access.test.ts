@@ -5,10 +5,10 @@ import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { apiKey } from '../src/auth/keys.ts'
-import { choir } from './choir.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
 import { connected, MODES, runIdOf, textOf } from './mcp-client.ts'
 import { modernCall, postMcp } from './mcp-wire.ts'
-import { served, type ServedOptions } from './served.ts'
+import { openServer, type TestServerOptions } from './open-server.ts'
 
 import type { Scope } from '@tutti/protocol'
 
@@ -33,11 +33,11 @@ const KEYS = [
   key('boss', ['admin']),
 ]
 
-function guarded(options: ServedOptions = {}) {
-  return served({
+function guarded(options: TestServerOptions = {}) {
+  return openServer({
     apiKeys: KEYS,
     tools: toolCatalog([hum]),
-    ensembles: [choir()],
+    ensembles: [reviewedTask()],
     ...options,
   })
 }
@@ -174,7 +174,7 @@ describe('a round of a call', () => {
 
   it('is refused to another caller, and when it was changed, or is of another tool', async () => {
     await using api = await guarded({
-      ensembles: [choir(), { ...choir(), name: 'other' }],
+      ensembles: [reviewedTask(), { ...reviewedTask(), name: 'other' }],
     })
     const { requestState, reviewId } = await waitingRound(api.url)
     const inputResponses = { [reviewId]: CONTINUE }

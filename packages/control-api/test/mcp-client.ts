@@ -2,7 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
 import type { CallToolResult, ElicitResult, Progress } from '@modelcontextprotocol/client'
-import type { Served } from './served.ts'
+import type { TestServer } from './open-server.ts'
 
 /** How a client finds out what to speak: 2026-07-28 in the one case, 2025-11-25 in the other. */
 export const MODES = ['auto', 'legacy'] as const
@@ -34,7 +34,7 @@ export interface Peer extends AsyncDisposable {
 
 /** Connects a client. */
 export async function connected(
-  { url }: Pick<Served, 'url'>,
+  { url }: Pick<TestServer, 'url'>,
   { mode = 'auto', key, fill }: ClientOptions = {},
 ): Promise<Peer> {
   const client = new Client(

@@ -3,7 +3,7 @@ import { defineTool, toolCatalog, ToolResult, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 /** The schema that the suite wants to find again unchanged. */
 const NESTED = {
@@ -43,11 +43,11 @@ function says(name: string, output: string) {
 }
 
 /** Starts it. */
-export function conformanceServer(): Promise<Served> {
+export function conformanceServer(): Promise<TestServer> {
   const model = scriptedModel(() => 'Done')
   const reviewed = task({ name: 'ask', description: 'Ask', review: { prompt: 'Go on?' } })
   const step = (name: string) => task({ name, description: `Do ${name}` })
-  return served({
+  return openServer({
     tools: toolCatalog([
       says('test_simple_text', 'This is a simple text response for testing.'),
       says('test_logging_tool', 'Nothing is logged to clients'),

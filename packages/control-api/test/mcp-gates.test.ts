@@ -2,9 +2,9 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { choir, soloist } from './choir.ts'
+import { reviewedTask, approvedTool } from './reviewed-ensembles.ts'
 import { connected, MODES, runIdOf, textOf, type Form } from './mcp-client.ts'
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 import type { ElicitResult } from '@modelcontextprotocol/client'
 
@@ -28,7 +28,7 @@ function accept(decision: string, text?: string): ElicitResult {
   return { action: 'accept', content: { decision, ...(text === undefined ? {} : { text }) } }
 }
 
-async function decide(api: Served, decision: object): Promise<void> {
+async function decide(api: TestServer, decision: object): Promise<void> {
   const { reviews } = (await (await api.get('/api/reviews')).json()) as {
     reviews: readonly { reviewId: string }[]
   }
@@ -42,7 +42,7 @@ describe.each(MODES)(
   (mode) => {
     it('is shown as a form, and decided by its answer, in the same run', async () => {
       const { forms, fill } = person(accept('CONTINUE'))
-      await using api = await served({ ensembles: [choir()] })
+      await using api = await openServer({ ensembles: [reviewedTask()] })
       await using peer = await connected(api, { mode, fill })
       const result = await peer.call('choir', { song: 'Ave' })
       expect(textOf(result)).toBe('La la')
@@ -57,14 +57,14 @@ describe.each(MODES)(
 
     it('takes another output in the place of the one that it is of', async () => {
       const { fill } = person(accept('EDIT', 'Do re mi'))
-      await using api = await served({ ensembles: [choir()] })
+      await using api = await openServer({ ensembles: [reviewedTask()] })
       await using peer = await connected(api, { mode, fill })
       expect(textOf(await peer.call('choir', { song: 'Ave' }))).toBe('Do re mi')
     })
 
     it('asks again when it sends the work back', async () => {
       const { forms, fill } = person(accept('REJECT', 'Louder'), accept('CONTINUE'))
-      await using api = await served({ ensembles: [choir()] })
+      await using api = await openServer({ ensembles: [reviewedTask()] })
       await using peer = await connected(api, { mode, fill })
       expect(textOf(await peer.call('choir', { song: 'Ave' }))).toBe('La la')
       expect(forms).toHaveLength(2)
@@ -76,7 +76,7 @@ describe.each(MODES)(
         accept('EDIT', '{"hertz":"high"}'),
         accept('EDIT', '{"hertz":432}'),
       )
-      await using api = await served({ ensembles: [soloist()] })
+      await using api = await openServer({ ensembles: [approvedTool()] })
       await using peer = await connected(api, { mode, fill })
       expect(textOf(await peer.call('soloist', { song: 'Ave' }))).toContain('Tuned to 432')
       expect(forms.map(({ message }) => message)).toEqual([
@@ -88,7 +88,7 @@ describe.each(MODES)(
 
     it('[G3] waits for somebody else when the person declines, and is not asked again', async () => {
       const { forms, fill, asked } = person({ action: 'decline' })
-      await using api = await served({ ensembles: [choir()] })
+      await using api = await openServer({ ensembles: [reviewedTask()] })
       await using peer = await connected(api, { mode, fill })
       const call = peer.call('choir', { song: 'Ave' })
       await peer.heard('waits for a review: decide it at POST /api/reviews/')
@@ -99,7 +99,7 @@ describe.each(MODES)(
     })
 
     it('is told to a client without forms, and waits', async () => {
-      await using api = await served({ ensembles: [choir()] })
+      await using api = await openServer({ ensembles: [reviewedTask()] })
       await using peer = await connected(api, { mode })
       const call = peer.call('choir', { song: 'Ave' })
       await peer.heard('waits for a review: decide it at POST /api/reviews/')
@@ -110,7 +110,7 @@ describe.each(MODES)(
     it('[G1] is decided by whoever is first', async () => {
       const late = Promise.withResolvers<ElicitResult>()
       const { fill, asked } = person(late.promise)
-      await using api = await served({ ensembles: [choir()] })
+      await using api = await openServer({ ensembles: [reviewedTask()] })
       await using peer = await connected(api, { mode, fill })
       const call = peer.call('choir', { song: 'Ave' })
       await asked
@@ -150,7 +150,7 @@ describe('a review that an older client was asked of', () => {
   it('[G1] takes its question back when somebody else decides, while the run goes on', async () => {
     const { fill, shown, gone } = undecided()
     const { both, finish } = duet()
-    await using api = await served({ ensembles: [both] })
+    await using api = await openServer({ ensembles: [both] })
     await using peer = await connected(api, {
       mode: 'legacy',
       fill,
@@ -165,7 +165,7 @@ describe('a review that an older client was asked of', () => {
 
   it('[G1] takes its question back when the call is given up', async () => {
     const { fill, shown, gone } = undecided()
-    await using api = await served({ ensembles: [choir()] })
+    await using api = await openServer({ ensembles: [reviewedTask()] })
     await using peer = await connected(api, {
       mode: 'legacy',
       fill,
@@ -194,7 +194,7 @@ describe('a review that an older client was asked of', () => {
     })
     const model = scriptedModel(() => 'La la')
     const trio = ensemble({ name: 'trio', tasks: [alto, bass], workflow: 'PARALLEL', model })
-    await using api = await served({ ensembles: [trio] })
+    await using api = await openServer({ ensembles: [trio] })
     await using peer = await connected(api, {
       mode: 'legacy',
       fill: async ({ message }) => {
@@ -212,7 +212,7 @@ describe('a review that an older client was asked of', () => {
   it('is left to others when the client answers by itself and never right', async () => {
     let asked = 0
     const often = Promise.withResolvers<void>()
-    await using api = await served({ ensembles: [soloist()] })
+    await using api = await openServer({ ensembles: [approvedTool()] })
     await using peer = await connected(api, {
       mode: 'legacy',
       fill: () => {

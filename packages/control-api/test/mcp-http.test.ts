@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { apiKey } from '../src/auth/keys.ts'
 import { INITIALIZE, modernCall, postMcp, streamMcp } from './mcp-wire.ts'
-import { served, type ServedOptions } from './served.ts'
+import { openServer, type TestServerOptions } from './open-server.ts'
 
 const shout = defineTextTool({
   name: 'shout',
@@ -11,8 +11,8 @@ const shout = defineTextTool({
   execute: (text) => text.toUpperCase(),
 })
 
-function hall(options: ServedOptions = {}) {
-  return served({ tools: toolCatalog([shout]), ...options })
+function hall(options: TestServerOptions = {}) {
+  return openServer({ tools: toolCatalog([shout]), ...options })
 }
 
 function ping(id: number) {
@@ -188,7 +188,7 @@ describe('a call that is quiet', () => {
   }
 
   it('has a stream that shows life, in both eras', async () => {
-    await using api = await served({ heartbeatMs: 20 })
+    await using api = await openServer({ heartbeatMs: 20 })
     const given = { composer: 'Bach', hall: 'A' }
     await untilComment(await streamMcp(api.url, modernCall('band', given)))
     const { headers } = await postMcp(api.url, INITIALIZE)

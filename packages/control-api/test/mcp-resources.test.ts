@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 
 import { connected, MODES } from './mcp-client.ts'
 import { singer } from './a2a-agent.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 describe.each(MODES)('to an MCP client of mode %s', (mode) => {
   it('runs are resources: as JSON, and their output as text', async () => {
-    await using api = await served({ ensembles: [singer()] })
+    await using api = await openServer({ ensembles: [singer()] })
     await using peer = await connected(api, { mode })
     const { structuredContent } = await peer.call('singer', { song: 'Ode' })
     const { runId } = structuredContent as { runId: string }
@@ -29,14 +29,14 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
   it.each(['tutti://runs/none', 'tutti://runs/%ff', 'file:///etc/passwd', 'tutti://runs/'])(
     'the resource %s does not exist',
     async (uri) => {
-      await using api = await served({ ensembles: [singer()] })
+      await using api = await openServer({ ensembles: [singer()] })
       await using peer = await connected(api, { mode })
       await expect(peer.client.readResource({ uri })).rejects.toThrow(/Unknown resource|not found/)
     },
   )
 
   it('ensembles are prompts with their template variables', async () => {
-    await using api = await served({ ensembles: [singer()] })
+    await using api = await openServer({ ensembles: [singer()] })
     await using peer = await connected(api, { mode })
     const { prompts } = await peer.client.listPrompts()
     expect(prompts).toMatchObject([

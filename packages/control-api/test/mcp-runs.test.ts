@@ -4,7 +4,7 @@ import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { connected, MODES, runIdOf, textOf } from './mcp-client.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 const BACH = { composer: 'Bach', hall: 'A' }
 
@@ -68,7 +68,7 @@ function waiting() {
 
 describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
   it('is a tool of its template variables, under a name that fits', async () => {
-    await using api = await served({ ensembles: [quartet()] })
+    await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connected(api, { mode })
     const { tools } = await peer.client.listTools()
     expect(tools.at(-1)).toMatchObject({
@@ -92,7 +92,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
   })
 
   it('is called as one run, whose result is the result of the call', async () => {
-    await using api = await served({ ensembles: [quartet()] })
+    await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connected(api, { mode })
     // So that the client checks the result by the schema.
     await peer.client.listTools()
@@ -114,7 +114,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
   })
 
   it('says how far it is, in numbers that grow', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using peer = await connected(api, { mode })
     api.play()
     await peer.call('band', BACH)
@@ -128,7 +128,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
 
   it('passes on what its tools say of their progress', async () => {
     const { solo, started, finish } = waiting()
-    await using api = await served({ ensembles: [solo] })
+    await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode })
     const call = peer.call('solo')
     await started
@@ -140,7 +140,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
   it('says something now and then when nothing happens, so that its client goes on waiting', async () => {
     const clock = fakeClock()
     const { solo, started, finish, report } = waiting()
-    await using api = await served({ ensembles: [solo], clock, heartbeatMs: 1_000 })
+    await using api = await openServer({ ensembles: [solo], clock, heartbeatMs: 1_000 })
     await using peer = await connected(api, { mode })
     const call = peer.call('solo')
     await started
@@ -162,7 +162,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
   })
 
   it('refuses arguments that do not fit before there is a run', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using peer = await connected(api, { mode })
     const result = await peer.call('band', { composer: 1, choir: 'B' })
     expect([result.isError, textOf(result)]).toEqual([
@@ -175,7 +175,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
   })
 
   it('that fails is an error with the reason and what was completed', async () => {
-    await using api = await served({ ensembles: [quartet()] })
+    await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connected(api, { mode })
     await peer.client.listTools()
     const result = await peer.call('Kronos_Quartet', { piece: 'Disaster' })
@@ -193,7 +193,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
 
   it('[F2] is cancelled when its client gives up, and its tool is told', async () => {
     const { solo, started, aborted } = waiting()
-    await using api = await served({ ensembles: [solo] })
+    await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode })
     const patience = new AbortController()
     const call = peer.call('solo', {}, patience.signal)
@@ -206,7 +206,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
 
   it('that is cancelled by somebody else is an error that says so', async () => {
     const { solo, started } = waiting()
-    await using api = await served({ ensembles: [solo] })
+    await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode })
     const call = peer.call('solo')
     await started
@@ -216,7 +216,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
   })
 
   it('runs 20 times at once, each call with its own run', async () => {
-    await using api = await served({ ensembles: [quartet()] })
+    await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connected(api, { mode })
     const calls = Array.from({ length: 20 }, (_, index) =>
       peer.call('Kronos_Quartet', { piece: `Opus ${index}` }),
@@ -227,7 +227,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
 })
 
 /** How the only run of a store ended, when it has. */
-async function endOfOnlyRun(runs: Awaited<ReturnType<typeof served>>['runs']) {
+async function endOfOnlyRun(runs: Awaited<ReturnType<typeof openServer>>['runs']) {
   const [run] = (await runs.list({ limit: 1, offset: 0 })).runs
   for await (const events of runs.follow({ runId: run?.runId ?? '', from: 0 })) {
     const end = events.find((event) => event.type === 'run_result')
@@ -239,7 +239,7 @@ async function endOfOnlyRun(runs: Awaited<ReturnType<typeof served>>['runs']) {
 describe('an ensemble over MCP, on a server that stops', () => {
   it('[F2] is cancelled when an older client says so', async () => {
     const { solo, started, aborted } = waiting()
-    await using api = await served({ ensembles: [solo] })
+    await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode: 'legacy' })
     const patience = new AbortController()
     const call = peer.call('solo', {}, patience.signal)
@@ -266,7 +266,7 @@ describe('an ensemble over MCP whose name a tool has', () => {
       input: Type.Object({}),
       execute: () => 'The tool',
     })
-    await using api = await served({ ensembles: [band], tools: toolCatalog([tool]) })
+    await using api = await openServer({ ensembles: [band], tools: toolCatalog([tool]) })
     await using peer = await connected(api)
     expect(textOf(await peer.call('band'))).toBe('The tool')
     expect(textOf(await peer.call('run_band'))).toBe('The ensemble')

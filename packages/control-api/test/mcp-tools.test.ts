@@ -2,7 +2,7 @@ import { defineTextTool, defineTool, toolCatalog, ToolResult, TuttiError, Type }
 import { describe, expect, it } from 'vitest'
 
 import { connected, MODES, textOf } from './mcp-client.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 const TOOLS = [
   defineTextTool({ name: 'shout', description: 'Shouts', execute: (text) => text.toUpperCase() }),
@@ -59,7 +59,7 @@ const TOOLS = [
 ]
 
 function orchestra() {
-  return served({ tools: toolCatalog(TOOLS) })
+  return openServer({ tools: toolCatalog(TOOLS) })
 }
 
 describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s', (mode) => {
@@ -74,7 +74,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
         return 'Rehearsed'
       },
     })
-    await using api = await served({ tools: toolCatalog([rehearse]) })
+    await using api = await openServer({ tools: toolCatalog([rehearse]) })
     await using peer = await connected(api, { mode })
     expect(textOf(await peer.call('rehearse'))).toBe('Rehearsed')
     await peer.heard('second half')
@@ -100,7 +100,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
   })
 
   it('takes a list of shared names for all there is', async () => {
-    await using api = await served({
+    await using api = await openServer({
       tools: toolCatalog(TOOLS),
       shared: { tools: ['shout'], ensembles: [] },
     })
@@ -187,7 +187,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
         return gate.promise
       },
     })
-    await using api = await served({ tools: toolCatalog([slow]), maxToolCalls: 1 })
+    await using api = await openServer({ tools: toolCatalog([slow]), maxToolCalls: 1 })
     await using peer = await connected(api, { mode })
     const waiting = peer.call('slow')
     await first.promise
@@ -214,7 +214,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
         return 'stopped'
       },
     })
-    await using api = await served({ tools: toolCatalog([slow]) })
+    await using api = await openServer({ tools: toolCatalog([slow]) })
     await using peer = await connected(api, { mode })
     const patience = new AbortController()
     const call = peer.call('slow', {}, patience.signal)

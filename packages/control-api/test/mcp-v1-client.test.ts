@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url'
 
 import { expect, it } from 'vitest'
 
-import { choir } from './choir.ts'
-import { served } from './served.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
+import { openServer } from './open-server.ts'
 
 /** A result as the v1 library gives it. */
 interface Result {
@@ -55,7 +55,7 @@ async function connect(url: string, capabilities: object = {}) {
 }
 
 it('a client of the v1 library lists, calls, hears progress and decides a review', async () => {
-  await using api = await served({ ensembles: [choir()] })
+  await using api = await openServer({ ensembles: [reviewedTask()] })
   const client = await connect(api.url, { elicitation: {} })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['wait', 'choir'])
@@ -73,7 +73,7 @@ it('a client of the v1 library lists, calls, hears progress and decides a review
 })
 
 it('a client of the v1 library cancels the run by giving up', async () => {
-  await using api = await served()
+  await using api = await openServer()
   const client = await connect(api.url)
   const patience = new AbortController()
   const begun = Promise.withResolvers<void>()

@@ -2,7 +2,7 @@ import { postgresRunStorage } from '@tutti/runs/postgres'
 import { expect, it } from 'vitest'
 
 import { testServer } from '../../../tooling/postgres/test-database.ts'
-import { metered } from './metered.ts'
+import { openMeteredServer } from './metered-server.ts'
 
 import type { RunStorage } from '@tutti/runs'
 
@@ -11,7 +11,10 @@ const LEASE_MS = 1_000
 it('metrics tell of a lease that was lost, of a run that was taken over, and of a store that is gone', async () => {
   await using database = await testServer()
   const storage = () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 })
-  await using first = await metered({ storage: await storage(), limits: { leaseMs: LEASE_MS } })
+  await using first = await openMeteredServer({
+    storage: await storage(),
+    limits: { leaseMs: LEASE_MS },
+  })
   const runId = await first.submit('waiting')
   await until(first, 'tutti_run_claims_total', { kind: 'first' })
   await until(first, 'tutti_leases_held')
@@ -59,7 +62,7 @@ async function loseLease(another: RunStorage, runId: string): Promise<void> {
 
 /** Resolves when a series is there and above 0; each look is a request. */
 async function until(
-  api: Awaited<ReturnType<typeof metered>>,
+  api: Awaited<ReturnType<typeof openMeteredServer>>,
   ...[name, labels]: [name: string, labels?: Readonly<Record<string, string>>]
 ): Promise<void> {
   let found: number

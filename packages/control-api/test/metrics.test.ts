@@ -3,10 +3,16 @@ import { readFileSync } from 'node:fs'
 import { describeMetrics } from '@tutti/control-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { metered, KEYS, USAGE, type Metered, type Scrape } from './metered.ts'
+import {
+  openMeteredServer,
+  KEYS,
+  USAGE,
+  type MeteredServer,
+  type Scrape,
+} from './metered-server.ts'
 import { readMetrics, valueOf } from './metrics-text.ts'
 import { alertsIn, panelsIn, usesOf, type Use } from './promql.ts'
-import { eventsOf, type Socket } from './served.ts'
+import { eventsOf, type Socket } from './open-server.ts'
 import { webhookReceiver, type Receiver } from './webhook-receiver.ts'
 
 const DEPLOY = new URL('../../../deploy/', import.meta.url)
@@ -19,7 +25,7 @@ const LARGE = { text: 'x'.repeat(900_000) }
 const HOOKS = { ok: 204, gone: 410, down: 500 } as const
 
 describe('metrics after work of which everything is known', () => {
-  let api: Metered
+  let api: MeteredServer
   let hooks: Readonly<Record<keyof typeof HOOKS, Receiver>>
   let scrape: Scrape
   const value = (name: string, labels: Readonly<Record<string, string>> = {}): number =>
@@ -31,7 +37,7 @@ describe('metrics after work of which everything is known', () => {
       gone: await webhookReceiver(() => HOOKS.gone),
       down: await webhookReceiver(() => HOOKS.down),
     }
-    api = await metered({
+    api = await openMeteredServer({
       limits: { parkAfterMs: 1 },
       api: { webhooks: hooks, maxBufferedBytes: 100_000, maxBodyBytes: 2_000_000 },
     })
@@ -276,7 +282,7 @@ describe('metrics after work of which everything is known', () => {
 
 describe('the address of metrics', () => {
   it('is there in a process that only executes runs, and asks for a key that may read', async () => {
-    await using api = await metered({ api: { surface: 'health' } })
+    await using api = await openMeteredServer({ api: { surface: 'health' } })
     expect((await api.scrape()).value('tutti_store_available')).toBe(1)
     expect((await fetch(`${api.url}/metrics`)).status).toBe(401)
     const single = await fetch(`${api.url}/metrics`, {
@@ -287,7 +293,7 @@ describe('the address of metrics', () => {
 })
 
 /** Work of which everything is known. */
-async function busy(api: Metered, quick: Socket): Promise<void> {
+async function busy(api: MeteredServer, quick: Socket): Promise<void> {
   await dropSlowReader(api)
   for (const ensemble of ['band', 'band', 'band', 'broken', 'flaky', 'limited']) {
     await api.ended(await api.submit(ensemble))
@@ -318,7 +324,7 @@ async function busy(api: Metered, quick: Socket): Promise<void> {
 }
 
 /** Has somebody not read a WebSocket until it is closed. */
-async function dropSlowReader(api: Metered): Promise<void> {
+async function dropSlowReader(api: MeteredServer): Promise<void> {
   await using slow = api.connect()
   await slow.next('hello')
   const closed = slow.closed()
@@ -331,7 +337,7 @@ async function dropSlowReader(api: Metered): Promise<void> {
   await closed
 }
 
-async function refusals(api: Metered): Promise<void> {
+async function refusals(api: MeteredServer): Promise<void> {
   await api.ask('listRuns', 401, { path: '/api/runs', key: null })
   await api.ask('submitRun', 403, { path: '/api/runs', key: KEYS.reader, json: {} })
   await api.ask('listRuns', 200, { path: '/api/runs?limit=1', key: KEYS.hasty })
@@ -344,7 +350,7 @@ async function refusals(api: Metered): Promise<void> {
 
 /** Resolves when a series has that value; each look is a request. */
 async function until(
-  api: Metered,
+  api: MeteredServer,
   ...[name, labels, wanted]: [string, Readonly<Record<string, string>>, number]
 ): Promise<void> {
   let found: number

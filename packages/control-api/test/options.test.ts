@@ -1,22 +1,22 @@
 /** The options of one run, each with its effect, and none with an effect on another run. */
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf } from './served.ts'
-import { studio, type Studio } from './studio.ts'
+import { eventsOf } from './open-server.ts'
+import { openRecordedServer, type RecordedServer } from './recorded-server.ts'
 
 import type { Logger } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 const INPUTS = { topic: 'AI' }
 
-async function submitted(api: Studio, options?: object): Promise<string> {
+async function submitted(api: RecordedServer, options?: object): Promise<string> {
   const response = await api.post('/api/runs', { inputs: INPUTS, ...(options && { options }) })
   expect(response.status).toBe(202)
   const { runId } = (await response.json()) as { runId: string }
   return runId
 }
 
-async function run(api: Studio, options?: object): Promise<readonly LoggedRunEvent[]> {
+async function run(api: RecordedServer, options?: object): Promise<readonly LoggedRunEvent[]> {
   return eventsOf(await api.get(`/api/runs/${await submitted(api, options)}/events`))
 }
 
@@ -31,7 +31,7 @@ function notes() {
 
 describe('the option', () => {
   it('workflow orders the tasks of this run', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const events = await run(api, { workflow: 'SEQUENTIAL' })
     expect(events[0]).toMatchObject({ type: 'run_queued', workflow: 'SEQUENTIAL' })
     expect((await run(api))[0]).toMatchObject({ workflow: 'PARALLEL' })
@@ -42,7 +42,7 @@ describe('the option', () => {
     ['AFTER_LAST_TASK', ['writer']],
     ['NEVER', []],
   ])('reviewPolicy %s asks a person after such tasks', async (reviewPolicy, asked) => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const runId = await submitted(api, { reviewPolicy })
     const seen: string[] = []
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -61,7 +61,7 @@ describe('the option', () => {
   })
 
   it('reviewPolicy gives way to what a task says itself', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const tasks = [
       { name: 'a', description: 'A', review: 'skip' },
       { name: 'b', description: 'B' },
@@ -88,7 +88,7 @@ describe('the option', () => {
     [10, /^calculator\n\[truncated: 68 /],
     [-1, /^calculator says x{50}me$/],
   ])('maxToolOutputLength %i cuts what the model is given of a tool', async (limit, given) => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const events = await run(api, { maxToolOutputLength: limit })
     const results = api.asked.flatMap(({ messages }) =>
       messages.filter(({ role }) => role === 'tool').map(({ content }) => content),
@@ -101,7 +101,7 @@ describe('the option', () => {
 
   it('verbose tells the log of tasks, turns and tool calls; nothing is told without it', async () => {
     const { lines, logger } = notes()
-    await using api = await studio({ limits: { logger } })
+    await using api = await openRecordedServer({ limits: { logger } })
     await run(api)
     const about = () => lines.filter(([, fields]) => fields?.['runId'] !== undefined)
     expect(about()).toEqual([])
@@ -127,7 +127,7 @@ describe('the option', () => {
     [undefined, /^calculator says x{50}me$/],
   ])('toolLogTruncateLength %s cuts what the log shows of a tool', async (limit, shown) => {
     const { lines, logger } = notes()
-    await using api = await studio({ limits: { logger } })
+    await using api = await openRecordedServer({ limits: { logger } })
     await run(api, {
       verbose: true,
       ...(limit === undefined ? {} : { toolLogTruncateLength: limit }),
@@ -142,7 +142,7 @@ describe('what a run was submitted with', () => {
     const webhooks = {
       crm: { url: 'http://127.0.0.1:1/', secret: `whsec_${btoa('x'.repeat(24))}` },
     }
-    await using api = await studio({ webhooks })
+    await using api = await openRecordedServer({ webhooks })
     const options = { workflow: 'SEQUENTIAL', verbose: false, maxToolOutputLength: 9 }
     const response = await api.post('/api/runs', { inputs: INPUTS, options, webhooks: ['crm'] })
     const { runId } = (await response.json()) as { runId: string }

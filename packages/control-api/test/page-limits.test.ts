@@ -6,7 +6,7 @@ import { eventSize } from '@tutti/runs'
 
 import { apiKey } from '../src/index.ts'
 import { a2aAgent, type Untyped } from './a2a-agent.ts'
-import { eventsOf, served, type Served } from './served.ts'
+import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
 import type { AuditList, LoggedRunEvent, RunList } from '@tutti/protocol'
 
@@ -23,12 +23,12 @@ function speaker(length: number) {
   })
 }
 
-async function ended(api: Served, runId: string): Promise<readonly LoggedRunEvent[]> {
+async function ended(api: TestServer, runId: string): Promise<readonly LoggedRunEvent[]> {
   return eventsOf(await api.get(`/api/runs/${runId}/events`))
 }
 
 /** Submits runs one after another, each when the one before it has ended. */
-async function submitted(api: Served, count: number): Promise<readonly string[]> {
+async function submitted(api: TestServer, count: number): Promise<readonly string[]> {
   const runIds = Array.from({ length: count }, (_, index) => `run-${index}`)
   for (const runId of runIds) {
     await api.runs.submit({ runId })
@@ -39,7 +39,7 @@ async function submitted(api: Served, count: number): Promise<readonly string[]>
 
 describe('a page of runs', () => {
   it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
-    await using api = await served({ ensembles: [speaker(10)] })
+    await using api = await openServer({ ensembles: [speaker(10)] })
     const runIds = Array.from({ length: 150 }, (_, index) => `run-${index}`)
     const tags = { note: 'n'.repeat(MAX_TAG_BYTES - 4) }
     for (const runId of runIds) await api.runs.submit({ runId, tags })
@@ -61,7 +61,7 @@ describe('a page of runs', () => {
 
 describe('a page of audit entries', () => {
   it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const target = '\u{1f3bb}'.repeat(500)
     const actions = Array.from({ length: 900 }, (_, index) => `action-${index}`)
     const shared = {
@@ -108,7 +108,7 @@ describe('a page of A2A tasks', () => {
 describe('hello', () => {
   it('has the newest runs up to its limit in bytes, each from its beginning', async () => {
     const length = 300_000
-    await using api = await served({ ensembles: [speaker(length)] })
+    await using api = await openServer({ ensembles: [speaker(length)] })
     const runIds = await submitted(api, 10)
     await using socket = api.connect()
     const { snapshotTrace = [] } = await socket.next('hello')
@@ -127,7 +127,7 @@ describe('hello', () => {
 describe('the trace and the task graph of a run', () => {
   it('are given at the limit in bytes, and refused beyond it', async () => {
     const submit = async (maxTraceBytes?: number) => {
-      const api = await served({
+      const api = await openServer({
         ensembles: [speaker(50_000)],
         ...(maxTraceBytes === undefined ? {} : { maxTraceBytes }),
       })
@@ -163,7 +163,7 @@ describe('the tags of a run', () => {
   const fitting = { name: 'é'.repeat((MAX_TAG_BYTES - 4) / 2) }
 
   it('are accepted at the limit in bytes', async () => {
-    await using api = await served({ ensembles: [speaker(10)] })
+    await using api = await openServer({ ensembles: [speaker(10)] })
     const response = await api.post('/api/runs', { tags: fitting })
     expect(response.status).toBe(202)
   })
@@ -173,7 +173,7 @@ describe('the tags of a run', () => {
     ['a name', { ...fitting, x: '' }],
     ['a number', { name: fitting.name.slice(1), x: 12 }],
   ])('are refused with 400 beyond it, for one byte of %s', async (_, tags) => {
-    await using api = await served({ ensembles: [speaker(10)] })
+    await using api = await openServer({ ensembles: [speaker(10)] })
     const response = await api.post('/api/runs', { tags })
     const message = `must have at most ${MAX_TAG_BYTES} bytes, names and values together, got ${MAX_TAG_BYTES + 1}`
     expect([response.status, await response.json()]).toEqual([
@@ -195,7 +195,9 @@ describe('the tags of a run', () => {
 describe('a page of the audit trail', () => {
   it('stays small, whatever callers name', async () => {
     const key = 'admin-key-of-length'
-    await using api = await served({ apiKeys: [apiKey(key, { name: 'ann', scopes: ['admin'] })] })
+    await using api = await openServer({
+      apiKeys: [apiKey(key, { name: 'ann', scopes: ['admin'] })],
+    })
     const authorization = `Bearer ${key}`
     for (let count = 0; count < 20; count += 1) {
       await api.post('/api/runs/cancel', { tag: 't'.repeat(100_000) }, { authorization })

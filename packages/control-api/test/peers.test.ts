@@ -7,8 +7,14 @@ import { decodeServerMessage, type CapabilityResponse, type ServerMessage } from
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { choir } from './choir.ts'
-import { eventsOf, served, type Served, type ServedOptions, type Socket } from './served.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
+import {
+  eventsOf,
+  openServer,
+  type TestServer,
+  type TestServerOptions,
+  type Socket,
+} from './open-server.ts'
 
 const BAND = '{"composer":"Bach","hall":"A"}'
 
@@ -32,14 +38,14 @@ function echo() {
   return ensemble({ name: 'echo', description: 'Says it', tasks: [say], model })
 }
 
-async function connected(api: Served): Promise<Socket> {
+async function connected(api: TestServer): Promise<Socket> {
   const socket = api.connect()
   await socket.next('hello')
   return socket
 }
 
 /** Asks over a connection of its own, and gives the end. */
-async function ask(api: Served, message: object) {
+async function ask(api: TestServer, message: object) {
   await using socket = await connected(api)
   socket.send(message)
   return await socket.next('task_response')
@@ -51,18 +57,18 @@ function replies({ received }: Socket): readonly ServerMessage[] {
 }
 
 /** The runs with what a list leaves out. */
-async function recordsOf(api: Served) {
+async function recordsOf(api: TestServer) {
   const { runs } = await runsOf(api)
   return Promise.all(runs.map(({ runId }) => api.runs.record(runId)))
 }
 
-function runsOf(api: Served) {
+function runsOf(api: TestServer) {
   return api.runs.list({ limit: 10, offset: 0 })
 }
 
 describe('task_request', () => {
   it('[T1] is accepted at once, tells how it goes, and ends with the last output', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = await connected(api)
     socket.send(request())
     expect(await socket.next('task_accepted')).toEqual({
@@ -97,7 +103,7 @@ describe('task_request', () => {
   })
 
   it('[T1] is accepted with the run that does it, by which it can be cancelled', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = await connected(api)
     socket.send(request())
     const { runId = '' } = await socket.next('task_accepted')
@@ -111,7 +117,7 @@ describe('task_request', () => {
   })
 
   it('is a run like any other, with the peer among its tags', async () => {
-    await using api = await served()
+    await using api = await openServer()
     api.play()
     await ask(api, request({ priority: 'HIGH', traceContext: { traceparent: '00-1-2-01' } }))
     expect(await recordsOf(api)).toMatchObject([
@@ -125,7 +131,7 @@ describe('task_request', () => {
   })
 
   it('takes text for an ensemble with one variable', async () => {
-    await using api = await served({ ensembles: [echo()] })
+    await using api = await openServer({ ensembles: [echo()] })
     const end = await ask(api, request({ task: 'echo', context: 'Guten Tag' }))
     expect(end).toMatchObject({ status: 'COMPLETED', result: 'Answer 1' })
     expect(await recordsOf(api)).toMatchObject([{ inputs: { text: 'Guten Tag' } }])
@@ -143,7 +149,7 @@ describe('task_request', () => {
     ['a deadline of no time', { deadline: 'PT0S' }, '/deadline must be'],
     ['a cache without a key', { cachePolicy: 'USE_CACHED' }, '/cacheKey is required'],
   ])('is rejected for %s, and nothing is begun', async (_title, more, why) => {
-    await using api = await served()
+    await using api = await openServer()
     const end = await ask(api, request(more))
     expect(end).toMatchObject({
       requestId: 'r-1',
@@ -155,7 +161,7 @@ describe('task_request', () => {
   })
 
   it('is rejected when too many runs wait', async () => {
-    await using api = await served({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1 } })
+    await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1 } })
     await api.submit()
     await using socket = await connected(api)
     socket.send(request())
@@ -168,7 +174,7 @@ describe('task_request', () => {
   })
 
   it('tells how many runs wait before it', async () => {
-    await using api = await served({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 9 } })
+    await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 9 } })
     const runId = await api.submit()
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
       if (batch.some(({ type }) => type === 'ensemble_started')) break
@@ -181,8 +187,8 @@ describe('task_request', () => {
   })
 
   it('reaches only the ensembles that are shared', async () => {
-    await using api = await served({
-      ensembles: [choir(), echo()],
+    await using api = await openServer({
+      ensembles: [reviewedTask(), echo()],
       shared: { ensembles: ['echo'] },
     })
     expect(await ask(api, request({ task: 'choir', context: 'Ode' }))).toMatchObject({
@@ -192,7 +198,7 @@ describe('task_request', () => {
   })
 
   it('says that a person is waited for', async () => {
-    await using api = await served({ ensembles: [choir()] })
+    await using api = await openServer({ ensembles: [reviewedTask()] })
     await using socket = await connected(api)
     socket.send(request({ task: 'choir', context: 'Ode' }))
     expect(await socket.next('task_progress')).toMatchObject({
@@ -212,7 +218,7 @@ describe('task_request', () => {
     })
     const sing = task({ name: 'sing', description: 'Sing {song}' })
     const mute = ensemble({ name: 'mute', tasks: [sing], model })
-    await using api = await served({ ensembles: [mute, choir()] })
+    await using api = await openServer({ ensembles: [mute, reviewedTask()] })
     expect(await ask(api, request({ task: 'mute', context: 'Ode' }))).toMatchObject({
       status: 'FAILED',
       error: expect.stringContaining('No voice'),
@@ -229,7 +235,7 @@ describe('task_request', () => {
   })
 
   it('[T2] is one run however often it is asked, also after the connection went away', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const first = await connected(api)
     first.send(request())
     await first.next('task_progress')
@@ -249,7 +255,7 @@ describe('task_request', () => {
   })
 
   it('[T2] is another run for another peer, and a conflict with another content', async () => {
-    await using api = await served({ ensembles: [echo()] })
+    await using api = await openServer({ ensembles: [echo()] })
     const one = request({ task: 'echo', context: 'Hello' })
     expect(await ask(api, one)).toMatchObject({ result: 'Answer 1' })
     expect(await ask(api, { ...one, from: 'cellar' })).toMatchObject({ result: 'Answer 2' })
@@ -260,7 +266,7 @@ describe('task_request', () => {
   })
 
   it('[T2] takes ids of up to 200 characters with any content', async () => {
-    await using api = await served({ ensembles: [echo()] })
+    await using api = await openServer({ ensembles: [echo()] })
     const requestId = `${'x'.repeat(198)} ü`
     const odd = request({ requestId, from: 'küche\u2028', task: 'echo', context: 'Hello' })
     expect(await ask(api, odd)).toMatchObject({ requestId, result: 'Answer 1' })
@@ -269,7 +275,7 @@ describe('task_request', () => {
 
   it('[T3] is cancelled when its deadline passes, also when nobody listens any more', async () => {
     const clock = fakeClock()
-    await using api = await served({ ensembles: [choir()], clock, limits: { clock } })
+    await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const late = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
     const first = await connected(api)
     first.send(late)
@@ -288,7 +294,7 @@ describe('task_request', () => {
 
   it('[T3] is told at its deadline', async () => {
     const clock = fakeClock()
-    await using api = await served({ ensembles: [choir()], clock, limits: { clock } })
+    await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     await using socket = await connected(api)
     socket.send(request({ task: 'choir', context: 'Ode', deadline: 'PT10S' }))
     await socket.next('task_progress')
@@ -301,7 +307,7 @@ describe('task_request', () => {
 
   it('[T3] that somebody cancelled before its deadline was not late, whenever it is asked', async () => {
     const clock = fakeClock()
-    await using api = await served({ ensembles: [choir()], clock, limits: { clock } })
+    await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const early = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
     await using socket = await connected(api)
     socket.send(early)
@@ -316,7 +322,7 @@ describe('task_request', () => {
 
   it('[T3] is left alone when it is done before its deadline', async () => {
     const clock = fakeClock()
-    await using api = await served({ ensembles: [echo()], clock, limits: { clock } })
+    await using api = await openServer({ ensembles: [echo()], clock, limits: { clock } })
     const end = await ask(api, request({ task: 'echo', context: 'Hello', deadline: 'PT10S' }))
     expect(end).toMatchObject({ status: 'COMPLETED' })
     await clock.advance(20_000)
@@ -324,7 +330,7 @@ describe('task_request', () => {
   })
 
   it('is told nothing more than that it was accepted with the delivery NONE', async () => {
-    await using api = await served({ ensembles: [echo()] })
+    await using api = await openServer({ ensembles: [echo()] })
     await using socket = await connected(api)
     socket.send(request({ task: 'echo', context: 'Hello', delivery: { method: 'NONE' } }))
     await socket.next('task_accepted')
@@ -336,7 +342,11 @@ describe('task_request', () => {
 
   it('[T4] is answered with an earlier result of the same key that is not too old', async () => {
     const clock = fakeClock()
-    await using api = await served({ ensembles: [echo(), choir()], clock, limits: { clock } })
+    await using api = await openServer({
+      ensembles: [echo(), reviewedTask()],
+      clock,
+      limits: { clock },
+    })
     let count = 0
     const again = (more: object) => {
       count += 1
@@ -360,7 +370,7 @@ describe('task_request', () => {
   })
 
   it('[T4] is not answered with a run whose tags a caller has chosen', async () => {
-    await using api = await served({ ensembles: [echo()] })
+    await using api = await openServer({ ensembles: [echo()] })
     const digest = createHash('sha256')
       .update(JSON.stringify(['echo', 'greeting']))
       .digest('hex')
@@ -375,7 +385,7 @@ describe('task_request', () => {
 
   it('[T4] is not answered with a result of another key', async () => {
     const keys = ['ann', 'bob'].map((name) => ({ name, key: `${name}-secret-of-16` }))
-    await using api = await served({
+    await using api = await openServer({
       ensembles: [echo()],
       apiKeys: keys.map(({ name, key }) => apiKey(key, { name })),
     })
@@ -393,7 +403,7 @@ describe('task_request', () => {
   })
 
   it('[T4] is not answered with the result of another task, or of a run that did not complete', async () => {
-    await using api = await served({ ensembles: [echo(), choir()] })
+    await using api = await openServer({ ensembles: [echo(), reviewedTask()] })
     const cached = { cachePolicy: 'USE_CACHED', cacheKey: 'k', context: 'Hi' }
     await using socket = await connected(api)
     socket.send(request({ ...cached, task: 'choir' }))
@@ -410,7 +420,7 @@ describe('task_request', () => {
   })
 
   it('is told of a fault of the store with an error, as the task may go on', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const follow = api.runs.follow.bind(api.runs)
     api.runs.follow = async function* (options) {
       yield* []
@@ -425,7 +435,7 @@ describe('task_request', () => {
   })
 
   it('is refused with every problem when it does not fit its schema', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = await connected(api)
     socket.send({ type: 'task_request', requestId: '', deadline: 'soon', priority: 'MAX' })
     const { error, problems = [] } = await socket.next('error')
@@ -445,7 +455,7 @@ describe('a peer whose key may only read', () => {
     [{ type: 'tool_request', tool: 'wait' }, 'tool_response', 'tools:invoke'],
     [{ type: 'task_request', task: 'band', context: BAND }, 'task_response', 'runs:write'],
   ] as const)('is rejected in kind: %j', async (asked, answer, scope) => {
-    await using api = await served({
+    await using api = await openServer({
       apiKeys: [apiKey('key-of-a-reader', { name: 'reader', scopes: ['runs:read'] })],
     })
     await using socket = api.connect('/ws', { authorization: 'Bearer key-of-a-reader' })
@@ -464,8 +474,8 @@ describe('a peer whose key may only read', () => {
 describe('what is shared', () => {
   const say = defineTextTool({ name: 'say', description: 'Says', execute: (text) => text })
   const shout = defineTextTool({ name: 'shout', description: 'Shouts', execute: (text) => text })
-  const options = (): ServedOptions => ({
-    ensembles: [choir(), echo()],
+  const options = (): TestServerOptions => ({
+    ensembles: [reviewedTask(), echo()],
     tools: toolCatalog([say, shout]),
     shared: { ensembles: ['echo'], tools: ['shout'] },
   })
@@ -482,7 +492,7 @@ describe('what is shared', () => {
     [{ toolName: 'shout', capabilityType: 'TASK' }, []],
     [{ tag: 'loud' }, []],
   ])('capability_query %j', async (filter, capabilities) => {
-    await using api = await served(options())
+    await using api = await openServer(options())
     await using socket = await connected(api)
     socket.send({ type: 'capability_query', requestId: 'q', from: 'kitchen', ...filter })
     expect(await socket.next('capability_response')).toEqual({
@@ -495,7 +505,7 @@ describe('what is shared', () => {
 
   it('finds shared capabilities by their tags, and shows the tags wherever it shows capabilities', async () => {
     const tags = { echo: ['speech', 'loud'], shout: ['loud'] }
-    await using api = await served({ ...options(), shared: { ...options().shared, tags } })
+    await using api = await openServer({ ...options(), shared: { ...options().shared, tags } })
     await using socket = await connected(api)
     const query = async (tag: string) => {
       socket.send({ type: 'capability_query', requestId: tag, from: 'kitchen', tag })
@@ -521,11 +531,11 @@ describe('what is shared', () => {
 
   it('refuses tags of something that is not shared', async () => {
     const shared = { ensembles: ['echo'], tools: ['shout'], tags: { say: ['quiet'] } }
-    await expect(served({ ...options(), shared })).rejects.toThrow('tags are given for "say"')
+    await expect(openServer({ ...options(), shared })).rejects.toThrow('tags are given for "say"')
   })
 
   it('is the same in the status and the capabilities', async () => {
-    await using api = await served(options())
+    await using api = await openServer(options())
     expect(await (await api.get('/api/status')).json()).toMatchObject({
       sharedCapabilities: [TASK, TOOL],
     })
@@ -537,13 +547,13 @@ describe('what is shared', () => {
 
   it('is everything when nothing is said, and nothing when the lists are empty', async () => {
     const { shared: _, ...all } = options()
-    await using open = await served(all)
+    await using open = await openServer(all)
     const { sharedTasks, sharedTools } = (await (await open.get('/api/capabilities')).json()) as {
       readonly sharedTasks: readonly object[]
       readonly sharedTools: readonly object[]
     }
     expect([sharedTasks.length, sharedTools.length]).toEqual([2, 2])
-    await using closed = await served({ ...all, shared: { ensembles: [], tools: [] } })
+    await using closed = await openServer({ ...all, shared: { ensembles: [], tools: [] } })
     expect(await (await closed.get('/api/capabilities')).json()).toMatchObject({
       sharedTasks: [],
       sharedTools: [],
@@ -552,7 +562,7 @@ describe('what is shared', () => {
 
   it('must be there when the server starts', async () => {
     const shared = { ensembles: ['echo', 'opera'], tools: ['whisper', 'mumble'] }
-    await expect(served({ ...options(), shared })).rejects.toMatchObject({
+    await expect(openServer({ ...options(), shared })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message:
         'Cannot share what is not there: no ensemble is named "opera"; no tool is named "whisper", "mumble"',

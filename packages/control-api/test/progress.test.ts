@@ -2,22 +2,22 @@
 import { decode, RunDetail, ROUTES } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, served, type Served } from './served.ts'
+import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
 import type { LoggedRunEvent, RunList } from '@tutti/protocol'
 
 /** Submits a run and gives its id when its second task has called its tool, which waits. */
-async function atWork(api: Served): Promise<string> {
+async function atWork(api: TestServer): Promise<string> {
   const runId = await api.submit()
   await seen(api, runId, (event) => event.type === 'metrics_snapshot' && event.taskName === 'play')
   return runId
 }
 
-async function seen(api: Served, runId: string, is: (event: LoggedRunEvent) => boolean) {
+async function seen(api: TestServer, runId: string, is: (event: LoggedRunEvent) => boolean) {
   for await (const batch of api.runs.follow({ runId, from: 0 })) if (batch.some(is)) return
 }
 
-const list = async (api: Served, query = ''): Promise<RunList> => {
+const list = async (api: TestServer, query = ''): Promise<RunList> => {
   const response = await api.get(`/api/runs${query}`)
   const body: unknown = await response.json()
   const decoded = decode(ROUTES.listRuns.response, body)
@@ -27,7 +27,7 @@ const list = async (api: Served, query = ''): Promise<RunList> => {
 
 describe('a run that goes on', () => {
   it('shows its tasks, each with its status and what it has used', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await atWork(api)
     const detail = await api.detail(runId)
     expect(decode(RunDetail, detail)).toMatchObject({ ok: true })
@@ -54,7 +54,7 @@ describe('a run that goes on', () => {
   })
 
   it('that waits for its place has no tasks yet, and no cost', async () => {
-    await using api = await served({ limits: { maxConcurrentRuns: 1 } })
+    await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     await atWork(api)
     const waiting = await api.detail(await api.submit())
     expect(waiting).toMatchObject({
@@ -65,13 +65,13 @@ describe('a run that goes on', () => {
   })
 
   it('has no cost as soon as a price is not known', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const { metrics } = await api.detail(await atWork(api))
     expect(metrics).not.toHaveProperty('costUsd')
   })
 
   it('names in the list the task that is being worked on, and none when it has ended', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await atWork(api)
     const [run] = (await list(api)).runs
     expect(run).toMatchObject({
@@ -97,7 +97,7 @@ describe('a run that goes on', () => {
 
 describe('a list', () => {
   it('is paged, newest first, and counts what fits in all', async () => {
-    await using api = await served({ limits: { maxConcurrentRuns: 1 } })
+    await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     for (const [index, batch] of ['a', 'b', 'a', 'b', 'a'].entries()) {
       const body = {
         runId: `run-${index}`,
@@ -144,7 +144,7 @@ describe('a list', () => {
     'limit=1&limit=2',
     'x=1',
   ])('is refused for %s', async (query) => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.get(`/api/runs?${query}`)
     const path = `/${query.split('=')[0] ?? ''}`
     expect([response.status, await response.json()]).toMatchObject([
@@ -156,7 +156,7 @@ describe('a list', () => {
 
 describe('a status that there is not', () => {
   it('is refused with those that there are, over REST and WebSocket', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const refusal = {
       error: 'BAD_REQUEST',
       problems: [{ path: '/status', message: expect.stringContaining('"WAITING_REVIEW", ') }],
@@ -177,7 +177,7 @@ describe('a status that there is not', () => {
 
 describe('a switch of the model', () => {
   it('says what it takes the place of, the first time too, over REST and WebSocket', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await atWork(api)
     const first = await api.post(`/api/runs/${runId}/model`, { model: 'small' })
     expect(await first.json()).toEqual({

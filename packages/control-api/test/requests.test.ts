@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { decode, ROUTES } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, frames, served, type Served } from './served.ts'
+import { eventsOf, frames, openServer, type TestServer } from './open-server.ts'
 
 import type { ErrorBody, RunList } from '@tutti/protocol'
 
@@ -12,7 +12,7 @@ const INPUTS = { composer: 'Bach', hall: 'A' }
 
 describe('submitting a run', () => {
   it('is accepted with 202, its id, its tasks and where to find it', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.post('/api/runs', { inputs: INPUTS })
     const body: unknown = await response.json()
     expect(decode(ROUTES.submitRun.response, body)).toMatchObject({
@@ -25,7 +25,7 @@ describe('submitting a run', () => {
   })
 
   it('under the same key the same body is one run, and another body is refused with 409', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const submit = (inputs: object, key = 'order-7') =>
       api.post('/api/runs', { inputs }, { 'idempotency-key': key })
     const first = await submit(INPUTS)
@@ -43,7 +43,7 @@ describe('submitting a run', () => {
   })
 
   it.each([' ', 'a b', 'x'.repeat(256), 'caf\u00e9'])('refuses the key %j', async (key) => {
-    await using api = await served()
+    await using api = await openServer()
     const refused = await api.post('/api/runs', { inputs: INPUTS }, { 'idempotency-key': key })
     expect([refused.status, await refused.json()]).toMatchObject([
       400,
@@ -53,7 +53,7 @@ describe('submitting a run', () => {
   })
 
   it('takes an id of the client, once', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const submit = () => api.post('/api/runs', { runId: 'mine', inputs: INPUTS })
     expect((await submit()).status).toBe(202)
     const second = await submit()
@@ -61,7 +61,7 @@ describe('submitting a run', () => {
   })
 
   it('is refused with 429 and Retry-After when too many wait', async () => {
-    await using api = await served({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 0 } })
+    await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 0 } })
     await api.submit()
     const response = await api.post('/api/runs', { inputs: INPUTS })
     expect(response.status).toBe(429)
@@ -130,7 +130,7 @@ describe('bad requests', () => {
     ],
   ]
   it.each(cases)('%s', async (_rule, body, expected) => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.post('/api/runs', body)
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject(expected)
@@ -139,7 +139,7 @@ describe('bad requests', () => {
   })
 
   it('a body of another type gets 415', async () => {
-    await using api = await served()
+    await using api = await openServer()
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       const response = await api.post('/api/runs', { inputs: INPUTS }, { 'content-type': type })
       expect([response.status, await response.json()]).toMatchObject([
@@ -150,7 +150,7 @@ describe('bad requests', () => {
   })
 
   it('invalid UTF-8 gets 400', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const body = Buffer.from('{"inputs":{"composer":"\xff"}}', 'latin1')
     const headers = { 'content-type': 'application/json' }
     const response = await api.get('/api/runs', { method: 'POST', body, headers })
@@ -161,7 +161,7 @@ describe('bad requests', () => {
   })
 
   it('a body that is too large gets 413, by its length or as it comes', async () => {
-    await using api = await served({ maxBodyBytes: 1000 })
+    await using api = await openServer({ maxBodyBytes: 1000 })
     const body = JSON.stringify({ inputs: { composer: 'x'.repeat(2000) } })
     const declared = await api.post('/api/runs', body)
     expect([declared.status, await declared.json()]).toMatchObject([
@@ -173,7 +173,7 @@ describe('bad requests', () => {
   })
 
   it('an unknown path gets 404, a known one with another method 405 and the methods it takes', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const unknown = await api.get('/api/nothing')
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'NOT_FOUND' }])
     const wrong = await api.get('/api/runs', { method: 'PUT' })
@@ -183,7 +183,7 @@ describe('bad requests', () => {
   })
 
   it('a query that does not fit gets 400 with every problem', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.get('/api/runs?limit=0&offset=x&status=odd&colour=red')
     expect(response.status).toBe(400)
     const { problems = [] } = (await response.json()) as ErrorBody
@@ -197,7 +197,7 @@ describe('bad requests', () => {
   })
 
   it('a run that is not there gets 404', async () => {
-    await using api = await served()
+    await using api = await openServer()
     for (const path of ['/api/runs/run-0', '/api/runs/run-0/events', '/api/runs/%2e%2e%2f']) {
       const response = await api.get(path)
       expect([response.status, await response.json()]).toMatchObject([
@@ -208,7 +208,7 @@ describe('bad requests', () => {
   })
 
   it('bytes that are not HTTP do not end the process', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const { port } = new URL(api.url)
     const answered = await new Promise((resolve) => {
       const socket = connect(Number(port), '127.0.0.1', () =>
@@ -225,7 +225,7 @@ describe('bad requests', () => {
 
 describe('looking at runs', () => {
   it('shows a running run with its tasks, and its outputs and metrics when it has ended', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     const socket = api.connect(`/runs/${runId}/ws`)
     await socket.next('hello')
@@ -246,7 +246,7 @@ describe('looking at runs', () => {
   })
 
   it('lists runs with the task they are at, by status in any case, by tag, in pages', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const submit = (tags: object) => api.post('/api/runs', { inputs: INPUTS, tags })
     await submit({ by: 'ci', env: 'a:b' })
     await submit({ by: 'hand' })
@@ -277,7 +277,7 @@ describe('looking at runs', () => {
   })
 
   it('tells what the server can do and how it is', async () => {
-    await using api = await served()
+    await using api = await openServer()
     for (const route of [
       ROUTES.getCapabilities,
       ROUTES.getStatus,
@@ -299,7 +299,7 @@ describe('looking at runs', () => {
   })
 
   it('is not ready while it drains', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await api.submit()
     await expect.poll(() => api.runs.activeTasks).toBe(1)
     const closed = api.runs.close({ drainTimeoutMs: 5_000 })
@@ -317,7 +317,7 @@ describe('looking at runs', () => {
 
 describe('cancelling over REST', () => {
   it('answers CANCELLING, then the run ends CANCELLED; a second time it has ended already', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     const cancelled = await api.get(`/api/runs/${runId}/cancel`, { method: 'POST' })
     expect([cancelled.status, await cancelled.json()]).toMatchObject([200, { runId }])
@@ -334,7 +334,7 @@ describe('cancelling over REST', () => {
   ])(
     'with the body %j lets the task that runs, and with it the run, come to %s',
     async (body, end) => {
-      await using api = await served()
+      await using api = await openServer()
       const runId = await api.submit()
       await untilPlaying(api, runId)
       const answer = await api.post(`/api/runs/${runId}/cancel`, body)
@@ -350,7 +350,7 @@ describe('cancelling over REST', () => {
   )
 
   it('refuses a mode that it does not know', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     const answer = await api.post(`/api/runs/${runId}/cancel`, { mode: 'gently' })
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'BAD_REQUEST' }])
@@ -358,19 +358,19 @@ describe('cancelling over REST', () => {
 })
 
 /** Resolves when the second task waits in its tool, or is about to. */
-async function untilPlaying(api: Served, runId: string): Promise<void> {
+async function untilPlaying(api: TestServer, runId: string): Promise<void> {
   for await (const { data } of frames(await api.get(`/api/runs/${runId}/events`))) {
     if (data?.type === 'llm_iteration_completed' && data.taskName === 'play') return
   }
 }
 
-async function newest(api: Served): Promise<string> {
+async function newest(api: TestServer): Promise<string> {
   const { runs } = await api.runs.list({ limit: 1, offset: 0 })
   return runs[0]?.runId ?? ''
 }
 
 /** Posts `body` without saying how long it is. */
-function postChunked(api: Served, body: string): Promise<number | undefined> {
+function postChunked(api: TestServer, body: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
     const sent = request(`${api.url}/api/runs`, { method: 'POST', headers }, (response) => {

@@ -3,9 +3,9 @@ import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
 
 import { CLIENT, said } from './a2a-agent.ts'
-import { choir } from './choir.ts'
-import { served, type Served } from './served.ts'
-import { sendBody } from './tasks-wire-stage.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
+import { openServer, type TestServer } from './open-server.ts'
+import { sendBody } from './tasks-server.ts'
 
 const LEAD = 'the-key-of-the-lead'
 const COLLEAGUE = 'the-key-of-a-colleague'
@@ -17,9 +17,9 @@ const REFUSED = {
 }
 
 /** Serves an ensemble whose review requires the role `legal`. */
-async function strictChoir(): Promise<Served> {
-  return served({
-    ensembles: [choir({ requiredRole: 'legal' })],
+async function strictChoir(): Promise<TestServer> {
+  return openServer({
+    ensembles: [reviewedTask({ requiredRole: 'legal' })],
     apiKeys: [
       apiKey(LEAD, { name: 'lead', roles: ['legal'] }),
       apiKey(COLLEAGUE, { name: 'colleague', roles: ['ops'] }),
@@ -29,13 +29,13 @@ async function strictChoir(): Promise<Served> {
 }
 
 /** Submits a run and gives its id once its review is open. */
-async function reviewed({ runs }: Served): Promise<string> {
+async function reviewed({ runs }: TestServer): Promise<string> {
   const { runId } = await runs.submit({ inputs: { song: 'Ode' } })
   await expect.poll(async () => (await runs.openReviews({ runId })).length).toBe(1)
   return runId
 }
 
-async function overA2a({ url }: Served, taskId: string, key: string): Promise<Response> {
+async function overA2a({ url }: TestServer, taskId: string, key: string): Promise<Response> {
   const params = { message: said('approve', { taskId }) }
   return fetch(`${url}/a2a`, {
     method: 'POST',
@@ -44,7 +44,7 @@ async function overA2a({ url }: Served, taskId: string, key: string): Promise<Re
   })
 }
 
-async function overTasks({ url }: Served, id: string, key: string): Promise<Response> {
+async function overTasks({ url }: TestServer, id: string, key: string): Promise<Response> {
   return fetch(`${url}/tasks/send`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },

@@ -10,7 +10,7 @@ import { RunService, sqliteRunStorage, type ReviewRules, type RunServiceOptions 
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { Socket } from './served.ts'
+import { Socket } from './open-server.ts'
 
 import type { AuditList, PendingReview, ReviewList, RunDetail } from '@tutti/protocol'
 

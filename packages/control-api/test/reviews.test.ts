@@ -3,8 +3,8 @@ import { decode, ROUTES } from '@tutti/protocol'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { choir, REVIEW_MS, soloist } from './choir.ts'
-import { eventsOf, served, type Served, type ServedOptions } from './served.ts'
+import { reviewedTask, REVIEW_MS, approvedTool } from './reviewed-ensembles.ts'
+import { eventsOf, openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
 import type { PendingReview, ReviewList } from '@tutti/protocol'
 
@@ -69,7 +69,7 @@ describe('reviews over REST', () => {
   it('are counted in full when the list ends early', async () => {
     const sing = task({ name: 'sing', description: 'Sing', review: true })
     const model = scriptedModel(() => 'x'.repeat(2_500_000))
-    await using api = await served({
+    await using api = await openServer({
       ensembles: [ensemble({ name: 'long', tasks: [sing], model })],
     })
     const submitted = await Promise.all([1, 2, 3].map(() => api.runs.submit({})))
@@ -147,7 +147,7 @@ describe('reviews over REST', () => {
   })
 
   it('an EDIT of a tool call is its input as JSON', async () => {
-    await using api = await served({ ensembles: [soloist()], limits: { parkAfterMs: 50 } })
+    await using api = await openServer({ ensembles: [approvedTool()], limits: { parkAfterMs: 50 } })
     const { runId, review } = await waiting(api)
     expect(review).toMatchObject({
       timing: 'DURING_EXECUTION',
@@ -260,13 +260,16 @@ describe('reviews over a WebSocket', () => {
   })
 })
 
-function choirServed(review: Parameters<typeof choir>[0] = {}, options: ServedOptions = {}) {
+function choirServed(
+  review: Parameters<typeof reviewedTask>[0] = {},
+  options: TestServerOptions = {},
+) {
   // A run that waits is parked soon, so that the end of a test need not wait for that.
-  return served({ ensembles: [choir(review)], limits: { parkAfterMs: 50 }, ...options })
+  return openServer({ ensembles: [reviewedTask(review)], limits: { parkAfterMs: 50 }, ...options })
 }
 
 /** A run that waits for a person. */
-async function waiting(api: Served): Promise<{ runId: string; review: PendingReview }> {
+async function waiting(api: TestServer): Promise<{ runId: string; review: PendingReview }> {
   const submitted = await api.post('/api/runs', { inputs: { song: 'Amen' } })
   const { runId } = (await submitted.json()) as { runId: string }
   return { runId, review: await openReview(api, runId) }
@@ -274,7 +277,7 @@ async function waiting(api: Served): Promise<{ runId: string; review: PendingRev
 
 /** The open review of a run, once it has one besides those that are known. */
 async function openReview(
-  api: Served,
+  api: TestServer,
   runId: string,
   known: readonly string[] = [],
 ): Promise<PendingReview> {
@@ -289,12 +292,16 @@ async function openReview(
   throw new Error('The run opened no review')
 }
 
-async function eventOf(api: Served, runId: string, type: 'review_decided' | 'review_requested') {
+async function eventOf(
+  api: TestServer,
+  runId: string,
+  type: 'review_decided' | 'review_requested',
+) {
   const [event] = await api.runs.readEvents({ runId, from: 0, limit: 1, types: [type] })
   return event
 }
 
-async function reviewsOf(api: Served, query = ''): Promise<ReviewList> {
+async function reviewsOf(api: TestServer, query = ''): Promise<ReviewList> {
   const body: unknown = await (await api.get(`/api/reviews${query}`)).json()
   const decoded = decode(ROUTES.listReviews.response, body)
   if (!decoded.ok) throw new Error(JSON.stringify(decoded.problems))

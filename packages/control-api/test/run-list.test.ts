@@ -7,16 +7,16 @@ import { expect, it } from 'vitest'
 import { apiKey, redactor } from '../src/index.ts'
 import { listRuns } from '../src/runs/list-runs.ts'
 import { toRunSummary } from '../src/runs/to-wire.ts'
-import { eventsOf, served, type Served } from './served.ts'
-import { studio } from './studio.ts'
+import { eventsOf, openServer, type TestServer } from './open-server.ts'
+import { openRecordedServer } from './recorded-server.ts'
 
 import type { ListedRun } from '@tutti/runs'
 
-const ended = async (api: Served, runId: string): Promise<void> => {
+const ended = async (api: TestServer, runId: string): Promise<void> => {
   await eventsOf(await api.get(`/api/runs/${runId}/events`))
 }
 
-const list = async (api: Served, query = '', init: RequestInit = {}): Promise<RunList> => {
+const list = async (api: TestServer, query = '', init: RequestInit = {}): Promise<RunList> => {
   const body: unknown = await (await api.get(`/api/runs${query}`, init)).json()
   const decoded = decode(ROUTES.listRuns.response, body)
   if (!decoded.ok) throw new Error(JSON.stringify(body))
@@ -24,7 +24,7 @@ const list = async (api: Served, query = '', init: RequestInit = {}): Promise<Ru
 }
 
 it('shows what a run has used and cost so far, and in all, as its detail does', async () => {
-  await using api = await studio()
+  await using api = await openRecordedServer()
   const { runId } = (await (await api.post('/api/runs', { inputs: { topic: 'AI' } })).json()) as {
     runId: string
   }
@@ -48,7 +48,7 @@ it('shows what a run has used and cost so far, and in all, as its detail does', 
 })
 
 it('shows no cost without a price, and no end before it', async () => {
-  await using api = await served()
+  await using api = await openServer()
   const runId = await api.submit()
   for await (const batch of api.runs.follow({ runId, from: 0 })) {
     // From here on its tool waits.
@@ -65,7 +65,9 @@ it('shows no cost without a price, and no end before it', async () => {
 it('shows the reviews that are open, of each run its own', async () => {
   const model = scriptedModel(() => 'A draft')
   const draft = task({ name: 'draft', description: 'Draft it', review: true })
-  await using api = await served({ ensembles: [ensemble({ name: 'desk', tasks: [draft], model })] })
+  await using api = await openServer({
+    ensembles: [ensemble({ name: 'desk', tasks: [draft], model })],
+  })
   const submit = async (): Promise<string> => (await api.runs.submit({})).runId
   const runIds = [await submit(), await submit()]
   await expect.poll(async () => (await api.runs.openReviews()).length).toBe(2)
@@ -81,7 +83,7 @@ it('names the key that submitted a run', async () => {
   const key = { authorization: 'Bearer secret-of-ci-0123456789abcdef' }
   const scopes = ['runs:read', 'runs:write'] as const
   const apiKeys = [apiKey('secret-of-ci-0123456789abcdef', { name: 'ci', scopes: [...scopes] })]
-  await using api = await served({ apiKeys })
+  await using api = await openServer({ apiKeys })
   await api.post('/api/runs', { inputs: { composer: 'Bach', hall: 'A' } }, key)
   expect((await list(api, '', { headers: key })).runs).toMatchObject([{ submittedBy: 'ci' }])
 })
@@ -91,7 +93,7 @@ it('shows the start of an error', async () => {
     throw new Error('x'.repeat(1000))
   }
   const breaks = task({ name: 'breaks', description: 'Break', handler })
-  await using api = await served({ ensembles: [ensemble({ name: 'frail', tasks: [breaks] })] })
+  await using api = await openServer({ ensembles: [ensemble({ name: 'frail', tasks: [breaks] })] })
   const { runId } = await api.runs.submit({})
   await ended(api, runId)
   const { error = '' } = await api.detail(runId)
@@ -125,7 +127,7 @@ const BARE: ListedRun = {
 }
 
 it('reads a page of any length at once, with one question to the store', async () => {
-  await using api = await served({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 100 } })
+  await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 100 } })
   for (let count = 0; count < 20; count += 1) await api.submit()
   const calls: string[] = []
   const seen = new Proxy(api.runs, {
@@ -140,7 +142,7 @@ it('reads a page of any length at once, with one question to the store', async (
 })
 
 it('takes tags of any JSON scalar over REST and WebSocket, shows them as they were, and finds them by their text', async () => {
-  await using api = await served()
+  await using api = await openServer()
   const inputs = { composer: 'Bach', hall: 'A' }
   const tags = { pr: 7, ratio: 0.5, nightly: true, draft: false, by: 'ci' }
   expect((await api.post('/api/runs', { inputs, tags })).status).toBe(202)

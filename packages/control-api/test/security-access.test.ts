@@ -3,7 +3,7 @@ import { ROUTES, type Route, type Scope } from '@tutti/protocol'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 import type { ErrorBody } from '@tutti/protocol'
 
@@ -21,7 +21,7 @@ describe('GET /api/me', () => {
   it('returns the name, scopes, roles and end of the key', async () => {
     const expiresAt = Date.parse('2031-01-01T00:00:00Z')
     const scopes: readonly Scope[] = ['runs:read', 'reviews:decide']
-    await using api = await served({
+    await using api = await openServer({
       apiKeys: [key({ name: 'one', scopes, roles: ['editor'], expiresAt })],
     })
     const response = await call(api, '/api/me', 'GET')
@@ -34,7 +34,7 @@ describe('GET /api/me', () => {
   })
 
   it('says on a server without keys that everything is allowed', async () => {
-    await using api = await served({})
+    await using api = await openServer({})
     const response = await fetch(`${api.url}/api/me`)
     expect(await response.json()).toEqual({ name: null, scopes: ['admin'], roles: null })
   })
@@ -46,7 +46,7 @@ describe('scopes', () => {
   )
 
   it.each(SCOPES)('a key with %s alone may do what needs it, and nothing else', async (scope) => {
-    await using api = await served({ apiKeys: [key({ scopes: [scope] })] })
+    await using api = await openServer({ apiKeys: [key({ scopes: [scope] })] })
     for (const [name, route] of routes) {
       const path = route.path.replaceAll(/\{\w+\}/g, 'nothing')
       const response = await call(api, path, route.method)
@@ -71,7 +71,7 @@ describe('scopes', () => {
     const others = SCOPES.filter((other) => other !== scope && other !== 'admin')
     const scopes: readonly Scope[] = ['runs:read', scope]
     const apiKeys = [key({ scopes: others }), key({ name: 'one', scopes }, 'another-key-of-length')]
-    await using api = await served({ apiKeys })
+    await using api = await openServer({ apiKeys })
     const answerTo = async (token: string): Promise<string> => {
       await using socket = api.connect('/ws', { authorization: `Bearer ${token}` })
       await socket.next('hello')
@@ -86,13 +86,13 @@ describe('scopes', () => {
   })
 
   it('a WebSocket needs runs:read to be opened', async () => {
-    await using api = await served({ apiKeys: [key({ scopes: ['runs:write'] })] })
+    await using api = await openServer({ apiKeys: [key({ scopes: ['runs:write'] })] })
     await using socket = api.connect('/ws', { authorization: `Bearer ${KEY}` })
     expect(await socket.refused()).toBe(403)
   })
 
   it('a key without scopes may do everything but what needs admin; liveness needs no key', async () => {
-    await using api = await served({ apiKeys: [key({})] })
+    await using api = await openServer({ apiKeys: [key({})] })
     expect((await call(api, '/api/audit', 'GET')).status).toBe(403)
     expect((await call(api, '/api/runs', 'GET')).status).toBe(200)
     expect((await api.get('/api/health/live')).status).toBe(200)
@@ -103,7 +103,7 @@ describe('scopes', () => {
 
 describe('keys', () => {
   it('a wrong, cut or doubled key gets 401 and says nothing of the right one', async () => {
-    await using api = await served({ apiKeys: [key({})] })
+    await using api = await openServer({ apiKeys: [key({})] })
     for (const wrong of [
       KEY.slice(1),
       `${KEY}x`,
@@ -123,7 +123,7 @@ describe('keys', () => {
   it('an expired key gets 401, and its WebSockets are closed', async () => {
     const clock = fakeClock()
     const expiresAt = clock.now() + 1_000
-    await using api = await served({ clock, apiKeys: [key({ expiresAt })] })
+    await using api = await openServer({ clock, apiKeys: [key({ expiresAt })] })
     await using socket = api.connect('/ws', { authorization: `Bearer ${KEY}` })
     await socket.next('hello')
     expect((await call(api, '/api/runs', 'GET')).status).toBe(200)
@@ -140,7 +140,7 @@ describe('keys', () => {
   it('an event stream ends when the key of its reader expires', async () => {
     const clock = fakeClock()
     const expiresAt = clock.now() + 1_000
-    await using api = await served({ clock, apiKeys: [key({ expiresAt })] })
+    await using api = await openServer({ clock, apiKeys: [key({ expiresAt })] })
     const { runId } = await api.runs.submit({ inputs: { composer: 'Bach', hall: 'A' } })
     const stream = await fetch(`${api.url}/api/runs/${runId}/events`, {
       headers: { authorization: `Bearer ${KEY}` },
@@ -158,12 +158,12 @@ describe('keys', () => {
     ['a scope that is none', [key({ scopes: ['root' as Scope] })], 'unknown scope "root"'],
     ['a limit that is none', [key({ limits: { requestsPerMinute: -1 } })], 'requestsPerMinute'],
   ])('a server with %s does not start', async (_, apiKeys, problem) => {
-    await expect(served({ apiKeys })).rejects.toThrow(problem)
+    await expect(openServer({ apiKeys })).rejects.toThrow(problem)
   })
 
   it('a server with an origin that is none, or a limit out of range, does not start', async () => {
     await expect(
-      served({
+      openServer({
         allowedOrigins: ['https://a.example/', 'nonsense'],
         maxHeaders: 0,
         maxBodyBytes: 1.5,
@@ -175,7 +175,10 @@ describe('keys', () => {
 describe('limits of a key', () => {
   it('requests and messages count together; one too many is told when to come again', async () => {
     const clock = fakeClock()
-    await using api = await served({ clock, apiKeys: [key({ limits: { requestsPerMinute: 3 } })] })
+    await using api = await openServer({
+      clock,
+      apiKeys: [key({ limits: { requestsPerMinute: 3 } })],
+    })
     await using socket = api.connect('/ws', { authorization: `Bearer ${KEY}` })
     await socket.next('hello')
     expect((await call(api, '/api/runs', 'GET')).status).toBe(200)
@@ -195,7 +198,7 @@ describe('limits of a key', () => {
 
   it('[K4] an address with too many wrong keys is told to wait; valid keys from there still work', async () => {
     const clock = fakeClock()
-    await using api = await served({ clock, maxRefusedKeysPerMinute: 2, apiKeys: [key({})] })
+    await using api = await openServer({ clock, maxRefusedKeysPerMinute: 2, apiKeys: [key({})] })
     const statuses: number[] = []
     for (let n = 0; n < 3; n += 1) statuses.push((await api.get('/api/runs')).status)
     expect(statuses).toEqual([401, 401, 429])
@@ -211,7 +214,7 @@ describe('limits of a key', () => {
       key({ limits: { maxUnfinishedRuns: 1 } }),
       key({ name: 'b' }, 'another-key-of-length'),
     ]
-    await using api = await served({ apiKeys })
+    await using api = await openServer({ apiKeys })
     const submit = (token: string) =>
       api.post(
         '/api/runs',
@@ -236,6 +239,6 @@ function key(entry: Partial<ApiKey>, secret = KEY): ApiKey {
   return apiKey(secret, { name: 'a', ...entry })
 }
 
-function call(api: Served, path: string, method: string): Promise<Response> {
+function call(api: TestServer, path: string, method: string): Promise<Response> {
   return api.get(path, { method, headers: { authorization: `Bearer ${KEY}` } })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { codesOf, exchange, head } from './raw-exchange.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 import type { ErrorBody } from '@tutti/protocol'
 
@@ -22,7 +22,7 @@ describe('bodies that are nested deeply', () => {
     ['an output schema', `{"tasks":[{"description":"x","outputSchema":{"a":${deepObject}}}]}`],
     ['129 levels', `{"inputs":${'['.repeat(128)}${']'.repeat(128)}}`],
   ])('%s gets 400 that says so, over REST and WebSocket alike', async (_, body) => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.post('/api/runs', body)
     expect([response.status, await response.json()]).toMatchObject([
       400,
@@ -41,7 +41,7 @@ describe('bodies that are nested deeply', () => {
   })
 
   it('brackets within a text are no nesting', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const composer = `${'['.repeat(500)}"\\${'{'.repeat(500)}`
     const response = await api.post('/api/runs', { inputs: { ...INPUTS, composer } })
     expect(response.status).toBe(202)
@@ -73,7 +73,7 @@ describe('names that pollute', () => {
   ]
 
   it.each(names)('%s in a submission is data or refused, and pollutes nothing', async (name) => {
-    await using api = await served()
+    await using api = await openServer()
     for (const bodyWith of bodies) {
       const response = await api.post('/api/runs', bodyWith(name))
       // 503: there are no tools in this server that a request could name.
@@ -97,7 +97,7 @@ describe('names that pollute', () => {
   })
 
   it.each(names)('%s in a tag comes back as it was given, and finds its run', async (name) => {
-    await using api = await served()
+    await using api = await openServer()
     const body = `{"inputs":{"composer":"Bach","hall":"A"},"tags":{"${name}":"yes"}}`
     const response = await api.post('/api/runs', body)
     expect(response.status).toBe(202)
@@ -110,7 +110,7 @@ describe('names that pollute', () => {
   })
 
   it.each(names)('%s in other bodies, queries and paths gets an answer below 500', async (name) => {
-    await using api = await served()
+    await using api = await openServer()
     api.play()
     const runId = await api.submit()
     const polluting = `{"${name}":{"polluted":"yes"}}`
@@ -148,7 +148,7 @@ describe('bodies that are no JSON', () => {
     ['NaN', Buffer.from('{"inputs":NaN}')],
     ['white space alone', Buffer.from('   ')],
   ])('%s gets 400', async (_, body) => {
-    await using api = await served()
+    await using api = await openServer()
     const headers = { 'content-type': 'application/json' }
     const response = await api.get('/api/runs', { method: 'POST', body, headers })
     expect([response.status, await errorOf(response)]).toEqual([400, 'BAD_REQUEST'])
@@ -160,7 +160,7 @@ describe('bodies that are no JSON', () => {
   })
 
   it('a message that is too long closes its connection alone', async () => {
-    await using api = await served({ maxBodyBytes: 1_000 })
+    await using api = await openServer({ maxBodyBytes: 1_000 })
     await using long = api.connect()
     await using other = api.connect()
     await Promise.all([long.next('hello'), other.next('hello')])
@@ -181,7 +181,7 @@ describe('bodies of another kind', () => {
   ])(
     'a POST that is said to be %s, as forms of any page are, gets 415, also without a body',
     async (type) => {
-      await using api = await served()
+      await using api = await openServer()
       const runId = await api.submit()
       for (const path of [`/api/runs/${runId}/cancel`, '/api/tickets', '/api/lifecycle/drain']) {
         for (const body of ['', '{}']) {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 
 import { codesOf, exchange, head } from './raw-exchange.ts'
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 const PAGE = 'https://app.example.com'
 const FOREIGN = 'https://evil.example'
 
 describe('pages of other origins', () => {
   it('that are allowed may ask what they may send, without a key', async () => {
-    await using api = await served({ allowedOrigins: [PAGE] })
+    await using api = await openServer({ allowedOrigins: [PAGE] })
     const [answer] = await exchange(
       api.url,
       head(
@@ -35,7 +35,7 @@ describe('pages of other origins', () => {
   })
 
   it('that are allowed may see answers, errors and streams, and no others may', async () => {
-    await using api = await served({ allowedOrigins: [PAGE] })
+    await using api = await openServer({ allowedOrigins: [PAGE] })
     const runId = await api.submit()
     const headers = { origin: PAGE }
     const streaming = await api.get(`/api/runs/${runId}/events`, { headers })
@@ -77,7 +77,7 @@ describe('pages of other origins', () => {
     'nonsense',
     '',
   ])('"%s" is refused whatever it asks, by Origin and by handshake', async (origin) => {
-    await using api = await served({ allowedOrigins: [PAGE] })
+    await using api = await openServer({ allowedOrigins: [PAGE] })
     const lines = ['GET /api/status', 'POST /api/runs', 'DELETE /api/runs/x', 'OPTIONS /api/runs']
     for (const line of lines) {
       const request = head(
@@ -97,7 +97,7 @@ describe('pages of other origins', () => {
   })
 
   it('[K2] a change that a browser says comes from another site is refused without an Origin too', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const statusOf = async (line: string, site: string): Promise<number | undefined> => {
       const request = head(`${line} HTTP/1.1`, `Sec-Fetch-Site: ${site}`, 'Content-Length: 0')
       return (await exchange(api.url, request))[0]?.status
@@ -122,7 +122,7 @@ describe('names of the server', () => {
     ['', 'nothing'],
     ['2130706433', 'a number that is an address'],
   ])('the Host "%s" is refused: %s', async (host) => {
-    await using api = await served()
+    await using api = await openServer()
     const request = `GET /api/status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
     const [[status, code] = []] = codesOf(await exchange(api.url, request))
     // A number is written as the address it is, which is loopback.
@@ -136,7 +136,7 @@ describe('names of the server', () => {
   })
 
   it('"*" allows every name, and pages of the very name that they call alone', async () => {
-    await using api = await served({ allowedHosts: ['*'] })
+    await using api = await openServer({ allowedHosts: ['*'] })
     const statusOf = async (host: string, origin: string): Promise<number | undefined> => {
       const request = [
         'GET /api/status HTTP/1.1',

@@ -5,14 +5,14 @@ import { RunService } from '@tutti/runs'
 import { describe, expect, it, vi } from 'vitest'
 
 import { exchange, head, type RawAnswer } from './raw-exchange.ts'
-import { served, type Served, type ServedOptions } from './served.ts'
+import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
 type Code = (typeof COMMON_ERRORS)[number]
 
 /** How a code is provoked: with which options, and what is sent. */
 interface Attack {
-  readonly options?: ServedOptions
-  readonly send: (api: Served) => string | Promise<string>
+  readonly options?: TestServerOptions
+  readonly send: (api: TestServer) => string | Promise<string>
 }
 
 const KEY = 'a-key-of-some-length'
@@ -81,7 +81,7 @@ describe('every error that any address can answer with', () => {
   it.each(cases)(
     '%s has its status, its body and the headers of every answer',
     async (code, attack) => {
-      await using api = await served(attack.options)
+      await using api = await openServer(attack.options)
       const [answer] = await exchange(api.url, await attack.send(api))
       vi.restoreAllMocks()
       expect(answer?.status).toBe(ERROR_CODES[code].status)

@@ -4,7 +4,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { answersOf, codesOf, exchange, head, open } from './raw-exchange.ts'
-import { eventsOf, served, type Served } from './served.ts'
+import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
 /** Every answer says that it is data: for no frame, no cache, and nothing to be guessed from. */
 const SECURITY_HEADERS = {
@@ -23,7 +23,7 @@ describe('headers that are too much', () => {
     ['a request line that is too long', ''],
     ['too many headers', Array.from({ length: 200 }, (_, n) => `X-${n}: 1`).join('\r\n')],
   ])('%s gets 431 with an error body', async (_, header) => {
-    await using api = await served()
+    await using api = await openServer()
     const path = header === '' ? `/api/status?x=${'x'.repeat(20_000)}` : '/api/status'
     const line = `GET ${path} HTTP/1.1`
     const [answer] = await exchange(api.url, header === '' ? head(line) : head(line, header))
@@ -33,7 +33,7 @@ describe('headers that are too much', () => {
   })
 
   it('headers that come without end are cut off', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using connection = open(api.url)
     connection.send('GET / HTTP/1.1\r\nHost: localhost\r\n')
     const flood = setInterval(() => connection.send(`X-Flood: ${'x'.repeat(4_000)}\r\n`), 1)
@@ -46,7 +46,7 @@ describe('headers that are too much', () => {
   it.each(['Host: localhost', 'Authorization: Bearer x', 'Origin: http://localhost'])(
     '[K1] "%s" that is there twice gets 400',
     async (header) => {
-      await using api = await served()
+      await using api = await openServer()
       const request = head('GET /api/status HTTP/1.1', header, header)
       expect(codesOf(await exchange(api.url, request))).toEqual([[400, 'BAD_REQUEST']])
     },
@@ -57,14 +57,14 @@ describe('requests that are too slow', () => {
   const limits = { headersTimeoutMs: 200, requestTimeoutMs: 400, stalledReaderMs: 300 }
 
   it('[H2] headers that do not come to an end get 408 with an error body', async () => {
-    await using api = await served(limits)
+    await using api = await openServer(limits)
     const [answer] = await exchange(api.url, 'GET /api/status HTTP/1.1\r\nHost: localhost\r\n')
     expect(answer).toMatchObject({ status: 408, headers: SECURITY_HEADERS })
     expect(JSON.parse(answer?.body ?? '')).toMatchObject({ error: 'REQUEST_TIMEOUT' })
   })
 
   it('[H2] a body that does not come to an end gets 408, and is no fault of the server', async () => {
-    await using api = await served(limits)
+    await using api = await openServer(limits)
     const request = head(
       'POST /api/runs HTTP/1.1',
       'Content-Type: application/json',
@@ -78,7 +78,7 @@ describe('requests that are too slow', () => {
   })
 
   it('[H2] an answer may take longer than that: `wait` and an event stream are not cut off', async () => {
-    await using api = await served(limits)
+    await using api = await openServer(limits)
     const inputs = { composer: 'Bach', hall: 'A' }
     const waiting = api.post('/api/runs?wait=60', { runId: 'slow', inputs })
     await expect.poll(async () => (await api.get('/api/runs/slow')).status).toBe(200)
@@ -96,7 +96,7 @@ describe('requests that are too slow', () => {
     const shout = task({ name: 'shout', description: 'Shout' })
     const model = scriptedModel(() => 'x'.repeat(4_000_000))
     const loud = ensemble({ name: 'loud', tasks: [shout], model })
-    await using api = await served({ ...limits, logger, ensembles: [loud] })
+    await using api = await openServer({ ...limits, logger, ensembles: [loud] })
     await api.post('/api/runs?wait=60', { runId: 'loud' })
     await using reader = open(api.url)
     reader.socket.pause()
@@ -108,7 +108,7 @@ describe('requests that are too slow', () => {
 
 describe('connections that are too many', () => {
   it('[H3] one too many is told so with 429, and others go on', async () => {
-    await using api = await served({ maxConnections: 2 })
+    await using api = await openServer({ maxConnections: 2 })
     await using first = open(api.url)
     await using second = open(api.url)
     first.send('GET /api/status HTTP/1.1\r\n')
@@ -125,7 +125,7 @@ describe('connections that are too many', () => {
   })
 
   it('[H3] one too many of one address is refused, also as a WebSocket, until another closes', async () => {
-    await using api = await served({ maxConnectionsPerAddress: 1 })
+    await using api = await openServer({ maxConnectionsPerAddress: 1 })
     await using first = open(api.url)
     first.send('GET /api/status HTTP/1.1\r\n')
     await expect
@@ -142,7 +142,7 @@ describe('connections that are too many', () => {
   })
 
   it('WebSockets have a limit of their own', async () => {
-    await using api = await served({ maxSockets: 1 })
+    await using api = await openServer({ maxSockets: 1 })
     await using first = api.connect()
     await first.next('hello')
     await using second = api.connect()
@@ -179,7 +179,7 @@ describe('requests that are odd', () => {
     ['a path with spaces', 'GET /api/ status HTTP/1.1', 400, 'BAD_REQUEST'],
     ['an empty target', 'GET  HTTP/1.1', 400, 'BAD_REQUEST'],
   ])('%s gets an answer that says what is wrong, and no 500', async (_, line, status, code) => {
-    await using api = await served()
+    await using api = await openServer()
     const [answer, ...others] = codesOf(await exchange(api.url, head(line)))
     expect([answer, others]).toEqual([[status, line.startsWith('HEAD') ? undefined : code], []])
     expect(api.errors).toEqual([])
@@ -187,7 +187,7 @@ describe('requests that are odd', () => {
   })
 
   it('a request without a Host is refused', async () => {
-    await using api = await served()
+    await using api = await openServer()
     for (const version of ['1.0', '1.1']) {
       const request = `GET /api/status HTTP/${version}\r\nConnection: close\r\n\r\n`
       expect(codesOf(await exchange(api.url, request))).toEqual([[403, 'HOST_NOT_ALLOWED']])
@@ -200,7 +200,7 @@ describe('requests that are odd', () => {
     ['a length that is no number', 'Content-Length: -1'],
     ['chunks that are none', 'Transfer-Encoding: chunked, gzip'],
   ])('a body with %s gets 400', async (_, headers) => {
-    await using api = await served()
+    await using api = await openServer()
     const request = head('POST /api/runs HTTP/1.1', 'Content-Type: application/json', headers)
     const answers = codesOf(await exchange(api.url, `${request}{}\r\n0\r\n\r\n`))
     expect(answers).toEqual([[400, 'BAD_REQUEST']])
@@ -208,7 +208,7 @@ describe('requests that are odd', () => {
   })
 
   it('a chunk that is none, and garbage after a request, end the connection and nothing else', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const chunked = head(
       'POST /api/runs HTTP/1.1',
       'Content-Type: application/json',
@@ -223,7 +223,7 @@ describe('requests that are odd', () => {
   })
 
   it('a client that leaves within its body is no fault of the server', async () => {
-    await using api = await served()
+    await using api = await openServer()
     for (const sent of ['', '{"inputs":{']) {
       await using connection = open(api.url)
       const request = head('POST /api/runs HTTP/1.1', 'Content-Length: 99')
@@ -236,7 +236,7 @@ describe('requests that are odd', () => {
   })
 
   it('an offer of another protocol is declined by answering', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const request = [
       'GET /api/status HTTP/1.1',
       'Host: localhost',
@@ -257,7 +257,7 @@ describe('requests that are odd', () => {
     ['a version that does not exist', { 'sec-websocket-version': '99' }],
     ['no key', { 'sec-websocket-key': 'x' }],
   ])('a handshake with %s gets 400 with an error body', async (_, changed) => {
-    await using api = await served()
+    await using api = await openServer()
     const headers = {
       host: 'localhost',
       connection: 'Upgrade',
@@ -272,7 +272,7 @@ describe('requests that are odd', () => {
   })
 
   it.each(['/runs/%ff/ws', '/runs/%/ws'])('a handshake at %s gets 400', async (path) => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = api.connect(path)
     expect(await socket.refused()).toBe(400)
     await using other = api.connect('//')
@@ -282,11 +282,11 @@ describe('requests that are odd', () => {
 })
 
 /** Status of a request on a connection of its own. */
-async function rawStatus(api: Served): Promise<number | undefined> {
+async function rawStatus(api: TestServer): Promise<number | undefined> {
   const [answer] = await exchange(api.url, head('GET /api/status HTTP/1.1'))
   return answer?.status
 }
 
-async function expectWell(api: Served): Promise<void> {
+async function expectWell(api: TestServer): Promise<void> {
   expect(await rawStatus(api)).toBe(200)
 }

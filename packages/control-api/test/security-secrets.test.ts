@@ -4,14 +4,14 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, served } from './served.ts'
+import { eventsOf, openServer } from './open-server.ts'
 
 const SECRET = 'sk-live-"quoted"-1234567890'
 const secrets = redactor([SECRET])
 
 describe('secrets', () => {
   it('are in no error body, over REST and WebSocket alike', async () => {
-    await using api = await served({ redactor: secrets })
+    await using api = await openServer({ redactor: secrets })
     const wrong = { ensemble: SECRET, inputs: { [SECRET]: 1 } }
     for (const body of [wrong, { ensemble: SECRET }]) {
       const text = await (await api.post('/api/runs', body)).text()
@@ -51,7 +51,7 @@ describe('secrets', () => {
     )
     const enter = task({ name: 'enter', description: 'Enter {place}', tools: [login] })
     const thief = ensemble({ name: 'thief', tasks: [enter], model })
-    await using api = await served({
+    await using api = await openServer({
       ensembles: [thief],
       redactor: secrets,
       limits: { redact: (event) => secrets.value(event) },
@@ -77,7 +77,7 @@ describe('secrets', () => {
         return ToolResult.success(`Got ${SECRET}`, { token: SECRET })
       },
     })
-    await using api = await served({ redactor: secrets, tools: toolCatalog([leak]) })
+    await using api = await openServer({ redactor: secrets, tools: toolCatalog([leak]) })
     for (const how of ['return', 'throw']) {
       const response = await api.post('/api/tools/leak/invoke', { input: { how } })
       const text = await response.text()
@@ -105,7 +105,7 @@ describe('secrets', () => {
       return 'Entered'
     })
     const enter = task({ name: 'enter', description: 'Enter with {key}' })
-    await using api = await served({
+    await using api = await openServer({
       ensembles: [ensemble({ name: 'door', tasks: [enter], model })],
       redactor: secrets,
       limits: { redact: (event) => secrets.value(event) },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { launchBrowser } from '../../../tooling/browser/launch-browser.ts'
 import { dashboardFolder, PAGE } from './dashboard-folder.ts'
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 import type { Page } from 'playwright-core'
 
@@ -30,7 +30,7 @@ describe('the page in a browser', { timeout: LIMIT_MS }, () => {
   })
 
   it('runs no script of its text and of others, and asks nobody else', async () => {
-    await using other = await served()
+    await using other = await openServer()
     const html = PAGE.replace('<h1>', '<script>globalThis.ran = true</script><h1>')
     await inBrowser(html, async ({ page, api }) => {
       await page.goto(`${api.url}/#${KEY}`)
@@ -67,7 +67,7 @@ function attempts(other: string): string {
 
 interface Visit {
   readonly page: Page
-  readonly api: Served
+  readonly api: TestServer
   /** What the page told on its console as errors, and what it threw. */
   readonly complaints: readonly string[]
 }
@@ -75,7 +75,7 @@ interface Visit {
 async function inBrowser(html: string, visit: (visit: Visit) => Promise<void>): Promise<void> {
   using folder = dashboardFolder()
   folder.write('index.html', html)
-  await using api = await served({
+  await using api = await openServer({
     dashboard: folder.path,
     apiKeys: [apiKey(KEY, { name: 'anna' })],
   })

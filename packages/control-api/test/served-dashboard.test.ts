@@ -6,7 +6,7 @@ import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
 
 import { BROWSER, dashboardFolder, FONT, PAGE } from './dashboard-folder.ts'
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 import type { IncomingHttpHeaders } from 'node:http'
 
@@ -57,7 +57,7 @@ const NOWHERE = [
 describe('GET /', () => {
   it('is the page for a browser, with what it may do', async () => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const page = await raw(api, '/', BROWSER)
     expect([page.status, page.body.toString()]).toEqual([200, PAGE])
     expect(page.headers).toMatchObject({
@@ -71,7 +71,7 @@ describe('GET /', () => {
     'is the text for a program that sends %j',
     async (headers) => {
       using folder = dashboardFolder()
-      await using api = await served({ dashboard: folder.path })
+      await using api = await openServer({ dashboard: folder.path })
       const text = await raw(api, '/', headers)
       expect([text.status, text.body.toString()]).toEqual([
         200,
@@ -87,14 +87,14 @@ describe('GET /', () => {
   )
 
   it('is the text for everybody where there is no dashboard', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const text = await raw(api, '/', BROWSER)
     expect([text.status, text.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8'])
   })
 
   it('needs a key for the text and none for the page and what it loads', async () => {
     using folder = dashboardFolder()
-    await using api = await served({
+    await using api = await openServer({
       dashboard: folder.path,
       apiKeys: [
         apiKey(KEY, { name: 'ci' }),
@@ -115,7 +115,7 @@ describe('GET /', () => {
 
   it('takes the methods that it took before', async () => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const answer = await raw(api, '/', BROWSER, 'PUT')
     expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, POST, HEAD'])
     const call = { jsonrpc: '2.0', id: 1, method: 'nothing' }
@@ -136,7 +136,7 @@ describe('the files of the dashboard', () => {
     ['/favicon.svg', 'image/svg+xml', 'no-cache'],
   ])('%s is %s, kept as %s', async (path, type, kept) => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const { status, headers } = await raw(api, path)
     expect(status).toBe(200)
     expect(headers).toMatchObject({
@@ -149,7 +149,7 @@ describe('the files of the dashboard', () => {
 
   it('are those that were there when the server started, as they were then', async () => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const before = await raw(api, STYLE)
     folder.write('assets/late.js', 'late()')
     folder.remove(STYLE.slice(1))
@@ -162,14 +162,14 @@ describe('the files of the dashboard', () => {
 
   it('take the place of no route', async () => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const { body } = await raw(api, '/openapi.json')
     expect(JSON.parse(body.toString())).toMatchObject({ openapi: expect.stringMatching(/^3/) })
   })
 
   it('are read and nothing else', async () => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const { status, headers, body } = await raw(api, SCRIPT, {}, 'POST')
     expect([status, headers.allow]).toEqual([405, 'GET, HEAD'])
     expect(JSON.parse(body.toString())).toMatchObject({ error: 'METHOD_NOT_ALLOWED' })
@@ -178,7 +178,7 @@ describe('the files of the dashboard', () => {
   it('are at no other address', async () => {
     using folder = dashboardFolder()
     folder.write('assets/.hidden.js', 'hidden()')
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     for (const path of NOWHERE) {
       const { status, headers, body } = await raw(api, path, BROWSER)
       expect([path, status, headers['content-type']]).toEqual([path, 404, 'application/json'])
@@ -194,7 +194,7 @@ describe('the page and its files', () => {
     [FONT_FILE, {}],
   ])('%s gives HEAD the headers of GET and no body', async (path, headers) => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const [got, head] = [await raw(api, path, headers), await raw(api, path, headers, 'HEAD')]
     expect([head.status, head.body.length]).toEqual([200, 0])
     expect(withoutDate(head.headers)).toEqual(withoutDate(got.headers))
@@ -207,7 +207,7 @@ describe('the page and its files', () => {
     ['/favicon.svg', {}, { 'cache-control': 'no-cache' }],
   ])('%s is not sent again to who has it, and keeps its headers', async (path, asked, kept) => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const etag = (await raw(api, path, asked)).headers.etag ?? ''
     const again = await raw(api, path, { ...asked, 'if-none-match': etag })
     expect([again.status, again.body.length]).toEqual([304, 0])
@@ -222,7 +222,7 @@ describe('the page and its files', () => {
     ['/favicon.svg', {}],
   ])('%s comes compressed to who takes it', async (path, headers) => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const as = (encodings: string) => raw(api, path, { ...headers, 'accept-encoding': encodings })
     const [plain, gzip, brotli] = [await as('identity'), await as('gzip'), await as('gzip, br')]
     const encodings = [plain, gzip, brotli].map((answer) => answer.headers['content-encoding'])
@@ -234,7 +234,7 @@ describe('the page and its files', () => {
 
   it('leave fonts as they are: they are compressed', async () => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     const { headers, body } = await raw(api, FONT_FILE, { 'accept-encoding': 'gzip, br' })
     expect(headers['content-encoding']).toBeUndefined()
     expect(body.equals(FONT)).toBe(true)
@@ -245,7 +245,7 @@ describe('the page and its files', () => {
     [{ origin: 'https://evil.example' }, 'ORIGIN_NOT_ALLOWED'],
   ])('are not for requests with %j', async (headers, error) => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path })
+    await using api = await openServer({ dashboard: folder.path })
     for (const path of ['/', SCRIPT]) {
       const { status, body } = await raw(api, path, { ...BROWSER, ...headers })
       expect([status, JSON.parse(body.toString())]).toMatchObject([403, { error }])
@@ -254,7 +254,7 @@ describe('the page and its files', () => {
 
   it('are not served by a worker', async () => {
     using folder = dashboardFolder()
-    await using api = await served({ dashboard: folder.path, surface: 'health' })
+    await using api = await openServer({ dashboard: folder.path, surface: 'health' })
     for (const path of ['/', SCRIPT, '/favicon.svg']) {
       const { status, body } = await raw(api, path, BROWSER)
       expect([status, body.toString()]).toEqual([404, expect.stringContaining('is a worker')])
@@ -267,11 +267,11 @@ describe('a server', () => {
     using folder = dashboardFolder()
     folder.remove('index.html')
     const message = `Cannot serve the dashboard from "${folder.path}": there is no index.html`
-    await expect(served({ dashboard: folder.path })).rejects.toMatchObject({
+    await expect(openServer({ dashboard: folder.path })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message,
     })
-    await expect(served({ dashboard: 'dist' })).rejects.toThrow(
+    await expect(openServer({ dashboard: 'dist' })).rejects.toThrow(
       'dashboard must be an absolute path, got "dist"',
     )
   })
@@ -285,7 +285,7 @@ interface Raw {
 
 /** An answer as it is on the wire, to an address as it is written. */
 function raw(
-  { url }: Served,
+  { url }: TestServer,
   path: string,
   headers: Record<string, string> = {},
   method = 'GET',

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { apiKey } from '../src/index.ts'
-import { choir } from './choir.ts'
-import { eventsOf, served, type Served, type Socket } from './served.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
+import { eventsOf, openServer, type TestServer, type Socket } from './open-server.ts'
 
 import type { RunService } from '@tutti/runs'
 
@@ -31,7 +31,7 @@ describe('[N4] a connection without a snapshot', () => {
   })
 
   it.each(['/ws', '/runs/run-1/ws'])('on %s gets no event before it subscribes', async (path) => {
-    await using api = await served()
+    await using api = await openServer()
     await submit(api, 'run-1')
     await using socket = api.connect(`${path}?snapshot=none`)
     await socket.next('hello')
@@ -43,7 +43,7 @@ describe('[N4] a connection without a snapshot', () => {
   })
 
   it('gets what happens from then on when it subscribes: of one run what it was opened for', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await submit(api, 'run-1')
     await using all = api.connect('/ws?snapshot=none')
     await using one = api.connect('/runs/run-1/ws?snapshot=none')
@@ -64,7 +64,7 @@ describe('[N4] a connection without a snapshot', () => {
   })
 
   it('gets a run from the place in its log that it asks for', async () => {
-    await using api = await served()
+    await using api = await openServer()
     api.play()
     await submit(api, 'run-1')
     const events = await ended(api, 'run-1')
@@ -79,7 +79,7 @@ describe('[N4] a connection without a snapshot', () => {
   })
 
   it('gets the types that it subscribes to, of every run, and no other', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = api.connect('/ws?snapshot=none')
     await socket.next('hello')
     socket.send({ type: 'subscribe', events: ['task_completed', 'run_result'] })
@@ -97,7 +97,7 @@ describe('[N4] a connection without a snapshot', () => {
   })
 
   it('gets the result of the run that it submits, and nothing else of it', async () => {
-    await using api = await served()
+    await using api = await openServer()
     api.play()
     await using socket = api.connect('/ws?snapshot=none')
     await socket.next('hello')
@@ -109,7 +109,7 @@ describe('[N4] a connection without a snapshot', () => {
   })
 
   it('comes with a ticket as well', async () => {
-    await using api = await served({
+    await using api = await openServer({
       apiKeys: [apiKey(KEY, { name: 'viewer', scopes: ['runs:read'] })],
     })
     const made = await api.post('/api/tickets', {}, { authorization: `Bearer ${KEY}` })
@@ -124,7 +124,7 @@ describe('[N4] a connection without a snapshot', () => {
 it.each(['snapshot=some', 'snapshot=', 'snapshot=none&snapshot=none', 'snapshots=none', 'x'])(
   'an address with %s is refused with 400',
   async (query) => {
-    await using api = await served()
+    await using api = await openServer()
     await submit(api, 'run-1')
     for (const path of ['/ws', '/runs/run-1/ws']) {
       await using socket = api.connect(`${path}?${query}`)
@@ -133,12 +133,12 @@ it.each(['snapshot=some', 'snapshot=', 'snapshot=none&snapshot=none', 'snapshots
   },
 )
 
-async function submit(api: Served, runId: string): Promise<void> {
+async function submit(api: TestServer, runId: string): Promise<void> {
   const inputs = { composer: 'Bach', hall: 'A' }
   expect((await api.post('/api/runs', { runId, inputs })).status).toBe(202)
 }
 
-async function ended(api: Served, runId: string) {
+async function ended(api: TestServer, runId: string) {
   return eventsOf(await api.get(`/api/runs/${runId}/events`))
 }
 
@@ -156,8 +156,8 @@ async function until(socket: Socket, runId: string): Promise<void> {
 }
 
 /** A control API with a run that waits for a person. */
-async function withOpenGate(): Promise<Served> {
-  const api = await served({ ensembles: [choir()], limits: { parkAfterMs: 50 } })
+async function withOpenGate(): Promise<TestServer> {
+  const api = await openServer({ ensembles: [reviewedTask()], limits: { parkAfterMs: 50 } })
   await api.post('/api/runs', { inputs: { song: 'Amen' } })
   await expect.poll(async () => (await api.runs.openReviews()).length).toBe(1)
   return api

@@ -2,13 +2,13 @@ import { decodeServerMessage } from '@tutti/protocol'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, served, type Socket } from './served.ts'
+import { eventsOf, openServer, type Socket } from './open-server.ts'
 
 const INPUTS = { composer: 'Bach', hall: 'A' }
 
 describe('a WebSocket connection', () => {
   it('[N1] is greeted with an empty hello when nothing has run, then told everything', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = api.connect()
     expect(await socket.next('hello')).toEqual({
       type: 'hello',
@@ -25,7 +25,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('[N1] that comes late gets what happened in hello and the rest live, nothing twice', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
       if (batch.some(({ type }) => type === 'task_completed')) break
@@ -48,7 +48,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('[N1] is not told again live what happened while its hello was made', async () => {
-    await using api = await served()
+    await using api = await openServer()
     api.play()
     const list = api.runs.list.bind(api.runs)
     // A whole run happens between the connection and the making of its hello.
@@ -65,7 +65,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('of one run hears of that run alone; of an unknown run it is refused with 404', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const [first, second] = [await api.submit(), await api.submit()]
     await using socket = api.connect(`/runs/${second}/ws`)
     await socket.next('hello')
@@ -85,7 +85,7 @@ describe('a WebSocket connection', () => {
 
   it('answers ping, and beats by itself', async () => {
     const clock = fakeClock()
-    await using api = await served({ clock })
+    await using api = await openServer({ clock })
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ type: 'ping' })
@@ -95,7 +95,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('submits a run, is told that it is accepted, and gets its result whatever it subscribes to', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ type: 'subscribe', events: ['task_failed'] })
@@ -117,7 +117,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('gets the result of its own run also while it reads another one from its log', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const watched = await api.submit()
     await using socket = api.connect()
     await socket.next('hello')
@@ -134,7 +134,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('[N2] is told why a run is refused, with every problem', async () => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ type: 'run_request', requestId: 'q-1', inputs: {} })
@@ -152,7 +152,7 @@ describe('a WebSocket connection', () => {
     ['an unknown key', { type: 'ping', loud: true }, '/loud'],
     ['a cursor without a run', { type: 'subscribe', events: ['*'], from: 0 }, '/runId'],
   ])('[N2] answers %s with an error and goes on', async (_, message, named) => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
     socket.send(message)
@@ -162,7 +162,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('replays a run from where it asks, then goes on live', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     await api.runs.follow({ runId, from: 5 }).next()
     await using socket = api.connect()
@@ -179,7 +179,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('cancels a run and asks for state with the answers of REST', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     await using socket = api.connect()
     await socket.next('hello')
@@ -208,7 +208,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('cancels at the boundary of a task when it says so', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     await using socket = api.connect()
     await socket.next('hello')
@@ -220,7 +220,7 @@ describe('a WebSocket connection', () => {
   })
 
   it('[N3] that does not read is closed with the last event it was sent', async () => {
-    await using api = await served({ maxBufferedBytes: 100_000, maxBodyBytes: 2_000_000 })
+    await using api = await openServer({ maxBufferedBytes: 100_000, maxBodyBytes: 2_000_000 })
     await using slow = api.connect()
     await slow.next('hello')
     const closed = slow.closed()
@@ -240,7 +240,7 @@ describe('a WebSocket connection', () => {
 
   it('is told that the server stops; one that does not answer is cut', async () => {
     const clock = fakeClock()
-    const api = await served({ clock })
+    const api = await openServer({ clock })
     const [polite, deaf] = [api.connect(), api.connect()]
     await Promise.all([polite.next('hello'), deaf.next('hello')])
     const [told, cut] = [polite.closed(), deaf.closed()]

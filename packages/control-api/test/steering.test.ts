@@ -3,14 +3,21 @@ import { decode, ROUTES } from '@tutti/protocol'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { choir } from './choir.ts'
-import { eventsOf, frames, served, type Served, type ServedOptions, type Socket } from './served.ts'
+import { reviewedTask } from './reviewed-ensembles.ts'
+import {
+  eventsOf,
+  frames,
+  openServer,
+  type TestServer,
+  type TestServerOptions,
+  type Socket,
+} from './open-server.ts'
 
 import type { LoggedRunEvent, ServerMessage } from '@tutti/protocol'
 
 describe('switching the model of a run', () => {
   it('answers APPLIED with the model before, over REST and WebSocket alike', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     const response = await api.post(`/api/runs/${runId}/model`, { model: 'small' })
     const body: unknown = await response.json()
@@ -47,14 +54,14 @@ describe('switching the model of a run', () => {
     [{}, 400, { problems: [{ path: '/model' }] }],
     [{ model: 'small', now: true }, 400, { problems: [{ path: '/now' }] }],
   ])('refuses %j with %i', async (body, status, error) => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await api.submit()
     const response = await api.post(`/api/runs/${runId}/model`, body)
     expect([response.status, await response.json()]).toMatchObject([status, error])
   })
 
   it('of a run that is over, or is none, is refused', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await finished(api)
     const switchOf = (id: string) => api.post(`/api/runs/${id}/model`, { model: 'small' })
     const over = await switchOf(runId)
@@ -64,7 +71,7 @@ describe('switching the model of a run', () => {
   })
 
   it('that is refused is acknowledged over the WebSocket with the word for it', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await finished(api)
     await using socket = api.connect()
     await socket.next('hello')
@@ -90,7 +97,7 @@ describe('switching the model of a run', () => {
 
 describe('switching the tier of a run', () => {
   it('is a switch over REST and WebSocket, or a directive, and each is recorded', async () => {
-    await using api = await served(TIERS)
+    await using api = await openServer(TIERS)
     const runId = await playing(api)
     const response = await api.post(`/api/runs/${runId}/model`, { tier: 'FAST' })
     const applied = {
@@ -129,7 +136,10 @@ describe('switching the tier of a run', () => {
   })
 
   it('of a run that waits for its turn counts when it begins', async () => {
-    await using api = await served({ ...TIERS, limits: { ...TIERS.limits, maxConcurrentRuns: 1 } })
+    await using api = await openServer({
+      ...TIERS,
+      limits: { ...TIERS.limits, maxConcurrentRuns: 1 },
+    })
     const [, waiting] = [await playing(api), await api.submit()]
     expect((await api.post(`/api/runs/${waiting}/model`, { tier: 'fast' })).status).toBe(200)
     const directive = { action: 'SET_MODEL_TIER', value: 'PRIMARY' }
@@ -152,7 +162,7 @@ describe('switching the tier of a run', () => {
     ['inject', { action: 'APPLY_PROFILE', value: 'nihgt' }, 'BAD_REQUEST', 'Did you mean "night"?'],
     ['inject', { action: 'APPLY_PROFILE', value: 'night', content: 'x' }, 'BAD_REQUEST', 'content'],
   ])('is refused at /%s for %j with %s', async (route, body, error, message) => {
-    await using api = await served(TIERS)
+    await using api = await openServer(TIERS)
     const runId = await playing(api)
     const response = await api.post(`/api/runs/${runId}/${route}`, body)
     expect([response.status, await response.json()]).toMatchObject([
@@ -163,20 +173,20 @@ describe('switching the tier of a run', () => {
   })
 })
 
-const TIERS: ServedOptions & Required<Pick<ServedOptions, 'limits'>> = {
+const TIERS: TestServerOptions & Required<Pick<TestServerOptions, 'limits'>> = {
   tiers: { fast: 'small' },
   limits: { profiles: { night: { modelTier: 'fast' } } },
 }
 
 /** Returns the actions on a run, in order. */
-async function steps(api: Served, runId: string): Promise<readonly LoggedRunEvent[]> {
+async function steps(api: TestServer, runId: string): Promise<readonly LoggedRunEvent[]> {
   const events = await api.runs.readEvents({ runId, from: 0, limit: 1_000 })
   return events.filter(({ type }) => type === 'directive_active' || type === 'model_switched')
 }
 
 describe('acknowledgements for subscribers', () => {
   it('reach each connection that subscribed to them, once, by whatever route a command came', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await playing(api)
     await using own = api.connect()
     await using other = api.connect()
@@ -208,7 +218,10 @@ describe('acknowledgements for subscribers', () => {
 
 describe('capacity and profiles for subscribers', () => {
   it('are sent to connections that name them: the load at once and as it changes', async () => {
-    await using api = await served({ ...TIERS, limits: { ...TIERS.limits, maxConcurrentRuns: 2 } })
+    await using api = await openServer({
+      ...TIERS,
+      limits: { ...TIERS.limits, maxConcurrentRuns: 2 },
+    })
     await using socket = api.connect()
     await using unsubscribed = api.connect()
     for (const one of [socket, unsubscribed]) await one.next('hello')
@@ -252,7 +265,7 @@ function acknowledgements({ received }: Socket): readonly ServerMessage[] {
 
 describe('telling the agents of a run something', () => {
   it('reaches the next model call, with its target, its priority and its end', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const runId = await playing(api)
     const response = await api.post(`/api/runs/${runId}/inject`, {
       content: 'Play louder',
@@ -292,7 +305,7 @@ describe('telling the agents of a run something', () => {
     [{ content: 'x', ttl: 'P1M' }, '/ttl'],
     [{ content: 'x', priority: 'URGENT' }, '/priority'],
   ])('%j is refused with 400 and the place', async (body, path) => {
-    await using api = await served()
+    await using api = await openServer()
     const response = await api.post(`/api/runs/${await api.submit()}/inject`, body)
     expect([response.status, await response.json()]).toMatchObject([
       400,
@@ -301,7 +314,7 @@ describe('telling the agents of a run something', () => {
   })
 
   it('is refused for a target that is not there, a run that is over, and one that is none', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const inject = async (runId: string, body: object) => {
       const response = await api.post(`/api/runs/${runId}/inject`, { content: 'x', ...body })
       return [response.status, ((await response.json()) as { error: string }).error]
@@ -314,7 +327,7 @@ describe('telling the agents of a run something', () => {
 
 describe('a directive over a WebSocket', () => {
   it('goes to the run that it names, and is accepted with its id', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const [meant, other] = [await playing(api), await playing(api)]
     await using socket = api.connect()
     await socket.next('hello')
@@ -336,7 +349,10 @@ describe('a directive over a WebSocket', () => {
       tasks: [task({ name: 'hum', description: 'Hum {song}', review: { timeoutMs: Infinity } })],
       model: scriptedModel(() => 'Hm'),
     })
-    await using api = await served({ ensembles: [choir(), duo], limits: { parkAfterMs: 50 } })
+    await using api = await openServer({
+      ensembles: [reviewedTask(), duo],
+      limits: { parkAfterMs: 50 },
+    })
     const submit = async (name: string): Promise<string> => {
       const body = { ensemble: name, inputs: { song: 'Amen' } }
       const { runId } = (await (await api.post('/api/runs', body)).json()) as { runId: string }
@@ -384,7 +400,7 @@ describe('a directive over a WebSocket', () => {
     ['its action is none', { action: 'SET_TIER', value: 'FALLBACK' }, '/action must be'],
     ['its run is none', { runId: 'run-none', content: 'x' }, 'run-none'],
   ])('is REJECTED with the reason when %s', async (_, message, reason) => {
-    await using api = await served()
+    await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ type: 'directive', ...message })
@@ -397,7 +413,7 @@ describe('a directive over a WebSocket', () => {
   })
 
   it('on the connection of a run is for that run', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const [home, other] = [await playing(api), await playing(api)]
     await using socket = api.connect(`/runs/${home}/ws`)
     await socket.next('hello')
@@ -410,13 +426,13 @@ describe('a directive over a WebSocket', () => {
 
 type DirectiveActive = Extract<LoggedRunEvent, { type: 'directive_active' }>
 
-async function directives(api: Served, runId: string): Promise<readonly DirectiveActive[]> {
+async function directives(api: TestServer, runId: string): Promise<readonly DirectiveActive[]> {
   const events = await api.runs.readEvents({ runId, from: 0, limit: 1_000 })
   return events.filter((event) => event.type === 'directive_active')
 }
 
 /** A run whose second task waits in its tool, or is about to. */
-async function playing(api: Served): Promise<string> {
+async function playing(api: TestServer): Promise<string> {
   const runId = await api.submit()
   for await (const { data } of frames(await api.get(`/api/runs/${runId}/events`))) {
     if (data?.type === 'llm_iteration_completed' && data.taskName === 'play') return runId
@@ -424,13 +440,13 @@ async function playing(api: Served): Promise<string> {
   throw new Error('The run has ended')
 }
 
-async function until(api: Served, runId: string, type: LoggedRunEvent['type']): Promise<void> {
+async function until(api: TestServer, runId: string, type: LoggedRunEvent['type']): Promise<void> {
   for await (const batch of api.runs.follow({ runId, from: 0 })) {
     if (batch.some((event) => event.type === type)) return
   }
 }
 
-async function finished(api: Served): Promise<string> {
+async function finished(api: TestServer): Promise<string> {
   const runId = await api.submit()
   await api.post(`/api/runs/${runId}/cancel`, {})
   await eventsOf(await api.get(`/api/runs/${runId}/events`))

@@ -10,7 +10,7 @@ import { RunService, sqliteRunStorage, type StoreNotification, type RunStorage }
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { frames, Socket } from './served.ts'
+import { frames, Socket } from './open-server.ts'
 
 const RUN = { inputs: {} }
 

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 const HEALTH = ['/api/health/live', '/api/health/ready', '/api/status']
 
 describe('a control API with the surface "health"', () => {
   it('answers liveness, readiness and status', async () => {
-    await using api = await served({ surface: 'health' })
+    await using api = await openServer({ surface: 'health' })
     for (const path of HEALTH) expect((await api.get(path)).status).toBe(200)
     expect((await api.get('/api/status', { method: 'POST' })).status).toBe(405)
   })
 
   it('answers everything else with 404, saying what it is', async () => {
-    await using api = await served({ surface: 'health' })
+    await using api = await openServer({ surface: 'health' })
     for (const path of ['/', '/api/runs', '/api/reviews', '/api/capabilities', '/ws']) {
       const response = await api.get(path)
       expect([response.status, await response.json()]).toMatchObject([
@@ -28,7 +28,7 @@ describe('a control API with the surface "health"', () => {
   })
 
   it('opens no WebSocket', async () => {
-    await using api = await served({ surface: 'health' })
+    await using api = await openServer({ surface: 'health' })
     await using socket = api.connect()
     expect(await socket.refused()).toBe(404)
   })

@@ -5,23 +5,23 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { jamjetStream, jamjetSync } from './tasks-wire-jamjet.ts'
-import { linesOf, sendBody, stage, type Stage } from './tasks-wire-stage.ts'
+import { linesOf, sendBody, openTasksServer, type TasksServer } from './tasks-server.ts'
 
 type Json = Record<string, unknown>
 
-async function ask(api: Stage, agent: string, text: string): Promise<Json> {
+async function ask(api: TasksServer, agent: string, text: string): Promise<Json> {
   return (await api.send(`/agents/${agent}/tasks/send`, sendBody(text))).json() as Promise<Json>
 }
 
 /** The status of the answer, and the answer. */
-async function reply(api: Stage, id: unknown, text: string, metadata: object = {}) {
+async function reply(api: TasksServer, id: unknown, text: string, metadata: object = {}) {
   const response = await api.send('/tasks/send', sendBody(text, { id, metadata }))
   return { http: response.status, ...((await response.json()) as Json) } as Json
 }
 
 describe('a review', () => {
   it('is `input-required` with the question and what it is about, and its run waits', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const body = await jamjetSync(api.agent('choir'), { song: 'Ode' })
     expect(body).toEqual({
       id: await api.newest(),
@@ -43,7 +43,7 @@ describe('a review', () => {
   })
 
   it('ends a stream with the question, and the reply goes on with it where it was', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const { chunks, id } = await jamjetStream(api.agent('choir'), 'Ode')
     expect(chunks.at(-1)).toMatchObject({ id, status: 'input-required' })
     const response = await api.send('/tasks/sendSubscribe', sendBody('yes', { id }))
@@ -59,13 +59,13 @@ describe('a review', () => {
     ['No changes but one: do', { output: 'No changes but one: do' }],
     ['exit', { status: 'completed' }],
   ])('is decided by the text %j', async (text, expected) => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const { id } = await ask(api, 'choir', 'Ode')
     expect(await reply(api, id, text)).toMatchObject({ id, ...expected })
   })
 
   it('that refuses sends the work back with the feedback, and asks anew', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const first = await ask(api, 'choir', 'Ode')
     const second = await reply(api, first['id'], 'no: too low')
     expect(second).toMatchObject({ http: 200, id: first['id'], status: 'input-required' })
@@ -78,7 +78,7 @@ describe('a review', () => {
   })
 
   it('is decided by data as the review address takes it, with every problem named', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const { id } = await ask(api, 'choir', 'Ode')
     const data = (value: object) => ({ id, message: { parts: [{ type: 'data', data: value }] } })
     const refused = await api.send('/tasks/send', { params: data({ decision: 'EDIT', x: 1 }) })
@@ -92,7 +92,7 @@ describe('a review', () => {
   })
 
   it('of a tool takes its input as JSON, and says what does not fit in it', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const { id, output, review } = await ask(api, 'soloist', 'Ode')
     expect(output).toContain('440')
     expect(review).toMatchObject({ tool: 'tune', tool_input: { hertz: 440 } })
@@ -118,14 +118,16 @@ describe('a review', () => {
       },
     })
     const play = task({ name: 'play', description: 'Play', tools: [askPerson] })
-    await using api = await stage({ ensembles: [ensemble({ name: 'shy', tasks: [play], model })] })
+    await using api = await openTasksServer({
+      ensembles: [ensemble({ name: 'shy', tasks: [play], model })],
+    })
     const { id, output, status } = await ask(api, 'shy', '')
     expect([status, output]).toEqual(['input-required', 'Loud?'])
     expect(await reply(api, id, 'yes')).toMatchObject({ output: 'Heard yes' })
   })
 
   it('is named when it is not the first one; one of another task, or none, is refused', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const [one, other] = [await ask(api, 'choir', 'a'), await ask(api, 'choir', 'b')]
     const foreign = { reviewId: other['reviewId'] }
     expect(await reply(api, one['id'], 'yes', foreign)).toMatchObject({
@@ -142,7 +144,7 @@ describe('a review', () => {
   })
 
   it('stays open while it is only looked at, and its run can be cancelled', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const { id, reviewId } = await ask(api, 'choir', 'Ode')
     const look = await api.send('/tasks/send', { params: { id } })
     expect(await look.json()).toMatchObject({ id, status: 'input-required', reviewId })
@@ -153,7 +155,7 @@ describe('a review', () => {
 
 describe('a message to a task that is at work', () => {
   it('guides its agents, and is answered with the result', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const id = 'guided'
     const first = api.send('/agents/long/tasks/send', sendBody('', { id }))
     await expect.poll(() => api.runs.running, { timeout: 15_000 }).toBe(1)
@@ -171,7 +173,7 @@ describe('a message to a task that is at work', () => {
   })
 
   it('is refused when the task is over', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const { id } = await ask(api, 'echo', 'x')
     expect(await reply(api, id, 'more')).toMatchObject({ http: 409, error: 'RUN_COMPLETED' })
   })

@@ -4,7 +4,7 @@ import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { exchange, head } from './raw-exchange.ts'
-import { CALL_USD, linesOf, sendBody, stage, type Stage } from './tasks-wire-stage.ts'
+import { CALL_USD, linesOf, sendBody, openTasksServer, type TasksServer } from './tasks-server.ts'
 
 import type { Scope } from '@tutti/protocol'
 
@@ -12,7 +12,7 @@ type Json = Record<string, unknown>
 
 const USAGE = 'https://tutti.dev/a2a/usage/v1'
 
-async function sent(api: Stage, path: string, body: unknown, headers = {}) {
+async function sent(api: TasksServer, path: string, body: unknown, headers = {}) {
   const response = await api.send(path, body, headers)
   return { http: response.status, ...((await response.json()) as Json) } as Json
 }
@@ -25,7 +25,7 @@ const as = (name: string) => ({ authorization: `Bearer key-of-${name}-and-more` 
 
 describe('a body', () => {
   it('is refused with every problem at once', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const body = {
       jsonrpc: '1.0',
       method: 'tasks/get',
@@ -85,7 +85,7 @@ describe('a body', () => {
       '/params/message/taskId',
     ],
   ])('with %s is refused where it is', async (_, body, path) => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     expect(await sent(api, '/tasks/send', body)).toMatchObject({
       http: 400,
       error: 'BAD_REQUEST',
@@ -97,7 +97,7 @@ describe('a body', () => {
   it.each(['[]', '[{"params":{}}]', 'null', '"x"', '7', '{', '{"params":{"message":', '\uFEFF{}'])(
     'that is %s is a bad request on every address, and no fault',
     async (body) => {
-      await using api = await stage()
+      await using api = await openTasksServer()
       for (const path of ['/tasks/send', '/tasks/sendSubscribe', '/tasks/cancel']) {
         expect([path, (await api.send(path, body)).status]).toEqual([path, 400])
       }
@@ -106,7 +106,7 @@ describe('a body', () => {
   )
 
   it('says its type in any way that is JSON, or not at all, and is no form', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const body = JSON.stringify(sendBody('x'))
     const statusOf = async (...headers: string[]) => {
       const length = `Content-Length: ${body.length}`
@@ -120,7 +120,7 @@ describe('a body', () => {
   })
 
   it('takes data, parts of the kinds that later versions name, and several of them', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const outputOf = async (parts: readonly object[]) =>
       (await sent(api, '/tasks/send', { params: { message: { role: 'user', parts } } }))['output']
     expect(await outputOf([{ type: 'data', data: { text: 'x' } }])).toBe('Heard x')
@@ -131,7 +131,7 @@ describe('a body', () => {
 
 describe('a JSON-RPC id', () => {
   it.each(['request-1', 7, null])('of %j is in the answer, with the result', async (id) => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const envelope = { jsonrpc: '2.0', id, method: 'tasks/send' }
     expect(await sent(api, '/tasks/send', sendBody('x', {}, envelope))).toEqual({
       http: 200,
@@ -142,7 +142,7 @@ describe('a JSON-RPC id', () => {
   })
 
   it('[R1] a task that failed is a result', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     expect(await sent(api, '/agents/flop/tasks/send', sendBody('', {}, { id: 1 }))).toMatchObject({
       http: 200,
       id: 1,
@@ -151,7 +151,7 @@ describe('a JSON-RPC id', () => {
   })
 
   it('is on every line of a stream', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const lines = await linesOf(
       await api.send('/tasks/sendSubscribe', sendBody('x', {}, { id: 1 })),
     )
@@ -177,7 +177,7 @@ describe('a JSON-RPC id', () => {
       'INVALID_ENSEMBLE',
     ],
   ])('[R5] at %s with %j comes with an error', async (path, body, http, code, error) => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     await sent(api, '/tasks/send', sendBody('x', { id: 'over' }))
     expect(await sent(api, path, { id: 'r', ...body })).toEqual({
       http,
@@ -190,7 +190,7 @@ describe('a JSON-RPC id', () => {
 
 describe('tasks/cancel', () => {
   it('takes a bare id or an envelope, and refuses what is neither', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     expect(await sent(api, '/tasks/cancel', { id: 7 })).toMatchObject({ http: 400 })
     expect(await sent(api, '/tasks/cancel', {})).toMatchObject({ problems: [{ path: '/id' }] })
     expect(await sent(api, '/tasks/cancel', { id: 'nothing' })).toMatchObject({
@@ -212,7 +212,7 @@ describe('tasks/cancel', () => {
 
   it('[R4] is answered within its time, whatever becomes of the run', async () => {
     const clock = fakeClock()
-    await using api = await stage({ clock })
+    await using api = await openTasksServer({ clock })
     const run = await api.runs.submit({ ensemble: 'long' })
     const follow = api.runs.follow
     api.runs.follow = async function* never({ signal }) {
@@ -239,7 +239,7 @@ describe('tasks/cancel', () => {
 
 describe('a task', () => {
   it('is a run: with a tag for who asked, the session, and the message', async () => {
-    await using api = await stage({ apiKeys: [key('peer', ['runs:write', 'runs:read'])] })
+    await using api = await openTasksServer({ apiKeys: [key('peer', ['runs:write', 'runs:read'])] })
     const body = sendBody('x', { id: 'task-1', sessionId: 'session 1' })
     expect(await sent(api, '/tasks/send', body, as('peer'))).toMatchObject({ http: 400 })
     const right = sendBody('x', { id: 'task-1', sessionId: 'session-1' })
@@ -265,13 +265,13 @@ describe('a task', () => {
   })
 
   it('that is named as later versions do is gone on with, and never begun', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const body = { params: { message: { taskId: 'nothing', parts: [{ text: 'x' }] } } }
     expect(await sent(api, '/tasks/send', body)).toMatchObject({ http: 404 })
   })
 
   it('is picked by metadata, or by the address, which knows no other', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     api.play()
     const long = { metadata: { ensemble: 'long' } }
     expect(await sent(api, '/tasks/send', sendBody('', long))).toMatchObject({
@@ -294,18 +294,18 @@ describe('a task', () => {
   })
 
   it('of an ensemble that is not shared is not there', async () => {
-    await using api = await stage({ shared: { ensembles: ['flop'] } })
+    await using api = await openTasksServer({ shared: { ensembles: ['flop'] } })
     const { runId } = await api.runs.submit({ ensemble: 'echo', inputs: { text: 'x' } })
     expect(await sent(api, '/tasks/send', { params: { id: runId } })).toMatchObject({ http: 404 })
     expect(await sent(api, '/tasks/cancel', { id: runId })).toMatchObject({ http: 404 })
     expect(await sent(api, '/agents/echo/tasks/send', sendBody('x'))).toMatchObject({ http: 404 })
     expect(await sent(api, '/tasks/send', sendBody(''))).toMatchObject({ error: 'MODEL_FAILED' })
-    await using closed = await stage({ shared: { ensembles: [] } })
+    await using closed = await openTasksServer({ shared: { ensembles: [] } })
     expect(await sent(closed, '/tasks/send', sendBody('x'))).toMatchObject({ http: 503 })
   })
 
   it('[O2] under an idempotency key is one run, also when its id was chosen; another is refused', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     for (const params of [{}, { id: 'chosen' }]) {
       const headers = { 'idempotency-key': `key-${JSON.stringify(params).length}` }
       const send = (text: string) => sent(api, '/tasks/send', sendBody(text, params), headers)
@@ -331,7 +331,7 @@ describe('a key', () => {
       key('controller', ['runs:write', 'runs:control']),
       key('reviewer', ['runs:write', 'runs:read', 'reviews:decide']),
     ]
-    await using api = await stage({ apiKeys })
+    await using api = await openTasksServer({ apiKeys })
     const result = async (who: string, path: string, body: unknown) =>
       (await sent(api, path, body, as(who)))['http']
     expect(await result('reader', '/tasks/send', sendBody('x'))).toBe(403)
@@ -355,7 +355,7 @@ describe('a key', () => {
 
   it('[O2] of another caller is no repetition, whatever its idempotency key', async () => {
     const apiKeys = [key('one', ['runs:write']), key('other', ['runs:write'])]
-    await using api = await stage({ apiKeys })
+    await using api = await openTasksServer({ apiKeys })
     const send = (who: string) =>
       sent(api, '/tasks/send', sendBody('x', { id: 'mine' }), {
         ...as(who),
@@ -368,7 +368,7 @@ describe('a key', () => {
 
   it('leaves its name in the audit trail, with the run', async () => {
     const apiKeys = [key('peer', ['runs:write', 'runs:control']), key('boss', ['admin'])]
-    await using api = await stage({ apiKeys })
+    await using api = await openTasksServer({ apiKeys })
     const { id } = await sent(api, '/tasks/send', sendBody('x'), as('peer'))
     await sent(api, '/tasks/cancel', { id }, as('peer'))
     const entries = async () => {
@@ -390,7 +390,7 @@ describe('the limits of a caller', () => {
 
   it('a deadline cancels the run, which says so', async () => {
     const clock = fakeClock()
-    await using api = await stage({ clock })
+    await using api = await openTasksServer({ clock })
     const body = within({ deadline_ms: 5_000 }, { id: 'late' })
     const answer = sent(api, '/agents/long/tasks/send', body)
     await expect.poll(() => api.runs.running, { timeout: 15_000 }).toBe(1)
@@ -408,7 +408,7 @@ describe('the limits of a caller', () => {
     [{ max_cost_usd: 1.5 * CALL_USD }, 'maxCostUsd is 0.375, used 0.5'],
     [{ max_tokens: 499_999 }, 'maxTokens is 499999, used 500000'],
   ])('%j is the budget of the run, which fails when it is used up', async (limits, message) => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     expect(await sent(api, '/agents/long/tasks/send', within(limits))).toMatchObject({
       http: 422,
       status: 'failed',
@@ -417,7 +417,7 @@ describe('the limits of a caller', () => {
   })
 
   it('that are reached and not passed cancel nothing', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     api.play()
     const limits = { max_cost_usd: 3 * CALL_USD, max_tokens: 750_000, deadline_ms: 60_000 }
     expect(await sent(api, '/agents/long/tasks/send', within(limits))).toMatchObject({
@@ -428,7 +428,7 @@ describe('the limits of a caller', () => {
 
 describe('a store that cannot be read', () => {
   it('[R2] gives the caller the id that it comes back with', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const { TuttiError } = await import('@tutti/core')
     const follow = api.runs.follow
     // oxlint-disable-next-line require-yield -- It never comes to it.

@@ -14,14 +14,14 @@ import {
   jamjetSync,
   rawRequest,
 } from './tasks-wire-jamjet.ts'
-import { CALL_USD, linesOf, sendBody, stage, type Stage } from './tasks-wire-stage.ts'
+import { CALL_USD, linesOf, sendBody, openTasksServer, type TasksServer } from './tasks-server.ts'
 
-async function isWaiting(api: Stage, runId: string): Promise<boolean> {
+async function isWaiting(api: TasksServer, runId: string): Promise<boolean> {
   const events = await api.runs.readEvents({ runId, from: 0, limit: 100 })
   return events.some((event) => event.type === 'task_started' && event.taskName === 'play')
 }
 
-async function endOf(api: Stage, runId: string): Promise<string | undefined> {
+async function endOf(api: TasksServer, runId: string): Promise<string | undefined> {
   for await (const events of api.runs.follow({ runId, from: 0 })) {
     const last = events.at(-1)
     if (last?.type === 'run_result') return last.status
@@ -31,7 +31,7 @@ async function endOf(api: Stage, runId: string): Promise<string | undefined> {
 
 describe('tasks/send, as JamJet sends it', () => {
   it('[R1] gives the result of the run, with what it cost', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const body = await jamjetSync(api.url, 'hello')
     const runId = await api.newest()
     expect(body).toEqual({
@@ -53,12 +53,12 @@ describe('tasks/send, as JamJet sends it', () => {
     ['a number', 5, '5'],
     ['a list', ['a', 1], '["a",1]'],
   ])('takes %s as input', async (_, input, heard) => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     expect(await jamjetSync(api.url, input)).toMatchObject({ output: `Heard ${heard}` })
   })
 
   it('needs no input where there is no variable, and names what is missing where there is', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     api.play()
     expect(await jamjetSync(api.agent('long'), {})).toMatchObject({ status: 'completed' })
     await expect(jamjetSync(api.url, {})).rejects.toThrow(
@@ -67,7 +67,7 @@ describe('tasks/send, as JamJet sends it', () => {
   })
 
   it('[R1] answers a failed run with 422, so that the node fails, and with the task', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const failure = await jamjetSync(api.agent('flop'), {}).then(
       () => 'a result',
       (error: Error) => error.message,
@@ -86,7 +86,7 @@ describe('tasks/send, as JamJet sends it', () => {
   })
 
   it('[R1] answers a run that was cancelled with 422 and what there was of it', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const sent = api.send('/agents/long/tasks/send', sendBody(''))
     await until('the task', async () => isWaiting(api, await api.newest()))
     const id = await api.newest()
@@ -102,13 +102,13 @@ describe('tasks/send, as JamJet sends it', () => {
   })
 
   it('a conversation stops at its first turn, as the status is `completed`', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const { turns, body } = await jamjetConversation(api.url, 'hello')
     expect([turns, body['output']]).toEqual([1, 'Heard hello'])
   })
 
   it('is what a client sends that writes its own bytes, and is answered with JSON of a known length', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const url = `${api.url}/tasks/send`
     const body = String.raw`{"jsonrpc":"2.0","method":"tasks/send","params":{"message":{"parts":[{"text":"{\"text\":\"é\"}"}]}}}`
     expect(jamjetBody('tasks/send', { text: 'é' })).toBe(body)
@@ -125,7 +125,7 @@ describe('tasks/send, as JamJet sends it', () => {
 
 describe('tasks/sendSubscribe, as JamJet sends it', () => {
   it('[R2] tells the id first, then what happens, and last the whole result', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const seen: unknown[] = []
     const { chunks, id } = await jamjetStream(
       api.agent('long'),
@@ -169,7 +169,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   })
 
   it('[R2] sends the first line before anything has happened', async () => {
-    await using api = await stage({ limits: { maxConcurrentRuns: 1 } })
+    await using api = await openTasksServer({ limits: { maxConcurrentRuns: 1 } })
     await api.runs.submit({ ensemble: 'long' })
     const first = Promise.withResolvers<unknown>()
     const stream = jamjetStream(api.agent('echo'), 'x', { onChunk: first.resolve })
@@ -179,7 +179,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   })
 
   it('the costs of its lines add up to what the run cost, once', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     api.play()
     const { cost, chunks, id = '' } = await jamjetStream(api.agent('long'), {})
     expect(cost).toBe(3 * CALL_USD)
@@ -193,7 +193,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   })
 
   it('[R4] a caller whose budget is over cancels in mid-stream, and the run stops', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const {
       reason,
       cost,
@@ -210,7 +210,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   })
 
   it('[R1] its last line says that the run failed, or was cancelled', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const failed = await jamjetStream(api.agent('flop'), {})
     expect(failed.chunks.at(-1)).toMatchObject({ status: 'failed', error: 'MODEL_FAILED' })
     expect(failed.chunks.map(({ type }) => type)).toContain('task_failed')
@@ -229,7 +229,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   })
 
   it('a refusal is an HTTP error, and no stream', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     await expect(jamjetStream(api.url, {})).rejects.toThrow('BAD_REQUEST')
     await expect(jamjetStream(api.agent('nobody'), {})).rejects.toThrow('NOT_FOUND')
   })
@@ -241,7 +241,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     '[N2] with a heartbeat of %i ms an empty line comes after %i ms',
     async (heartbeatMs, quietMs) => {
       const clock = fakeClock()
-      await using api = await stage({ clock, heartbeatMs })
+      await using api = await openTasksServer({ clock, heartbeatMs })
       let signs = 0
       const stream = jamjetStream(
         api.agent('long'),
@@ -270,7 +270,9 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   )
 
   it('many streams at once each tell of their own run, and all of it', async () => {
-    await using api = await stage({ limits: { maxConcurrentRuns: 4, maxQueuedRuns: 100 } })
+    await using api = await openTasksServer({
+      limits: { maxConcurrentRuns: 4, maxQueuedRuns: 100 },
+    })
     const streams = await Promise.all(
       Array.from({ length: 40 }, (_, index) => jamjetStream(api.url, `voice ${index}`)),
     )
@@ -284,7 +286,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   })
 
   it('[N1] a reader that does not read slows neither the run nor others', async () => {
-    await using api = await stage()
+    await using api = await openTasksServer()
     const url = `${api.agent('long')}/tasks/sendSubscribe`
     const { hostname, port } = new URL(url)
     const idle = connect(Number(port), hostname)
@@ -303,7 +305,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
 describe('a caller that goes away', () => {
   it('[R3] from tasks/send without having seen an id leaves a run that is cancelled after the grace', async () => {
     const clock = fakeClock()
-    await using api = await stage({ clock })
+    await using api = await openTasksServer({ clock })
     const gone = new AbortController()
     const sent = fetch(`${api.agent('long')}/tasks/send`, {
       method: 'POST',
@@ -326,7 +328,7 @@ describe('a caller that goes away', () => {
 
   it('[R3] a run that ends within the grace is kept as it ended', async () => {
     const clock = fakeClock()
-    await using api = await stage({ clock })
+    await using api = await openTasksServer({ clock })
     const gone = new AbortController()
     const { signal } = gone
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, signal }
@@ -348,7 +350,7 @@ describe('a caller that goes away', () => {
     ['an id of its own', {}, { id: 'my-task' }],
   ])('[R3] that sent %s can ask again, and finds its run', async (_, headers, params) => {
     const clock = fakeClock()
-    await using api = await stage({ clock })
+    await using api = await openTasksServer({ clock })
     const gone = new AbortController()
     const url = `${api.agent('long')}/tasks/send`
     const init = {
@@ -371,7 +373,7 @@ describe('a caller that goes away', () => {
 
   it('[R3] from a stream after its first line changes nothing: it has the id, and comes back with it', async () => {
     const clock = fakeClock()
-    await using api = await stage({ clock })
+    await using api = await openTasksServer({ clock })
     const url = `${api.agent('long')}/tasks/sendSubscribe`
     const { body, socket } = await rawRequest(
       url,
@@ -396,7 +398,7 @@ describe('a caller that goes away', () => {
 
   it('[R3] from a stream before its first line is one that never saw an id', async () => {
     const clock = fakeClock()
-    await using api = await stage({ clock })
+    await using api = await openTasksServer({ clock })
     const submit = api.runs.submit.bind(api.runs)
     const taken = Promise.withResolvers<string>()
     const gate = Promise.withResolvers<void>()
@@ -423,7 +425,7 @@ describe('a caller that goes away', () => {
 
   it('[R3] since the server is shut down leaves a run that is handed over, and not cancelled', async () => {
     const clock = fakeClock()
-    await using api = await stage({ clock })
+    await using api = await openTasksServer({ clock })
     const gone = new AbortController()
     const sent = fetch(`${api.agent('long')}/tasks/send`, {
       method: 'POST',

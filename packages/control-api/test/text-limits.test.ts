@@ -4,7 +4,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { connected } from './mcp-client.ts'
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 /** 4 kB of template and 4 kB of input make 4 MB of text. */
 const TEMPLATE = '{topic}'.repeat(1_000)
@@ -18,13 +18,13 @@ function essay() {
   })
 }
 
-const serve = (): Promise<Served> => served({ ensembles: [essay()] })
+const serve = (): Promise<TestServer> => openServer({ ensembles: [essay()] })
 
 const MESSAGE =
   'Cannot run "essay": description of task "write" with its inputs would have 4000006 bytes, ' +
   'at most 2000000 are allowed (maxTextBytes)'
 
-async function nothingIsStored(api: Served): Promise<void> {
+async function nothingIsStored(api: TestServer): Promise<void> {
   expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
 }
 

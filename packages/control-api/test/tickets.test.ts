@@ -4,7 +4,7 @@ import { apiKey } from '@tutti/control-api'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, served, type Served, type ServedOptions } from './served.ts'
+import { eventsOf, openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
 import type { Ticket } from '@tutti/protocol'
 
@@ -68,7 +68,10 @@ describe('a ticket', () => {
   it('does not outlive its key', async () => {
     const clock = fakeClock()
     const expiresAt = clock.now() + 1_000
-    await using api = await served({ clock, apiKeys: [apiKey(KEY, { name: 'page', expiresAt })] })
+    await using api = await openServer({
+      clock,
+      apiKeys: [apiKey(KEY, { name: 'page', expiresAt })],
+    })
     const { expiresAt: until } = await ticketOf(api)
     expect(Date.parse(until)).toBe(expiresAt)
   })
@@ -77,8 +80,8 @@ describe('a ticket', () => {
     const ticketSecret = TICKET_SECRET
     await using first = await servedWithKeys({ ticketSecret })
     await using second = await servedWithKeys({ ticketSecret })
-    await using changed = await served({ apiKeys: keys(OTHER), ticketSecret })
-    await using removed = await served({ apiKeys: keys().slice(1), ticketSecret })
+    await using changed = await openServer({ apiKeys: keys(OTHER), ticketSecret })
+    await using removed = await openServer({ apiKeys: keys().slice(1), ticketSecret })
     const { ticket } = await ticketOf(first)
     const statuses = [second, changed, removed].map(
       async (api) => (await api.get(`/api/runs/x/events?ticket=${ticket}`)).status,
@@ -171,25 +174,25 @@ describe('a ticket', () => {
   })
 
   it('is given and taken where no keys are set as well, so that no client needs to know', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const { ticket } = await ticketOf(api)
     await using socket = api.connect(`/ws?ticket=${ticket}`)
     await socket.next('hello')
   })
 })
 
-function servedWithKeys(options: ServedOptions = {}): Promise<Served> {
-  return served({ apiKeys: keys(), ...options })
+function servedWithKeys(options: TestServerOptions = {}): Promise<TestServer> {
+  return openServer({ apiKeys: keys(), ...options })
 }
 
-async function ticketOf(api: Served, key = KEY): Promise<Ticket> {
+async function ticketOf(api: TestServer, key = KEY): Promise<Ticket> {
   const headers = { authorization: `Bearer ${key}` }
   const response = await api.get('/api/tickets', { method: 'POST', headers })
   expect(response.status).toBe(201)
   return (await response.json()) as Ticket
 }
 
-async function submit(api: Served): Promise<string> {
+async function submit(api: TestServer): Promise<string> {
   const inputs = { composer: 'Bach', hall: 'A' }
   const response = await api.post('/api/runs', { inputs }, { authorization: `Bearer ${KEY}` })
   return ((await response.json()) as { runId: string }).runId

@@ -11,7 +11,7 @@ import {
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { served, type ServedOptions } from './served.ts'
+import { openServer, type TestServerOptions } from './open-server.ts'
 
 const calculator = defineTextTool({
   name: 'calculator',
@@ -76,11 +76,11 @@ const TOOLS: readonly AgentTool[] = [
   }),
 ]
 
-function desk(options: ServedOptions = {}) {
-  return served({ tools: toolCatalog(TOOLS), ...options })
+function desk(options: TestServerOptions = {}) {
+  return openServer({ tools: toolCatalog(TOOLS), ...options })
 }
 
-type Desk = Awaited<ReturnType<typeof served>>
+type Desk = Awaited<ReturnType<typeof openServer>>
 
 async function invoke(api: Desk, name: string, body: unknown): Promise<[number, unknown]> {
   const response = await api.post(`/api/tools/${name}/invoke`, body)

@@ -6,7 +6,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { served } from './served.ts'
+import { openServer } from './open-server.ts'
 
 import type { AddressInfo } from 'node:net'
 import type { Ensemble } from '@tutti/ensemble'
@@ -42,7 +42,7 @@ describe('a run', () => {
     ['has a trace of its own where the header is not as it should be', `00-${TRACE}-x-01`, false],
   ])('%s', async (_what, given, isIn) => {
     const { seen, ensembles } = watching()
-    await using api = await served({ ensembles })
+    await using api = await openServer({ ensembles })
     await api.post('/api/runs?wait=30', {}, { traceparent: given, tracestate })
     expect(seen[0]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/)
     expect(seen[0]?.includes(TRACE)).toBe(isIn)
@@ -54,7 +54,7 @@ describe('a run', () => {
 
   it('is in that of the message that asked for it', async () => {
     const { seen, ensembles } = watching()
-    await using api = await served({ ensembles })
+    await using api = await openServer({ ensembles })
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ type: 'run_request', traceContext: { traceparent, tracestate } })
@@ -66,7 +66,7 @@ describe('a run', () => {
 describe('a call of a tool by hand', () => {
   it('is in the trace of the request', async () => {
     const { seen, look, ensembles } = watching()
-    await using api = await served({ ensembles, tools: toolCatalog([look]) })
+    await using api = await openServer({ ensembles, tools: toolCatalog([look]) })
     const headers = { traceparent, tracestate }
     await api.post('/api/tools/look/invoke', { input: 'x' }, headers)
     expect(seen).toEqual(OF_TRACE)
@@ -88,7 +88,7 @@ describe('a webhook', () => {
     const { ensembles } = watching()
     const secret = `whsec_${btoa('x'.repeat(24))}`
     const webhooks = { ops: { url: `http://127.0.0.1:${port}`, secret } }
-    await using api = await served({ ensembles, webhooks })
+    await using api = await openServer({ ensembles, webhooks })
     const body = { runId: 'run-1', webhooks: ['ops'] }
     await api.post('/api/runs', body, { traceparent, tracestate })
     expect(await told.promise).toMatchObject({

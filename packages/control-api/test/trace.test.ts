@@ -2,10 +2,10 @@
 import { decode, ROUTES, type DagModel, type ExecutionTrace, type RunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, served } from './served.ts'
-import { studio, type Studio } from './studio.ts'
+import { eventsOf, openServer } from './open-server.ts'
+import { openRecordedServer, type RecordedServer } from './recorded-server.ts'
 
-async function traceOf(api: Pick<Studio, 'get'>, runId: string): Promise<ExecutionTrace> {
+async function traceOf(api: Pick<RecordedServer, 'get'>, runId: string): Promise<ExecutionTrace> {
   const response = await api.get(`/api/runs/${runId}/trace`)
   expect(response.status).toBe(200)
   const body: unknown = await response.json()
@@ -14,7 +14,7 @@ async function traceOf(api: Pick<Studio, 'get'>, runId: string): Promise<Executi
   return decoded.value
 }
 
-async function dagOf(api: Pick<Studio, 'get'>, runId: string): Promise<DagModel> {
+async function dagOf(api: Pick<RecordedServer, 'get'>, runId: string): Promise<DagModel> {
   const response = await api.get(`/api/runs/${runId}/dag`)
   expect(response.status).toBe(200)
   const decoded = decode(ROUTES.getRunDag.response, await response.json())
@@ -22,7 +22,7 @@ async function dagOf(api: Pick<Studio, 'get'>, runId: string): Promise<DagModel>
   return decoded.value
 }
 
-async function ended(api: Studio, body: object): Promise<string> {
+async function ended(api: RecordedServer, body: object): Promise<string> {
   const { runId } = (await (await api.post('/api/runs', body)).json()) as { runId: string }
   await eventsOf(await api.get(`/api/runs/${runId}/events`))
   return runId
@@ -33,7 +33,7 @@ const milliseconds = ({ startedAt, completedAt }: { startedAt: string; completed
 
 describe('the trace of a run', () => {
   it('[E1] has its tasks, turns, tool calls, prompts, numbers and cost', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const runId = await ended(api, {
       inputs: { topic: 'AI' },
       tags: { by: 'me' },
@@ -116,7 +116,7 @@ describe('the trace of a run', () => {
     ['DETAILED', 'FULL', true, true],
     ['FULL', 'FULL', true, true],
   ] as const)('[E1] at %s tells as much as that', async (captureMode, told, messages, inputs) => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const runId = await ended(api, { inputs: { topic: 'AI' }, options: { captureMode } })
     const trace = await traceOf(api, runId)
     expect(trace.captureMode).toBe(told)
@@ -129,7 +129,7 @@ describe('the trace of a run', () => {
   })
 
   it('[E2] has the tasks that a manager delegates inside its delegations and at top level, before the manager', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const runId = await ended(api, {
       tasks: [
         { name: 'a', description: 'Research a' },
@@ -174,7 +174,7 @@ describe('the trace of a run', () => {
   })
 
   it('[E2] has every attempt, and the errors', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const runId = await ended(api, {
       tasks: [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }],
     })
@@ -189,7 +189,7 @@ describe('the trace of a run', () => {
   })
 
   it('[E3] that goes on, or waits, is told as far as it is', async () => {
-    await using api = await served({ limits: { maxConcurrentRuns: 1 } })
+    await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     const [runId, waiting] = [await api.submit(), await api.submit()]
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
       const calls = batch.some(
@@ -209,13 +209,13 @@ describe('the trace of a run', () => {
   })
 
   it('[E4] has nothing of what is done by code', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const trace = await traceOf(api, await ended(api, { ensemble: 'archive' }))
     expect(trace).toMatchObject({ taskTraces: [], metadata: { status: 'COMPLETED' } })
   })
 
   it('has spans that lie in one another, and none that ends before it begins', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
     for (const task of trace.taskTraces) {
       expect(milliseconds(task)).toBeGreaterThanOrEqual(0)
@@ -233,7 +233,7 @@ describe('the trace of a run', () => {
   })
 
   it('has the instants that the events say', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const runId = await ended(api, { inputs: { topic: 'AI' } })
     const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
     const turns = (await traceOf(api, runId)).taskTraces.flatMap((task) => task.llmInteractions)
@@ -254,7 +254,7 @@ describe('the trace of a run', () => {
   })
 
   it('[E5] has a list of tool calls in every message and a value, or null, in every output', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
     const turns = trace.taskTraces.flatMap(({ llmInteractions }) => llmInteractions)
     const messages = turns.flatMap((turn) => turn.messages)
@@ -266,7 +266,7 @@ describe('the trace of a run', () => {
   })
 
   it('of an unknown run is refused with 404', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const response = await api.get('/api/runs/run-none/trace')
     expect([response.status, await response.json()]).toMatchObject([
       404,
@@ -277,7 +277,7 @@ describe('the trace of a run', () => {
 
 describe('the task graph of a run', () => {
   it('has the tasks as they ran, with their dependencies, levels and longest chain', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const runId = await ended(api, { inputs: { topic: 'AI' } })
     const dag = await dagOf(api, runId)
     const { agents, taskTraces } = await traceOf(api, runId)
@@ -300,7 +300,7 @@ describe('the task graph of a run', () => {
   })
 
   it('of an unknown run is refused with 404', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const response = await api.get('/api/runs/run-none/dag')
     expect([response.status, await response.json()]).toMatchObject([
       404,

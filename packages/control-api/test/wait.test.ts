@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
 
-import { eventsOf, served } from './served.ts'
-import { studio } from './studio.ts'
+import { eventsOf, openServer } from './open-server.ts'
+import { openRecordedServer } from './recorded-server.ts'
 
 /** A time that nothing else takes. */
 const WAIT_MS = 599_000
@@ -34,7 +34,7 @@ function countingClock() {
 
 describe('a submission that waits', () => {
   it('is answered with 200 and the run in detail when it ends in time', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const response = await api.post('/api/runs?wait=60', { inputs: { topic: 'AI' } })
     const body: unknown = await response.json()
     expect(response.status).toBe(200)
@@ -45,7 +45,7 @@ describe('a submission that waits', () => {
   })
 
   it('is answered with 200 for a run that fails, too', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const tasks = [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }]
     const response = await api.post('/api/runs?wait=60', { tasks })
     expect([response.status, await response.json()]).toMatchObject([200, { status: 'FAILED' }])
@@ -53,7 +53,7 @@ describe('a submission that waits', () => {
 
   it('is answered with 202 when its time is over, and the run goes on', async () => {
     const clock = countingClock()
-    await using api = await served({ clock })
+    await using api = await openServer({ clock })
     const answering = api.post('/api/runs?wait=599', BODY)
     await until('the timers of the wait', () => clock.waiting() === 1)
     await clock.advance(WAIT_MS)
@@ -70,7 +70,7 @@ describe('a submission that waits', () => {
 
   it('whose caller leaves goes on, and nothing of the waiting is left', async () => {
     const clock = countingClock()
-    await using api = await served({ clock })
+    await using api = await openServer({ clock })
     const leaving = new AbortController()
     const answering = api.get('/api/runs?wait=599', {
       method: 'POST',
@@ -90,7 +90,7 @@ describe('a submission that waits', () => {
 
   it('is answered with 202 when the run is deleted meanwhile', async () => {
     const clock = countingClock()
-    await using api = await served({ clock })
+    await using api = await openServer({ clock })
     const answering = api.post('/api/runs?wait=599', { ...BODY, runId: 'mine' })
     await until('the timers of the wait', () => clock.waiting() === 1)
     expect((await api.get('/api/runs/mine', { method: 'DELETE' })).status).toBe(204)
@@ -101,7 +101,7 @@ describe('a submission that waits', () => {
   })
 
   it('under an idempotency key is answered with the run that it was, ended or not', async () => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const submit = () =>
       api.post('/api/runs?wait=60', { inputs: { topic: 'AI' } }, { 'idempotency-key': 'k' })
     const first = await (await submit()).json()
@@ -111,7 +111,7 @@ describe('a submission that waits', () => {
   })
 
   it.each(['-1', '601', '1.5', 'x', ''])('for %j seconds is refused', async (wait) => {
-    await using api = await studio()
+    await using api = await openRecordedServer()
     const response = await api.post(`/api/runs?wait=${wait}`, { inputs: { topic: 'AI' } })
     expect([response.status, await response.json()]).toMatchObject([
       400,

@@ -6,7 +6,7 @@ import { RunService, type RunServiceOptions } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { STORES } from './orchestra.ts'
+import { STORES } from './long-run-server.ts'
 
 import type { PendingReview, ReviewList, RunDetail } from '@tutti/protocol'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { served, type Served } from './served.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 let home: string
 let workspace: string
@@ -29,7 +29,7 @@ afterAll(() => {
   rmSync(home, { recursive: true })
 })
 
-async function refusal(api: Served, path: string): Promise<readonly [number, unknown]> {
+async function refusal(api: TestServer, path: string): Promise<readonly [number, unknown]> {
   const response = await api.get(path)
   const text = await response.text()
   expect(text).not.toContain('SECRET')
@@ -38,7 +38,7 @@ async function refusal(api: Served, path: string): Promise<readonly [number, unk
 }
 
 /** The status line of a request whose target is sent as it is, with nothing made of it by a client. */
-function rawStatus(api: Served, target: string): Promise<string> {
+function rawStatus(api: TestServer, target: string): Promise<string> {
   const { hostname, port } = new URL(api.url)
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => {
@@ -57,14 +57,14 @@ function rawStatus(api: Served, target: string): Promise<string> {
 }
 
 /** Where the routes are: on their own, and under the address of the socket of one run. */
-const BASES: readonly [string, (api: Served) => Promise<string>][] = [
+const BASES: readonly [string, (api: TestServer) => Promise<string>][] = [
   ['/api/workspace', () => Promise.resolve('/api/workspace')],
   ['/runs/{runId}/api/workspace', async (api) => `/runs/${await api.submit()}/api/workspace`],
 ]
 
 describe.each(BASES)('%s', (_title, baseOf) => {
   it('lists a directory as a bare array, directories first', async () => {
-    await using api = await served({ workspace })
+    await using api = await openServer({ workspace })
     const base = await baseOf(api)
     for (const query of ['', '?path=', '?path=.']) {
       const entries: unknown = await (await api.get(`${base}/files${query}`)).json()
@@ -83,7 +83,7 @@ describe.each(BASES)('%s', (_title, baseOf) => {
   })
 
   it('sends a file as plain text in UTF-8, whatever it is called', async () => {
-    await using api = await served({ workspace })
+    await using api = await openServer({ workspace })
     const base = await baseOf(api)
     for (const [path, text] of [
       ['gr%C3%B6%C3%9Fe.md', '# Größe\n'],
@@ -121,20 +121,20 @@ describe.each(BASES)('%s', (_title, baseOf) => {
     ['files?path=%2F', 403, 'FORBIDDEN'],
     ['files?dir=docs', 400, 'BAD_REQUEST'],
   ])('answers %s with %i', async (query, status, code) => {
-    await using api = await served({ workspace })
+    await using api = await openServer({ workspace })
     expect(await refusal(api, `${await baseOf(api)}/${query}`)).toEqual([status, code])
     expect(api.errors).toEqual([])
   })
 
   it('says that there is no workspace', async () => {
-    await using api = await served()
+    await using api = await openServer()
     const base = await baseOf(api)
     expect(await refusal(api, `${base}/files`)).toEqual([503, 'NOT_CONFIGURED'])
     expect(await refusal(api, `${base}/file?path=a`)).toEqual([503, 'NOT_CONFIGURED'])
   })
 
   it('does nothing of the sort when the path of the request itself goes up', async () => {
-    await using api = await served({ workspace })
+    await using api = await openServer({ workspace })
     const base = await baseOf(api)
     for (const target of [
       `${base}/../../secret.txt`,
@@ -150,7 +150,7 @@ describe.each(BASES)('%s', (_title, baseOf) => {
 })
 
 it('an unknown run has no workspace', async () => {
-  await using api = await served({ workspace })
+  await using api = await openServer({ workspace })
   expect(await refusal(api, '/runs/run-none/api/workspace/files')).toEqual([404, 'RUN_NOT_FOUND'])
   expect(await refusal(api, '/runs/run-none/api/workspace/file?path=docs/a.txt')).toEqual([
     404,
@@ -161,7 +161,7 @@ it('an unknown run has no workspace', async () => {
 it('a workspace that is gone while the server runs has nothing', async () => {
   const gone = join(home, 'gone')
   mkdirSync(gone)
-  await using api = await served({ workspace: gone })
+  await using api = await openServer({ workspace: gone })
   rmSync(gone, { recursive: true })
   expect(await refusal(api, '/api/workspace/files')).toEqual([404, 'NOT_FOUND'])
   expect(await refusal(api, '/api/workspace/file?path=a')).toEqual([404, 'NOT_FOUND'])
@@ -172,7 +172,7 @@ it.each([
   ['/none/of/this', 'ENOENT'],
   ['/etc/hostname', 'is no directory'],
 ])('a server does not start with the workspace "%s"', async (directory, why) => {
-  await expect(served({ workspace: directory })).rejects.toMatchObject({
+  await expect(openServer({ workspace: directory })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining(why),
   })

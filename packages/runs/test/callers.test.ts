@@ -6,7 +6,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
-import { PLACES } from './places.ts'
+import { STORES } from './stores.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const traceparent = `00-${TRACE}-b7ad6b7169203331-01`
@@ -43,7 +43,7 @@ function service(
   return new RunService(storage, [ensemble({ name: 'watch', tasks: [watch], model })], options)
 }
 
-describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
+describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
   it('a run is in the trace, and has the budget, of whoever asked for it, also in another process', async () => {
     await using where = await place()
     const asking = service(await where.open())

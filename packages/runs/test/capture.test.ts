@@ -8,7 +8,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
-import { temporaryDirectory } from './band.ts'
+import { temporaryDirectory } from './waiting-ensemble.ts'
 
 import type { CaptureMode } from '@tutti/protocol'
 

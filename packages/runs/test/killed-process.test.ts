@@ -11,7 +11,7 @@ import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
-import { temporaryDirectory } from './band.ts'
+import { temporaryDirectory } from './waiting-ensemble.ts'
 
 const PROCESS = fileURLToPath(new URL('fixtures/killed-process.ts', import.meta.url))
 

@@ -4,7 +4,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { allEvents, serve, temporaryDirectory } from './band.ts'
+import { allEvents, openRuns, temporaryDirectory } from './waiting-ensemble.ts'
 
 import type { RunServiceOptions } from '@tutti/runs'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -28,7 +28,7 @@ async function eventsOf(
   const first = task({ name: 'first', description: 'Go first', handler: () => 'made first' })
   const story = task({ name: 'story', description: 'Tell', tools: [read], context: [first] })
   const team = ensemble({ name: 'team', tasks: [first, story], model, workflow: 'SEQUENTIAL' })
-  const service = await serve(directory.path, [team], limits)
+  const service = await openRuns(directory.path, [team], limits)
   const { runId } = await service.submit({ inputs: {} })
   const events = await allEvents(service, runId)
   await service.close({ drainTimeoutMs: 1_000 })

@@ -5,7 +5,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
-import { PLACES } from './places.ts'
+import { STORES } from './stores.ts'
 
 const REFLECTION = 'OBSERVATIONS:\n- It rambles\nSUGGESTIONS:\n- Name three sources'
 
@@ -32,7 +32,7 @@ async function complete(runs: RunService, topic: string): Promise<void> {
   await until('it is done', async () => (await runs.record(runId))?.status === 'COMPLETED')
 }
 
-describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
+describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
   it('a run is shown what runs of an earlier process remembered and learned', async () => {
     await using where = await place()
     const earlier: string[] = []

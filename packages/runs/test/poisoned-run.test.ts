@@ -8,7 +8,7 @@ import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
-import { allEvents, band, started, temporaryDirectory } from './band.ts'
+import { allEvents, waitingEnsemble, startRuns, temporaryDirectory } from './waiting-ensemble.ts'
 
 const BROKEN = '{"kind":"model_turn","reply":{"text":"cut o'
 
@@ -63,7 +63,7 @@ describe.each(Object.keys(PLACES))('a poisoned run, on the %s store', (kind) => 
     ['that are too large', HUGE, 'RUN_TOO_LARGE', /^Run run-bad has 20000\d\d bytes in the store/],
   ])('[X2] with steps %s fails alone, and the others complete', async (_, data, code, error) => {
     await using place = await (PLACES[kind] ?? expect.fail())()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     play()
     {
       await using storage = await place.open()
@@ -73,7 +73,9 @@ describe.each(Object.keys(PLACES))('a poisoned run, on the %s store', (kind) => 
       }
     }
     await place.addStep('run-bad', data)
-    const service = await started(await place.open(), [ensemble], { maxStoredRunBytes: 1_000_000 })
+    const service = await startRuns(await place.open(), [ensemble], {
+      maxStoredRunBytes: 1_000_000,
+    })
     expect((await allEvents(service, 'run-bad')).at(-1)).toMatchObject({
       type: 'run_result',
       status: 'FAILED',

@@ -7,8 +7,8 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
-import { allEvents } from './band.ts'
-import { PLACES } from './places.ts'
+import { allEvents } from './waiting-ensemble.ts'
+import { STORES } from './stores.ts'
 
 import type { RunServiceOptions } from '@tutti/runs'
 
@@ -88,7 +88,7 @@ const LEVEL_2: RequestedRun = {
   },
 }
 
-describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
+describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
   it.each([
     ['level 2', LEVEL_2],
     ['level 3', LEVEL_3],

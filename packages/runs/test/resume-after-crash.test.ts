@@ -5,7 +5,7 @@ import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { allEvents, temporaryDirectory } from './band.ts'
+import { allEvents, temporaryDirectory } from './waiting-ensemble.ts'
 import { storageOver } from './storage-over.ts'
 
 const RUN_ID = 'run-1'

@@ -3,17 +3,17 @@ import { RunService, type RunServiceOptions } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
-import { allEvents } from './band.ts'
-import { desk, type Desk } from './desk.ts'
-import { PLACES, type Place } from './places.ts'
+import { allEvents } from './waiting-ensemble.ts'
+import { reviewedEnsemble, type ReviewedEnsemble } from './reviewed-ensemble.ts'
+import { STORES, type TestStore } from './stores.ts'
 
 import type { ReviewAnswer } from '@tutti/ensemble'
 
 const SOON = { parkAfterMs: 20, pollMs: 50 } as const
 
 async function open(
-  place: Place,
-  { ensemble, models }: Desk,
+  place: TestStore,
+  { ensemble, models }: ReviewedEnsemble,
   options: RunServiceOptions = {},
 ): Promise<RunService> {
   const service = new RunService(await place.open(), [ensemble], { ...SOON, models, ...options })
@@ -31,10 +31,10 @@ async function parked(service: RunService, runId = 'run-1'): Promise<string> {
 
 const close = { drainTimeoutMs: 1_000 }
 
-describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kind, make) => {
+describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kind, make) => {
   it('[X5] is parked: it holds no process, and its review says what is asked', async () => {
     await using place = await make()
-    const service = await open(place, desk())
+    const service = await open(place, reviewedEnsemble())
     const reviewId = await parked(service)
     expect(service.running).toBe(0)
     expect(await service.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 1 })
@@ -52,11 +52,11 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
 
   it('[X1] [W5] goes on where it was when it is decided after a restart of everything', async () => {
     await using place = await make()
-    const before = desk()
+    const before = reviewedEnsemble()
     const first = await open(place, before)
     const reviewId = await parked(first)
     await first.close(close)
-    const after = desk()
+    const after = reviewedEnsemble()
     const second = await open(place, after)
     expect((await second.get('run-1'))?.run.status).toBe('WAITING_REVIEW')
     await decide(second, reviewId, { action: 'CONTINUE', decidedBy: 'ann' })
@@ -79,17 +79,17 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
 
   it('[W6] is decided by a process that executes nothing, and goes on when one comes', async () => {
     await using place = await make()
-    const first = await open(place, desk())
+    const first = await open(place, reviewedEnsemble())
     const reviewId = await parked(first)
     await first.close(close)
-    const api = await open(place, desk(), { executes: false })
+    const api = await open(place, reviewedEnsemble(), { executes: false })
     await decide(api, reviewId, { action: 'EDIT', text: 'better' })
     await expect(decide(api, reviewId, { action: 'CONTINUE' })).rejects.toMatchObject({
       code: 'REVIEW_RESOLVED',
     })
     expect(await api.load()).toEqual({ running: 0, queued: 1, waiting: 0, parked: 0 })
     await api.close(close)
-    const worker = await open(place, desk())
+    const worker = await open(place, reviewedEnsemble())
     expect((await allEvents(worker, 'run-1')).at(-1)).toMatchObject({
       status: 'COMPLETED',
       outputs: [
@@ -103,7 +103,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
 
   it('[S4] [Q2] is cancelled at once', async () => {
     await using place = await make()
-    const service = await open(place, desk(), { maxConcurrentRuns: 1 })
+    const service = await open(place, reviewedEnsemble(), { maxConcurrentRuns: 1 })
     await parked(service)
     expect(await cancel(service, 'run-1')).toBe('CANCELLED')
     const events = await allEvents(service, 'run-1')
@@ -118,7 +118,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     ['REJECT', { action: 'REJECT', feedback: 'Be kind' }, { status: 'COMPLETED' }],
   ])('%s does what it does to a run in memory', async (action, decision, result) => {
     await using place = await make()
-    const { model, ...rest } = desk()
+    const { model, ...rest } = reviewedEnsemble()
     const service = await open(place, { model, ...rest })
     const reviewId = await parked(service)
     await decide(service, reviewId, decision)
@@ -137,7 +137,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
 
   it('[W6] a decision that does not fit is refused, and the review stays open', async () => {
     await using place = await make()
-    const service = await open(place, desk())
+    const service = await open(place, reviewedEnsemble())
     const reviewId = await parked(service)
     // NOTE: what a careless caller may send.
     const wrong = { action: 'EDIT', input: {} } as unknown as ReviewAnswer
@@ -155,10 +155,10 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
   it('keeps its time limit while nobody has it, also over a restart', async () => {
     await using place = await make()
     const review = { timeoutMs: 1_500, onTimeout: 'CONTINUE' } as const
-    const first = await open(place, desk({ review }))
+    const first = await open(place, reviewedEnsemble({ review }))
     await parked(first)
     await first.close(close)
-    const second = await open(place, desk({ review }))
+    const second = await open(place, reviewedEnsemble({ review }))
     const events = await allEvents(second, 'run-1')
     expect(events.find(({ type }) => type === 'review_timed_out')).toMatchObject({
       action: 'CONTINUE',
@@ -169,13 +169,13 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
 
   it('a tool that waits for approval is called once, after it was approved', async () => {
     await using place = await make()
-    const before = desk({ review: false, approval: true })
+    const before = reviewedEnsemble({ review: false, approval: true })
     const first = await open(place, before)
     const reviewId = await parked(first)
     const [review] = await first.openReviews()
     expect(review?.request).toMatchObject({ timing: 'DURING_EXECUTION', toolName: 'mail' })
     await first.close(close)
-    const after = desk({ review: false, approval: true })
+    const after = reviewedEnsemble({ review: false, approval: true })
     const second = await open(place, after)
     await expect(
       decide(second, reviewId, { action: 'EDIT', input: { text: 'bye', other: 2 } }),
@@ -187,7 +187,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
 
   it('[W6] a switch of the model and a directive reach it as well', async () => {
     await using place = await make()
-    const mine = desk()
+    const mine = reviewedEnsemble()
     const service = await open(place, mine)
     const reviewId = await parked(service)
     await expect(switchModel(service, 'run-1', 'none')).rejects.toMatchObject({

@@ -4,7 +4,13 @@ import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it, vi } from 'vitest'
 
-import { allEvents, band, serve, started, temporaryDirectory } from './band.ts'
+import {
+  allEvents,
+  waitingEnsemble,
+  openRuns,
+  startRuns,
+  temporaryDirectory,
+} from './waiting-ensemble.ts'
 import { storageOver } from './storage-over.ts'
 
 const INPUTS = { topic: 'Bach' }
@@ -12,9 +18,9 @@ const INPUTS = { topic: 'Bach' }
 describe('a submitted run', () => {
   it('[S1] is durable when it is answered, runs, and ends with one terminal event', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     play()
-    const service = await serve(directory.path, [ensemble])
+    const service = await openRuns(directory.path, [ensemble])
     const { runId, status, lastSeq } = await service.submit({ inputs: INPUTS, tags: { by: 'me' } })
     expect([status, lastSeq]).toEqual(['ACCEPTED', 0])
     expect((await service.get(runId))?.run).toMatchObject({ ensemble: 'band', tags: { by: 'me' } })
@@ -31,8 +37,8 @@ describe('a submitted run', () => {
 
   it('is refused with every missing input, and nothing is kept', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, model } = band()
-    const service = await serve(directory.path, [ensemble])
+    const { ensemble, model } = waitingEnsemble()
+    const service = await openRuns(directory.path, [ensemble])
     await expect(service.submit({ inputs: { other: 'x' } })).rejects.toMatchObject({
       code: 'INPUT_MISSING',
       details: { missing: ['topic'] },
@@ -44,9 +50,9 @@ describe('a submitted run', () => {
 
   it('chooses its ensemble by name, and an unknown name lists the known ones', async () => {
     using directory = temporaryDirectory()
-    const [first, second] = [band(), band({ name: 'choir' })]
+    const [first, second] = [waitingEnsemble(), waitingEnsemble({ name: 'choir' })]
     second.play()
-    const service = await serve(directory.path, [first.ensemble, second.ensemble])
+    const service = await openRuns(directory.path, [first.ensemble, second.ensemble])
     const { runId } = await service.submit({ ensemble: 'choir', inputs: INPUTS })
     await allEvents(service, runId)
     expect((await service.get(runId))?.run.ensemble).toBe('choir')
@@ -59,9 +65,9 @@ describe('a submitted run', () => {
 
   it('keeps the id its client chose, once', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     play()
-    const service = await serve(directory.path, [ensemble])
+    const service = await openRuns(directory.path, [ensemble])
     await service.submit({ runId: 'mine', inputs: INPUTS })
     await expect(service.submit({ runId: 'mine', inputs: INPUTS })).rejects.toMatchObject({
       code: 'RUN_EXISTS',
@@ -72,9 +78,9 @@ describe('a submitted run', () => {
 
   it('is not disturbed by a reader that throws', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     play()
-    const service = await serve(directory.path, [ensemble])
+    const service = await openRuns(directory.path, [ensemble])
     service.listenToAll(() => {
       throw new Error('bad reader')
     })
@@ -87,9 +93,9 @@ describe('a submitted run', () => {
 describe('the queue', () => {
   it('[S2] [Q1] runs so many at once, keeps so many waiting in order, and refuses more', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play, waiting } = band()
+    const { ensemble, play, waiting } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 2, maxQueuedRuns: 1 }
-    const service = await serve(directory.path, [ensemble], limits)
+    const service = await openRuns(directory.path, [ensemble], limits)
     const ids = ['r-1', 'r-2', 'r-3']
     for (const runId of ids) await service.submit({ runId, inputs: INPUTS })
     await waiting(2)
@@ -110,9 +116,9 @@ describe('the queue', () => {
 
   it('keeps its bound against submits that come at the same moment', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 2 }
-    const service = await serve(directory.path, [ensemble], limits)
+    const service = await openRuns(directory.path, [ensemble], limits)
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, () => service.submit({ inputs: INPUTS })),
     )
@@ -125,8 +131,8 @@ describe('the queue', () => {
 describe('cancel', () => {
   it('[S4] [Q2] ends a running run when its work has stopped, and keeps what was completed', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, waiting } = band()
-    const service = await serve(directory.path, [ensemble])
+    const { ensemble, waiting } = waitingEnsemble()
+    const service = await openRuns(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     expect(await cancel(service, runId)).toBe('CANCELLING')
@@ -144,9 +150,9 @@ describe('cancel', () => {
 
   it('[S4] says CANCELLING as long as a tool that ignores its signal goes on', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, waiting } = band({ obedient: false })
+    const { ensemble, waiting } = waitingEnsemble({ obedient: false })
     const clock = fakeClock()
-    const service = await serve(directory.path, [ensemble], { clock })
+    const service = await openRuns(directory.path, [ensemble], { clock })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await cancel(service, runId)
@@ -165,8 +171,8 @@ describe('cancel', () => {
 
   it('[S4] at a boundary lets the running task finish and starts no other', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play, waiting } = band({ encore: true })
-    const service = await serve(directory.path, [ensemble])
+    const { ensemble, play, waiting } = waitingEnsemble({ encore: true })
+    const service = await openRuns(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     expect(await cancel(service, runId, { mode: 'boundary' })).toBe('CANCELLING')
@@ -188,8 +194,8 @@ describe('cancel', () => {
 
   it('[S4] at a boundary is COMPLETED when nothing was left to start', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play, waiting } = band()
-    const service = await serve(directory.path, [ensemble])
+    const { ensemble, play, waiting } = waitingEnsemble()
+    const service = await openRuns(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await cancel(service, runId, { mode: 'boundary' })
@@ -200,8 +206,8 @@ describe('cancel', () => {
 
   it('asked again for an abort stops what a boundary let finish', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, waiting } = band({ encore: true })
-    const service = await serve(directory.path, [ensemble])
+    const { ensemble, waiting } = waitingEnsemble({ encore: true })
+    const service = await openRuns(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await cancel(service, runId, { mode: 'boundary' })
@@ -216,10 +222,10 @@ describe('cancel', () => {
 
   it('is durable when it is answered', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, waiting } = band({ obedient: false })
+    const { ensemble, waiting } = waitingEnsemble({ obedient: false })
     const storage = sqliteRunStorage(directory.path)
     const clock = fakeClock()
-    const service = await started(storage, [ensemble], { clock })
+    const service = await startRuns(storage, [ensemble], { clock })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await cancel(service, runId)
@@ -234,8 +240,8 @@ describe('cancel', () => {
 
   it('that comes with the submit ends the run as well, however far it is', async () => {
     using directory = temporaryDirectory()
-    const { ensemble } = band()
-    const service = await serve(directory.path, [ensemble])
+    const { ensemble } = waitingEnsemble()
+    const service = await openRuns(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await cancel(service, runId)
     expect((await allEvents(service, runId)).at(-1)).toMatchObject({ status: 'CANCELLED' })
@@ -244,10 +250,10 @@ describe('cancel', () => {
 
   it('is refused while the end of the run is being written, with how it ended', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     play()
     const { storage, writing, goOn } = heldAtTheEnd(sqliteRunStorage(directory.path))
-    const service = await started(storage, [ensemble])
+    const service = await startRuns(storage, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await writing
     const refused = expect(cancel(service, runId)).rejects.toMatchObject({
@@ -265,8 +271,8 @@ describe('cancel', () => {
 
   it('[Q2] ends a waiting run at once; it never begins', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play, waiting, model } = band()
-    const service = await serve(directory.path, [ensemble], { maxConcurrentRuns: 1 })
+    const { ensemble, play, waiting, model } = waitingEnsemble()
+    const service = await openRuns(directory.path, [ensemble], { maxConcurrentRuns: 1 })
     const first = await service.submit({ inputs: INPUTS })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
@@ -290,9 +296,9 @@ describe('cancel', () => {
 
   it('refuses runs that have ended or are unknown', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     play()
-    const service = await serve(directory.path, [ensemble])
+    const service = await openRuns(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await allEvents(service, runId)
     await expect(cancel(service, runId)).rejects.toMatchObject({
@@ -307,13 +313,13 @@ describe('cancel', () => {
 describe('a run that was cut off', () => {
   it('[S3] [S5] [X1] goes on after its last completed step, under a new epoch', async () => {
     using directory = temporaryDirectory()
-    const before = band()
-    const first = await serve(directory.path, [before.ensemble])
+    const before = waitingEnsemble()
+    const first = await openRuns(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
 
-    const after = band()
+    const after = waitingEnsemble()
     after.play()
     const second = new RunService(sqliteRunStorage(directory.path), [after.ensemble])
     expect(await second.start()).toEqual([runId])
@@ -345,12 +351,12 @@ describe('a run that was cut off', () => {
 
   it('[S3] takes up those that waited, too, oldest first', async () => {
     using directory = temporaryDirectory()
-    const before = band()
-    const first = await serve(directory.path, [before.ensemble], { maxConcurrentRuns: 1 })
+    const before = waitingEnsemble()
+    const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 1 })
     for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
-    const after = band()
+    const after = waitingEnsemble()
     after.play()
     const storage = sqliteRunStorage(directory.path)
     const second = new RunService(storage, [after.ensemble], { maxConcurrentRuns: 1 })
@@ -363,12 +369,12 @@ describe('a run that was cut off', () => {
 
   it('[X2] ends FAILED with the reason when its ensemble is gone', async () => {
     using directory = temporaryDirectory()
-    const before = band()
-    const first = await serve(directory.path, [before.ensemble])
+    const before = waitingEnsemble()
+    const first = await openRuns(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
-    const second = await serve(directory.path, [band({ name: 'choir' }).ensemble])
+    const second = await openRuns(directory.path, [waitingEnsemble({ name: 'choir' }).ensemble])
     expect((await allEvents(second, runId)).at(-1)).toMatchObject({
       status: 'FAILED',
       error: 'Ensemble "band" is not registered any more',
@@ -378,9 +384,9 @@ describe('a run that was cut off', () => {
 
   it('[Q3] is cancelled when it was being cancelled', async () => {
     using directory = temporaryDirectory()
-    const before = band({ obedient: false })
+    const before = waitingEnsemble({ obedient: false })
     const clock = fakeClock()
-    const first = await serve(directory.path, [before.ensemble], { clock })
+    const first = await openRuns(directory.path, [before.ensemble], { clock })
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await cancel(first, runId)
@@ -389,8 +395,8 @@ describe('a run that was cut off', () => {
     await clock.advance(5_000)
     await closed
 
-    const after = band()
-    const second = await serve(directory.path, [after.ensemble])
+    const after = waitingEnsemble()
+    const second = await openRuns(directory.path, [after.ensemble])
     expect((await allEvents(second, runId)).at(-1)).toMatchObject({
       status: 'CANCELLED',
       outputs: [{ taskName: 'tune' }],
@@ -401,14 +407,14 @@ describe('a run that was cut off', () => {
 
   it('[Q3] only finishes what ran when it was to stop at the next task', async () => {
     using directory = temporaryDirectory()
-    const before = band({ encore: true })
-    const first = await serve(directory.path, [before.ensemble])
+    const before = waitingEnsemble({ encore: true })
+    const first = await openRuns(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await cancel(first, runId, { mode: 'boundary' })
     await first.close({ drainTimeoutMs: 0 })
-    const after = band({ encore: true })
-    const second = await serve(directory.path, [after.ensemble])
+    const after = waitingEnsemble({ encore: true })
+    const second = await openRuns(directory.path, [after.ensemble])
     for await (const batch of second.follow({ runId, from: 0 })) {
       if (batch.some(({ type }) => type === 'run_resumed')) break
     }
@@ -430,13 +436,13 @@ describe('a run that was cut off', () => {
 
   it('[Q2] that waits for its turn again is cancelled at once, and keeps what it has', async () => {
     using directory = temporaryDirectory()
-    const before = band({ encore: true })
-    const first = await serve(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
+    const before = waitingEnsemble({ encore: true })
+    const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
     for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
     await before.waiting(2)
     await first.close({ drainTimeoutMs: 0 })
-    const after = band({ encore: true })
-    const second = await serve(directory.path, [after.ensemble], { maxConcurrentRuns: 1 })
+    const after = waitingEnsemble({ encore: true })
+    const second = await openRuns(directory.path, [after.ensemble], { maxConcurrentRuns: 1 })
     await after.waiting(1)
     expect(await cancel(second, 'r-2')).toBe('CANCELLED')
     const events = await allEvents(second, 'r-2')
@@ -457,13 +463,13 @@ describe('a run that was cut off', () => {
 
   it('[Q2] that waits for its turn again stays cancelled if its process dies before the end', async () => {
     using directory = temporaryDirectory()
-    const before = band()
-    const first = await serve(directory.path, [before.ensemble])
+    const before = waitingEnsemble()
+    const first = await openRuns(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
     const { storage, writing, goOn } = heldAtTheEnd(sqliteRunStorage(directory.path))
-    const second = new RunService(storage, [band().ensemble])
+    const second = new RunService(storage, [waitingEnsemble().ensemble])
     const cancelled = cancel(second, runId)
     await writing
     expect((await storage.runs.get(runId))?.status).toBe('CANCELLING')
@@ -475,8 +481,8 @@ describe('a run that was cut off', () => {
 
   it('[Q4] is left as it was at shutdown: no cancel, no end, no interrupted call', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, waiting } = band()
-    const service = await serve(directory.path, [ensemble])
+    const { ensemble, waiting } = waitingEnsemble()
+    const service = await openRuns(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await service.close({ drainTimeoutMs: 0 })
@@ -500,15 +506,15 @@ describe('a run that was cut off', () => {
 
   it('[Q4] keeps what happened in the very moment of the shutdown', async () => {
     using directory = temporaryDirectory()
-    const before = band()
-    const first = await serve(directory.path, [before.ensemble])
+    const before = waitingEnsemble()
+    const first = await openRuns(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     const closed = first.close({ drainTimeoutMs: 0 })
     before.play()
     await closed
-    const after = band()
-    const second = await serve(directory.path, [after.ensemble])
+    const after = waitingEnsemble()
+    const second = await openRuns(directory.path, [after.ensemble])
     const events = await allEvents(second, runId)
     expect(events.filter(({ type }) => type === 'tool_called')).toHaveLength(1)
     expect(events.filter(({ type }) => type === 'run_result')).toMatchObject([
@@ -519,13 +525,13 @@ describe('a run that was cut off', () => {
 
   it('[X2] [X4] keeps what was completed, and its reason, when it cannot go on', async () => {
     using directory = temporaryDirectory()
-    const before = band()
-    const first = await serve(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
+    const before = waitingEnsemble()
+    const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
     for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
     await before.waiting(2)
     await cancel(first, 'r-2', { mode: 'boundary' })
     await first.close({ drainTimeoutMs: 0 })
-    const second = await serve(directory.path, [band({ name: 'choir' }).ensemble])
+    const second = await openRuns(directory.path, [waitingEnsemble({ name: 'choir' }).ensemble])
     const outputs = [{ taskName: 'tune', output: 'tuned for Bach' }]
     const failed = (await allEvents(second, 'r-1')).at(-1)
     expect(failed).toMatchObject({ status: 'FAILED', code: 'CONFIG_INVALID', outputs })
@@ -538,9 +544,9 @@ describe('a run that was cut off', () => {
 
   it('[X3] an owner that lost its claim stops and writes nothing more', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play, waiting } = band()
+    const { ensemble, play, waiting } = waitingEnsemble()
     const storage = sqliteRunStorage(directory.path)
-    const service = await started(storage, [ensemble], { maxConcurrentRuns: 1 })
+    const service = await startRuns(storage, [ensemble], { maxConcurrentRuns: 1 })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await storage.queue.reclaimAll()
@@ -557,8 +563,8 @@ describe('a run that was cut off', () => {
 describe('close', () => {
   it('[S5] lets running runs end within the drain time, takes no new ones, and starts none', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play, waiting } = band()
-    const service = await serve(directory.path, [ensemble], { maxConcurrentRuns: 1 })
+    const { ensemble, play, waiting } = waitingEnsemble()
+    const service = await openRuns(directory.path, [ensemble], { maxConcurrentRuns: 1 })
     await service.submit({ runId: 'r-1', inputs: INPUTS })
     await service.submit({ runId: 'r-2', inputs: INPUTS })
     await waiting(1)
@@ -575,11 +581,11 @@ describe('close', () => {
 describe('retention', () => {
   it('[S8] deletes the oldest of those that have ended, with their events, and no other', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play, waiting } = band()
+    const { ensemble, play, waiting } = waitingEnsemble()
     const clock = fakeClock()
-    const quick = band({ name: 'quick' })
+    const quick = waitingEnsemble({ name: 'quick' })
     quick.play()
-    const service = await serve(directory.path, [ensemble, quick.ensemble], {
+    const service = await openRuns(directory.path, [ensemble, quick.ensemble], {
       clock,
       maxRetainedRuns: 2,
     })
@@ -603,12 +609,12 @@ describe('retention', () => {
 
   it('[S8] deletes nothing unless a limit is set', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     play()
     const clock = fakeClock()
     const storage = sqliteRunStorage(directory.path, { clock })
     const deleteEnded = vi.spyOn(storage.runs, 'deleteEnded')
-    const service = await started(storage, [ensemble], { clock })
+    const service = await startRuns(storage, [ensemble], { clock })
     await service.submit({ runId: 'old', inputs: INPUTS })
     await allEvents(service, 'old')
     await clock.advance(600_000)
@@ -619,10 +625,10 @@ describe('retention', () => {
 
   it('[S8] deletes those that ended too long ago', async () => {
     using directory = temporaryDirectory()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     play()
     const clock = fakeClock()
-    const service = await serve(directory.path, [ensemble], { clock, maxRetainedAgeMs: 90_000 })
+    const service = await openRuns(directory.path, [ensemble], { clock, maxRetainedAgeMs: 90_000 })
     await service.submit({ runId: 'old', inputs: INPUTS })
     await allEvents(service, 'old')
     await clock.advance(60_000)
@@ -638,11 +644,15 @@ describe('options', () => {
     using directory = temporaryDirectory()
     const storage = sqliteRunStorage(directory.path)
     expect(
-      () => new RunService(storage, [band().ensemble], { maxConcurrentRuns: 0, maxQueuedRuns: -1 }),
+      () =>
+        new RunService(storage, [waitingEnsemble().ensemble], {
+          maxConcurrentRuns: 0,
+          maxQueuedRuns: -1,
+        }),
     ).toThrow(/maxConcurrentRuns must be an integer >= 1, got 0; maxQueuedRuns .* got -1/)
-    expect(() => new RunService(storage, [band().ensemble, band().ensemble])).toThrow(
-      'two ensembles',
-    )
+    expect(
+      () => new RunService(storage, [waitingEnsemble().ensemble, waitingEnsemble().ensemble]),
+    ).toThrow('two ensembles')
     expect(() => new RunService(storage, [])).toThrow('without an ensemble')
     void storage[Symbol.asyncDispose]()
   })

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
 import { testDatabase, testServer } from '../../../tooling/postgres/test-database.ts'
-import { allEvents, band, type Band } from './band.ts'
-import { desk } from './desk.ts'
+import { allEvents, waitingEnsemble, type WaitingEnsemble } from './waiting-ensemble.ts'
+import { reviewedEnsemble } from './reviewed-ensemble.ts'
 import { storageOver } from './storage-over.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -25,7 +25,7 @@ function open(url: string): Promise<RunStorage> {
 /** A process that executes a band, or only takes runs in. */
 async function processOf(
   url: string,
-  { ensemble }: Pick<Band, 'ensemble'>,
+  { ensemble }: Pick<WaitingEnsemble, 'ensemble'>,
   options: RunServiceOptions = {},
 ): Promise<RunService> {
   const service = new RunService(await open(url), [ensemble], { ...QUICK, ...options })
@@ -36,7 +36,7 @@ async function processOf(
 const api = { executes: false } as const
 
 /** A process that can be cut off from the store, as one that was paused or is on the other side of a gap. */
-async function mutedProcess(url: string, { ensemble }: Band) {
+async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
   const storage = await open(url)
   const back = Promise.withResolvers<void>()
   let isMuted = false
@@ -83,7 +83,7 @@ function isGapless(events: readonly LoggedRunEvent[]): boolean {
 describe('several processes on one store', () => {
   it('[S1] what one takes in, another executes, and every one sees the same events live', async () => {
     await using database = await testDatabase()
-    const { ensemble, play, waiting } = band()
+    const { ensemble, play, waiting } = waitingEnsemble()
     const taker = await processOf(database.url, { ensemble }, api)
     const worker = await processOf(database.url, { ensemble })
     const onlooker = await processOf(database.url, { ensemble }, api)
@@ -105,7 +105,7 @@ describe('several processes on one store', () => {
 
   it('[F6] readers of a process that heard nothing for a while miss nothing', async () => {
     await using database = await testDatabase()
-    const { ensemble, play, waiting } = band()
+    const { ensemble, play, waiting } = waitingEnsemble()
     const storage = await open(database.url)
     let isDeaf = false
     const listeners = new Set<(notice: StoreNotification) => void>()
@@ -140,7 +140,7 @@ describe('several processes on one store', () => {
 
   it('[S2] [Q1] together execute no more than the limit, and take no more than the bound', async () => {
     await using database = await testDatabase()
-    const { ensemble, play } = band()
+    const { ensemble, play } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 3, maxQueuedRuns: 5 }
     const workers = await Promise.all(
       [1, 2, 3].map(() => processOf(database.url, { ensemble }, limits)),
@@ -169,9 +169,9 @@ describe('several processes on one store', () => {
 
   it('[Q7] a process leaves runs of ensembles that it does not know to those that do', async () => {
     await using database = await testDatabase()
-    const choir = band({ name: 'choir' })
+    const choir = waitingEnsemble({ name: 'choir' })
     choir.play()
-    const stranger = await processOf(database.url, band())
+    const stranger = await processOf(database.url, waitingEnsemble())
     const taker = await processOf(database.url, choir, api)
     const { runId } = await taker.submit({ inputs: INPUTS })
     await until('the stranger has looked', async () => {
@@ -185,7 +185,7 @@ describe('several processes on one store', () => {
 
   it('[S6] the same submission is one run, wherever and how often it is sent', async () => {
     await using database = await testDatabase()
-    const { ensemble } = band()
+    const { ensemble } = waitingEnsemble()
     const [one, two] = [
       await processOf(database.url, { ensemble }, api),
       await processOf(database.url, { ensemble }, api),
@@ -204,8 +204,8 @@ describe('several processes on one store', () => {
 
   it('[S4] [W5] [W6] a command reaches the run from any process', async () => {
     await using database = await testDatabase()
-    const { ensemble, models, other } = desk({ review: false })
-    const gate = band({ encore: true })
+    const { ensemble, models, other } = reviewedEnsemble({ review: false })
+    const gate = waitingEnsemble({ encore: true })
     const both = async (options: RunServiceOptions = {}): Promise<RunService> => {
       const storage = await open(database.url)
       const service = new RunService(storage, [gate.ensemble, ensemble], {
@@ -245,11 +245,11 @@ describe('several processes on one store', () => {
 
   it('[X3] [Q5] a run whose process falls silent goes on elsewhere; that process writes nothing more', async () => {
     await using database = await testDatabase()
-    const silent = band()
+    const silent = waitingEnsemble()
     const { service, mute, unmute } = await mutedProcess(database.url, silent)
     const { runId } = await service.submit({ inputs: INPUTS })
     await silent.waiting(1)
-    const second = band()
+    const second = waitingEnsemble()
     const worker = await processOf(database.url, second)
     expect(worker.running).toBe(0)
     mute()
@@ -272,11 +272,11 @@ describe('several processes on one store', () => {
 
   it('[S5] [X6] a process that stops hands its run over when nothing is in flight', async () => {
     await using database = await testDatabase()
-    const first = band({ encore: true })
+    const first = waitingEnsemble({ encore: true })
     const stopping = await processOf(database.url, first)
     const { runId } = await stopping.submit({ inputs: INPUTS })
     await first.waiting(1)
-    const second = band({ encore: true })
+    const second = waitingEnsemble({ encore: true })
     const next = await processOf(database.url, second)
     const closed = stopping.close(CLOSE)
     first.play()
@@ -294,7 +294,7 @@ describe('several processes on one store', () => {
 
   it('[S7] [G5] a run in flight goes on when the store is back; submits are refused meanwhile', async () => {
     await using server = await testServer()
-    const { ensemble, play, waiting, model } = band()
+    const { ensemble, play, waiting, model } = waitingEnsemble()
     const service = await processOf(server.url, { ensemble }, { leaseMs: 60_000 })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
@@ -317,7 +317,7 @@ describe('several processes on one store', () => {
 
   it('[S5] closes within its time when the store is gone', async () => {
     await using server = await testServer()
-    const { ensemble, waiting } = band()
+    const { ensemble, waiting } = waitingEnsemble()
     const service = await processOf(server.url, { ensemble })
     await service.submit({ inputs: INPUTS })
     await waiting(1)

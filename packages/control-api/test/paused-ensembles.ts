@@ -4,7 +4,7 @@ import { agent, ensemble, task, type ChatModel, type TaskDefinition } from '@tut
 import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 
 import type { RunEvent } from '@tutti/protocol'
-import type { Served } from './served.ts'
+import type { TestServer } from './open-server.ts'
 
 /** Lets work stop until the test has seen it. */
 export class Stops {
@@ -136,7 +136,7 @@ export function solo(name: string, definition: Partial<TaskDefinition> = {}) {
 }
 
 /** Submits a run and gives its id. */
-export async function submit(api: Served, name: string): Promise<string> {
+export async function submit(api: TestServer, name: string): Promise<string> {
   const inputs = name === 'duo' ? { place: 'valley' } : {}
   const response = await api.post('/api/runs', { ensemble: name, inputs })
   // NOTE: what is not accepted has no id, and the test that waits for it fails.
@@ -146,7 +146,7 @@ export async function submit(api: Served, name: string): Promise<string> {
 
 /** Resolves when the log of a run holds that many events of a type: the engine runs ahead of its log. */
 export async function logged(
-  api: Served,
+  api: TestServer,
   runId: string,
   { type, count = 1 }: { readonly type: RunEvent['type']; readonly count?: number },
 ): Promise<void> {

@@ -19,7 +19,7 @@ import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
 /** What is served. */
-export interface StageOptions extends Partial<Omit<ControlApiOptions, 'tools' | 'models'>> {
+export interface DashboardOptions extends Partial<Omit<ControlApiOptions, 'tools' | 'models'>> {
   readonly ensembles: readonly Ensemble[]
   readonly tools?: readonly AgentTool[]
   readonly models?: Readonly<Record<string, ChatModel>>
@@ -30,7 +30,7 @@ export interface StageOptions extends Partial<Omit<ControlApiOptions, 'tools' | 
 }
 
 /** A served stage. */
-export interface Stage extends AsyncDisposable {
+export interface ServedDashboard extends AsyncDisposable {
   /** Address of the page; everything behind it goes through a line that can be cut. */
   readonly url: string
   /** Asks the server beside the page, as another person does. */
@@ -48,14 +48,14 @@ const DASHBOARD =
 const SLOWDOWN = Number(process.env['TUTTI_TEST_SLOWDOWN'] ?? 1)
 
 /** Serves the dashboard over a new store. */
-export async function openStage({
+export async function openDashboard({
   ensembles,
   tools = [],
   models = {},
   prices,
   key,
   ...options
-}: StageOptions): Promise<Stage> {
+}: DashboardOptions): Promise<ServedDashboard> {
   const folder = mkdtempSync(join(tmpdir(), 'tutti-dashboard-'))
   const catalogs = { tools: toolCatalog(tools), models: modelCatalog(models) }
   const runs = new RunService(sqliteRunStorage(folder), ensembles, {

@@ -3,12 +3,12 @@ import { defineTool, Type } from '@tutti/core'
 import { agent, ensemble, task, type ModelRequest } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
-import type { StageOptions } from './stage.ts'
+import type { DashboardOptions } from './open-dashboard.ts'
 import type { TuttiClient } from '@tutti/client'
 
 /** What is played, and how it begins. */
-export interface Concert {
-  readonly options: StageOptions
+export interface SampleRuns {
+  readonly options: DashboardOptions
   /** Starts one run of each state and waits until it is there. */
   begin(
     client: TuttiClient,
@@ -25,7 +25,7 @@ const ANSWER = [
 ].join('\n')
 
 /** Makes the concert. */
-export function concert(): Concert {
+export function sampleRuns(): SampleRuns {
   const measure = defineTool({
     name: 'measure',
     description: 'Counts the words of a text',

@@ -4,7 +4,7 @@ import { ensemble, modelCatalog, task, type Ensemble, type ReviewSettings } from
 import { scriptedModel, type ScriptedModel } from '@tutti/testing'
 
 /** The ensemble, and what it was seen doing. */
-export interface Desk {
+export interface ReviewedEnsemble {
   readonly ensemble: Ensemble
   readonly model: ScriptedModel
   /** Another model, `other` in the catalog. */
@@ -15,10 +15,13 @@ export interface Desk {
 }
 
 /** Makes a desk: `draft`, then `send`, which is reviewed after it is done, then `file`. */
-export function desk({
+export function reviewedEnsemble({
   review = { timeoutMs: Infinity },
   approval = false,
-}: { readonly review?: ReviewSettings | false; readonly approval?: boolean } = {}): Desk {
+}: {
+  readonly review?: ReviewSettings | false
+  readonly approval?: boolean
+} = {}): ReviewedEnsemble {
   const sent: string[] = []
   const mail = defineTool({
     name: 'mail',

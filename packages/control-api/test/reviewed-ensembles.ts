@@ -7,7 +7,7 @@ import { scriptedModel } from '@tutti/testing'
 export const REVIEW_MS = 60_000
 
 /** An ensemble whose only task is reviewed when it is done. */
-export function choir(review: ReviewSettings = {}) {
+export function reviewedTask(review: ReviewSettings = {}) {
   const sing = task({
     name: 'sing',
     description: 'Sing {song}',
@@ -21,7 +21,7 @@ export function choir(review: ReviewSettings = {}) {
 }
 
 /** An ensemble whose tool is called only when a person agrees; it gives back what it was called with. */
-export function soloist() {
+export function approvedTool() {
   const tune = defineTool({
     name: 'tune',
     description: 'Tunes to a frequency',

@@ -37,7 +37,7 @@ export function connectorTo(options: McpConnectorOptions): AgentConnector {
 }
 
 /** A server that is reached over HTTP: an endpoint, whose other members are not options. */
-export class Place {
+export class McpTestServer {
   readonly url: string
   readonly #served: Served
 
@@ -76,11 +76,11 @@ interface Served {
 export type Era = 'modern' | 'sessions' | 'stateless'
 
 /** Starts a server on this machine. */
-export async function startPlace(
+export async function startMcpServer(
   era: Era,
   state: McpServerState = mcpServerState(),
   names?: readonly string[],
-): Promise<Place> {
+): Promise<McpTestServer> {
   const requests: string[] = []
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
   const handler = createMcpHandler(() => mcpServer(state, names))
@@ -114,7 +114,7 @@ export async function startPlace(
   })
   // NOTE: a server that listens on a port has an address of this kind.
   const { port } = server.address() as AddressInfo
-  return new Place(`http://127.0.0.1:${port}/mcp`, { era, state, requests, sessions })
+  return new McpTestServer(`http://127.0.0.1:${port}/mcp`, { era, state, requests, sessions })
 }
 
 async function nameOf(request: Request): Promise<string> {

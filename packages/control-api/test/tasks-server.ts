@@ -3,14 +3,14 @@ import { defineTool, Type } from '@tutti/core'
 import { ensemble, priceList, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
-import { choir, soloist } from './choir.ts'
-import { served, type Served, type ServedOptions } from './served.ts'
+import { reviewedTask, approvedTool } from './reviewed-ensembles.ts'
+import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
 /** What each model call of the stage costs, in US dollars. */
 export const CALL_USD = 0.25
 
 /** A stage, and what a test does with it besides. */
-export interface Stage extends Served {
+export interface TasksServer extends TestServer {
   /** Address of one agent alone. */
   agent(name: string): string
   /** Sends a body as it is, or as JSON. */
@@ -20,7 +20,7 @@ export interface Stage extends Served {
 }
 
 /** Starts a stage. `play` lets the long agent go on. */
-export async function stage(options: ServedOptions = {}): Promise<Stage> {
+export async function openTasksServer(options: TestServerOptions = {}): Promise<TasksServer> {
   const gate = Promise.withResolvers<void>()
   const wait = defineTool({
     name: 'wait',
@@ -67,11 +67,11 @@ export async function stage(options: ServedOptions = {}): Promise<Stage> {
       model: scriptedModel(() => new Error('The string broke')),
       tasks: [task({ name: 'try', description: 'Try' })],
     }),
-    choir(),
-    soloist(),
+    reviewedTask(),
+    approvedTool(),
   ]
   const prices = priceList({ 'scripted:priced': { inputPerMillion: 1, outputPerMillion: 0 } })
-  const api = await served({ ensembles, ...options, limits: { prices, ...options.limits } })
+  const api = await openServer({ ensembles, ...options, limits: { prices, ...options.limits } })
   return {
     ...api,
     play: gate.resolve,

@@ -11,7 +11,7 @@ import { scriptedModel, type ScriptedModel } from '@tutti/testing'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** The ensemble and what a test does with it. */
-export interface Band {
+export interface WaitingEnsemble {
   readonly ensemble: Ensemble
   readonly model: ScriptedModel
   /** Resolves when the tool of the second task has been called so many times. */
@@ -24,7 +24,11 @@ export interface Band {
  * Makes a band of two tasks, and a third with `encore`; `obedient: false` makes its tool ignore its
  * signal.
  */
-export function band({ name = 'band', obedient = true, encore = false } = {}): Band {
+export function waitingEnsemble({
+  name = 'band',
+  obedient = true,
+  encore = false,
+} = {}): WaitingEnsemble {
   const tool = gatedTool(obedient)
   const model = scriptedModel((request) => {
     if (request.tools.length === 0) return `tuned for ${topicOf(request)}`
@@ -99,16 +103,16 @@ export function temporaryDirectory(): Disposable & { readonly path: string } {
 }
 
 /** A service over the store in `path`, which has begun to execute. */
-export async function serve(
+export async function openRuns(
   path: string,
   ensembles: readonly Ensemble[],
   options: RunServiceOptions = {},
 ): Promise<RunService> {
-  return started(sqliteRunStorage(path, options), ensembles, options)
+  return startRuns(sqliteRunStorage(path, options), ensembles, options)
 }
 
 /** A service over a storage, which has begun to execute. */
-export async function started(
+export async function startRuns(
   storage: RunStorage,
   ensembles: readonly Ensemble[],
   options: RunServiceOptions = {},

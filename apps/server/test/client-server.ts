@@ -12,7 +12,7 @@ import { scriptedModel } from '@tutti/testing'
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 
 /** A served stage. */
-export interface Stage extends AsyncDisposable {
+export interface ClientServer extends AsyncDisposable {
   /** Address of the proxy. */
   readonly url: string
   /** Connections that are open through the proxy. */
@@ -28,7 +28,7 @@ export interface Stage extends AsyncDisposable {
 }
 
 /** Settings of a stage. */
-export type StageOptions = Partial<ControlApiOptions> & {
+export type ClientServerOptions = Partial<ControlApiOptions> & {
   readonly maxQueuedRuns?: number
   /** Served beside those of the stage. @default [] */
   readonly more?: readonly Ensemble[]
@@ -38,14 +38,14 @@ export type StageOptions = Partial<ControlApiOptions> & {
 export const KEY = 'k-of-the-conductor'
 
 /** The entry of that key. */
-export const CONDUCTOR = apiKey(KEY, { name: 'conductor', scopes: ['admin'] })
+export const ADMIN = apiKey(KEY, { name: 'conductor', scopes: ['admin'] })
 
 /** Serves a stage: a band whose second task waits in its tool, and a panel whose task is reviewed. */
-export async function stage({
+export async function openClientServer({
   maxQueuedRuns,
   more = [],
   ...options
-}: StageOptions = {}): Promise<Stage> {
+}: ClientServerOptions = {}): Promise<ClientServer> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-client-'))
   const workspace = join(path, 'workspace')
   mkdirSync(join(workspace, 'scores'), { recursive: true })

@@ -16,7 +16,7 @@ export const LEASE_MS = 4_000
 export const DRAIN_MS = 3_000
 
 /** How long a poll goes on before the test fails: many times what it takes. */
-export const PATIENCE = { timeout: 30_000, interval: 20 }
+export const POLLING = { timeout: 30_000, interval: 20 }
 
 const CONFIG = fileURLToPath(new URL('./fixtures/crew.config.ts', import.meta.url))
 
@@ -28,7 +28,7 @@ export interface Step {
 }
 
 /** Where the tool of the crew notes its calls, and what it waits for. */
-export interface Crew extends Disposable {
+export interface StepRecorder extends Disposable {
   /** Starts a process of that crew. */
   start(environment: Record<string, string>): Promise<ServerProcess>
   /** The same, for a process that is expected to refuse. */
@@ -42,7 +42,7 @@ export interface Crew extends Disposable {
 }
 
 /** Makes a crew. */
-export function crew(): Crew {
+export function recordSteps(): StepRecorder {
   const directory = temporaryDirectory()
   const file = (name: string): string => join(directory.path, name)
   const variables = (environment: Record<string, string>) => ({
@@ -72,7 +72,7 @@ export function crew(): Crew {
         steps(runId).find(
           (step) => step.what === 'begin' && step.n === n && !except.includes(step.pid),
         )
-      await expect.poll(begun, PATIENCE).toBeDefined()
+      await expect.poll(begun, POLLING).toBeDefined()
       return begun()?.pid ?? 0
     },
     [Symbol.dispose]: () => directory[Symbol.dispose](),
@@ -105,7 +105,7 @@ export function numbers(steps: readonly Step[], what: Step['what']): readonly nu
 /** Waits until a run waits for a person; gives the review. */
 export async function untilReviewed(server: ServerProcess, runId: string) {
   const { reviews, runs } = server.client()
-  await expect.poll(async () => (await runs.get(runId)).status, PATIENCE).toBe('WAITING_REVIEW')
+  await expect.poll(async () => (await runs.get(runId)).status, POLLING).toBe('WAITING_REVIEW')
   const [review] = (await reviews.list({ runId })).reviews
   if (review === undefined) throw new Error('The run waits, and there is no review')
   return review

@@ -11,10 +11,10 @@ import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
-import { Socket } from './served.ts'
+import { Socket } from './open-server.ts'
 
 /** What a test does with it. */
-export interface Orchestra extends AsyncDisposable {
+export interface LongRunServer extends AsyncDisposable {
   readonly url: string
   readonly runs: RunService
   /** Lets the run go on that waits in its middle. */
@@ -27,7 +27,7 @@ export interface Orchestra extends AsyncDisposable {
 }
 
 /** How many tasks the run has, and how long their texts are, in words. */
-export interface Score {
+export interface LongRunShape {
   readonly tasks?: number
   readonly words?: number
 }
@@ -63,10 +63,10 @@ export const STORES = {
 }
 
 /** Serves an ensemble whose middle task waits for the test. */
-export async function orchestra(
+export async function openLongRunServer(
   store: keyof typeof STORES,
-  { tasks: count = 6, words = 5, ...options }: Score & Partial<ControlApiOptions> = {},
-): Promise<Orchestra> {
+  { tasks: count = 6, words = 5, ...options }: LongRunShape & Partial<ControlApiOptions> = {},
+): Promise<LongRunServer> {
   const { storage, remove }: Place = await STORES[store]()
   const gate = Promise.withResolvers<void>()
   const wait = defineTool({

@@ -3,10 +3,10 @@ import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, priceList, task, type ModelRequest } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
-import { served, type Served, type ServedOptions } from './served.ts'
+import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
 /** A control API over the studio. */
-export interface Studio extends Served {
+export interface RecordedServer extends TestServer {
   /** What models were asked, in order. */
   readonly asked: readonly ModelRequest[]
   /** The prompt with which the task of that description began. */
@@ -20,7 +20,7 @@ function taskIn({ messages }: ModelRequest): string {
 }
 
 /** Serves `studio`: a researcher and a writer; tools `search` and `calculator`, models `main` and `opus`. */
-export async function studio(options: ServedOptions = {}): Promise<Studio> {
+export async function openRecordedServer(options: TestServerOptions = {}): Promise<RecordedServer> {
   const asked: ModelRequest[] = []
   const speaker = (name: string) =>
     scriptedModel(
@@ -45,7 +45,7 @@ export async function studio(options: ServedOptions = {}): Promise<Studio> {
     'scripted:main': { inputPerMillion: 1, outputPerMillion: 2 },
     'scripted:opus': { inputPerMillion: 3, outputPerMillion: 4 },
   })
-  const api = await served({
+  const api = await openServer({
     ensembles: [
       ensemble({ name: 'studio', tasks: [researcher, writer], model: main }),
       ensemble({ name: 'archive', tasks: [filer] }),

@@ -8,7 +8,7 @@ import { tasksConnector } from '../src/tasks/tasks-connector.ts'
 import { rawServer, type RawConnection } from './peer-raw.ts'
 
 /** An agent, the way to it, and what it saw. */
-export interface Stage extends AsyncDisposable {
+export interface WireAgent extends AsyncDisposable {
   readonly connector: AgentConnector
   /** Resolves when the agent has been asked. */
   readonly asked: Promise<void>
@@ -34,13 +34,13 @@ export interface PeerAsked {
 }
 
 /** Puts an agent on its wire. */
-export function stage(agent: Agent): Promise<Stage> {
+export function openWireAgent(agent: Agent): Promise<WireAgent> {
   if (agent.wire === 'local') return Promise.resolve(localStage(agent.answer))
   if (agent.wire === 'tasks') return tasksStage(agent.answer)
   return peerStage(agent.wire, agent.answer)
 }
 
-function localStage(answer: Extract<Agent, { wire: 'local' }>['answer']): Stage {
+function localStage(answer: Extract<Agent, { wire: 'local' }>['answer']): WireAgent {
   const asked = Promise.withResolvers<void>()
   let [turns, cancels] = [0, 0]
   const watched = async function* (request: LocalAgentRequest) {
@@ -70,7 +70,7 @@ function isGenerator(value: unknown): value is AsyncGenerator<never, unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 
-async function tasksStage(answer: Extract<Agent, { wire: 'tasks' }>['answer']): Promise<Stage> {
+async function tasksStage(answer: Extract<Agent, { wire: 'tasks' }>['answer']): Promise<WireAgent> {
   const asked = Promise.withResolvers<void>()
   let [turns, cancels] = [0, 0]
   const server = createServer((request, response) => {
@@ -107,7 +107,7 @@ async function tasksStage(answer: Extract<Agent, { wire: 'tasks' }>['answer']): 
 async function peerStage(
   kind: 'task' | 'tool',
   answer: Extract<Agent, { wire: 'task' | 'tool' }>['answer'],
-): Promise<Stage> {
+): Promise<WireAgent> {
   const asked = Promise.withResolvers<void>()
   let [turns, cancels] = [0, 0]
   const server = await rawServer((connection) => {

@@ -19,7 +19,7 @@ import type { Logger } from '@tutti/core'
 import type { LoggedRunEvent, RunDetail, ServerMessage } from '@tutti/protocol'
 
 /** A running control API and what a test does with it. */
-export interface Served extends AsyncDisposable {
+export interface TestServer extends AsyncDisposable {
   readonly url: string
   readonly runs: RunService
   /** Messages that were logged as errors. */
@@ -35,7 +35,7 @@ export interface Served extends AsyncDisposable {
 }
 
 /** Settings that a test may change. */
-export type ServedOptions = Partial<ControlApiOptions> & { readonly runs?: never } & {
+export type TestServerOptions = Partial<ControlApiOptions> & { readonly runs?: never } & {
   readonly limits?: RunServiceOptions
   /** @default a band whose second task waits in its tool */
   readonly ensembles?: readonly Ensemble[]
@@ -46,13 +46,13 @@ export type ServedOptions = Partial<ControlApiOptions> & { readonly runs?: never
 }
 
 /** Starts a control API. */
-export async function served({
+export async function openServer({
   limits = {},
   ensembles,
   beforeStart,
   tiers = {},
   ...options
-}: ServedOptions = {}): Promise<Served> {
+}: TestServerOptions = {}): Promise<TestServer> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-api-'))
   const gate = Promise.withResolvers<void>()
   const errors: string[] = []

@@ -3,16 +3,16 @@ import { sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
-import { temporaryDirectory } from './band.ts'
+import { temporaryDirectory } from './waiting-ensemble.ts'
 
 /** A place that outlives the processes that open it. */
-export interface Place extends AsyncDisposable {
+export interface TestStore extends AsyncDisposable {
   /** Opens it, as a process does when it starts. */
   open(): Promise<RunStorage>
 }
 
 /** The kinds of places, by name. */
-export const PLACES: Readonly<Record<'embedded' | 'postgres', () => Promise<Place>>> = {
+export const STORES: Readonly<Record<'embedded' | 'postgres', () => Promise<TestStore>>> = {
   async embedded() {
     const directory = temporaryDirectory()
     return {

@@ -11,12 +11,12 @@ import { scriptedModel } from '@tutti/testing'
 
 import { checkedFetch } from './answers.ts'
 import { readMetrics, valueOf, type ReadFamily } from './metrics-text.ts'
-import { Socket } from './served.ts'
+import { Socket } from './open-server.ts'
 
 import type { Logger } from '@tutti/core'
 
 /** A measured server. */
-export interface Metered extends AsyncDisposable {
+export interface MeteredServer extends AsyncDisposable {
   readonly url: string
   readonly runs: RunService
   /** Requests so far, as `route status`, with how often. */
@@ -59,7 +59,7 @@ export const KEYS = {
 export const USAGE = { inputTokens: 100, outputTokens: 10 }
 
 /** Settings of a test. */
-export interface MeteredOptions {
+export interface MeteredServerOptions {
   readonly storage?: RunStorage
   readonly limits?: RunServiceOptions
   readonly api?: Partial<ControlApiOptions>
@@ -67,7 +67,9 @@ export interface MeteredOptions {
 }
 
 /** Starts a measured server. */
-export async function metered(options: MeteredOptions = {}): Promise<Metered> {
+export async function openMeteredServer(
+  options: MeteredServerOptions = {},
+): Promise<MeteredServer> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-metered-'))
   const gate = Promise.withResolvers<void>()
   const metrics = serverMetrics({ version: '1.2.3', cacheMs: 0 })
