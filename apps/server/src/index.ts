@@ -10,4 +10,5 @@ export {
   type TuttiConfig,
 } from './config/config.ts'
 export { listPrices } from './start/prices.ts'
-export { serve, type EnsembleServer, type ServeOptions } from './serve.ts'
+export { serve } from './serve.ts'
+export type { EnsembleServer, ServeOptions } from './start/serve-options.ts'

@@ -9,7 +9,7 @@ import { atLevel } from '../log/log.ts'
 import { startReporting } from './serve-process.ts'
 
 import type { Ensemble } from '@tutti/ensemble'
-import type { EnsembleServer, ServeOptions } from '../serve.ts'
+import type { EnsembleServer, ServeOptions } from './serve-options.ts'
 
 const OPTION_NAMES = {
   port: true,
