@@ -19,22 +19,27 @@ const TO_WRITE = { check: [], write: ['--write'] } as const
 
 const STEPS: readonly Step[] = [
   { name: 'format', remedy: 'run oxfmt', command: ['oxfmt', '--check'] },
-  { name: 'lint', remedy: 'mend what it names', command: ['oxlint'] },
-  { name: 'types', remedy: 'mend what it names', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'lint', remedy: 'fix what it names', command: ['oxlint'] },
+  { name: 'types', remedy: 'fix what it names', command: ['tsc', '-p', 'tsconfig.json'] },
   {
     name: 'dashboard types',
-    remedy: 'mend what it names',
+    remedy: 'fix what it names',
     command: ['tsc', '-p', 'apps/dashboard/tsconfig.json'],
   },
   {
     name: 'layers',
-    remedy: 'each rule says its reason in .dependency-cruiser.mjs',
+    remedy: 'each rule in .dependency-cruiser.mjs has a reason',
     command: ['depcruise', 'packages', 'apps', '--config', '.dependency-cruiser.mjs'],
   },
-  { name: 'unused', remedy: 'remove what nobody uses', command: ['knip'] },
+  { name: 'unused', remedy: 'remove the unused code', command: ['knip'] },
+  {
+    name: 'names',
+    remedy: 'rename all but one: an exported name has one meaning in the workspace',
+    command: ['node', 'tooling/tasks/counts.ts', '--check'],
+  },
   {
     name: 'packages',
-    remedy: 'mend the package.json that it names',
+    remedy: 'fix the package.json that it names',
     command: ['node', 'tooling/checks/packages.ts'],
   },
   {
@@ -45,7 +50,7 @@ const STEPS: readonly Step[] = [
   },
   {
     name: 'docs',
-    remedy: 'mend the page that it names',
+    remedy: 'fix the page that it names',
     command: ['node', '--conditions=@tutti/source', 'tooling/docs/check-docs.ts'],
   },
   {
@@ -68,7 +73,7 @@ const STEPS: readonly Step[] = [
   },
   {
     name: 'ship',
-    remedy: 'mend what it names; see CONTRIBUTING.md',
+    remedy: 'fix what it names; see CONTRIBUTING.md',
     command: ['vitest', 'run', '--config', 'tooling/checks/ship.config.ts'],
   },
 ]

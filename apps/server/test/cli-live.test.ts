@@ -12,9 +12,9 @@ import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun, WRITER } from '../../../packages/protocol/test/run-events.ts'
 import {
-  formatCount,
+  formatTerminalCount,
   formatDollars,
-  formatDuration,
+  formatTerminalDuration,
   formatStopwatch,
 } from '../src/cli/live/figures.ts'
 import { TerminalFrame } from '../src/cli/live/frame.ts'
@@ -27,7 +27,7 @@ import {
   cutToWidth,
   firstLines,
   lastLines,
-  toOneLine,
+  toSingleLine,
   padToWidth,
   toTerminalText,
   widthOf,
@@ -84,7 +84,7 @@ describe('text on a terminal', () => {
     expect(toTerminalText('a\x1b[2Jb\x1b]0;title\x07c\x9b31md\u202Ee\r\nf\tg\x00')).toBe(
       'abcde\nf  g',
     )
-    expect(toOneLine('  a\n\n b\t\x1b[31mc ')).toBe('a b c')
+    expect(toSingleLine('  a\n\n b\t\x1b[31mc ')).toBe('a b c')
   })
 
   it('is shown by its last lines, broken at blanks', () => {
@@ -100,7 +100,7 @@ describe('text on a terminal', () => {
   })
 
   it('has figures that people read', () => {
-    expect([340, 4_249, 59_960, 185_000, 7_800_000].map(formatDuration)).toEqual([
+    expect([340, 4_249, 59_960, 185_000, 7_800_000].map(formatTerminalDuration)).toEqual([
       '340 ms',
       '4.2 s',
       '1m 00s',
@@ -120,7 +120,7 @@ describe('text on a terminal', () => {
       '$0.50',
       '$12.35',
     ])
-    expect([formatCount(1, 'token'), formatCount(2_314, 'token')]).toEqual([
+    expect([formatTerminalCount(1, 'token'), formatTerminalCount(2_314, 'token')]).toEqual([
       '1 token',
       '2,314 tokens',
     ])

@@ -13,7 +13,7 @@ export type {
   CancelOptions,
   InjectOptions,
   ResultOptions,
-  RunOptions,
+  RunAndWaitOptions,
   RunsClient,
   SubmitOptions,
   SubmitRun,

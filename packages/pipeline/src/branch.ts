@@ -11,7 +11,12 @@ import { ToolResult, Type } from '@tutti/core'
 import { callOwn } from './call-own.ts'
 import { callPart, resultOf } from './call-part.ts'
 import { compoundTool, type Compound, type CompoundSettings } from './compound-tool.ts'
-import { definitionError, nameProblems, optionProblems, toolSettings } from './definition-error.ts'
+import {
+  pipelineDefinitionError,
+  nameProblems,
+  optionProblems,
+  toolSettings,
+} from './definition-error.ts'
 import { doorTo } from './door.ts'
 import { inputFor, valueResult } from './hand-off.ts'
 import { toolProblems } from './is-tool.ts'
@@ -100,10 +105,10 @@ function branchTool<Seen, Input, Output>(
     ...(no === undefined ? [] : toolProblems(no, 'no')),
     ...optionProblems(ways, OWN_OPTIONS),
   ]
-  if (problems.length > 0) throw definitionError('a branch', problems, settings)
+  if (problems.length > 0) throw pipelineDefinitionError('a branch', problems, settings)
   const defaults = defaultsOf(yes, no)
   const tooLong = nameProblems(defaults.name, settings)
-  if (tooLong.length > 0) throw definitionError('a branch', tooLong, settings)
+  if (tooLong.length > 0) throw pipelineDefinitionError('a branch', tooLong, settings)
   const who = `Predicate of '${settings.name ?? defaults.name}'`
   const tools: readonly [AgentTool, ...AgentTool[]] = no === undefined ? [yes] : [yes, no]
   const door = doorTo(tools, 'one')

@@ -36,7 +36,7 @@ export function nameProblems(name: string, settings: Settings): readonly string[
 }
 
 /** An error that names the problems, and those of the settings. `what` is such as `a pipeline`. */
-export function definitionError(
+export function pipelineDefinitionError(
   what: string,
   problems: readonly string[],
   settings: Settings,

@@ -12,14 +12,14 @@ import { valueOf, type HandOff } from './hand-off.ts'
 import { partFailure } from './part-failure.ts'
 
 import type { ToolContext } from '@tutti/core'
-import type { ErrorStrategy } from './error-strategy.ts'
+import type { PipelineErrorStrategy } from './error-strategy.ts'
 
 /** What the parts are called in. */
 export interface FanOut {
   readonly context: ToolContext
   /** Parts called at the same time, at most. */
   readonly concurrency: number
-  readonly errorStrategy: ErrorStrategy
+  readonly errorStrategy: PipelineErrorStrategy
 }
 
 /** The value of every part, or the first failure. */

@@ -13,7 +13,7 @@ export {
 } from './pipeline-builder.ts'
 export { pipeline } from './pipeline.ts'
 export type { CompoundSettings } from './compound-tool.ts'
-export type { ErrorStrategy } from './error-strategy.ts'
+export type { PipelineErrorStrategy } from './error-strategy.ts'
 export type { PipelineOptions } from './pipeline-tool.ts'
 
 // To read results

@@ -9,8 +9,13 @@
  */
 import { defineTool, isJsonObject, ToolResult, Type } from '@tutti/core'
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
-import { definitionError, nameProblems, optionProblems, toolSettings } from './definition-error.ts'
-import { strategyProblems, type ErrorStrategy } from './error-strategy.ts'
+import {
+  pipelineDefinitionError,
+  nameProblems,
+  optionProblems,
+  toolSettings,
+} from './definition-error.ts'
+import { strategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
 import { concurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
 import { inputFor, readJson, valueResult } from './hand-off.ts'
 import { toolProblems } from './is-tool.ts'
@@ -30,7 +35,7 @@ const ENOUGH_PROBLEMS = 100
 /** What the author may set. */
 export interface MapEachOptions<
   Input = unknown,
-  Strategy extends ErrorStrategy = ErrorStrategy,
+  Strategy extends PipelineErrorStrategy = PipelineErrorStrategy,
 > extends CompoundSettings<Input> {
   /**
    * With FAIL_FAST the first failure stops the other items; with CONTINUE_ON_FAILURE an item that failed
@@ -59,7 +64,10 @@ type Items<Item> = readonly Item[] | { readonly items: readonly Item[] }
  *
  * @throws {TypeError} naming everything that does not fit.
  */
-export function mapEach<Tool extends AgentTool, const Strategy extends ErrorStrategy = 'FAIL_FAST'>(
+export function mapEach<
+  Tool extends AgentTool,
+  const Strategy extends PipelineErrorStrategy = 'FAIL_FAST',
+>(
   tool: Tool,
   options: MapEachOptions<ItemsFor<Tool>, Strategy> = {},
 ): TypedTool<ItemsFor<Tool>, PartOutput<OutputOf<Tool>, Strategy>[]> {
@@ -74,7 +82,7 @@ export function mapEach<Tool extends AgentTool, const Strategy extends ErrorStra
     ...concurrencyProblems(concurrency),
     ...nameProblems(name, settings),
   ]
-  if (problems.length > 0) throw definitionError('a mapEach tool', problems, settings)
+  if (problems.length > 0) throw pipelineDefinitionError('a mapEach tool', problems, settings)
   return compoundTool({
     tools: [tool],
     settings,
@@ -108,7 +116,7 @@ const listReader = defineTool({
   execute: () => '',
 })
 
-function listDoor(tool: AgentTool, errorStrategy: ErrorStrategy): Door {
+function listDoor(tool: AgentTool, errorStrategy: PipelineErrorStrategy): Door {
   const item =
     tool.kind === 'text'
       ? Type.String()

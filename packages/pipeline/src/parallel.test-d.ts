@@ -4,7 +4,7 @@ import type { TypedTool } from '@tutti/core'
 import { count, imported, read, save, search, shout } from '../test/typed-tools.ts'
 import { parallel, pipeline, type PartFailure } from './index.ts'
 
-import type { ErrorStrategy } from './index.ts'
+import type { PipelineErrorStrategy } from './index.ts'
 import type { Page } from '../test/typed-tools.ts'
 
 it('gives the results by name', () => {
@@ -51,7 +51,7 @@ it('a branch may fail where failures do not stop the others', () => {
   ).toEqualTypeOf<
     TypedTool<{ url: string }, { page: Page | PartFailure; receipt: string | PartFailure }>
   >()
-  const errorStrategy: ErrorStrategy = JSON.parse('"FAIL_FAST"')
+  const errorStrategy: PipelineErrorStrategy = JSON.parse('"FAIL_FAST"')
   expectTypeOf(parallel({ page: read }, { errorStrategy })).toEqualTypeOf<
     TypedTool<{ url: string }, { page: Page | PartFailure }>
   >()

@@ -1,9 +1,14 @@
 /** Tools side by side, as one tool. */
 import { ToolResult, Type } from '@tutti/core'
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
-import { definitionError, nameProblems, optionProblems, toolSettings } from './definition-error.ts'
+import {
+  pipelineDefinitionError,
+  nameProblems,
+  optionProblems,
+  toolSettings,
+} from './definition-error.ts'
 import { doorTo } from './door.ts'
-import { strategyProblems, type ErrorStrategy } from './error-strategy.ts'
+import { strategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
 import { concurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
 import { inputFor, valueResult } from './hand-off.ts'
 import { isTool, toolProblems } from './is-tool.ts'
@@ -18,7 +23,7 @@ export type Branches = Readonly<Record<string, AgentTool>>
 /** What the author may set. */
 export interface ParallelOptions<
   Input = unknown,
-  Strategy extends ErrorStrategy = ErrorStrategy,
+  Strategy extends PipelineErrorStrategy = PipelineErrorStrategy,
 > extends CompoundSettings<Input> {
   /**
    * With FAIL_FAST the first failure stops the other branches; with CONTINUE_ON_FAILURE a branch that
@@ -35,7 +40,7 @@ const OWN_OPTIONS = {
 } as const satisfies OptionNames<Omit<ParallelOptions, keyof CompoundSettings<unknown>>>
 
 /** What the branches give, by their names. */
-export type ParallelOutput<Tools extends Branches, Strategy extends ErrorStrategy> = Flat<{
+export type ParallelOutput<Tools extends Branches, Strategy extends PipelineErrorStrategy> = Flat<{
   -readonly [Name in keyof Tools]: PartOutput<OutputOf<Tools[Name]>, Strategy>
 }>
 
@@ -47,7 +52,7 @@ export type ParallelOutput<Tools extends Branches, Strategy extends ErrorStrateg
  */
 export function parallel<
   const Tools extends Branches,
-  const Strategy extends ErrorStrategy = 'FAIL_FAST',
+  const Strategy extends PipelineErrorStrategy = 'FAIL_FAST',
 >(
   branches: Tools,
   options: ParallelOptions<SharedSeen<Tools[keyof Tools]>, Strategy> = {},
@@ -67,7 +72,7 @@ export function parallel<
     ...nameProblems(name, settings),
   ]
   if (first === undefined || problems.length > 0) {
-    throw definitionError('a parallel tool', problems, settings)
+    throw pipelineDefinitionError('a parallel tool', problems, settings)
   }
   const door = doorTo([first, ...others])
   return compoundTool({
@@ -103,7 +108,7 @@ function limitOf(tools: readonly AgentTool[], concurrency: number): number {
 
 function outputSchemaOf(
   entries: readonly (readonly [key: string, tool: AgentTool])[],
-  errorStrategy: ErrorStrategy,
+  errorStrategy: PipelineErrorStrategy,
 ): TSchema {
   const properties = entries.map(([key, tool]) => {
     return [key, partSchema(tool, errorStrategy, ['properties', key])] as const

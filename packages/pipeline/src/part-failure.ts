@@ -3,14 +3,14 @@ import { isJsonObject, type Static, type TSchema, Type } from '@tutti/core'
 import { embedSchema } from './schema/embed-schema.ts'
 
 import type { AgentTool } from '@tutti/core'
-import type { ErrorStrategy } from './error-strategy.ts'
+import type { PipelineErrorStrategy } from './error-strategy.ts'
 
 /** A part of `parallel` or `mapEach` that failed: why, in place of its result. */
 export const PartFailure = Type.Object({ error: Type.String() })
 export type PartFailure = Static<typeof PartFailure>
 
 /** What one part gives: its output, or its failure where failures do not stop the others. */
-export type PartOutput<Output, Strategy extends ErrorStrategy> =
+export type PartOutput<Output, Strategy extends PipelineErrorStrategy> =
   | Output
   | (Strategy extends 'CONTINUE_ON_FAILURE' ? PartFailure : never)
 
@@ -29,7 +29,7 @@ export function partFailure(error: string): PartFailure {
 /** Schema of what one part gives, for its place at `path` of another schema. */
 export function partSchema(
   { outputSchema = Type.String() }: AgentTool,
-  errorStrategy: ErrorStrategy,
+  errorStrategy: PipelineErrorStrategy,
   path: readonly string[],
 ): TSchema {
   if (errorStrategy === 'FAIL_FAST') return embedSchema(outputSchema, path)

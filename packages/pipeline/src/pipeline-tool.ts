@@ -1,8 +1,13 @@
 /** A pipeline as a tool: what it is by default, and what it takes and gives. */
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
-import { definitionError, nameProblems, optionProblems, toolSettings } from './definition-error.ts'
+import {
+  pipelineDefinitionError,
+  nameProblems,
+  optionProblems,
+  toolSettings,
+} from './definition-error.ts'
 import { doorTo } from './door.ts'
-import { strategyProblems, type ErrorStrategy } from './error-strategy.ts'
+import { strategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
 import { isTool, toolProblems } from './is-tool.ts'
 import { runSteps, type PipelineStep } from './run-steps.ts'
 
@@ -11,7 +16,7 @@ import type { OptionNames, TypedTool } from '@tutti/core'
 /** What the author of a pipeline may set. */
 export interface PipelineOptions<Input = unknown> extends CompoundSettings<Input> {
   /** What the failure of a step means for the rest. @default FAIL_FAST */
-  readonly errorStrategy?: ErrorStrategy
+  readonly errorStrategy?: PipelineErrorStrategy
 }
 
 const OWN_OPTIONS = { errorStrategy: true } as const satisfies OptionNames<
@@ -51,7 +56,7 @@ export function pipelineTool<Input, Output>({
     ...nameProblems(name, settings),
   ]
   if (first === undefined || last === undefined || found.length > 0) {
-    throw definitionError('a pipeline', found, settings)
+    throw pipelineDefinitionError('a pipeline', found, settings)
   }
   const leading = steps.slice(0, -1)
   return compoundTool({

@@ -6,7 +6,7 @@ import { call } from '../test/call.ts'
 import { failOnUnhandledRejections } from '../test/leaks.ts'
 import { textTool, throwing } from '../test/text-tools.ts'
 
-import type { ErrorStrategy } from './index.ts'
+import type { PipelineErrorStrategy } from './index.ts'
 import type { AgentTool, ToolReturn } from '@tutti/core'
 
 failOnUnhandledRejections()
@@ -165,7 +165,7 @@ describe('[P2] an adapter', () => {
 
   it('does not run after a step that failed, nor after the last', async () => {
     const after: string[] = []
-    const build = (errorStrategy: ErrorStrategy): ReturnType<typeof pipeline> =>
+    const build = (errorStrategy: PipelineErrorStrategy): ReturnType<typeof pipeline> =>
       pipelineBuilder({ errorStrategy })
         .step(failing('a'))
         .adapter(() => after.push('a'))

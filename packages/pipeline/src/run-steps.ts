@@ -21,7 +21,7 @@ import { callOwn } from './call-own.ts'
 import { callPart, resultOf } from './call-part.ts'
 import { handOff, inputFor, valueOf, type HandOff } from './hand-off.ts'
 
-import type { ErrorStrategy } from './error-strategy.ts'
+import type { PipelineErrorStrategy } from './error-strategy.ts'
 import type { Adapter } from './step-types.ts'
 
 /** One step, and what is done with its result before the next. */
@@ -35,7 +35,7 @@ export interface PipelineSteps {
   /** Those that hand on. */
   readonly leading: readonly PipelineStep[]
   readonly last: AgentTool
-  readonly errorStrategy: ErrorStrategy
+  readonly errorStrategy: PipelineErrorStrategy
 }
 
 /** Runs the steps; the result is that of the last one, or of the one that ended it. */

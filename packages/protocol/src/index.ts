@@ -52,7 +52,7 @@ export {
   RunCancelling,
   RunOutput,
   RunQueued,
-  RunResult,
+  RunResultEvent,
   RunResumed,
 } from './schemas/events/run-events.ts'
 export {
@@ -103,7 +103,7 @@ export { applyRunEvent, runStateAfter } from './run-state/apply-run-event.ts'
 export {
   emptyRunState,
   type DelegationState,
-  type FileChange,
+  type FileChangeState,
   type RunState,
 } from './run-state/run-state.ts'
 export type { AgentCallState } from './run-state/agent-calls.ts'
@@ -198,7 +198,7 @@ export {
 export {
   CLIENT_MESSAGE_TYPES,
   ClientMessage,
-  Directive,
+  DirectiveMessage,
   Ping,
   ReviewDecision,
   RunControl,
@@ -211,7 +211,7 @@ export {
   DeliverySpec,
   TaskRequest,
   ToolRequest,
-  TraceContext,
+  TraceContextFields,
 } from './schemas/messages/peer-requests.ts'
 
 // To talk over a WebSocket: server to client

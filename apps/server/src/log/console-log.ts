@@ -4,7 +4,7 @@ import { styleText } from 'node:util'
 import { TuttiError, type LogFields, type Logger } from '@tutti/core'
 
 import { hasColors, type CommandIo } from '../cli/command-io.ts'
-import { toOneLine, toTerminalText } from '../cli/live/text-width.ts'
+import { toSingleLine, toTerminalText } from '../cli/live/text-width.ts'
 import { jsonLogger, type LogLevel } from './log.ts'
 
 import type { Redactor } from '@tutti/control-api'
@@ -44,13 +44,13 @@ export function plainLogger(
     (level: LogLevel) =>
     (message: string, { runId, error, ...others }: LogFields = {}) => {
       const time = paint('dim', timeOf(now()))
-      const head = `${time} ${paint(COLORS[level], level.padEnd(5))} ${toOneLine(redactor.text(message))}`
-      const run = runId === undefined ? '' : ` ${paint('cyan', toOneLine(textOf(runId)))}`
+      const head = `${time} ${paint(COLORS[level], level.padEnd(5))} ${toSingleLine(redactor.text(message))}`
+      const run = runId === undefined ? '' : ` ${paint('cyan', toSingleLine(textOf(runId)))}`
       const rest = Object.entries(others)
         .filter(([, value]) => value !== undefined)
         .map(
           ([name, value]) =>
-            ` ${paint('dim', `${toOneLine(name)}=`)}${toOneLine(redactor.text(textOf(value)))}`,
+            ` ${paint('dim', `${toSingleLine(name)}=`)}${toSingleLine(redactor.text(textOf(value)))}`,
         )
       const reason =
         error === undefined ? '' : `\n${indented(redactor.text(reasonOf(error, level)))}`

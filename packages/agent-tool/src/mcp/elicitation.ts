@@ -9,7 +9,12 @@
 import { isJsonObject } from '@tutti/protocol'
 import { acceptForm } from '@tutti/net'
 
-import { parseJsonObject, findPlace, schemaProperties, propertySchema } from './tool-arguments.ts'
+import {
+  parseJsonObject,
+  findArgumentPlace,
+  schemaProperties,
+  propertySchema,
+} from './tool-arguments.ts'
 
 import type { McpForm, McpFormAnswer } from '@tutti/net'
 
@@ -33,7 +38,7 @@ export function toFormAnswer(answer: unknown, form: McpForm): McpFormAnswer | un
   if (Object.keys(schemaProperties(requestedSchema)).length === 0) return WORDS.get(word)
   const read = typeof answer === 'string' ? parseJsonObject(answer) : undefined
   if (read !== undefined) return byObject(read, form)
-  const place = findPlace(requestedSchema)
+  const place = findArgumentPlace(requestedSchema)
   if (place !== undefined) {
     const value = valueFor(answer, propertySchema(requestedSchema, place))
     return value === undefined ? undefined : { action: 'accept', content: { [place]: value } }

@@ -23,7 +23,7 @@ export function toMcpArguments(
 ): McpArguments {
   if (isJsonObject(input)) return input
   const schema: McpArguments = inputSchema
-  const place = findPlace(schema)
+  const place = findArgumentPlace(schema)
   if (place !== undefined) {
     const value = valueFor(input, propertySchema(schema, place))
     if (value !== undefined) return { [place]: value }
@@ -41,7 +41,7 @@ export function toMcpArguments(
 }
 
 /** The one property that a value which is no object can be meant for. */
-export function findPlace(schema: McpArguments): string | undefined {
+export function findArgumentPlace(schema: McpArguments): string | undefined {
   const names = Object.keys(schemaProperties(schema))
   const required = requiredOf(schema)
   if (required.length === 1) return required[0]

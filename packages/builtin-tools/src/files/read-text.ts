@@ -8,7 +8,7 @@ import { SAFELY } from './open-directory.ts'
 import type { FileLocation } from './locate.ts'
 
 /** What is read, for whom. */
-export interface FileReadOptions {
+export interface TextReadOptions {
   /** The path as the model wrote it, for messages. */
   readonly path: string
   readonly maxBytes: number
@@ -20,7 +20,7 @@ export interface FileReadOptions {
  *
  * @throws {FileError} when it is no regular file, larger than `maxBytes`, or no UTF-8 text.
  */
-export async function readFileText(place: FileLocation, options: FileReadOptions): Promise<string> {
+export async function readFileText(place: FileLocation, options: TextReadOptions): Promise<string> {
   const { path } = options
   const handle = await openFile(place, constants.O_RDONLY, path)
   if (handle === undefined) throw new FileError(`File not found: ${quotePath(path)}`)
@@ -65,7 +65,7 @@ function assertFile(stats: Stats, path: string): void {
 /** All bytes of a file; the size is not believed, because a file may grow. */
 async function readBytes(
   handle: FileHandle,
-  { path, maxBytes, signal }: FileReadOptions,
+  { path, maxBytes, signal }: TextReadOptions,
 ): Promise<Buffer> {
   const { size } = await handle.stat()
   if (size > maxBytes) throw tooLarge(path, `${size} bytes`, maxBytes)

@@ -45,7 +45,7 @@ export interface ResultOptions extends FollowOptions {
 }
 
 /** Settings of a run that is submitted and waited for; `timeoutMs` is for the wait, and has no default. */
-export interface RunOptions extends ResultOptions, Pick<SubmitOptions, 'idempotencyKey'> {}
+export interface RunAndWaitOptions extends ResultOptions, Pick<SubmitOptions, 'idempotencyKey'> {}
 
 /** Settings of a cancel. */
 export interface CancelOptions extends CommandOptions, CancelBody {}
@@ -88,7 +88,7 @@ export interface RunsClient {
    */
   readonly submit: SubmitRun
   /** Submits a run and waits for its end. An abort ends the wait; the run goes on. */
-  run(body: SubmitRunBody, options?: RunOptions): Promise<RunEnd>
+  run(body: SubmitRunBody, options?: RunAndWaitOptions): Promise<RunEnd>
   /**
    * Waits for a run to end, over as many connections as it takes. One that FAILED or was CANCELLED is a
    * result too, unless `throwOnFailure` is set.

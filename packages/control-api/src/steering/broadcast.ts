@@ -6,7 +6,7 @@ import {
   ERROR_CODES,
   isErrorCode,
   type CancelRunsBody,
-  type Directive,
+  type DirectiveMessage,
   type DirectiveInput,
   type RunsCancelled,
   type RunStatus,
@@ -79,7 +79,7 @@ async function unfinishedRuns(runs: RunService, tag: string): Promise<readonly s
  */
 export async function broadcastDirective(
   runs: RunService,
-  message: Directive,
+  message: DirectiveMessage,
   { runId, caller }: { readonly runId: string | undefined; readonly caller: Caller },
 ): Promise<string> {
   const directive = { ...readDirective(message), ...actorOf(caller), id: crypto.randomUUID() }
@@ -96,7 +96,7 @@ export async function broadcastDirective(
   return directive.id
 }
 
-function readDirective(message: Directive): DirectiveInput {
+function readDirective(message: DirectiveMessage): DirectiveInput {
   const { content, to, from, action } = message
   if (content === undefined && action === undefined) {
     throw badRequest('Message', [{ path: '/content', message: 'is required, or action' }])

@@ -21,7 +21,7 @@ import { meaningsOf } from './coercions.ts'
 import { isRequired } from './fields.ts'
 import { mayBe } from './json-types.ts'
 
-import type { Place, SchemaDocument } from './schema-document.ts'
+import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
 /** A union at a place. */
 export interface Union {
@@ -45,14 +45,18 @@ export interface Trial {
   readonly coerce: boolean
   /** Whether U4 applies. */
   readonly nearest: boolean
-  attempt(place: Place, value: unknown, coerce: boolean): Attempt
+  attempt(place: SchemaPlace, value: unknown, coerce: boolean): Attempt
 }
 
 /**
  * The place with the chosen members added, and those of the unions in these; nothing when one of the
  * unions has no choice.
  */
-export function withChosenMembers(place: Place, value: object, trial: Trial): Place | undefined {
+export function withChosenMembers(
+  place: SchemaPlace,
+  value: object,
+  trial: Trial,
+): SchemaPlace | undefined {
   let chosen = place
   for (;;) {
     const union = openUnionOf(chosen)
@@ -64,16 +68,16 @@ export function withChosenMembers(place: Place, value: object, trial: Trial): Pl
 }
 
 /** The first union of a place that is not settled. */
-export function openUnionOf({ nodes, settled }: Place): Union | undefined {
+export function openUnionOf({ nodes, settled }: SchemaPlace): Union | undefined {
   return nodes.flatMap(unionsOf).find(({ members }) => !settled.includes(members))
 }
 
 /** The place with its union settled. */
 export function asMember(
-  { nodes, settled }: Place,
+  { nodes, settled }: SchemaPlace,
   { members }: Union,
   { member, document }: { readonly member: Schema; readonly document: SchemaDocument },
-): Place {
+): SchemaPlace {
   return document.place([...nodes, member], [...settled, members])
 }
 
@@ -88,7 +92,7 @@ function unionsOf({ anyOf, oneOf }: SchemaNode): readonly Union[] {
 /** The member, or nothing when the value could as well be another one, or names none of them. */
 function chooseMember(
   union: Union,
-  { place, value }: { readonly place: Place; readonly value: object },
+  { place, value }: { readonly place: SchemaPlace; readonly value: object },
   trial: Trial,
 ): Schema | undefined {
   const { document } = trial

@@ -12,7 +12,7 @@ import { compileCheck, type Check, type Schema, type SchemaNode } from '@tutti/p
 import { asMember, openUnionOf, type Union } from './choose-member.ts'
 import { declaredFields, fieldSchemas, itemsOf, speaksOfFields } from './fields.ts'
 
-import type { Place, SchemaDocument } from './schema-document.ts'
+import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
 /** Nodes of a closed schema at most: unions in unions multiply. */
 const MAX_NODES = 2000
@@ -41,7 +41,7 @@ interface Build {
 }
 
 /** What all of the schemas of a place together allow, closed. */
-function closedPlace(place: Place, build: Build): Schema {
+function closedPlace(place: SchemaPlace, build: Build): Schema {
   if (place.impossible) return false
   // Only a reference can lead back to a place that is being made.
   if (!place.nodes.some((node) => node.$ref !== undefined)) return closedNodes(place, build)
@@ -70,7 +70,7 @@ const UNDECIDED = [
   'unevaluatedProperties',
 ]
 
-function closedNodes(place: Place, build: Build): Schema {
+function closedNodes(place: SchemaPlace, build: Build): Schema {
   const { nodes } = place
   build.left -= 1
   if (build.left < 0 || nodes.some((node) => UNDECIDED.some((keyword) => keyword in node))) {
@@ -85,7 +85,7 @@ function closedNodes(place: Place, build: Build): Schema {
 }
 
 /** Each member with all that holds round the union. */
-function closedUnion(place: Place, union: Union, build: Build): Schema {
+function closedUnion(place: SchemaPlace, union: Union, build: Build): Schema {
   const { members, exclusive } = union
   const anyOf = members.map((member) =>
     closedPlace(asMember(place, union, { member, document: build.document }), build),
@@ -157,14 +157,14 @@ function closedFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
 
 function closedMap(
   names: readonly string[],
-  places: readonly Place[],
+  places: readonly SchemaPlace[],
   build: Build,
 ): Readonly<Record<string, Schema>> {
   const closed = places.map((place) => closedPlace(place, build))
   return Object.fromEntries(names.map((name, index) => [name, closed[index] ?? true]))
 }
 
-function hasDefault(place: Place | undefined): boolean {
+function hasDefault(place: SchemaPlace | undefined): boolean {
   return place?.nodes.some((node) => node.default !== undefined) === true
 }
 

@@ -1,15 +1,15 @@
 /** Which JSON types the schemas of a place allow; an integer is a number. */
 import type { Schema, SchemaNode } from '@tutti/protocol'
 
-import type { Place, SchemaDocument } from './schema-document.ts'
+import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
 /** Whether a value of the type could be at the place; true where the schemas do not say. */
-export function mayBe(type: string, place: Place, document: SchemaDocument): boolean {
+export function mayBe(type: string, place: SchemaPlace, document: SchemaDocument): boolean {
   return place.nodes.every((node) => typesOf(node, document)?.has(type) ?? true)
 }
 
 /** Whether the schemas of a place say that they want the type, maybe among others. */
-export function asksFor(type: string, place: Place, document: SchemaDocument): boolean {
+export function asksFor(type: string, place: SchemaPlace, document: SchemaDocument): boolean {
   return (
     mayBe(type, place, document) && place.nodes.some((node) => typesOf(node, document)?.has(type))
   )

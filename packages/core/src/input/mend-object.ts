@@ -9,7 +9,7 @@ import { withChosenMembers, type Trial } from './choose-member.ts'
 import { declaredFields, fieldSchemas, isRequired } from './fields.ts'
 import { mayBe } from './json-types.ts'
 
-import type { Place, SchemaDocument } from './schema-document.ts'
+import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
 /** What is done to a value. */
 export interface MendRules {
@@ -36,15 +36,15 @@ export interface ObjectWalk {
   readonly tally: Tally
   readonly trial: Trial
   /** The value of a field, mended. */
-  read(place: Place, value: unknown): unknown
+  read(place: SchemaPlace, value: unknown): unknown
   /** A fresh copy of the default of a field; undefined when it has none. */
-  freshDefault(place: Place): unknown
+  freshDefault(place: SchemaPlace): unknown
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** The object as the schemas would have it; the same one when there is nothing to change. */
-export function mendObject(place: Place, value: JsonObject, walk: ObjectWalk): unknown {
+export function mendObject(place: SchemaPlace, value: JsonObject, walk: ObjectWalk): unknown {
   const decided = new Set<Schema>()
   let whole = withChosenMembers(place, value, walk.trial)
   while (whole !== undefined && !whole.nodes.some(isDynamic)) {
@@ -114,7 +114,7 @@ function mendField({ key, given, schemas, nodes }: Field, walk: ObjectWalk): unk
   return given === null && rules.coerce && !isRequired(nodes, key) ? ABSENT : given
 }
 
-function admitsNull(place: Place, document: SchemaDocument): boolean {
+function admitsNull(place: SchemaPlace, document: SchemaDocument): boolean {
   return mayBe('null', place, document) && document.fits(place, null)
 }
 

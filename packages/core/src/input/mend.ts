@@ -27,7 +27,7 @@ import { itemSchemas } from './fields.ts'
 import { asksFor, mayBe } from './json-types.ts'
 import { mendObject, type MendRules, type Tally } from './mend-object.ts'
 
-import type { Place, SchemaDocument } from './schema-document.ts'
+import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
 /**
  * The value as the schema would have it, as far as that is possible; the same one when there is
@@ -39,7 +39,7 @@ export function mend(document: SchemaDocument, value: unknown, rules: MendRules)
 }
 
 /** The default of a place, fresh and with its own defaults filled in; undefined when it has none. */
-export function freshDefault(place: Place, document: SchemaDocument): unknown {
+export function freshDefault(place: SchemaPlace, document: SchemaDocument): unknown {
   const node = place.nodes.find((candidate) => candidate.default !== undefined)
   if (node === undefined || typeof node.default !== 'object') return node?.default
   const walk = newWalk(document, { coerce: false, fill: true, drop: false, nearest: false })
@@ -50,7 +50,7 @@ export function freshDefault(place: Place, document: SchemaDocument): unknown {
 interface Walk {
   readonly document: SchemaDocument
   readonly rules: MendRules
-  readonly known: Map<object, Map<Place, Attempt>>
+  readonly known: Map<object, Map<SchemaPlace, Attempt>>
   readonly tally: Tally
   /** The same without mending of slips. */
   readonly plain: Walk | undefined
@@ -69,7 +69,7 @@ function newWalk(document: SchemaDocument, rules: MendRules): Walk {
   return { document, rules, known: new Map(), tally: { dropped: 0, filled: 0 }, plain }
 }
 
-function mendValue(place: Place, value: unknown, at: At): unknown {
+function mendValue(place: SchemaPlace, value: unknown, at: At): unknown {
   const { document, rules } = at.walk
   if (at.depth > MAX_DEPTH || value === undefined || value === null) return value
   if (Array.isArray(value)) return mendContainer(place, value, at)
@@ -80,7 +80,7 @@ function mendValue(place: Place, value: unknown, at: At): unknown {
 }
 
 /** M4, M5: what the value means, if it does not fit and its meaning does. */
-function coerced(place: Place, value: unknown, at: At): unknown {
+function coerced(place: SchemaPlace, value: unknown, at: At): unknown {
   const { document } = at.walk
   const wants = (type: string): boolean => asksFor(type, place, document)
   const meanings = typeof value === 'string' ? meaningsOf(value, wants) : []
@@ -94,9 +94,9 @@ function coerced(place: Place, value: unknown, at: At): unknown {
 }
 
 /** M7: each object is read once by each place; inside itself it is left as it is. */
-function mendContainer(place: Place, value: object, at: At): unknown {
+function mendContainer(place: SchemaPlace, value: object, at: At): unknown {
   const { known, tally } = at.walk
-  const byPlace = known.get(value) ?? new Map<Place, Attempt>()
+  const byPlace = known.get(value) ?? new Map<SchemaPlace, Attempt>()
   known.set(value, byPlace)
   const before = byPlace.get(place)
   if (before !== undefined) {
@@ -110,7 +110,7 @@ function mendContainer(place: Place, value: object, at: At): unknown {
   return attempt.value
 }
 
-function mendInside(place: Place, value: object, at: At): unknown {
+function mendInside(place: SchemaPlace, value: object, at: At): unknown {
   const { document, rules, tally } = at.walk
   const trial = trialAt(at)
   if (Array.isArray(value)) return mendList(place, value, at)
@@ -125,7 +125,7 @@ function mendInside(place: Place, value: object, at: At): unknown {
   })
 }
 
-function mendList(place: Place, items: readonly unknown[], at: At): readonly unknown[] {
+function mendList(place: SchemaPlace, items: readonly unknown[], at: At): readonly unknown[] {
   const whole = withChosenMembers(place, items, trialAt(at))
   if (whole === undefined) return items
   const inside: At = { ...at, depth: at.depth + 1, inList: true }

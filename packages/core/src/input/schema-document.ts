@@ -13,7 +13,7 @@ import {
 import { surveySchema } from './schema-survey.ts'
 
 /** What holds at one place of a value. The same schemas always give the same object. */
-export interface Place {
+export interface SchemaPlace {
   /** The schemas that were put together. */
   readonly schemas: readonly Schema[]
   /** They, what they refer to and the parts of their intersections: all of it must hold. */
@@ -34,11 +34,11 @@ export interface SchemaDocument {
   /** What each `$ref` means, by its text. */
   readonly references: Readonly<Record<string, Schema>>
   /** The place where all of the schemas hold, with those of their unions that are settled. */
-  place(schemas: readonly Schema[], settled?: Place['settled']): Place
+  place(schemas: readonly Schema[], settled?: SchemaPlace['settled']): SchemaPlace
   /** The schemas, and where one says nothing but `$ref`, what it means; the same list each time. */
   resolved(schemas: readonly Schema[]): readonly Schema[]
   /** Whether a value fits all the schemas of a place. Can throw `RangeError` on a very deep one. */
-  fits(place: Place, value: unknown): boolean
+  fits(place: SchemaPlace, value: unknown): boolean
 }
 
 /** Things kept at most; a schema has a handful, but one of many unions has many combinations. */
@@ -58,12 +58,12 @@ function kept<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): 
 export function schemaDocument(schema: unknown): SchemaDocument {
   const { faults, nodes, targets, references } = surveySchema(schema)
   const checks = new Map<Schema, Check>()
-  const single = new Map<Schema, Place>()
-  const joint = new Map<string, Place>()
+  const single = new Map<Schema, SchemaPlace>()
+  const joint = new Map<string, SchemaPlace>()
   const numbers = new Map<unknown, number>()
   const resolvedLists = new Map<readonly Schema[], readonly Schema[]>()
 
-  function place(schemas: readonly Schema[], settled: Place['settled'] = []): Place {
+  function place(schemas: readonly Schema[], settled: SchemaPlace['settled'] = []): SchemaPlace {
     const [first, second] = schemas
     if (first === undefined || second !== undefined || settled.length > 0) {
       const key = [...schemas.map(numberOf), 'of', ...settled.map(numberOf)].join()
@@ -103,7 +103,7 @@ export function schemaDocument(schema: unknown): SchemaDocument {
 function flatten(
   schemas: readonly Schema[],
   targets: ReadonlyMap<SchemaNode, Schema>,
-): Pick<Place, 'nodes' | 'impossible'> {
+): Pick<SchemaPlace, 'nodes' | 'impossible'> {
   const nodes = new Set<SchemaNode>()
   let impossible = false
   const open = schemas.toReversed()

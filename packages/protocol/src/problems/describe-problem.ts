@@ -14,14 +14,14 @@ import { ownValue, type SchemaNode } from './schema-node.ts'
 import { suggest } from './suggest.ts'
 
 /** Where something is wrong: its JSON pointer, the value there, and the schema it was held against. */
-export interface Place {
+export interface ProblemPlace {
   readonly path: string
   readonly value: unknown
   readonly schema: SchemaNode
 }
 
 /** The problems behind one error: one, or one for each of the fields that it names. */
-export function describeProblem(error: TValidationError, place: Place): Problem[] {
+export function describeProblem(error: TValidationError, place: ProblemPlace): Problem[] {
   switch (error.keyword) {
     case 'required':
       return first(error.params.requiredProperties).map((key) => describeMissing(key, place))
@@ -61,7 +61,7 @@ function first<T>(fields: readonly T[]): readonly T[] {
 export const IS_REQUIRED = 'is required'
 
 /** A required field that is not there; its path is where it should be. */
-export function describeMissing(key: string, place: Place): Problem {
+export function describeMissing(key: string, place: ProblemPlace): Problem {
   const schema = ownValue(place.schema.properties ?? {}, key)
   const path = pointer(place.path, key)
   return schema === undefined
@@ -70,7 +70,7 @@ export function describeMissing(key: string, place: Place): Problem {
 }
 
 /** A field that a closed object does not have, with the known one it may be a slip of. */
-export function describeUnknown(key: string, place: Place): Problem {
+export function describeUnknown(key: string, place: ProblemPlace): Problem {
   const known = Object.keys(place.schema.properties ?? {})
   const meant = suggest(key, known)
   const hint = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`
@@ -79,7 +79,7 @@ export function describeUnknown(key: string, place: Place): Problem {
 }
 
 /** A value that is none of the fixed ones, with the one it may be a slip of. */
-export function describeNotOneOf(values: readonly unknown[], place: Place): Problem {
+export function describeNotOneOf(values: readonly unknown[], place: ProblemPlace): Problem {
   const words = values.filter((value) => typeof value === 'string')
   const meant = typeof place.value === 'string' ? suggest(place.value, words) : undefined
   const problem = mismatch(place, `be ${oneOf(values)}`)
@@ -88,13 +88,13 @@ export function describeNotOneOf(values: readonly unknown[], place: Place): Prob
 }
 
 /** `must be <wanted>, got <value>`. */
-export function describeMismatch(wanted: string, place: Place): Problem {
+export function describeMismatch(wanted: string, place: ProblemPlace): Problem {
   return mismatch(place, `be ${wanted}`)
 }
 
 /** A problem with a message of its own, carrying what came. */
 export function problemAt(
-  place: Omit<Place, 'schema'>,
+  place: Omit<ProblemPlace, 'schema'>,
   message: string,
   expected?: string,
 ): Problem {
@@ -104,12 +104,12 @@ export function problemAt(
     : { path: place.path, message, expected, received }
 }
 
-function mismatch(place: Place, demand: string): Problem {
+function mismatch(place: ProblemPlace, demand: string): Problem {
   const message = `must ${demand}, got ${previewOf(place.value)}`
   return problemAt(place, message, demand.replace(/^(?:be|have) /, ''))
 }
 
-function field(place: Place, key: string): Omit<Place, 'schema'> {
+function field(place: ProblemPlace, key: string): Omit<ProblemPlace, 'schema'> {
   const parent = place.value
   const value: unknown =
     typeof parent === 'object' && parent !== null ? Reflect.get(parent, key) : undefined

@@ -22,7 +22,7 @@ import {
   describeNotOneOf,
   describeProblem,
   describeUnknown,
-  type Place,
+  type ProblemPlace,
   problemAt,
 } from './describe-problem.ts'
 import { distanceOf, nearest } from './distance.ts'
@@ -58,7 +58,7 @@ export function describeProblems(schema: object, value: unknown): Problem[] {
 }
 
 /** What TypeBox finds where the walk found nothing: keywords that it does not follow. */
-function describeLeftOver(place: Place): Problem[] {
+function describeLeftOver(place: ProblemPlace): Problem[] {
   try {
     return describeErrors(place)
   } catch (error) {
@@ -85,7 +85,7 @@ interface Inside {
   readonly inside: Inside | undefined
 }
 
-type UnknownPlace = Omit<Place, 'schema'> & { readonly schema: Schema }
+type UnknownPlace = Omit<ProblemPlace, 'schema'> & { readonly schema: Schema }
 
 function visit(place: UnknownPlace, walk: Walk): void {
   const { schema } = place
@@ -104,7 +104,7 @@ function below(walk: Walk, schema: SchemaNode): Walk {
   return { ...walk, depth: walk.depth + 1, scopes }
 }
 
-function visitNode(place: Place, walk: Walk): void {
+function visitNode(place: ProblemPlace, walk: Walk): void {
   const { schema, value } = place
   if (schema.unevaluatedProperties !== undefined || schema.unevaluatedItems !== undefined) {
     walk.problems.push(...describeErrors(place))
@@ -127,7 +127,7 @@ function visitNode(place: Place, walk: Walk): void {
   else if (Array.isArray(value)) visitItems({ ...place, value }, within)
 }
 
-function isInside({ value, schema }: Place, inside: Inside | undefined): boolean {
+function isInside({ value, schema }: ProblemPlace, inside: Inside | undefined): boolean {
   for (let outer = inside; outer !== undefined; outer = outer.inside) {
     if (outer.value === value && outer.schema === schema) return true
   }
@@ -135,7 +135,7 @@ function isInside({ value, schema }: Place, inside: Inside | undefined): boolean
 }
 
 /** The place's own keywords, judged by TypeBox. */
-function describeOwn(place: Place): Problem[] {
+function describeOwn(place: ProblemPlace): Problem[] {
   const fixed = fixedValuesOf(place.schema)
   if (fixed !== undefined && fixed.every(isScalar)) {
     return fixed.includes(place.value) ? [] : [describeNotOneOf(fixed, place)]
@@ -144,7 +144,7 @@ function describeOwn(place: Place): Problem[] {
   return compiledCheck(leaf)(place.value) ? [] : describeErrors({ ...place, schema: leaf })
 }
 
-function describeErrors(place: Place): Problem[] {
+function describeErrors(place: ProblemPlace): Problem[] {
   const [, errors] = Errors(place.schema, place.value)
   const useful = errors.filter(
     (error) => !SUMMARIES.has(error.keyword) && !error.schemaPath.endsWith('/propertyNames'),
@@ -161,7 +161,7 @@ function describeErrors(place: Place): Problem[] {
 /** Errors that only say that others were found; those of names are told by the name. */
 const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'if', 'boolean'])
 
-function visitCombinations(place: Place, walk: Walk): void {
+function visitCombinations(place: ProblemPlace, walk: Walk): void {
   const { schema } = place
   if (schema.anyOf !== undefined) visitUnion(place, { members: schema.anyOf, most: Infinity }, walk)
   if (schema.oneOf !== undefined) visitUnion(place, { members: schema.oneOf, most: 1 }, walk)
@@ -172,7 +172,7 @@ function visitCombinations(place: Place, walk: Walk): void {
 }
 
 /** Every part; but when one is a union and the value names no member, that alone. */
-function visitIntersection(place: Place, parts: readonly Schema[], walk: Walk): void {
+function visitIntersection(place: ProblemPlace, parts: readonly Schema[], walk: Walk): void {
   const unnamed = parts.find((part) => narrowByTag(part, place.value) === false)
   for (const part of unnamed === undefined ? parts : [unnamed]) {
     visit({ ...place, schema: part }, walk)
@@ -185,7 +185,7 @@ interface Alternatives {
   readonly most: number
 }
 
-function visitUnion(place: Place, union: Alternatives, walk: Walk): void {
+function visitUnion(place: ProblemPlace, union: Alternatives, walk: Walk): void {
   const discriminator = isJsonObject(place.value) ? discriminatorOf(union.members) : undefined
   if (discriminator === undefined) return visitOpenUnion(place, union, walk)
   const { field, members: byTag } = discriminator
@@ -203,7 +203,7 @@ function visitUnion(place: Place, union: Alternatives, walk: Walk): void {
 }
 
 /** A union with no fixed field: the member of the value's type that it comes closest to. */
-function visitOpenUnion(place: Place, { members, most }: Alternatives, walk: Walk): void {
+function visitOpenUnion(place: ProblemPlace, { members, most }: Alternatives, walk: Walk): void {
   const fixed = members.map(fixedValuesOf)
   if (fixed.every((values) => values !== undefined)) {
     const values = fixed.flat()
@@ -231,7 +231,7 @@ function problemsOf(place: UnknownPlace, walk: Walk): Problem[] {
   return problems
 }
 
-type ObjectPlace = Place & { readonly value: Readonly<Record<string, unknown>> }
+type ObjectPlace = ProblemPlace & { readonly value: Readonly<Record<string, unknown>> }
 
 function visitFields(place: ObjectPlace, walk: Walk): void {
   const { schema, value } = place
@@ -273,7 +273,10 @@ function visitField(
   }
 }
 
-function visitItems(place: Place & { readonly value: readonly unknown[] }, walk: Walk): void {
+function visitItems(
+  place: ProblemPlace & { readonly value: readonly unknown[] },
+  walk: Walk,
+): void {
   const { items = true, prefixItems } = place.schema
   const leading: readonly Schema[] = prefixItems ?? (isSchemaList(items) ? items : [])
   const rest: Schema = isSchemaList(items) ? true : items

@@ -5,7 +5,7 @@
  * all its problems: a value with the fields of a member means that member, however wrong they are.
  */
 import type { Problem } from '../schemas/problem.ts'
-import { IS_REQUIRED, type Place } from './describe-problem.ts'
+import { IS_REQUIRED, type ProblemPlace } from './describe-problem.ts'
 import { resolveReference } from './references.ts'
 import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
 
@@ -14,7 +14,7 @@ export type Distance = readonly [lacking: number, unknown: number, problems: num
 
 /** The distance of the value at a place from the schema there, which gave these problems. */
 export function distanceOf(
-  { path, value, schema }: Omit<Place, 'schema'> & { readonly schema: Schema },
+  { path, value, schema }: Omit<ProblemPlace, 'schema'> & { readonly schema: Schema },
   problems: readonly Problem[],
   scopes: readonly SchemaNode[],
 ): Distance {

@@ -48,13 +48,13 @@ export interface RunState {
   /** Every delegation, in the order in which they began. */
   readonly delegations: readonly DelegationState[]
   /** Every change of a file, in order. */
-  readonly changedFiles: readonly FileChange[]
+  readonly changedFiles: readonly FileChangeState[]
   /** What the tasks have used, all attempts together. */
   readonly totals: RunTotals
 }
 
 /** One change of a file, as `file_changed` says it. */
-export type FileChange = Readonly<Omit<FileChanged, 'type'>>
+export type FileChangeState = Readonly<Omit<FileChanged, 'type'>>
 
 /** Work that one task handed to another. */
 export interface DelegationState {

@@ -36,7 +36,7 @@ import {
   EnsembleStarted,
   RunCancelling,
   RunQueued,
-  RunResult,
+  RunResultEvent,
   RunResumed,
 } from './events/run-events.ts'
 import {
@@ -96,7 +96,7 @@ export const RunEvent = Type.Union([
   FileChanged,
   ModelSwitchedEvent,
   EnsembleCompleted,
-  RunResult,
+  RunResultEvent,
 ])
 export type RunEvent = Type.Static<typeof RunEvent>
 

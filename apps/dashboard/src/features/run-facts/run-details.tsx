@@ -1,6 +1,6 @@
 /** What a run was asked to do, and the rest that is known of it. */
 import { useQuery } from '@tanstack/react-query'
-import { type RunState, type FileChange, isTerminalRunStatus } from '@tutti/protocol'
+import { type RunState, type FileChangeState, isTerminalRunStatus } from '@tutti/protocol'
 import { RotateCcw, Trash2 } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 
@@ -106,14 +106,14 @@ function Id({ name, id }: { readonly name: string; readonly id: string | undefin
   )
 }
 
-const CHANGES: Readonly<Record<FileChange['changeType'], string>> = {
+const CHANGES: Readonly<Record<FileChangeState['changeType'], string>> = {
   CREATED: 'created',
   MODIFIED: 'modified',
   DELETED: 'deleted',
 }
 
 /** Every change, in order; nothing when there is none. */
-function ChangedFiles({ files }: { readonly files: readonly FileChange[] }) {
+function ChangedFiles({ files }: { readonly files: readonly FileChangeState[] }) {
   if (files.length === 0) return null
   return (
     <Facts title="Changed files">

@@ -1,6 +1,6 @@
 /** Shows what the doctor finds. */
 import { runDoctor } from './run-doctor.ts'
-import { toOneLine } from '../live/text-width.ts'
+import { toSingleLine } from '../live/text-width.ts'
 import { printJson, printLines } from '../text/print.ts'
 import { readClientEnvironment } from '../../environment/env.ts'
 
@@ -43,11 +43,11 @@ export function findingLines(findings: readonly Finding[]): readonly Line[] {
   const lines = findings.flatMap(({ level, check, message, advice }): readonly Line[] => [
     [
       { text: level.padEnd(LEVEL_WIDTH), style: STYLES[level] },
-      { text: `  ${check.padEnd(width)}  ${toOneLine(message)}` },
+      { text: `  ${check.padEnd(width)}  ${toSingleLine(message)}` },
     ],
     ...(advice === undefined
       ? []
-      : [[{ text: indent + toOneLine(advice), style: 'dim' as const }]]),
+      : [[{ text: indent + toSingleLine(advice), style: 'dim' as const }]]),
   ])
   return [...lines, [{ text: summaryOf(findings), style: 'bold' }]]
 }

@@ -1,7 +1,7 @@
 /** Pure: times, numbers and money as a person reads them. */
 
 /** A length of time: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`. */
-export function formatDuration(ms: number): string {
+export function formatTerminalDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
   const seconds = Math.round(ms / 1_000)
@@ -19,7 +19,7 @@ export function formatStopwatch(ms: number): string {
 }
 
 /** A number of things: `1 tool call`, `2,314 tokens`. */
-export function formatCount(count: number, thing: string): string {
+export function formatTerminalCount(count: number, thing: string): string {
   return `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`
 }
 

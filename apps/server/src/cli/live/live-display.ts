@@ -12,14 +12,14 @@ import { emptyRunState, type RunState } from '@tutti/protocol'
 import type { WriteStream } from 'node:tty'
 
 import { hasColors, type CommandIo } from '../command-io.ts'
-import { formatDuration } from './figures.ts'
+import { formatTerminalDuration } from './figures.ts'
 import { TerminalFrame } from './frame.ts'
 import { paint, type Line, type Style } from './line.ts'
 import { marksFor } from './marks.ts'
 import { answerWords, reviewWords } from './plain-lines.ts'
 import { runLines } from './run-lines.ts'
 import { summaryLines } from './summary-lines.ts'
-import { firstLines, toOneLine, toTerminalText } from './text-width.ts'
+import { firstLines, toSingleLine, toTerminalText } from './text-width.ts'
 
 import type { ConnectionState } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -156,8 +156,8 @@ export class LiveDisplay implements Display {
     }
     if (this.#lost !== undefined) {
       const { attempt, delayMs, error } = this.#lost
-      const when = `try ${attempt} in ${formatDuration(delayMs)}`
-      notes.push(...this.#note(`Connection lost, ${when}: ${toOneLine(error.message)}`, 'red'))
+      const when = `try ${attempt} in ${formatTerminalDuration(delayMs)}`
+      notes.push(...this.#note(`Connection lost, ${when}: ${toSingleLine(error.message)}`, 'red'))
     }
     const asked = this.#question
     if (asked === undefined && hint === '') return notes

@@ -1,6 +1,6 @@
 /** Progress as plain lines, for logs and pipes: one for each thing that happened, no escape codes. */
 import { plainLines } from './plain-lines.ts'
-import { toOneLine, toTerminalText } from './text-width.ts'
+import { toSingleLine, toTerminalText } from './text-width.ts'
 
 import type { CommandIo } from '../command-io.ts'
 import type { Display } from './display.ts'
@@ -31,7 +31,7 @@ export function plainDisplay({ stderr }: CommandIo, { isQuiet, from }: PlainOpti
     },
     connection(state) {
       if (state.status === 'reconnecting' && !isLost) {
-        say(`Connection lost, trying again: ${toOneLine(state.error.message)}`)
+        say(`Connection lost, trying again: ${toSingleLine(state.error.message)}`)
       } else if (state.status === 'open' && isLost) {
         say('Connected again')
       }

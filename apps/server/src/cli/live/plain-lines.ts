@@ -1,11 +1,11 @@
 /** Pure: what happened, as one line of plain text for each event that somebody wants to read about. */
 import { eventTime, type GateState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
 
-import { formatCount, formatDuration, formatStopwatch } from './figures.ts'
+import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './figures.ts'
 import { earlyEndText } from './task-line.ts'
 import { lineText } from './line.ts'
 import { endLine } from './summary-lines.ts'
-import { toOneLine } from './text-width.ts'
+import { toSingleLine } from './text-width.ts'
 
 /** Columns of what a tool was given; logs are read by people. */
 const MAX_WORDS = 200
@@ -25,17 +25,17 @@ export function reviewWords(
   gate: Pick<GateState, 'taskName' | 'prompt' | 'timing' | 'toolName'>,
 ): string {
   const { taskName, prompt, timing, toolName = 'a tool' } = gate
-  if (prompt !== undefined && prompt !== null && prompt !== '') return toOneLine(prompt)
-  if (timing === 'BEFORE_EXECUTION') return `May "${toOneLine(taskName)}" begin?`
-  if (timing === 'DURING_EXECUTION') return `May "${toOneLine(toolName)}" be called?`
-  return `Is the output of "${toOneLine(taskName)}" to be taken?`
+  if (prompt !== undefined && prompt !== null && prompt !== '') return toSingleLine(prompt)
+  if (timing === 'BEFORE_EXECUTION') return `May "${toSingleLine(taskName)}" begin?`
+  if (timing === 'DURING_EXECUTION') return `May "${toSingleLine(toolName)}" be called?`
+  return `Is the output of "${toSingleLine(taskName)}" to be taken?`
 }
 
 function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
   switch (event.type) {
     case 'run_queued':
       return [
-        `run ${event.runId} of "${toOneLine(event.ensemble)}" accepted, ${formatCount(event.totalTasks, 'task')}`,
+        `run ${event.runId} of "${toSingleLine(event.ensemble)}" accepted, ${formatTerminalCount(event.totalTasks, 'task')}`,
       ]
     case 'run_resumed':
       return ['run resumed']
@@ -43,7 +43,7 @@ function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
       return [`cancel asked for${by(event.actor)}`]
     case 'model_switched':
       return [
-        `model switched to ${toOneLine(event.model)}${event.taskName === undefined ? '' : ` for ${toOneLine(event.taskName)}`}`,
+        `model switched to ${toSingleLine(event.model)}${event.taskName === undefined ? '' : ` for ${toSingleLine(event.taskName)}`}`,
       ]
     case 'directive_active':
       return event.content === undefined ? [] : [`told to the agents: ${short(event.content)}`]
@@ -52,7 +52,7 @@ function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
         lineText(endLine(state, event.runId)),
         ...(event.error === undefined
           ? []
-          : [`${toOneLine(event.error)}${event.code === undefined ? '' : ` (${event.code})`}`]),
+          : [`${toSingleLine(event.error)}${event.code === undefined ? '' : ` (${event.code})`}`]),
       ]
     case 'review_requested':
     case 'review_decided':
@@ -68,58 +68,65 @@ function taskWords(event: LoggedRunEvent): readonly string[] {
   switch (event.type) {
     case 'task_started':
       return [
-        `${toOneLine(event.taskName)}: started${event.attempt > 1 ? `, try ${event.attempt}` : ''}`,
+        `${toSingleLine(event.taskName)}: started${event.attempt > 1 ? `, try ${event.attempt}` : ''}`,
       ]
     case 'task_completed': {
       const used =
-        event.toolCallCount === 0 ? '' : `, ${formatCount(event.toolCallCount, 'tool call')}`
+        event.toolCallCount === 0
+          ? ''
+          : `, ${formatTerminalCount(event.toolCallCount, 'tool call')}`
       return [
-        `${toOneLine(event.taskName)}: completed in ${formatDuration(event.durationMs)}${used}`,
+        `${toSingleLine(event.taskName)}: completed in ${formatTerminalDuration(event.durationMs)}${used}`,
       ]
     }
     case 'task_attempt_failed':
     case 'task_failed': {
       const again = event.willRetry ? '; is tried again' : ''
       return [
-        `${toOneLine(event.taskName)}: failed after ${formatDuration(event.durationMs)}: ${toOneLine(event.reason)}${again}`,
+        `${toSingleLine(event.taskName)}: failed after ${formatTerminalDuration(event.durationMs)}: ${toSingleLine(event.reason)}${again}`,
       ]
     }
     case 'task_skipped':
-      return [`${toOneLine(event.taskName)}: skipped: ${toOneLine(event.reason)}`]
+      return [`${toSingleLine(event.taskName)}: skipped: ${toSingleLine(event.reason)}`]
     case 'tool_called': {
       const [what, words] =
         event.outcome === 'SUCCESS' ? ['called', event.toolArguments] : ['failed', event.toolResult]
       return [
-        `${toOneLine(event.taskName)}: ${toOneLine(event.toolName)} ${what} in ${formatDuration(event.durationMs)}  ${short(words ?? '')}`.trimEnd(),
+        `${toSingleLine(event.taskName)}: ${toSingleLine(event.toolName)} ${what} in ${formatTerminalDuration(event.durationMs)}  ${short(words ?? '')}`.trimEnd(),
       ]
     }
     case 'llm_iteration_completed': {
       const ended = earlyEndText(event.finishReason)
       if (ended === undefined) return []
       const words = event.refusal === undefined ? '' : `: ${short(event.refusal)}`
-      return [`${toOneLine(event.taskName)}: model ${toOneLine(event.model)}: ${ended}${words}`]
+      return [
+        `${toSingleLine(event.taskName)}: model ${toSingleLine(event.model)}: ${ended}${words}`,
+      ]
     }
     case 'llm_iteration_failed': {
       const { retryInMs, retryAfterMs, nextModel } = event
       const asked =
-        retryAfterMs === undefined ? '' : `; it asks to wait ${formatDuration(retryAfterMs)}`
+        retryAfterMs === undefined
+          ? ''
+          : `; it asks to wait ${formatTerminalDuration(retryAfterMs)}`
       const next =
-        nextModel === undefined ? asked : `${asked}; ${toOneLine(nextModel)} is asked next`
-      const again = retryInMs === undefined ? next : `; again in ${formatDuration(retryInMs)}`
+        nextModel === undefined ? asked : `${asked}; ${toSingleLine(nextModel)} is asked next`
+      const again =
+        retryInMs === undefined ? next : `; again in ${formatTerminalDuration(retryInMs)}`
       return [
-        `${toOneLine(event.taskName)}: model ${toOneLine(event.model)} failed: ${toOneLine(event.reason)}${again}`,
+        `${toSingleLine(event.taskName)}: model ${toSingleLine(event.model)} failed: ${toSingleLine(event.reason)}${again}`,
       ]
     }
     case 'agent_tool_invoked':
       return [
-        `${toOneLine(event.taskName)}: ${toOneLine(event.toolName)} asks ${toOneLine(event.agent_uri)}`,
+        `${toSingleLine(event.taskName)}: ${toSingleLine(event.toolName)} asks ${toSingleLine(event.agent_uri)}`,
       ]
     case 'delegation_started':
       return [
-        `${toOneLine(event.taskName)}: delegates to ${toOneLine(event.workerRole)}: ${short(event.taskDescription)}`,
+        `${toSingleLine(event.taskName)}: delegates to ${toSingleLine(event.workerRole)}: ${short(event.taskDescription)}`,
       ]
     case 'file_changed':
-      return [`file ${event.changeType.toLowerCase()}: ${toOneLine(event.filePath)}`]
+      return [`file ${event.changeType.toLowerCase()}: ${toSingleLine(event.filePath)}`]
     default:
       return []
   }
@@ -129,7 +136,7 @@ type ReviewEvent = Extract<LoggedRunEvent, { type: `review_${string}` }>
 
 function reviewLines(event: ReviewEvent, { gates }: RunState): readonly string[] {
   const gate = gates.find(({ reviewId }) => reviewId === event.reviewId)
-  const task = toOneLine(gate?.taskName ?? event.reviewId)
+  const task = toSingleLine(gate?.taskName ?? event.reviewId)
   switch (event.type) {
     case 'review_requested':
       return [
@@ -146,16 +153,16 @@ function reviewLines(event: ReviewEvent, { gates }: RunState): readonly string[]
         ? [`${task}: nobody reviewed in time, ${event.action}`]
         : []
     case 'review_withdrawn':
-      return [`${task}: review not asked any more: ${toOneLine(event.reason)}`]
+      return [`${task}: review not asked any more: ${toSingleLine(event.reason)}`]
   }
 }
 
 function by(actor: string | undefined): string {
-  return actor === undefined ? '' : ` by ${toOneLine(actor)}`
+  return actor === undefined ? '' : ` by ${toSingleLine(actor)}`
 }
 
 function short(text: string): string {
-  const line = toOneLine(text)
+  const line = toSingleLine(text)
   return line.length <= MAX_WORDS ? line : `${line.slice(0, MAX_WORDS)}…`
 }
 

@@ -1,7 +1,7 @@
 /** Pure: what a review is about, as a person at a terminal reads it. */
 import { formatAge } from './figures.ts'
 import { reviewWords } from './plain-lines.ts'
-import { toOneLine, toTerminalText } from './text-width.ts'
+import { toSingleLine, toTerminalText } from './text-width.ts'
 
 import type { PendingReview, ReviewTiming } from '@tutti/protocol'
 
@@ -49,9 +49,9 @@ export function titleOf({
   toolName = 'a tool',
   timing,
 }: AskedReview): string {
-  if (timing === 'AFTER_EXECUTION') return `Output of ${toOneLine(taskName)}`
-  if (timing === 'BEFORE_EXECUTION') return `What ${toOneLine(taskName)} is to do`
-  return `${toOneLine(taskName)} wants to call ${toOneLine(toolName)}`
+  if (timing === 'AFTER_EXECUTION') return `Output of ${toSingleLine(taskName)}`
+  if (timing === 'BEFORE_EXECUTION') return `What ${toSingleLine(taskName)} is to do`
+  return `${toSingleLine(taskName)} wants to call ${toSingleLine(toolName)}`
 }
 
 /** What is looked at, as it would be edited. */

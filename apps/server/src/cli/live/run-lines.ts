@@ -12,10 +12,10 @@
  * V1 Never more lines than the window has, less the one of the cursor, and none wider than it.
  * V2 The first line and the notes are always there; then tasks, those at work first; then what these do.
  */
-import { formatCount, formatDollars, formatStopwatch } from './figures.ts'
+import { formatTerminalCount, formatDollars, formatStopwatch } from './figures.ts'
 import { taskDetail } from './task-detail.ts'
 import { gateOf, nameWidthOf, taskLine, type LineFacts } from './task-line.ts'
-import { toOneLine } from './text-width.ts'
+import { toSingleLine } from './text-width.ts'
 
 import type { RunState, TaskState } from '@tutti/protocol'
 import type { Line, Style } from './line.ts'
@@ -55,7 +55,9 @@ export function headLine(state: RunState, { runId, now }: Pick<ViewFacts, 'runId
   const { ensemble = '', status, startedAt, queuedAt } = state
   const since = startedAt ?? queuedAt
   const time = since === undefined ? '' : formatStopwatch(now - Date.parse(since))
-  const words = [time, toOneLine(ensemble), usedBy(state)].filter((word) => word !== '').join('  ')
+  const words = [time, toSingleLine(ensemble), usedBy(state)]
+    .filter((word) => word !== '')
+    .join('  ')
   return [
     { text: status, style: STATUS_STYLES[status] },
     { text: `  ${words}`, style: 'bold' },
@@ -67,8 +69,8 @@ export function headLine(state: RunState, { runId, now }: Pick<ViewFacts, 'runId
 export function usedBy({ totals }: Pick<RunState, 'totals'>): string {
   const { totalTokens, totalToolCalls, costUsd } = totals
   return [
-    totalTokens > 0 ? formatCount(totalTokens, 'token') : '',
-    totalToolCalls > 0 ? formatCount(totalToolCalls, 'tool call') : '',
+    totalTokens > 0 ? formatTerminalCount(totalTokens, 'token') : '',
+    totalToolCalls > 0 ? formatTerminalCount(totalToolCalls, 'tool call') : '',
     costUsd !== undefined && costUsd > 0 ? formatDollars(costUsd) : '',
   ]
     .filter((word) => word !== '')
@@ -117,7 +119,9 @@ function restLine({ tasks }: RunState, shown: readonly TaskState[]): Line | unde
   const rest = tasks.filter((task) => !isShown.has(task))
   const counts = Map.groupBy(rest, ({ status }) => status.toLowerCase())
   const words = [...counts].map(([status, group]) => `${group.length} ${status}`).join(', ')
-  return [{ text: `  and ${formatCount(rest.length, 'more task')}: ${words}`, style: 'dim' }]
+  return [
+    { text: `  and ${formatTerminalCount(rest.length, 'more task')}: ${words}`, style: 'dim' },
+  ]
 }
 
 function taskLines(

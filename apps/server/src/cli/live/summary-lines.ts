@@ -1,8 +1,8 @@
 /** Pure: what stays on the screen when a run that was followed is over. */
-import { formatDuration } from './figures.ts'
+import { formatTerminalDuration } from './figures.ts'
 import { STATUS_STYLES, usedBy } from './run-lines.ts'
 import { nameWidthOf, taskLine } from './task-line.ts'
-import { toOneLine } from './text-width.ts'
+import { toSingleLine } from './text-width.ts'
 
 import type { RunState } from '@tutti/protocol'
 import type { Line } from './line.ts'
@@ -33,7 +33,7 @@ export function summaryLines(
 export function endLine(state: RunState, runId: string): Line {
   const { status, durationMs, exitReason } = state
   const words = [
-    durationMs === undefined ? '' : `in ${formatDuration(durationMs)}`,
+    durationMs === undefined ? '' : `in ${formatTerminalDuration(durationMs)}`,
     exitReason === 'USER_EXIT_EARLY' ? 'ended early by its reviewer' : '',
     usedBy(state),
   ].filter((word) => word !== '')
@@ -46,6 +46,6 @@ export function endLine(state: RunState, runId: string): Line {
 
 function errorLines({ error }: RunState): readonly Line[] {
   if (error === undefined) return []
-  const code = error.code === undefined ? '' : ` (${toOneLine(error.code)})`
-  return [[{ text: `${toOneLine(error.message)}${code}`, style: 'red' }]]
+  const code = error.code === undefined ? '' : ` (${toSingleLine(error.code)})`
+  return [[{ text: `${toSingleLine(error.message)}${code}`, style: 'red' }]]
 }

@@ -1,6 +1,6 @@
 /** Pure: what a running task is doing, in as many lines as there is room for: its last calls, then its words. */
-import { formatDuration } from './figures.ts'
-import { lastLines, toOneLine } from './text-width.ts'
+import { formatTerminalDuration } from './figures.ts'
+import { lastLines, toSingleLine } from './text-width.ts'
 
 import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol'
 import type { Line } from './line.ts'
@@ -46,15 +46,15 @@ function failureLine(turn: TurnState): Line | undefined {
   const { reason, retryInMs, nextModel } = failure
   return [
     {
-      text: `${INDENT}${toOneLine(failure.model)}: ${toOneLine(reason)}${nextOf(retryInMs, nextModel)}`,
+      text: `${INDENT}${toSingleLine(failure.model)}: ${toSingleLine(reason)}${nextOf(retryInMs, nextModel)}`,
       style: 'yellow',
     },
   ]
 }
 
 function nextOf(retryInMs: number | undefined, nextModel: string | undefined): string {
-  if (nextModel !== undefined) return `; ${toOneLine(nextModel)} is asked next`
-  return retryInMs === undefined ? '' : `; again in ${formatDuration(retryInMs)}`
+  if (nextModel !== undefined) return `; ${toSingleLine(nextModel)} is asked next`
+  return retryInMs === undefined ? '' : `; again in ${formatTerminalDuration(retryInMs)}`
 }
 
 function callLines({ turns, agentCalls }: TaskState, { marks }: DetailRoom): readonly Line[] {
@@ -70,18 +70,18 @@ function callLine(call: ToolCallState, agentCalls: readonly AgentCallState[], ma
   const mark =
     status === 'RUNNING' ? marks.call : marks.status[status === 'FAILED' ? 'FAILED' : 'COMPLETED']
   const style = status === 'FAILED' ? ('red' as const) : ('dim' as const)
-  const head = { text: `${INDENT}${mark} ${toOneLine(name)}`, style }
+  const head = { text: `${INDENT}${mark} ${toSingleLine(name)}`, style }
   return [head, { text: `  ${wordsOf(call, agentCalls)}`, style: 'dim' }]
 }
 
 function wordsOf(call: ToolCallState, agentCalls: readonly AgentCallState[]): string {
-  const given = toOneLine(call.arguments ?? '')
-  if (call.status === 'FAILED') return toOneLine(call.result ?? given)
+  const given = toSingleLine(call.arguments ?? '')
+  if (call.status === 'FAILED') return toSingleLine(call.result ?? given)
   if (call.status === 'SUCCEEDED') {
-    return `${call.durationMs === undefined ? '' : `${formatDuration(call.durationMs)}  `}${given}`
+    return `${call.durationMs === undefined ? '' : `${formatTerminalDuration(call.durationMs)}  `}${given}`
   }
   const agent = agentCalls.findLast(({ toolCallId }) => toolCallId === call.id)
-  const asked = agent === undefined ? '' : `asks ${toOneLine(agent.agentUri)}`
+  const asked = agent === undefined ? '' : `asks ${toSingleLine(agent.agentUri)}`
   const heard = agent === undefined || agent.chunks === 0 ? '' : `${agent.chunks} chunks`
   return [progressOf(call), asked, heard, given].filter((word) => word !== '').join('  ')
 }
@@ -89,5 +89,5 @@ function wordsOf(call: ToolCallState, agentCalls: readonly AgentCallState[]): st
 function progressOf({ progress }: ToolCallState): string {
   if (progress === undefined) return ''
   const { message, fraction } = progress
-  return `${fraction === undefined ? '' : `${Math.round(fraction * 100)} % `}${toOneLine(message)}`
+  return `${fraction === undefined ? '' : `${Math.round(fraction * 100)} % `}${toSingleLine(message)}`
 }

@@ -1,7 +1,12 @@
 /** Pure: the one line that a task has in the view and in the summary. */
-import { formatCount, formatDollars, formatDuration, formatStopwatch } from './figures.ts'
+import {
+  formatTerminalCount,
+  formatDollars,
+  formatTerminalDuration,
+  formatStopwatch,
+} from './figures.ts'
 import { STATUS_STYLE, type Marks } from './marks.ts'
-import { cutToWidth, toOneLine, padToWidth, widthOf } from './text-width.ts'
+import { cutToWidth, toSingleLine, padToWidth, widthOf } from './text-width.ts'
 
 import type { FinishReason, RunState, TaskState } from '@tutti/protocol'
 import type { Line, LineSpan } from './line.ts'
@@ -20,7 +25,7 @@ const MAX_NAME_WIDTH = 24
 
 /** Columns that the names of these tasks need, up to a bound and to a third of the line. */
 export function nameWidthOf(tasks: readonly TaskState[], columns: number): number {
-  const longest = Math.max(0, ...tasks.map(({ name }) => widthOf(toOneLine(name))))
+  const longest = Math.max(0, ...tasks.map(({ name }) => widthOf(toSingleLine(name))))
   return Math.min(longest, MAX_NAME_WIDTH, Math.max(8, Math.floor(columns / 3)))
 }
 
@@ -31,7 +36,7 @@ export function taskLine(task: TaskState, state: RunState, facts: LineFacts): Li
   const mark: LineSpan = isAsked
     ? { text: marks.waiting, style: 'yellow' }
     : { text: marks.status[task.status], style: STATUS_STYLE[task.status] }
-  const name = padToWidth(cutToWidth(toOneLine(task.name), nameWidth), nameWidth)
+  const name = padToWidth(cutToWidth(toSingleLine(task.name), nameWidth), nameWidth)
   const time = timeOf(task, facts.now).padStart(8)
   const words = isAsked
     ? [{ text: 'waits for a review', style: 'yellow' as const }]
@@ -50,7 +55,7 @@ export function gateOf(
 }
 
 function timeOf({ status, startedAt, durationMs }: TaskState, now: number): string {
-  if (durationMs !== undefined && status !== 'RUNNING') return formatDuration(durationMs)
+  if (durationMs !== undefined && status !== 'RUNNING') return formatTerminalDuration(durationMs)
   if (startedAt === undefined || status !== 'RUNNING') return ''
   return formatStopwatch(now - Date.parse(startedAt))
 }
@@ -65,10 +70,10 @@ function wordsOf(task: TaskState, state: RunState): readonly LineSpan[] {
       return [{ text: usedBy(task), style: 'dim' }]
     case 'FAILED': {
       const again = task.error?.willRetry === true ? 'is tried again: ' : ''
-      return [{ text: again + toOneLine(task.error?.reason ?? 'failed'), style: 'red' }]
+      return [{ text: again + toSingleLine(task.error?.reason ?? 'failed'), style: 'red' }]
     }
     case 'SKIPPED':
-      return [{ text: toOneLine(task.skipReason ?? 'skipped'), style: 'dim' }]
+      return [{ text: toSingleLine(task.skipReason ?? 'skipped'), style: 'dim' }]
     case 'CANCELLED':
       return [{ text: 'cancelled', style: 'yellow' }]
   }
@@ -76,14 +81,16 @@ function wordsOf(task: TaskState, state: RunState): readonly LineSpan[] {
 
 function waitsFor({ context }: TaskState, { tasks }: RunState): string {
   const open = tasks.filter(({ name, status }) => context.includes(name) && status !== 'COMPLETED')
-  return open.length === 0 ? '' : `waits for ${open.map(({ name }) => toOneLine(name)).join(', ')}`
+  return open.length === 0
+    ? ''
+    : `waits for ${open.map(({ name }) => toSingleLine(name)).join(', ')}`
 }
 
 function workOf({ attempt, turns, usage }: TaskState): string {
   return [
     attempt > 1 ? `try ${attempt}` : '',
     turns.length === 0 ? 'begins' : `turn ${turns.length}`,
-    usage.toolCallCount === 0 ? '' : formatCount(usage.toolCallCount, 'tool call'),
+    usage.toolCallCount === 0 ? '' : formatTerminalCount(usage.toolCallCount, 'tool call'),
   ]
     .filter((word) => word !== '')
     .join(', ')
@@ -93,11 +100,11 @@ function usedBy({ attempt, turns, usage, iterationLimitReached, finishReason }: 
   const { inputTokens, outputTokens, toolCallCount, costUsd } = usage
   return [
     attempt > 1 ? `try ${attempt}` : '',
-    turns.length === 0 ? '' : formatCount(turns.length, 'turn'),
-    toolCallCount === 0 ? '' : formatCount(toolCallCount, 'tool call'),
+    turns.length === 0 ? '' : formatTerminalCount(turns.length, 'turn'),
+    toolCallCount === 0 ? '' : formatTerminalCount(toolCallCount, 'tool call'),
     inputTokens < 0 || outputTokens < 0 || inputTokens + outputTokens === 0
       ? ''
-      : formatCount(inputTokens + outputTokens, 'token'),
+      : formatTerminalCount(inputTokens + outputTokens, 'token'),
     costUsd === undefined || costUsd === 0 ? '' : formatDollars(costUsd),
     iterationLimitReached === true ? 'stopped by its limit of turns' : '',
     earlyEndText(finishReason) ?? '',

@@ -15,7 +15,7 @@ export function toTerminalText(text: string): string {
 }
 
 /** The same in one line: runs of blanks and line breaks are one blank. */
-export function toOneLine(text: string): string {
+export function toSingleLine(text: string): string {
   return toTerminalText(text).replaceAll(/\s+/g, ' ').trim()
 }
 

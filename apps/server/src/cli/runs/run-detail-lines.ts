@@ -1,10 +1,15 @@
 /** Pure: one run with its tasks and what they gave. */
 import { earlyEndText } from '../live/task-line.ts'
-import { formatAge, formatCount, formatDollars, formatDuration } from '../live/figures.ts'
+import {
+  formatAge,
+  formatTerminalCount,
+  formatDollars,
+  formatTerminalDuration,
+} from '../live/figures.ts'
 import { STATUS_STYLE } from '../live/marks.ts'
 import { leftOf, formatReviewQuestion } from '../live/review-subject.ts'
 import { STATUS_STYLES } from '../live/run-lines.ts'
-import { toOneLine, toTerminalText } from '../live/text-width.ts'
+import { toSingleLine, toTerminalText } from '../live/text-width.ts'
 import { tableLines, type Column } from '../text/table.ts'
 import { tokens } from './run-table.ts'
 
@@ -31,11 +36,11 @@ export function runDetailLines(run: RunDetail, now: number): readonly Line[] {
       { text: runId, style: 'bold' },
       { text: '  ' },
       { text: status, style: STATUS_STYLES[status] },
-      { text: `  ${toOneLine(ensemble)}, ${workflow}` },
+      { text: `  ${toSingleLine(ensemble)}, ${workflow}` },
     ],
     ...facts(run, now).map(([name, text]): Line => [
       { text: `  ${name.padEnd(9)}`, style: 'dim' },
-      { text: toOneLine(text) },
+      { text: toSingleLine(text) },
     ]),
     EMPTY,
     ...tableLines(COLUMNS, run.tasks.map(taskRow)),
@@ -47,10 +52,10 @@ export function runDetailLines(run: RunDetail, now: number): readonly Line[] {
 function facts(run: RunDetail, now: number): readonly (readonly [string, string])[] {
   const { startedAt, durationMs, inputs, tags, metrics, submittedBy, webhooks = [], error } = run
   const since = now - Date.parse(startedAt)
-  const time = durationMs === undefined ? '' : `, took ${formatDuration(durationMs)}`
+  const time = durationMs === undefined ? '' : `, took ${formatTerminalDuration(durationMs)}`
   const used = [
     `${tokens(metrics.totalTokens)} tokens`,
-    formatCount(metrics.totalToolCalls, 'tool call'),
+    formatTerminalCount(metrics.totalToolCalls, 'tool call'),
     ...(metrics.costUsd === undefined ? [] : [formatDollars(metrics.costUsd)]),
   ]
   return [
@@ -74,7 +79,7 @@ function taskRow(task: RunTaskDetail): Line {
   return [
     { text: name },
     { text: status, style: STATUS_STYLE[status] },
-    { text: durationMs === undefined ? '-' : formatDuration(durationMs) },
+    { text: durationMs === undefined ? '-' : formatTerminalDuration(durationMs) },
     { text: tokens(tokenCount) },
     { text: toolCallCount === undefined ? '-' : String(toolCallCount) },
     { text: attempt === 0 ? '-' : String(attempt) },
@@ -100,7 +105,7 @@ function outputLines({ name, output, finishReason }: RunTaskDetail): readonly Li
   return [
     EMPTY,
     [
-      { text: toOneLine(name), style: 'bold' },
+      { text: toSingleLine(name), style: 'bold' },
       ...(ended === undefined ? [] : [{ text: ` (${ended})`, style: 'yellow' as const }]),
     ],
     ...lines.map((text): Line => [{ text: `  ${text}` }]),

@@ -1,5 +1,5 @@
 /** Pure: runs as a table, the newest first. */
-import { formatAge, formatDollars, formatDuration } from '../live/figures.ts'
+import { formatAge, formatDollars, formatTerminalDuration } from '../live/figures.ts'
 import { STATUS_STYLES } from '../live/run-lines.ts'
 import { tableLines, type Column } from '../text/table.ts'
 
@@ -38,7 +38,7 @@ function rowOf(run: RunSummary, now: number): readonly LineSpan[] {
     { text: status, style: STATUS_STYLES[status] },
     { text: ensemble },
     { text: formatAge(since) },
-    { text: time === undefined ? NONE : formatDuration(time) },
+    { text: time === undefined ? NONE : formatTerminalDuration(time) },
     { text: tokens(totalTokens) },
     { text: costUsd === undefined ? NONE : formatDollars(costUsd) },
     { text: `${completedTasks}/${taskCount}` },

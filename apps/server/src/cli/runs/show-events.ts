@@ -3,7 +3,7 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunEvent } from
 
 import { CommandError } from '../command-error.ts'
 import { plainLines } from '../live/plain-lines.ts'
-import { toOneLine, toTerminalText } from '../live/text-width.ts'
+import { toSingleLine, toTerminalText } from '../live/text-width.ts'
 import { toTerminalJson, writeOut } from '../text/print.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 
@@ -71,5 +71,5 @@ function lineOf({ seq, type, ...event }: LoggedRunEvent, lines: readonly string[
   const taskName = 'taskName' in event && event.taskName !== undefined ? event.taskName : ''
   // The time since the start comes first, in brackets.
   const words = lines.map((line) => line.replace(/^\[[^\]]*\] /, '')).join('; ')
-  return `${toTerminalText(`${seq}  ${type}  ${words === '' ? toOneLine(taskName) : words}`).trimEnd()}\n`
+  return `${toTerminalText(`${seq}  ${type}  ${words === '' ? toSingleLine(taskName) : words}`).trimEnd()}\n`
 }

@@ -1,6 +1,6 @@
 /** Runs `tutti inject` and `tutti model`. */
 import { CommandError } from '../command-error.ts'
-import { toOneLine } from '../live/text-width.ts'
+import { toSingleLine } from '../live/text-width.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines } from '../text/print.ts'
 import { readGiven } from '../text/read-given.ts'
@@ -65,7 +65,7 @@ export async function switchModel(
     const action = { action: 'APPLY_PROFILE', value: profile } as const
     const answer = await runs.inject(runId, action, task === undefined ? {} : { target: task })
     if (json) printJson(answer, io)
-    else printLines([[{ text: `${runId}  profile ${toOneLine(profile)}` }]], io)
+    else printLines([[{ text: `${runId}  profile ${toSingleLine(profile)}` }]], io)
     return
   }
   const to = tier === undefined ? (alias ?? '') : { tier }
@@ -75,7 +75,7 @@ export async function switchModel(
     return
   }
   const { model, previousModel, tier: made } = answer
-  const ofTier = made === undefined ? '' : `, tier ${toOneLine(made)}`
-  const was = previousModel === undefined ? '' : ` (was ${toOneLine(previousModel)})`
-  printLines([[{ text: `${runId}  ${toOneLine(model)}${ofTier}${was}` }]], io)
+  const ofTier = made === undefined ? '' : `, tier ${toSingleLine(made)}`
+  const was = previousModel === undefined ? '' : ` (was ${toSingleLine(previousModel)})`
+  printLines([[{ text: `${runId}  ${toSingleLine(model)}${ofTier}${was}` }]], io)
 }

@@ -1,5 +1,5 @@
 /** Pure: rows as aligned columns, two blanks between them. */
-import { toOneLine, padToWidth, widthOf } from '../live/text-width.ts'
+import { toSingleLine, padToWidth, widthOf } from '../live/text-width.ts'
 
 import type { Line, LineSpan } from '../live/line.ts'
 
@@ -31,7 +31,7 @@ export function tableLines(
 }
 
 function onOneLine({ text, style }: LineSpan): LineSpan {
-  return { text: toOneLine(text), style }
+  return { text: toSingleLine(text), style }
 }
 
 function pad(

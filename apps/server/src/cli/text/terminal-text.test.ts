@@ -1,7 +1,7 @@
 /** Foreign text on its way to a terminal. */
 import { describe, expect, it } from 'vitest'
 
-import { toOneLine, toTerminalText } from '../live/text-width.ts'
+import { toSingleLine, toTerminalText } from '../live/text-width.ts'
 import { plainLogger } from '../../log/console-log.ts'
 import { toTerminalJson, printJson, printLines, printText, say } from './print.ts'
 
@@ -38,7 +38,7 @@ describe('text of others', () => {
   it('loses everything that a terminal acts on, and control strings with their content', () => {
     expect(toTerminalText(HOSTILE)).toBe('fine_unterminated')
     expect(toTerminalText('a\r\nb\rc\td\ne')).toBe('a\nb\nc  d\ne')
-    expect(toOneLine('a\rb\u0085c\n d')).toBe('a bc d')
+    expect(toSingleLine('a\rb\u0085c\n d')).toBe('a bc d')
   })
 
   it('is harmless on a terminal, wherever it is printed', () => {

@@ -90,7 +90,7 @@ export const RunOutput = Type.Object({
 export type RunOutput = Type.Static<typeof RunOutput>
 
 /** The one terminal event of a run: nothing follows it. Control API seed §4.1. */
-export const RunResult = Type.Object({
+export const RunResultEvent = Type.Object({
   type: Type.Literal('run_result'),
   runId: Type.String(),
   status: RunOutcome,
@@ -101,4 +101,4 @@ export const RunResult = Type.Object({
   /** Present with `error`: one of `FAILURE_CODES`, as open text. */
   code: Type.Optional(Type.String()),
 })
-export type RunResult = Type.Static<typeof RunResult>
+export type RunResultEvent = Type.Static<typeof RunResultEvent>

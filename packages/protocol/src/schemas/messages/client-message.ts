@@ -13,7 +13,7 @@ import {
   RequestId,
   requiredWhen,
 } from '../scalars.ts'
-import { CapabilityQuery, TaskRequest, ToolRequest, TraceContext } from './peer-requests.ts'
+import { CapabilityQuery, TaskRequest, ToolRequest, TraceContextFields } from './peer-requests.ts'
 import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
 /** Decides a review; the twin of `POST /api/reviews/{reviewId}`. AgentEnsemble wire. */
@@ -37,7 +37,7 @@ export const RunRequest = Type.Object(
     /** What the header `Idempotency-Key` says over REST. Ours. */
     idempotencyKey: Type.Optional(IdempotencyKey),
     /** What the headers `traceparent` and `tracestate` say over REST. Ours. */
-    traceContext: Type.Optional(TraceContext),
+    traceContext: Type.Optional(TraceContextFields),
   },
   CLOSED,
 )
@@ -100,7 +100,7 @@ export const Subscribe = Type.Object(
 export type Subscribe = Type.Static<typeof Subscribe>
 
 /** Tells running agents something, or acts on the ensemble. AgentEnsemble wire; the last two are ours. */
-export const Directive = Type.Object(
+export const DirectiveMessage = Type.Object(
   {
     type: Type.Literal('directive'),
     /** Task name, agent role or ensemble that is meant. */
@@ -118,7 +118,7 @@ export const Directive = Type.Object(
   },
   CLOSED,
 )
-export type Directive = Type.Static<typeof Directive>
+export type DirectiveMessage = Type.Static<typeof DirectiveMessage>
 
 /** Any message from client to server. Narrows by `type`. */
 export const ClientMessage = Type.Union([
@@ -128,7 +128,7 @@ export const ClientMessage = Type.Union([
   RunControl,
   StateQuery,
   Subscribe,
-  Directive,
+  DirectiveMessage,
   TaskRequest,
   ToolRequest,
   CapabilityQuery,

@@ -5,11 +5,11 @@ import { CLOSED, IsoDuration, NonBlank, RequestId } from '../scalars.ts'
 import { CapabilityType } from '../shared-capability.ts'
 
 /** W3C trace context, as two headers would carry it. */
-export const TraceContext = Type.Object(
+export const TraceContextFields = Type.Object(
   { traceparent: Type.String(), tracestate: Type.Optional(Type.String()) },
   CLOSED,
 )
-export type TraceContext = Type.Static<typeof TraceContext>
+export type TraceContextFields = Type.Static<typeof TraceContextFields>
 
 const peerRequest = {
   /** Correlates the reply, and makes a repeat harmless. */
@@ -48,7 +48,7 @@ export const TaskRequest = Type.Object(
     /** By when the caller needs it, from now. */
     deadline: Type.Optional(IsoDuration),
     delivery: Type.Optional(DeliverySpec),
-    traceContext: Type.Optional(TraceContext),
+    traceContext: Type.Optional(TraceContextFields),
     cachePolicy: Type.Optional(Type.Enum(['USE_CACHED', 'FORCE_FRESH'])),
     cacheKey: Type.Optional(Type.String()),
     /** How old a cached result may be: a duration, or seconds as AgentEnsemble's serializer writes it. */
@@ -65,7 +65,7 @@ export const ToolRequest = Type.Object(
     ...peerRequest,
     tool: NonBlank,
     input: Type.Optional(Type.String()),
-    traceContext: Type.Optional(TraceContext),
+    traceContext: Type.Optional(TraceContextFields),
   },
   CLOSED,
 )
