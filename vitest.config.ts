@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+
 import { defineConfig } from 'vitest/config'
 
 import { LongFirst } from './tooling/tasks/long-first.ts'
@@ -17,6 +19,9 @@ const LIMITS = {
   hookTimeout: 60_000,
   expect: { poll: { timeout: 15_000 } },
 }
+
+/** More workers than cores: many tests wait for processes, browsers and databases. */
+const WORKERS = availableParallelism() * 2
 
 /** Tests of functions that touch nothing outside: their files share a process, which starts them at once. */
 const PURE = [
@@ -67,7 +72,7 @@ export default defineConfig({
         resolve: { conditions: BUILT_CONDITIONS },
         ssr: { resolve: { conditions: BUILT_CONDITIONS, externalConditions: BUILT_CONDITIONS } },
         // Projects that run together need the same number of workers.
-        test: { ...LIMITS, name: 'built', include: BUILT, isolate: false, maxWorkers: '100%' },
+        test: { ...LIMITS, name: 'built', include: BUILT, isolate: false, maxWorkers: WORKERS },
       },
       {
         extends: true,
@@ -78,8 +83,7 @@ export default defineConfig({
         },
       },
     ],
-    // By itself it leaves one core idle, which is half of a small machine.
-    maxWorkers: '100%',
+    maxWorkers: WORKERS,
     sequence: { sequencer: LongFirst },
     ...LIMITS,
     reporters: ['default', './tooling/tasks/plain-summary.ts'],

@@ -139,7 +139,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     paused.signal('SIGSTOP')
     await team.untilBegun(runId, 2, [pid])
     paused.signal('SIGCONT')
-    await expect.poll(() => paused.errors, POLLING).toMatch(/lease of a run was lost|FENCED/)
+    await expect.poll(() => paused.errors, POLLING).toMatch(/Lost the lease of a run|FENCED/)
     team.letGo(2)
     const events = await eventsOf(team.api, runId)
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
