@@ -1,9 +1,9 @@
 /**
  * An ensemble as an agent of this process: a turn is a run of it.
  *
- * N1 A run inherits from its caller: it is cancelled with the turn, has its trace, and no more budget than is
- *    left.
- * N2 The usage of the run is reported as it happens, and its events as chunks.
+ * N1 A run inherits from its caller: it is cancelled with the turn, belongs to the trace, and gets at most the
+ *    remaining budget.
+ * N2 The usage of the run is reported as it accrues, and its events as chunks.
  * N3 Its reviews are questions to the reviewer of the caller, whose decision counts; an early exit there ends
  *    both runs.
  */

@@ -4,13 +4,12 @@
  * L2 Tools of one turn run concurrently; their results join the conversation in the order of the calls.
  * L3 The model receives a tool's failure; a failure never ends the loop.
  * L13 The steps, progress and file changes of a tool call are emitted before the event of the call itself.
- * L14 A reviewer's early exit and a misconfigured tool end the loop, when the other calls of the turn have
- *    ended.
+ * L14 A reviewer's early exit and a misconfigured tool end the loop once the other calls of the turn have ended.
  * L20 A call that is recorded in a step is not repeated. An interrupted call is repeated with the same
  *    idempotency key, unless its tool is not idempotent: then the model is told that the outcome is unknown.
- * L21 Calls beyond a budget are not made; those before them are, in the order in which they were requested.
- * L23 A call begins just before its tool does anything: a call that was interrupted while it waited for
- *    approval is made as if for the first time.
+ * L21 Calls are made in the order in which they were requested; calls beyond a budget are not made.
+ * L23 A call begins when the body of its tool begins; a call that was interrupted while it waited for approval
+ *    does not count as begun.
  */
 import { limitText, runToolCalls, toModelText, ToolResult, TuttiError } from '@tutti/core'
 

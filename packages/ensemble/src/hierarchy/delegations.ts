@@ -3,9 +3,9 @@
  *
  *   tool call ─▶ limits, policies ─▶ delegation_started ─▶ task … ─▶ its output ─▶ result of the call
  *
- * H1 A delegation that a limit or a policy refuses is one delegation_failed, and the agent receives the
+ * H1 A delegation that a limit or a policy rejects emits one delegation_failed, and the agent receives the
  *    reason.
- * H2 A delegation that begins is one delegation_started, then the events of its task, then one of
+ * H2 A delegation that begins emits one delegation_started, then the events of its task, then one of
  *    delegation_completed and delegation_failed.
  * H3 A manager delegates to the tasks of its ensemble, with their tools, context, reviews and guardrails; an
  *    agent to the other agents of its ensemble.

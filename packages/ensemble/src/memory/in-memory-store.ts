@@ -2,8 +2,8 @@
  * A memory store in the memory of this process.
  *
  * M3 The most recent entries are returned, the oldest of them first, whatever the query.
- * M4 A scope holds at most `maxEntriesPerScope` entries, the last ones, and none older than `maxAgeMs`.
- * M5 An appended entry is a copy, and cannot be changed through a returned one.
+ * M4 A scope retains the last `maxEntriesPerScope` entries that are not older than `maxAgeMs`.
+ * M5 An appended entry is copied, and changes to a returned entry do not reach the store.
  */
 import { assertKnownOptions, systemClock, type Clock, type OptionNames } from '@tutti/core'
 

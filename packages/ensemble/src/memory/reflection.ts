@@ -4,12 +4,12 @@
  *
  *   output ─reflectionRequest─▶ model ─parseReflection─▶ store ─improvementNotes─▶ next prompt
  *
- * F1 A reflection is stored under the SHA-256 of the description, so any process finds it again.
- * F2 A reply is read for its sections, in any order, case and Markdown; without a usable one there is no
+ * F1 A reflection is stored under the SHA-256 of the description, so that any process finds it.
+ * F2 The sections of a reply are read in any order, case and Markdown; a reply without a usable one gives no
  *    reflection.
- * F3 Sections that a reply leaves out stay as they were: the texts of the task, the lists of the earlier
+ * F3 Sections that a reply omits are taken from before: the texts of the task, the lists of the earlier
  *    reflection.
- * F4 A reflection stays small however many runs it comes from: ten items a list, each text cut.
+ * F4 A reflection has at most ten items per list and texts of limited length, however many runs it comes from.
  */
 import { limitText } from '@tutti/core'
 

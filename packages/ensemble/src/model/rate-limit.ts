@@ -7,10 +7,10 @@
  *
  * R1 The first call is made at once and later ones as tokens arrive, `requests` in `intervalMs`; at most
  *    `requests` tokens accumulate while no call is made.
- * R2 Calls wait in the order of asking, and none overtakes another.
+ * R2 Calls are made in the order in which they arrive.
  * R3 A call whose turn cannot come within `maxWaitMs` fails at once with RATE_LIMIT_TIMEOUT.
  * R4 A call that is aborted while it waits takes no token, and those behind it move up.
- * R5 A limit without waiting calls has no timer, and no listener on any signal.
+ * R5 A limit without waiting calls has no timer and no listener on a signal.
  */
 import {
   findUnknownOptions,

@@ -7,9 +7,9 @@
  * a first item. From there on it is JSON until its bracket closes, right or wrong. Every character is
  * read a fixed number of times, however the brackets and quotes stand.
  *
- * O2 JSON is the whole answer, else it is searched in fences from the last one, then in `{…}` and `[…]` in
- *    prose, the empty ones last; the first piece that matches is taken.
- * O3 A piece of JSON that is malformed or cut off is never taken for the answer.
+ * O2 JSON is the whole answer; otherwise it is searched for in fences from the last one, then in `{…}` and `[…]`
+ *    in prose, empty ones last. The first piece that matches is used.
+ * O3 Malformed or truncated JSON is never used as the answer.
  */
 import { errorMessage } from '@tutti/core'
 

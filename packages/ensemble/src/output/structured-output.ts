@@ -3,12 +3,12 @@
  *
  *   text ─find JSON─▶ pieces ─read each as a tool reads its input─▶ the first that fits, else a problem
  *
- * O1 An answer is read as a tool reads its input: it is coerced, defaults are filled in, unknown fields
+ * O1 An answer is parsed like the input of a tool: it is coerced, defaults are filled in, unknown fields are
  *    dropped, and every problem is reported with its path.
  * O4 Where a text, number, boolean or null is allowed, the whole answer is tried last.
  * O5 Of several pieces that do not match, the problem of the longest is reported.
- * O6 A value is JSON: one that a schema converted to something else is refused as a wrong configuration.
- * O7 The model receives the author's schema, whole, and the instruction to answer with JSON only.
+ * O6 A value must be JSON; a schema that converts it to something else is a configuration error.
+ * O7 The model receives the author's complete schema, and the instruction to answer with JSON only.
  */
 import {
   problemList,

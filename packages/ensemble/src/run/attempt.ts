@@ -3,10 +3,11 @@
  *
  *   guardrails ─▶ notes ─▶ agent or handler ─▶ guardrails ─▶ review ─▶ reflection ─▶ memory ─▶ completed
  *
- * T1 task_started, task_input, the events of the work, then exactly one of task_completed,
+ * T1 An attempt emits task_started, task_input, the events of the work, then exactly one of task_completed,
  *    task_attempt_failed and task_failed.
- * T2 task_completed is committed together with the step that keeps the task from running again.
- * T3 task_input shows the input of the agent; its context is cut after 8 000 characters, the model's is not.
+ * T2 task_completed is committed together with the step that prevents the task from running again.
+ * T3 task_input shows the input of the agent; in the event, but not for the model, its context is cut after
+ *    8,000 characters.
  * T4 task_attempt_failed and task_failed give the reason and a code; another attempt follows the first.
  * T8 A completed task stays completed: a failure of its memory or its reflection is only logged.
  */

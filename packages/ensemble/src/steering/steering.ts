@@ -5,7 +5,7 @@
  *
  * S1 A cancel stops work in flight through one tree of signals; in mode `boundary` running tasks finish, and
  *    no other starts.
- * S3 A command that is invalid, or comes when the run is over, is refused and changes nothing.
+ * S3 A command that is invalid, or arrives after the end of the run, is rejected and changes nothing.
  */
 import { isoNow, TuttiError } from '@tutti/core'
 

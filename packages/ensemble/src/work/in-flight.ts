@@ -14,7 +14,7 @@
  * E17 A draining run begins no model call, tool, handler, guardrail, memory access or reflection; work in
  *    flight ends and is recorded.
  * E18 The caller is notified each time the run only waits for reviewers.
- * E22 The caller is also notified each time the run begins, and ends, to wait for people with every thread,
+ * E22 The caller is also notified each time the run starts or stops waiting for people with all its threads,
  *    including threads of tools that ask from inside calls that must not be repeated.
  */
 import { stoppedError } from './stopped-error.ts'
