@@ -1,7 +1,7 @@
 /**
  * A memory store in the memory of this process.
  *
- * M3 The most recent entries are returned, the oldest of them first, whatever the query.
+ * M3 The most recent entries are returned, the oldest of them first, regardless of the query.
  * M4 A scope retains the last `maxEntriesPerScope` entries that are not older than `maxAgeMs`.
  * M5 An appended entry is copied, and changes to a returned entry do not reach the store.
  */
