@@ -20,8 +20,8 @@ const LIMITS = {
   expect: { poll: { timeout: 15_000 } },
 }
 
-/** More workers than cores: many tests wait for processes, browsers and databases. */
-const WORKERS = availableParallelism() * 2
+/** One worker more than cores: many tests wait for processes, browsers and databases. */
+const WORKERS = availableParallelism() + 1
 
 /** Tests of functions that touch nothing outside: their files share a process, which starts them at once. */
 const PURE = [

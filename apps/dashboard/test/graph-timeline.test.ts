@@ -97,6 +97,8 @@ async function band() {
   const stage = await openDashboard({
     ensembles: [ensemble({ name: 'band', tasks: [plan, ...middle, finale], modelRetries: 0 })],
     models: { large: working('note') },
+    // On a slow machine the run would be parked, and its end of waiting be a mark of its own.
+    parkAfterMs: 60_000,
   })
   const { runId } = await stage.client.runs.submit({ ensemble: 'band' })
   return { stage, runId, url: `${stage.url}/#/runs/${runId}`, play, note, fix }

@@ -25,6 +25,8 @@ export interface DashboardOptions extends Partial<Omit<ControlApiOptions, 'tools
   readonly models?: Readonly<Record<string, ChatModel>>
   /** What calls of the models cost; unknown when absent. */
   readonly prices?: Prices
+  /** Time after which a run that only waits is parked, in milliseconds. @default 1,000 */
+  readonly parkAfterMs?: number
   /** Key of the client of the test. */
   readonly key?: string
 }
@@ -54,12 +56,14 @@ export async function openDashboard({
   models = {},
   prices,
   key,
+  parkAfterMs = 1_000,
   ...options
 }: DashboardOptions): Promise<ServedDashboard> {
   const folder = mkdtempSync(join(tmpdir(), 'tutti-dashboard-'))
   const catalogs = { tools: toolCatalog(tools), models: modelCatalog(models) }
   const runs = new RunService(sqliteRunStorage(folder), ensembles, {
     ...catalogs,
+    parkAfterMs,
     ...(prices === undefined ? {} : { prices }),
   })
   const api = await serveControlApi(
