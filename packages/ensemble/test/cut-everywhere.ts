@@ -391,7 +391,7 @@ function storyOf({ events, result }: ScenarioEnd): object {
           calls: toolCalls.map((call) => [call.id, call.name, call.status, call.result]),
         })),
     })),
-    reviews: state.gates.map(({ taskName, timing, attempt, status, decision, feedback }) => ({
+    reviews: state.reviews.map(({ taskName, timing, attempt, status, decision, feedback }) => ({
       taskName,
       timing,
       attempt,

@@ -12,7 +12,7 @@ import type { RunResult, RunSnapshot } from '../src/index.ts'
  * the event loop.
  */
 export function expectSameState(state: RunState, snapshot: RunSnapshot): void {
-  const open = state.gates.filter(({ status }) => status === 'OPEN')
+  const open = state.reviews.filter(({ status }) => status === 'OPEN')
   const said = {
     status: snapshot.status,
     tasks: snapshot.tasks.toSorted((a, b) => a.taskIndex - b.taskIndex),
@@ -38,7 +38,7 @@ export function expectSameState(state: RunState, snapshot: RunSnapshot): void {
 /** To the engine a task runs from the moment it is taken up: at its first review, between attempts. */
 function phaseOf(
   { name, status, error }: RunState['tasks'][number],
-  open: RunState['gates'],
+  open: RunState['reviews'],
 ): string {
   if (status === 'PENDING') {
     return open.some(({ taskName }) => taskName === name) ? 'running' : 'pending'

@@ -249,7 +249,7 @@ describe('[S4] a decision of an unowned run', () => {
     const { result, all } = await goOn(two, from, applied)
     expect(result.status).toBe('COMPLETED')
     expect(eventsOf(all.events, 'review_withdrawn')).toMatchObject([{ reviewId: other.reviewId }])
-    expect(stateOf(all).gates.filter(({ status }) => status === 'OPEN')).toEqual([])
+    expect(stateOf(all).reviews.filter(({ status }) => status === 'OPEN')).toEqual([])
   })
 
   it.each(['HIERARCHICAL', 'PARALLEL'] as const)(

@@ -257,7 +257,7 @@ export const FAILURE_CODES = {
   },
   REVIEW_TIMEOUT: {
     retryable: false,
-    meaning: 'Nobody decided a gate in time, and the gate is one that fails then',
+    meaning: 'A review timed out, and its onTimeout is FAIL',
   },
   RATE_LIMIT_TIMEOUT: { retryable: true, meaning: 'A rate limit gave no turn in time' },
   CONSTRAINT_VIOLATION: {

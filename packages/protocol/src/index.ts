@@ -108,7 +108,7 @@ export {
 } from './run-state/run-state.ts'
 export type { AgentCallState } from './run-state/agent-calls.ts'
 export type { Delivery, DirectiveState } from './run-state/directives.ts'
-export type { GateState } from './run-state/gates.ts'
+export type { ReviewState } from './run-state/reviews.ts'
 export type {
   EarlierAttempt,
   TaskError,

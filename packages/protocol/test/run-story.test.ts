@@ -91,7 +91,7 @@ it('tells a run from its first event to its last', () => {
     ['writer', 'SKIPPED', 0],
     ['researcher/1', 'COMPLETED', 1],
   ])
-  expect([state.status, state.epoch, state.gates.map(({ status }) => status)]).toEqual([
+  expect([state.status, state.epoch, state.reviews.map(({ status }) => status)]).toEqual([
     'COMPLETED',
     2,
     ['DECIDED'],

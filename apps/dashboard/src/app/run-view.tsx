@@ -118,7 +118,10 @@ function selectionOf(
  * The task that the reader has chosen; else the one that is most worth looking at: what waits for a
  * person, what runs, what has failed, what ended last.
  */
-function chosenTask({ tasks, gates }: RunState, chosen: string | undefined): string | undefined {
+function chosenTask(
+  { tasks, reviews: gates }: RunState,
+  chosen: string | undefined,
+): string | undefined {
   if (tasks.some(({ name }) => name === chosen)) return chosen
   const held = gates.find(({ status }) => status === 'OPEN')?.taskName
   const inState = (status: TaskState['status']): string | undefined =>

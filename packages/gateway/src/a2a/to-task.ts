@@ -3,7 +3,7 @@ import { usageMetadata } from '../service/usage.ts'
 import { doneTasks, finalTaskOf, isTerminal, openReviews, stateOf, type TaskView } from './view.ts'
 
 import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
-import type { GateState, RunEventOf } from '@tutti/protocol'
+import type { ReviewState, RunEventOf } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
 /** Tag of runs with the context that they belong to. */
@@ -83,7 +83,7 @@ export function wireStatusOf(facts: WireTaskIdentity, view: TaskView): A2aTaskSt
 
 /** Returns the message that began the task, then questions, answers and guidance in the order of their times. */
 function historyOf(facts: WireTaskIdentity, { run }: TaskView): readonly WireMessage[] {
-  const reviews = run.gates.flatMap((review) => {
+  const reviews = run.reviews.flatMap((review) => {
     const { reviewId, requestedAt, decidedAt } = review
     const question = { at: requestedAt, message: questionOf(facts, review) }
     if (decidedAt === undefined) return [question]
@@ -103,7 +103,7 @@ function timeOf({ at }: { readonly at: string | undefined }): number {
   return at === undefined ? Number.MAX_VALUE : Date.parse(at)
 }
 
-function decisionText({ decision, feedback, revisedOutput = '' }: GateState): string {
+function decisionText({ decision, feedback, revisedOutput = '' }: ReviewState): string {
   if (decision === 'EDIT') return revisedOutput
   return feedback === undefined ? String(decision) : `${decision}: ${feedback}`
 }
@@ -125,7 +125,7 @@ function agentMessage(
 }
 
 /** Returns a review as a question: as text for people, and as data for programs. */
-function questionOf(facts: WireTaskIdentity, review: GateState): WireMessage {
+function questionOf(facts: WireTaskIdentity, review: ReviewState): WireMessage {
   const { reviewId, taskName, timing, prompt, taskOutput, toolName, toolInput } = review
   const asked = prompt ?? questionText(review)
   const data = {
@@ -140,7 +140,7 @@ function questionOf(facts: WireTaskIdentity, review: GateState): WireMessage {
 }
 
 /** Returns the question of a review without a prompt; a tool call has the question of its tool. */
-function questionText({ timing, taskName, taskDescription }: GateState): string {
+function questionText({ timing, taskName, taskDescription }: ReviewState): string {
   switch (timing) {
     case 'BEFORE_EXECUTION':
       return `May "${taskName}" begin?\n\n${taskDescription}`

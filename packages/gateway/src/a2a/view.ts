@@ -15,7 +15,7 @@ import { applyRunEvent, emptyRunState } from '@tutti/protocol'
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../service/usage.ts'
 
 import type { A2aTaskState } from './wire.ts'
-import type { GateState, LoggedRunEvent, RunState, TaskState } from '@tutti/protocol'
+import type { ReviewState, LoggedRunEvent, RunState, TaskState } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
 /** A task as of one event of its run. */
@@ -94,8 +94,8 @@ export function withoutReview(view: TaskView, reviewId: string): TaskView {
 }
 
 /** Reviews that wait for a decision, the oldest first. */
-export function openReviews({ run, decided }: Pick<TaskView, 'run' | 'decided'>): GateState[] {
-  return run.gates.filter(
+export function openReviews({ run, decided }: Pick<TaskView, 'run' | 'decided'>): ReviewState[] {
+  return run.reviews.filter(
     ({ status, reviewId }) => status === 'OPEN' && !decided.includes(reviewId),
   )
 }

@@ -3,7 +3,7 @@ import {
   applyRunEvent,
   runStateAfter,
   type FailureCode,
-  type GateState,
+  type ReviewState,
   type LoggedRunEvent,
   type RunEvent,
   type RunState,
@@ -20,7 +20,7 @@ it('applyRunEvent takes events with and without their place in the log', () => {
 it('the words of the state are those of the wire', () => {
   expectTypeOf<RunState['status']>().toEqualTypeOf<RunStatus>()
   expectTypeOf<TaskState['status']>().toEqualTypeOf<TaskStatus>()
-  expectTypeOf<GateState['timing']>().toEqualTypeOf<
+  expectTypeOf<ReviewState['timing']>().toEqualTypeOf<
     'BEFORE_EXECUTION' | 'DURING_EXECUTION' | 'AFTER_EXECUTION'
   >()
   expectTypeOf<FailureCode>().toExtend<NonNullable<TaskState['error']>['code']>()

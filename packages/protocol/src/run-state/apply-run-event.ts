@@ -2,12 +2,12 @@
  * Rebuilds a run from its events: what a screen, a client or a test wants to know about a run at any
  * moment, from the same list of events that everybody sees.
  *
- *     state + event ─→ run-level · tasks (turns, tool calls) · gates · directives · delegations ─→ status, totals ─→ state
+ *     state + event ─→ run-level · tasks (turns, tool calls) · reviews · directives · delegations ─→ status, totals ─→ state
  *
  * S1 Pure: the same events give the same state; a state that was given out never changes.
  * S2 What an event does not change is shared with the state before; an event that changes nothing gives
  *    back the very same state.
- * S3 Tolerant: an event of a type, task, gate or attempt that is not known changes nothing, and none throws.
+ * S3 Tolerant: an event of a type, task, review or attempt that is not known changes nothing, and none throws.
  * S4 After `run_resumed`, and after a failed model call, a turn that begins again replaces the one before:
  *    no token, tool call or cost is there twice.
  * S5 A token costs the same however long the text is.
@@ -16,7 +16,7 @@
 import type { RunEvent } from '../schemas/run-event.ts'
 import { applyToDelegations } from './delegations.ts'
 import { directivesAfter, type DirectiveEvent } from './directives.ts'
-import { gatesAfter } from './gates.ts'
+import { reviewsAfter } from './reviews.ts'
 import { applyToRun } from './run-level.ts'
 import { emptyRunState, type RunState } from './run-state.ts'
 import { statusOf } from './run-status.ts'
@@ -76,8 +76,8 @@ function stateAfter(state: RunState, event: RunEvent): RunState {
     case 'review_decided':
     case 'review_timed_out':
     case 'review_withdrawn': {
-      const gates = gatesAfter(state.gates, event)
-      return gates === state.gates ? state : { ...state, gates }
+      const reviews = reviewsAfter(state.reviews, event)
+      return reviews === state.reviews ? state : { ...state, reviews }
     }
     case 'directive_active':
     case 'directive_delivered': {

@@ -1,10 +1,10 @@
-/** Pure: the gates of a run after one of their events. A gate is closed once; the first end counts. */
+/** Pure: the reviews of a run after one of their events. A review is closed once; the first end counts. */
 import type { ReviewDecisionKind, ReviewTimeoutAction } from '../schemas/enums.ts'
 import type { ReviewRequested } from '../schemas/events/steering-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
 
-/** A gate, as `review_requested` opened it, and how it ended. */
-export interface GateState extends Readonly<Omit<ReviewRequested, 'type'>> {
+/** A review, as `review_requested` opened it, and how it ended. */
+export interface ReviewState extends Readonly<Omit<ReviewRequested, 'type'>> {
   readonly status: 'OPEN' | 'DECIDED' | 'TIMED_OUT' | 'WITHDRAWN'
   /** What was decided; with DECIDED. */
   readonly decision?: ReviewDecisionKind
@@ -19,44 +19,48 @@ export interface GateState extends Readonly<Omit<ReviewRequested, 'type'>> {
   readonly withdrawnAt?: string
 }
 
-/** An event of a gate. */
-export type GateEvent = RunEventOf<
+/** An event of a review. */
+export type ReviewRunEvent = RunEventOf<
   'review_requested' | 'review_decided' | 'review_timed_out' | 'review_withdrawn'
 >
 
-type Gates = readonly GateState[]
+type ReviewStates = readonly ReviewState[]
 
-/** The gates after one of their events; one that is asked for again is open again, in its place. */
-export function gatesAfter(gates: Gates, event: GateEvent): Gates {
-  const at = gates.findIndex(({ reviewId }) => reviewId === event.reviewId)
+/** The reviews after one of their events; one that is asked for again is open again, in its place. */
+export function reviewsAfter(reviews: ReviewStates, event: ReviewRunEvent): ReviewStates {
+  const at = reviews.findIndex(({ reviewId }) => reviewId === event.reviewId)
   if (event.type === 'review_requested') {
-    const gate = opened(event)
-    return at === -1 ? [...gates, gate] : gates.with(at, gate)
+    const review = opened(event)
+    return at === -1 ? [...reviews, review] : reviews.with(at, review)
   }
-  const gate = gates[at]
-  if (gate === undefined) return gates
-  const changed = closed(gate, event)
-  return changed === gate ? gates : gates.with(at, changed)
+  const review = reviews[at]
+  if (review === undefined) return reviews
+  const changed = closed(review, event)
+  return changed === review ? reviews : reviews.with(at, changed)
 }
 
-function closed(gate: GateState, event: Exclude<GateEvent, ReviewRequested>): GateState {
+function closed(review: ReviewState, event: Exclude<ReviewRunEvent, ReviewRequested>): ReviewState {
   switch (event.type) {
     case 'review_decided':
-      return decided(gate, event)
+      return decided(review, event)
     case 'review_timed_out':
       // Also sent when somebody decided elsewhere, so that AgentEnsemble's panel closes.
-      return gate.status === 'OPEN' ? { ...gate, status: 'TIMED_OUT', action: event.action } : gate
+      return review.status === 'OPEN'
+        ? { ...review, status: 'TIMED_OUT', action: event.action }
+        : review
     case 'review_withdrawn': {
       const { reason, withdrawnAt } = event
-      return gate.status === 'OPEN' ? { ...gate, status: 'WITHDRAWN', reason, withdrawnAt } : gate
+      return review.status === 'OPEN'
+        ? { ...review, status: 'WITHDRAWN', reason, withdrawnAt }
+        : review
     }
   }
 }
 
 /** A decision also counts after `review_timed_out`, which is then about the panel only. */
-function decided(gate: GateState, event: RunEventOf<'review_decided'>): GateState {
-  if (gate.status !== 'OPEN' && gate.status !== 'TIMED_OUT') return gate
-  const { action: _, ...undecided } = gate
+function decided(review: ReviewState, event: RunEventOf<'review_decided'>): ReviewState {
+  if (review.status !== 'OPEN' && review.status !== 'TIMED_OUT') return review
+  const { action: _, ...undecided } = review
   const { decision, decidedAt, decidedBy, feedback, revisedOutput } = event
   return {
     ...undecided,
@@ -69,7 +73,7 @@ function decided(gate: GateState, event: RunEventOf<'review_decided'>): GateStat
   }
 }
 
-function opened(event: RunEventOf<'review_requested'>): GateState {
+function opened(event: RunEventOf<'review_requested'>): ReviewState {
   const { prompt, requiredRole, toolName, toolCallId, toolInput } = event
   return {
     reviewId: event.reviewId,

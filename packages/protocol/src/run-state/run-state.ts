@@ -5,7 +5,7 @@ import type { EnsembleCompleted, RunOutput } from '../schemas/events/run-events.
 import type { TagMap } from '../schemas/scalars.ts'
 import type { RunMetrics } from '../schemas/run-metrics.ts'
 import type { DirectiveState } from './directives.ts'
-import type { GateState } from './gates.ts'
+import type { ReviewState } from './reviews.ts'
 import type { TaskState } from './task-state.ts'
 import { NO_TOTALS, type RunTotals } from './usage.ts'
 
@@ -41,8 +41,8 @@ export interface RunState {
   readonly epoch?: number
   /** The tasks of the plan and those that delegations made, in the order of their `index`. */
   readonly tasks: readonly TaskState[]
-  /** Every gate, open or closed, in the order in which they opened. */
-  readonly gates: readonly GateState[]
+  /** All reviews, open or closed, in the order in which they opened. */
+  readonly reviews: readonly ReviewState[]
   /** Every directive, in the order in which they were taken up. */
   readonly directives: readonly DirectiveState[]
   /** Every delegation, in the order in which they began. */
@@ -89,7 +89,7 @@ export function emptyRunState(): RunState {
     inputs: {},
     tags: {},
     tasks: [],
-    gates: [],
+    reviews: [],
     directives: [],
     delegations: [],
     changedFiles: [],

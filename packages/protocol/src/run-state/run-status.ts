@@ -3,8 +3,8 @@ import { isTerminalRunStatus, type RunStatus } from '../schemas/enums.ts'
 import type { RunState } from './run-state.ts'
 
 /**
- * The status of a run. WAITING_REVIEW when a gate is open and every running task waits at one, or waits
- * for workers it delegated to that do; a task between two attempts goes on by itself and waits for nobody.
+ * The status of a run. WAITING_REVIEW when a review is open and every running task waits at one, or waits
+ * for workers it delegated to that do; a task between two attempts does not wait.
  */
 export function statusOf(state: RunState): RunStatus {
   if (isTerminalRunStatus(state.status)) return state.status
@@ -13,16 +13,16 @@ export function statusOf(state: RunState): RunStatus {
   return waitsForReview(state) ? 'WAITING_REVIEW' : 'RUNNING'
 }
 
-function waitsForReview({ gates, tasks, delegations }: RunState): boolean {
-  const atGate = new Set(
-    gates.flatMap(({ status, taskName }) => (status === 'OPEN' ? [taskName] : [])),
+function waitsForReview({ reviews, tasks, delegations }: RunState): boolean {
+  const atReview = new Set(
+    reviews.flatMap(({ status, taskName }) => (status === 'OPEN' ? [taskName] : [])),
   )
-  if (atGate.size === 0) return false
+  if (atReview.size === 0) return false
   const running = new Set(tasks.flatMap(({ name, status }) => (status === 'RUNNING' ? [name] : [])))
   const busy = (name: string | undefined): boolean =>
-    name !== undefined && (running.has(name) || atGate.has(name))
+    name !== undefined && (running.has(name) || atReview.has(name))
   const waits = (name: string): boolean => {
-    if (atGate.has(name)) return true
+    if (atReview.has(name)) return true
     // A worker that runs is judged itself.
     const open = delegations.filter((one) => one.taskName === name && one.status === 'RUNNING')
     return open.length > 0 && open.every(({ workerTask }) => busy(workerTask))

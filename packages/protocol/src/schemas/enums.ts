@@ -71,11 +71,11 @@ export type CancelMode = Type.Static<typeof CancelMode>
 export const ReviewDecisionKind = Type.Enum(['CONTINUE', 'EDIT', 'EXIT_EARLY', 'REJECT'])
 export type ReviewDecisionKind = Type.Static<typeof ReviewDecisionKind>
 
-/** When a review gate opens, seen from its task. AgentEnsemble wire. */
+/** When a review opens, relative to its task. AgentEnsemble wire. */
 export const ReviewTiming = Type.Enum(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'])
 export type ReviewTiming = Type.Static<typeof ReviewTiming>
 
-/** What happens to a gate that nobody decides in time. AgentEnsemble wire. */
+/** What happens to a review that times out. AgentEnsemble wire. */
 export const ReviewTimeoutAction = Type.Enum(['CONTINUE', 'EXIT_EARLY', 'FAIL'])
 export type ReviewTimeoutAction = Type.Static<typeof ReviewTimeoutAction>
 

@@ -4,7 +4,7 @@ import { lanesWidth, pathOf, pitchOf, lineTones } from './graph-lines.tsx'
 import { layoutOf, type GraphLayout, rowAfterKey, structureOf, type GraphTask } from './layout.ts'
 import { taskCost, heldTasks, toolCallsOf } from './task-facts.ts'
 
-import type { GateState, RunState, TaskState } from '@tutti/protocol'
+import type { ReviewState, RunState, TaskState } from '@tutti/protocol'
 
 function taskState(name: string, fields: Partial<TaskState> = {}): TaskState {
   return {
@@ -217,7 +217,7 @@ describe('what a row says', () => {
   })
 
   it('knows which tasks wait for a person', () => {
-    const gate = (taskName: string, status: GateState['status']): GateState => ({
+    const gate = (taskName: string, status: ReviewState['status']): ReviewState => ({
       reviewId: taskName,
       taskDescription: '',
       taskOutput: '',

@@ -2,7 +2,7 @@
 import type { RunState, TaskState } from '@tutti/protocol'
 
 /** Names of the tasks that wait for a person. */
-export function heldTasks(gates: RunState['gates']): ReadonlySet<string> {
+export function heldTasks(gates: RunState['reviews']): ReadonlySet<string> {
   return new Set(gates.flatMap(({ status, taskName }) => (status === 'OPEN' ? [taskName] : [])))
 }
 

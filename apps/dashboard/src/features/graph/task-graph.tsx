@@ -33,7 +33,7 @@ export function TaskGraph({
 }) {
   const layout = useLayout(state)
   const select = useLatest(onSelect)
-  const held = useMemo(() => heldTasks(state.gates), [state.gates])
+  const held = useMemo(() => heldTasks(state.reviews), [state.reviews])
   const tasks = useMemo(() => new Map(state.tasks.map((task) => [task.name, task])), [state.tasks])
   const [focused, setFocused] = useState<string>()
   const scroller = useRef<HTMLDivElement>(null)

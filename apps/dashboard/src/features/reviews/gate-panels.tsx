@@ -20,7 +20,7 @@ const SETTLED_MS = 1_000
  * waits, and leaves the focus where it is.
  */
 export function GatePanels({ runId, state }: { readonly runId: string; readonly state: RunState }) {
-  const openIds = state.gates.flatMap(({ status, reviewId }) =>
+  const openIds = state.reviews.flatMap(({ status, reviewId }) =>
     status === 'OPEN' ? [reviewId] : [],
   )
   const settled = useSettled(openIds)
@@ -28,7 +28,7 @@ export function GatePanels({ runId, state }: { readonly runId: string; readonly 
   const fresh = settled.filter((id) => !watched.includes(id))
   if (fresh.length > 0) setWatched([...watched, ...fresh])
   const decidedHere = useDecidedHere()
-  const { gates } = state
+  const { reviews: gates } = state
   const { data } = useOpenReviews()
   const reviews = useMemo(
     () =>

@@ -1,6 +1,6 @@
 /** Pure: a review as it is shown, made of a gate of a run, of an event, or of the server's list. */
 import type {
-  GateState,
+  ReviewState,
   LoggedRunEvent,
   PendingReview,
   ReviewDecisionKind,
@@ -78,7 +78,7 @@ export function reviewOfEvent(event: Requested): ReviewLike {
   return opened(event, event.runId)
 }
 
-export function reviewOfGate(gate: GateState, runId: string): ReviewLike {
+export function reviewOfGate(gate: ReviewState, runId: string): ReviewLike {
   return { ...opened(gate, runId), end: endOfGate(gate) }
 }
 
@@ -164,7 +164,7 @@ function instantAfter(instant: string, ms: number): string | undefined {
   return ms === 0 || Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-function endOfGate(gate: GateState): ReviewClosing | undefined {
+function endOfGate(gate: ReviewState): ReviewClosing | undefined {
   const { status, decision, decidedAt, action, reason = '' } = gate
   if (status === 'WITHDRAWN') return { kind: 'withdrawn', reason }
   if (status === 'TIMED_OUT' && action !== undefined) return { kind: 'timed_out', action }

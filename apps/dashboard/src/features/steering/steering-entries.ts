@@ -9,7 +9,7 @@
 import type {
   CancelMode,
   DirectiveState,
-  GateState,
+  ReviewState,
   LoggedRunEvent,
   Priority,
   RunState,
@@ -77,7 +77,7 @@ export interface CancelAct extends Act {
 /** A review was closed. */
 export interface ReviewAct extends Act {
   readonly kind: 'review'
-  readonly gate: GateState
+  readonly gate: ReviewState
 }
 
 /** Something that somebody did with a run. */
@@ -97,7 +97,7 @@ export function steeringActs(
       .map((directive) => directiveAct(directive, events)),
     ...(log === undefined ? switchesOfState(state) : switchesOf(events)),
     ...cancelsOf(state, events),
-    ...state.gates.filter(({ status }) => status !== 'OPEN').map(reviewAct),
+    ...state.reviews.filter(({ status }) => status !== 'OPEN').map(reviewAct),
   ]
   return acts.toSorted((one, other) => (one.at ?? Infinity) - (other.at ?? Infinity))
 }
@@ -207,7 +207,7 @@ function cancelsOf(state: RunState, events: readonly TimedEvent[]): readonly Can
   return [{ kind: 'cancel', key: 'cancel', at: undefined, by: undefined, mode: cancelMode, ...end }]
 }
 
-function reviewAct(gate: GateState): ReviewAct {
+function reviewAct(gate: ReviewState): ReviewAct {
   const { reviewId, decidedAt, withdrawnAt, decidedBy: by } = gate
   const said = decidedAt ?? withdrawnAt
   const at = said === undefined ? deadlineOf(gate) : Date.parse(said)
@@ -215,7 +215,7 @@ function reviewAct(gate: GateState): ReviewAct {
 }
 
 /** When silence counted; the events that say so do not say when. */
-function deadlineOf({ status, requestedAt, timeoutMs }: GateState): number | undefined {
+function deadlineOf({ status, requestedAt, timeoutMs }: ReviewState): number | undefined {
   return status === 'TIMED_OUT' ? Date.parse(requestedAt) + timeoutMs : undefined
 }
 

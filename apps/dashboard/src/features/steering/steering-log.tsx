@@ -19,7 +19,7 @@ import {
 } from './steering-entries.ts'
 import styles from './steering-log.module.css'
 
-import type { RunState, GateState } from '@tutti/protocol'
+import type { RunState, ReviewState } from '@tutti/protocol'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 
@@ -265,7 +265,7 @@ function ReviewActView({ act: { gate, by } }: { readonly act: ReviewAct }) {
   )
 }
 
-const OF: Readonly<Record<GateState['timing'], string>> = {
+const OF: Readonly<Record<ReviewState['timing'], string>> = {
   BEFORE_EXECUTION: 'before it began',
   DURING_EXECUTION: 'at a tool call',
   AFTER_EXECUTION: 'after it was done',
@@ -279,7 +279,7 @@ function wordsOf({
   toolName,
   action,
   reason,
-}: GateState): string {
+}: ReviewState): string {
   const tool = toolName === undefined ? OF[timing] : `at a call of ${toolName}`
   const what = `${taskName} ${tool}`
   if (status === 'TIMED_OUT')
@@ -289,18 +289,18 @@ function wordsOf({
   return `${decision === undefined ? '' : DECISION[decision].toLowerCase()} ${what}`
 }
 
-const TIMED_OUT: Readonly<Record<NonNullable<GateState['action']>, string>> = {
+const TIMED_OUT: Readonly<Record<NonNullable<ReviewState['action']>, string>> = {
   CONTINUE: 'it went on',
   EXIT_EARLY: 'the run ended early',
   FAIL: 'it counted as rejected',
 }
 
-function originalOf({ timing, taskOutput, taskDescription, toolInput }: GateState): string {
+function originalOf({ timing, taskOutput, taskDescription, toolInput }: ReviewState): string {
   if (timing === 'AFTER_EXECUTION') return taskOutput
   return timing === 'BEFORE_EXECUTION' ? taskDescription : pretty(toolInput)
 }
 
-function revisedOf({ timing }: GateState, text: string): string {
+function revisedOf({ timing }: ReviewState, text: string): string {
   if (timing !== 'DURING_EXECUTION') return text
   try {
     return pretty(JSON.parse(text))

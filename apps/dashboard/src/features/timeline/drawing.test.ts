@@ -18,7 +18,7 @@ import {
 } from './scale.ts'
 import { isSelected, selectedPlace } from './selected-place.ts'
 
-import type { GateState, TaskState, ToolCallState } from '@tutti/protocol'
+import type { ReviewState, TaskState, ToolCallState } from '@tutti/protocol'
 
 import type { Lane, TimelineRow } from './timeline-model.ts'
 import type { AttemptSpan, GateSpan, ModelSpan, ToolSpan } from './spans.ts'
@@ -349,7 +349,7 @@ describe('places', () => {
   const gate: GateSpan = {
     kind: 'gate',
     // NOTE: nothing else of it is read here.
-    gate: { reviewId: 'r', status: 'OPEN', timing: 'AFTER_EXECUTION' } as GateState,
+    gate: { reviewId: 'r', status: 'OPEN', timing: 'AFTER_EXECUTION' } as ReviewState,
     startMs: 600,
     status: 'running',
     target: { taskName: 'search' },

@@ -9,7 +9,7 @@ import {
 import { formatClock, formatCount, formatDuration, formatMoney, plural } from '../../lib/format.ts'
 import { offsetLabel } from './scale.ts'
 
-import type { GateState } from '@tutti/protocol'
+import type { ReviewState } from '@tutti/protocol'
 
 import type { MarkKind } from '../../ui/show/mark.tsx'
 import type { TimelineSpan, TimelineMark } from './spans.ts'
@@ -33,7 +33,7 @@ export interface Times {
   readonly nowMs: number
 }
 
-const GATE_TIMING: Readonly<Record<GateState['timing'], string>> = {
+const GATE_TIMING: Readonly<Record<ReviewState['timing'], string>> = {
   BEFORE_EXECUTION: 'Review before the task',
   DURING_EXECUTION: 'Review of a tool call',
   AFTER_EXECUTION: 'Review of the output',
@@ -117,7 +117,7 @@ function ownWords(span: TimelineSpan): Omit<Words, 'facts'> {
   }
 }
 
-function gateState({ status, decision, reason }: GateState): string {
+function gateState({ status, decision, reason }: ReviewState): string {
   switch (status) {
     case 'OPEN':
       return 'Needs review'

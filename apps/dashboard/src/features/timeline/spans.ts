@@ -3,7 +3,7 @@ import type { Selection } from '../../api/selection.ts'
 import type {
   AgentCallState,
   DirectiveState,
-  GateState,
+  ReviewState,
   TaskState,
   ToolCallState,
   TurnFailure,
@@ -54,7 +54,7 @@ export interface AttemptSpan extends Timed {
 /** A gate that held a task. */
 export interface GateSpan extends Timed {
   readonly kind: 'gate'
-  readonly gate: GateState
+  readonly gate: ReviewState
 }
 
 /** Anything that took time. */

@@ -7,7 +7,12 @@
  * T2 What goes on has no end, so that a model does not depend on the time at which it is looked at.
  * T3 Attempts follow each other: none begins before the one ahead, and all work in it, has ended.
  */
-import { isTerminalRunStatus, type GateState, type RunState, type TaskState } from '@tutti/protocol'
+import {
+  isTerminalRunStatus,
+  type ReviewState,
+  type RunState,
+  type TaskState,
+} from '@tutti/protocol'
 
 import { instantMs, notesOf, type CallTree } from './attempt-notes.ts'
 
@@ -37,7 +42,7 @@ export interface TimelineRow {
 interface RowParts {
   readonly task: TaskState
   readonly earlier: readonly TaskState[]
-  readonly gates: readonly GateState[]
+  readonly gates: readonly ReviewState[]
 }
 
 /** A run in time. */
@@ -76,7 +81,7 @@ export function timelineOf(state: RunState, { history, untilMs, before }: Timeli
     const earlier = (history.attempts.get(task.name) ?? []).filter(
       ({ attempt }) => attempt < task.attempt,
     )
-    const gates = state.gates.filter(({ taskName }) => taskName === task.name)
+    const gates = state.reviews.filter(({ taskName }) => taskName === task.name)
     return keptRow(known.get(task.name), { task, earlier, gates })
   })
   const marks = [...directiveMarks(state), ...history.marks.filter(isBefore(untilMs))].toSorted(
@@ -172,7 +177,7 @@ function endOf({ completedAt, durationMs }: TaskState, startMs: number): number 
 }
 
 /** A gate that timed out says not when: it was when its time was up. */
-function gateSpan(gate: GateState, { turns }: TaskState): readonly GateSpan[] {
+function gateSpan(gate: ReviewState, { turns }: TaskState): readonly GateSpan[] {
   const startMs = instantMs(gate.requestedAt)
   if (startMs === undefined) return []
   const { status, decidedAt, withdrawnAt, timeoutMs, taskName, toolCallId } = gate

@@ -51,7 +51,7 @@ describe("a trace of AgentEnsemble's own", () => {
   it('[T2] has no cost, ensemble, gates and models, as the file has none', () => {
     expect(state.totals).not.toHaveProperty('costUsd')
     expect(state).not.toHaveProperty('ensemble')
-    expect([state.gates, state.directives, state.changedFiles, state.tags]).toEqual([
+    expect([state.reviews, state.directives, state.changedFiles, state.tags]).toEqual([
       [],
       [],
       [],

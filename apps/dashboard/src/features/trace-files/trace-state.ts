@@ -32,7 +32,7 @@ export function traceState(trace: ExecutionTrace): RunState {
     tags: tagsAt(metadata, 'tags'),
     startedAt,
     tasks,
-    gates: [],
+    reviews: [],
     directives: [],
     delegations,
     changedFiles: [],

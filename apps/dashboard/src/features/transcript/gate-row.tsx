@@ -8,9 +8,9 @@ import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
 import { Countdown } from '../../ui/show/time.tsx'
 import styles from './gate-row.module.css'
 
-import type { GateState, ReviewTimeoutAction } from '@tutti/protocol'
+import type { ReviewState, ReviewTimeoutAction } from '@tutti/protocol'
 
-const TIMINGS: Readonly<Record<GateState['timing'], string>> = {
+const TIMINGS: Readonly<Record<ReviewState['timing'], string>> = {
   BEFORE_EXECUTION: 'Review before the work',
   DURING_EXECUTION: 'Review of a tool call',
   AFTER_EXECUTION: 'Review of the output',
@@ -28,7 +28,7 @@ const DiffView = lazy(() =>
 )
 
 /** A review; what it waits for is decided elsewhere on the page. */
-export const GateRow = memo(function GateRow({ gate }: { readonly gate: GateState }) {
+export const GateRow = memo(function GateRow({ gate }: { readonly gate: ReviewState }) {
   const { timing, toolName, prompt, feedback, revisedOutput, requestedAt } = gate
   return (
     <article
@@ -63,14 +63,14 @@ export const GateRow = memo(function GateRow({ gate }: { readonly gate: GateStat
   )
 })
 
-function markOf({ status, decision }: GateState): MarkKind {
+function markOf({ status, decision }: ReviewState): MarkKind {
   if (status === 'OPEN') return 'held'
   if (status === 'DECIDED') return decision === 'REJECT' ? 'failed' : 'done'
   return 'skipped'
 }
 
 /** How the gate closed, in words. */
-function outcomeOf({ status, decision, decidedBy, action, reason }: GateState): string {
+function outcomeOf({ status, decision, decidedBy, action, reason }: ReviewState): string {
   switch (status) {
     case 'OPEN':
       return 'waits for a decision'
@@ -86,7 +86,7 @@ function outcomeOf({ status, decision, decidedBy, action, reason }: GateState): 
 }
 
 /** What the reviewer had before them: the output, or the input that a tool would be given. */
-function reviewed({ taskOutput, toolInput }: GateState): string {
+function reviewed({ taskOutput, toolInput }: ReviewState): string {
   if (toolInput === undefined) return taskOutput
   return typeof toolInput === 'string' ? toolInput : JSON.stringify(toolInput, undefined, 2)
 }

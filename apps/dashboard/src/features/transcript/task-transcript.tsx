@@ -15,7 +15,7 @@ import styles from './task-transcript.module.css'
 import type {
   RunState,
   EarlierAttempt as Attempt,
-  GateState,
+  ReviewState,
   AttemptUsage,
   TaskState,
 } from '@tutti/protocol'
@@ -47,7 +47,7 @@ const Transcript = memo(function Transcript({ state, selection, onSelect }: Tran
   const earlier = task.earlierAttempts.find(
     ({ attempt }) => shown?.task === task.name && shown.attempt === attempt,
   )
-  const gates = state.gates.filter(({ taskName }) => taskName === task.name)
+  const gates = state.reviews.filter(({ taskName }) => taskName === task.name)
   return (
     <>
       <TaskHead
@@ -79,7 +79,7 @@ function EarlierAttempt({
 }: {
   readonly attempt: Attempt
   /** The gates of its task. */
-  readonly gates: readonly GateState[]
+  readonly gates: readonly ReviewState[]
 }) {
   return (
     <div className={styles['attempt']}>

@@ -12,7 +12,7 @@ import type {
   AgentCallState,
   DelegationState,
   DirectiveState,
-  GateState,
+  ReviewState,
   RunState,
   TaskState,
   ToolCallState,
@@ -21,7 +21,7 @@ import type {
 
 export type TranscriptRow = { readonly key: string } & (
   | { readonly kind: 'given' }
-  | { readonly kind: 'gate'; readonly gate: GateState }
+  | { readonly kind: 'gate'; readonly gate: ReviewState }
   | { readonly kind: 'switch'; readonly from: string; readonly to: string }
   | { readonly kind: 'turn'; readonly turn: TurnState }
   | { readonly kind: 'call'; readonly iterationIndex: number; readonly call: ToolCallState }
@@ -32,7 +32,7 @@ export type TranscriptRow = { readonly key: string } & (
 /** The rows of a task. */
 export function transcriptRows(
   task: TaskState,
-  { gates, delegations }: Pick<RunState, 'gates' | 'delegations'>,
+  { reviews: gates, delegations }: Pick<RunState, 'reviews' | 'delegations'>,
 ): readonly TranscriptRow[] {
   const own = gatesOf(task, gates)
   const begun = delegations.filter(
@@ -164,12 +164,12 @@ function firstModel({ failures: [failure], model }: TurnState): string {
   return failure?.model ?? model
 }
 
-function gatesOf(task: TaskState, gates: readonly GateState[]) {
+function gatesOf(task: TaskState, gates: readonly ReviewState[]) {
   // A task that has not begun may wait for a review before its first attempt.
   const attempt = Math.max(1, task.attempt)
   const own = gates.filter((gate) => gate.taskName === task.name && gate.attempt >= attempt)
   const ofNow = own.filter((gate) => gate.attempt === attempt)
-  const at = (timing: GateState['timing']) => ofNow.filter((gate) => gate.timing === timing)
+  const at = (timing: ReviewState['timing']) => ofNow.filter((gate) => gate.timing === timing)
   const next = own.filter((gate) => gate.attempt > attempt)
   return {
     before: at('BEFORE_EXECUTION'),
@@ -180,7 +180,7 @@ function gatesOf(task: TaskState, gates: readonly GateState[]) {
 
 function placedByTurn(
   turns: readonly TurnState[],
-  gates: readonly GateState[],
+  gates: readonly ReviewState[],
   delegations: readonly DelegationState[],
 ): Placed {
   if (gates.length === 0 && delegations.length === 0) return NOTHING_PLACED
@@ -220,7 +220,7 @@ function turnAt(turns: readonly TurnState[], instant: string | undefined): TurnS
   )
 }
 
-function gateRow(gate: GateState): TranscriptRow {
+function gateRow(gate: ReviewState): TranscriptRow {
   return { kind: 'gate', key: `gate-${gate.reviewId}`, gate }
 }
 

@@ -54,9 +54,9 @@ export function Work({
   readonly onOpenTask: (taskName: string) => void
 }) {
   const [folds] = useState(newFolds)
-  const { gates, delegations } = state
+  const { reviews: gates, delegations } = state
   const rows = useMemo(
-    () => transcriptRows(task, { gates, delegations }),
+    () => transcriptRows(task, { reviews: gates, delegations }),
     [task, gates, delegations],
   )
   const { name, attempt } = task

@@ -91,7 +91,7 @@ async function writeResult(
 function sayLeft({ kind, state }: FollowEnd, { io, runId }: FollowCommand): void {
   if (kind === 'left') io.stderr.write(`${runId} goes on; to see it: tutti watch ${runId}\n`)
   if (kind !== 'waiting') return
-  const open = state.gates.filter(({ status }) => status === 'OPEN')
+  const open = state.reviews.filter(({ status }) => status === 'OPEN')
   const lines = open.map(
     ({ taskName, reviewId }) =>
       `${toTerminalText(taskName)} waits for a review, ${answerWords(reviewId)}\n`,

@@ -148,7 +148,7 @@ export class LiveDisplay implements Display {
 
   #notes(): readonly Line[] {
     const { canAnswer, hint } = this.#options
-    const open = this.#state.gates.find(({ status }) => status === 'OPEN')
+    const open = this.#state.reviews.find(({ status }) => status === 'OPEN')
     const notes: Line[] = []
     if (open !== undefined) {
       const how = canAnswer ? 'r to answer' : answerWords(open.reviewId)

@@ -1,5 +1,5 @@
 /** Pure: what happened, as one line of plain text for each event that somebody wants to read about. */
-import { eventTime, type GateState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+import { eventTime, type ReviewState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
 
 import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './figures.ts'
 import { earlyEndText } from './task-line.ts'
@@ -22,7 +22,7 @@ export function answerWords(reviewId: string): string {
 
 /** What a review asks. */
 export function reviewWords(
-  gate: Pick<GateState, 'taskName' | 'prompt' | 'timing' | 'toolName'>,
+  gate: Pick<ReviewState, 'taskName' | 'prompt' | 'timing' | 'toolName'>,
 ): string {
   const { taskName, prompt, timing, toolName = 'a tool' } = gate
   if (prompt !== undefined && prompt !== null && prompt !== '') return toSingleLine(prompt)
@@ -134,7 +134,7 @@ function taskWords(event: LoggedRunEvent): readonly string[] {
 
 type ReviewEvent = Extract<LoggedRunEvent, { type: `review_${string}` }>
 
-function reviewLines(event: ReviewEvent, { gates }: RunState): readonly string[] {
+function reviewLines(event: ReviewEvent, { reviews: gates }: RunState): readonly string[] {
   const gate = gates.find(({ reviewId }) => reviewId === event.reviewId)
   const task = toSingleLine(gate?.taskName ?? event.reviewId)
   switch (event.type) {

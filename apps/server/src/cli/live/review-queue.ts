@@ -1,7 +1,7 @@
 /** The open reviews of a run that is followed: each is asked about once, one after another, while the view is suspended. */
 import { TuttiClientError, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core'
-import type { GateState, RunState } from '@tutti/protocol'
+import type { ReviewState, RunState } from '@tutti/protocol'
 
 import { decideAtTerminal } from '../review-prompt.ts'
 
@@ -62,7 +62,7 @@ export class ReviewQueue {
 
   #askNext(): void {
     if (!this.#options.canAsk || this.#asked !== undefined || this.#isClosed) return
-    const gate = this.#state?.gates.find(
+    const gate = this.#state?.reviews.find(
       ({ status, reviewId }) => status === 'OPEN' && !this.#seen.has(reviewId),
     )
     if (gate === undefined) return
@@ -70,7 +70,7 @@ export class ReviewQueue {
     this.#work = this.#ask(gate)
   }
 
-  async #ask(gate: GateState): Promise<void> {
+  async #ask(gate: ReviewState): Promise<void> {
     const { io, display, client } = this.#options
     const closed = new AbortController()
     this.#asked = { reviewId: gate.reviewId, closed }
@@ -95,6 +95,6 @@ export class ReviewQueue {
   }
 }
 
-function isOpen({ gates }: RunState, reviewId: string): boolean {
+function isOpen({ reviews: gates }: RunState, reviewId: string): boolean {
   return gates.some((gate) => gate.reviewId === reviewId && gate.status === 'OPEN')
 }

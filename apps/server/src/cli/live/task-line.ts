@@ -49,8 +49,8 @@ export function taskLine(task: TaskState, state: RunState, facts: LineFacts): Li
 /** The review that the task waits for. */
 export function gateOf(
   { name }: TaskState,
-  { gates }: RunState,
-): RunState['gates'][number] | undefined {
+  { reviews: gates }: RunState,
+): RunState['reviews'][number] | undefined {
   return gates.find(({ taskName, status }) => taskName === name && status === 'OPEN')
 }
 

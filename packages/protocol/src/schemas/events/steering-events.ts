@@ -4,8 +4,8 @@ import { Priority, ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from 
 import { Count, DurationMs, Instant, NullableText } from '../scalars.ts'
 import { taskPosition } from './positions.ts'
 
-/** The fields of a gate, shared by `review_requested` and the review list. */
-export const reviewGate = {
+/** The fields of a review, shared by `review_requested` and the review list. */
+export const reviewFields = {
   reviewId: Type.String(),
   taskDescription: Type.String(),
   /** The output under review; empty before execution. */
@@ -13,7 +13,7 @@ export const reviewGate = {
   timing: ReviewTiming,
   /** Send null and not nothing: AgentEnsemble's dashboard draws an empty line for an absent prompt. */
   prompt: Type.Optional(NullableText),
-  /** 0 means that the gate waits forever. */
+  /** 0 means that the review waits forever. */
   timeoutMs: DurationMs,
   onTimeout: ReviewTimeoutAction,
   requiredRole: Type.Optional(Type.String()),
@@ -30,12 +30,12 @@ export const reviewedCall = {
 }
 
 /**
- * A gate opened and waits; `timeoutMs` is the time left when this was sent. A BEFORE_EXECUTION gate
+ * A review opened and waits; `timeoutMs` is the time left when this was sent. A BEFORE_EXECUTION review
  * opens while its task is pending, before `task_started`. AgentEnsemble wire.
  */
 export const ReviewRequested = Type.Object({
   type: Type.Literal('review_requested'),
-  ...reviewGate,
+  ...reviewFields,
   ...taskPosition,
   agentRole: Type.String(),
   requestedAt: Instant,
@@ -43,7 +43,7 @@ export const ReviewRequested = Type.Object({
 })
 export type ReviewRequested = Type.Static<typeof ReviewRequested>
 
-/** A gate closed without its panel: nobody decided in time, or somebody did elsewhere. AgentEnsemble wire. */
+/** A review ended without its panel: it timed out, or was decided elsewhere. AgentEnsemble wire. */
 export const ReviewTimedOut = Type.Object({
   type: Type.Literal('review_timed_out'),
   reviewId: Type.String(),
@@ -51,7 +51,7 @@ export const ReviewTimedOut = Type.Object({
 })
 export type ReviewTimedOut = Type.Static<typeof ReviewTimedOut>
 
-/** A gate was decided by somebody. Ours. */
+/** A review was decided. Added by Tutti. */
 export const ReviewDecided = Type.Object({
   type: Type.Literal('review_decided'),
   reviewId: Type.String(),
@@ -66,7 +66,7 @@ export const ReviewDecided = Type.Object({
 })
 export type ReviewDecided = Type.Static<typeof ReviewDecided>
 
-/** A gate closed undecided, because its task or its run ended. Ours. */
+/** A review ended without a decision, because its task or its run ended. Added by Tutti. */
 export const ReviewWithdrawn = Type.Object({
   type: Type.Literal('review_withdrawn'),
   reviewId: Type.String(),

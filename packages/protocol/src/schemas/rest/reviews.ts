@@ -1,7 +1,7 @@
 /** Reviews over REST: which are open, and how one is decided. */
 import Type from 'typebox'
 import { ReviewDecisionKind } from '../enums.ts'
-import { reviewedCall, reviewGate } from '../events/steering-events.ts'
+import { reviewedCall, reviewFields } from '../events/steering-events.ts'
 import {
   CLOSED,
   Count,
@@ -12,12 +12,12 @@ import {
   requiredWhen,
 } from '../scalars.ts'
 
-/** A gate that waits for a decision. AgentEnsemble REST; `timeoutMs` is the whole time it had. */
+/** A review that waits for a decision. AgentEnsemble REST; `timeoutMs` is the whole time it had. */
 export const PendingReview = Type.Object({
-  ...reviewGate,
+  ...reviewFields,
   runId: Type.String(),
   createdAt: Instant,
-  /** When the timeout's action applies; absent when the gate waits forever. */
+  /** When the timeout's action applies; absent when the review waits forever. */
   expiresAt: Type.Optional(Instant),
   /** Which task waits; earlier versions do not say. Ours. */
   taskName: Type.Optional(Type.String()),

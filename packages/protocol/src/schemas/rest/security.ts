@@ -29,7 +29,7 @@ export const SocketQuery = Type.Object(
     /** For browsers, in place of a key. */
     ticket: Type.Optional(Type.String({ minLength: 1 })),
     /**
-     * With `none`, `hello` is without runs, turns and gates, and no event is sent before a `subscribe`
+     * With `none`, `hello` is without runs, turns and reviews, and no event is sent before a `subscribe`
      * asks for it; `all` when absent.
      */
     snapshot: Type.Optional(Type.Enum(['all', 'none'])),
