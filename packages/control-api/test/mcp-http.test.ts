@@ -34,6 +34,17 @@ describe('POST /mcp', () => {
     expect(next.body.error).toMatchObject({ code: -32_602 })
   })
 
+  it.each(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])(
+    'refuses a cursor of %s that is not text as invalid parameters',
+    async (method) => {
+      await using api = await hall()
+      const { name: _, arguments: __, ...params } = modernCall('', {}).params
+      const list = { ...modernCall('', {}), method, params: { ...params, cursor: {} } }
+      const { body } = await postMcp(api.url, list)
+      expect(body.error).toMatchObject({ code: -32_602 })
+    },
+  )
+
   it.each([
     ['no JSON', '{"jsonrpc":', /must be JSON/],
     ['JSON that is too deep', `${'['.repeat(200)}${']'.repeat(200)}`, /at most 128 deep/],

@@ -99,14 +99,16 @@ export function mcpServer(parts: McpServerParts, use: McpServerUse): McpServer {
     }
     return { tools: tools.map(({ definition }) => definition) }
   })
-  server.setRequestHandler('prompts/list', () => ({ prompts: promptsOf(tools) }))
+  server.setRequestHandler('prompts/list', { params: paramsOf(ListParams) }, () => ({
+    prompts: promptsOf(tools),
+  }))
   server.setRequestHandler('prompts/get', { params: paramsOf(PromptParams) }, (params) =>
     promptOf(tools, params.name, params.arguments),
   )
   server.setRequestHandler('resources/list', { params: paramsOf(ListParams) }, ({ cursor }) =>
     listResources(reader, cursor),
   )
-  server.setRequestHandler('resources/templates/list', () => ({
+  server.setRequestHandler('resources/templates/list', { params: paramsOf(ListParams) }, () => ({
     resourceTemplates: [...RESOURCE_TEMPLATES],
   }))
   server.setRequestHandler('resources/read', { params: paramsOf(ResourceParams) }, ({ uri }) =>
