@@ -5,7 +5,7 @@ import { Type } from '@tutti/core'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { MAX_ERROR_BYTES } from './lib/exchange.ts'
+import { exchange, MAX_ERROR_BYTES } from './lib/exchange.ts'
 import { faultsOf, messageFaultsOf } from './lib/judge.ts'
 import { attack } from './lib/run-fuzz.ts'
 import { nearValuesOf, valuesOf } from './lib/values.ts'
@@ -83,6 +83,25 @@ describe('an attack', () => {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"NOT_FOUND"}')
     })
     expect(await attack(server, restTarget(), attackFor(1))).toEqual([])
+  })
+})
+
+describe('a request', () => {
+  it('is repeated on a new connection when a reused one was closed while idle', async () => {
+    const seen = new WeakSet<object>()
+    await using server = await listening(({ socket }, response) => {
+      if (seen.has(socket)) socket.destroy()
+      seen.add(socket)
+      response.end('ok')
+    })
+    const get = { method: 'GET', path: '/' }
+    await exchange(server.url, get)
+    expect(await exchange(server.url, get)).toMatchObject({ status: 200, body: 'ok' })
+  })
+
+  it('fails when its own connection is closed without an answer', async () => {
+    await using server = await listening(({ socket }) => socket.destroy())
+    await expect(exchange(server.url, { method: 'GET', path: '/' })).rejects.toThrow('hang up')
   })
 })
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 
@@ -5,6 +6,7 @@ import { decode, ROUTES } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { eventsOf, frames, openServer, type TestServer } from './open-server.ts'
+import { answersOf, head, open } from './raw-exchange.ts'
 
 import type { ErrorBody, RunList } from '@tutti/protocol'
 
@@ -170,6 +172,18 @@ describe('bad requests', () => {
     ])
     expect(await postChunked(api, body)).toBe(413)
     expect((await api.post('/api/runs', { inputs: INPUTS })).status).toBe(202)
+  })
+
+  it('answers 413 before the body has arrived, discards the rest, and keeps the connection open', async () => {
+    await using api = await openServer({ maxBodyBytes: 1000 })
+    await using connection = open(api.url)
+    const size = 3_000_000
+    const headers = ['Host: localhost', 'Content-Type: application/json', `Content-Length: ${size}`]
+    connection.send(['POST /api/runs HTTP/1.1', ...headers, '', ''].join('\r\n'))
+    await once(connection.socket, 'data')
+    connection.send(Buffer.alloc(size, ' '))
+    connection.send(head('GET /api/health/live HTTP/1.1'))
+    expect(answersOf(await connection.closed()).map(({ status }) => status)).toEqual([413, 200])
   })
 
   it('an unknown path gets 404, a known one with another method 405 and the methods it takes', async () => {

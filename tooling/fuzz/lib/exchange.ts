@@ -34,11 +34,35 @@ const ANSWER_MS = 30_000
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })
 
-/** Sends a request and reads its answer. */
-export function exchange(url: string, { method, path, headers, body }: Request): Promise<Answer> {
+/**
+ * Sends a request and reads its answer. A connection that the server closed while it was idle can fail when the
+ * agent uses it again, before it sees the end; only then is the request repeated, once and on a new connection.
+ *
+ * @see https://nodejs.org/api/http.html#requestreusedsocket
+ */
+export async function exchange(url: string, request: Request): Promise<Answer> {
+  try {
+    return await sendOver(agent, url, request)
+  } catch (error) {
+    if (!(error instanceof ReusedConnectionError)) throw error
+    return sendOver(false, url, request)
+  }
+}
+
+/** A connection that had carried another request before ended without an answer. */
+class ReusedConnectionError extends Error {
+  override readonly name = 'ReusedConnectionError'
+}
+
+function sendOver(
+  connections: Agent | false,
+  url: string,
+  { method, path, headers, body }: Request,
+): Promise<Answer> {
   const { hostname, port } = new URL(url)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const sent = send({ agent, hostname, port, method, path, headers }, (response) => {
+  const options = { agent: connections, hostname, port, method, path, headers }
+  const sent = send(options, (response) => {
     const { statusCode: status = 0, headers: got } = response
     const contentType = got['content-type'] ?? ''
     const pieces: Buffer[] = []
@@ -66,7 +90,10 @@ export function exchange(url: string, { method, path, headers, body }: Request):
   sent.setTimeout(ANSWER_MS, () => {
     sent.destroy(new Error(`No answer within ${ANSWER_MS} ms`))
   })
-  sent.on('error', reject)
+  sent.on('error', (error: NodeJS.ErrnoException) => {
+    const wasClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE'
+    reject(sent.reusedSocket && wasClosed ? new ReusedConnectionError(error.message) : error)
+  })
   sent.end(body)
   return promise
 }

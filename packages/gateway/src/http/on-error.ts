@@ -92,17 +92,17 @@ export function toResponse(
   })
 }
 
-/** Statuses after which the connection is closed: the rest of the request was not read. */
-const UNREAD: readonly number[] = [408, 413, 431]
-
-/** Returns the headers of an error. */
+/**
+ * Returns the headers of an error. A body that is too large does not close the connection: closing while the client
+ * still sends resets the connection, and the client may not see the response. The server discards the rest.
+ */
 export function errorHeaders({ status, body }: WireError): Readonly<Record<string, string>> {
   const { retryAfterMs } = body
   return {
     ...(retryAfterMs === undefined
       ? {}
       : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
-    ...(UNREAD.includes(status) ? { connection: 'close' } : {}),
+    ...(status === 408 ? { connection: 'close' } : {}),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   }
 }
