@@ -76,7 +76,7 @@ describe('a dashboard that comes late', () => {
     expect([late.picture, late.problems]).toEqual([first.picture, []])
   })
 
-  it('[V3] is told how a run ended that did more than a greeting can hold', async () => {
+  it('[API-V3] is told how a run ended that did more than a greeting can hold', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     await using first = new Screen(api)
     await first.greeted()
@@ -100,7 +100,7 @@ describe('a dashboard that comes late', () => {
     expect([completedAt, late.problems]).toEqual([first.picture.completedAt, []])
   })
 
-  it('[V2] is greeted with the last five turns of each conversation, the one under way without its end', async () => {
+  it('[API-V2] is greeted with the last five turns of each conversation, the one under way without its end', async () => {
     const stops = new Stops()
     const looks = solo('looks', {
       tools: tools(),
@@ -139,7 +139,7 @@ describe('a dashboard that comes late', () => {
     expect(late.problems).toEqual([])
   })
 
-  it('[V2] is greeted with the last five also of more turns than are read at a time', async () => {
+  it('[API-V2] is greeted with the last five also of more turns than are read at a time', async () => {
     const looks = solo('looks', {
       tools: tools(),
       maxIterations: 120,
@@ -155,7 +155,7 @@ describe('a dashboard that comes late', () => {
     expect(Object.values(late.picture.turns)).toEqual([all.slice(-5)])
   })
 
-  it('[V2] is greeted with the turns of the run that it shows, and of no other', async () => {
+  it('[API-V2] is greeted with the turns of the run that it shows, and of no other', async () => {
     await using api = await openServer({ ensembles: [duo(), solo('last')] })
     await using first = new Screen(api)
     await first.ended(await submit(api, 'duo'))
@@ -166,7 +166,7 @@ describe('a dashboard that comes late', () => {
     expect(Object.keys(late.picture.turns)).toEqual(['Worker:Work on last'])
   })
 
-  it('[V2] is greeted with the turns of the last try of a task, and not with those before it', async () => {
+  it('[API-V2] is greeted with the turns of the last try of a task, and not with those before it', async () => {
     let tries = 0
     const redone = solo('redone', {
       review: { timeoutMs: Infinity },
@@ -192,7 +192,7 @@ describe('a dashboard that comes late', () => {
     expect(recentIterations).toMatchObject([{ started: { attempt: 2, iterationIndex: 0 } }])
   })
 
-  it('[V2] is greeted with a turn that another model took over once, as it was begun last', async () => {
+  it('[API-V2] is greeted with a turn that another model took over once, as it was begun last', async () => {
     const stops = new Stops()
     const rescued = solo('rescued', {
       model: turnModel(() => new Error('Not today')),
@@ -211,7 +211,7 @@ describe('a dashboard that comes late', () => {
     expect(Object.values(turns)).toEqual([[{ index: 0, pending: false, answer: 'FINAL_ANSWER' }]])
   })
 
-  it('[V1] is shown the newest ten runs in their order, and last those that are under way', async () => {
+  it('[API-V1] is shown the newest ten runs in their order, and last those that are under way', async () => {
     const stops = new Stops()
     const quick = solo('quick')
     const slow = solo('slow', { model: turnModel(() => 'At last', stops) })

@@ -192,7 +192,7 @@ describe('reviews over a WebSocket', () => {
     expect(await socket.next('error')).toMatchObject({ error: 'REVIEW_RESOLVED' })
   })
 
-  it('[N1] a gate that waits is told of right after hello, with the time that is left', async () => {
+  it('[API-N1] a gate that waits is told of right after hello, with the time that is left', async () => {
     await using api = await choirServed()
     const { runId, review } = await waiting(api)
     await expect
@@ -212,7 +212,7 @@ describe('reviews over a WebSocket', () => {
     expect((await elsewhere.next('review_requested')).reviewId).not.toBe(review.reviewId)
   })
 
-  it('[N1] a gate that opens while hello is made is told of once, in its place', async () => {
+  it('[API-N1] a gate that opens while hello is made is told of once, in its place', async () => {
     await using api = await choirServed()
     const openReviews = api.runs.openReviews.bind(api.runs)
     api.runs.openReviews = async (query) => {
@@ -228,7 +228,7 @@ describe('reviews over a WebSocket', () => {
     expect(socket.events.filter(({ type }) => type === 'review_requested')).toHaveLength(1)
   })
 
-  it('[N1] a gate that opened while its connection was made is told of once', async () => {
+  it('[API-N1] a gate that opened while its connection was made is told of once', async () => {
     await using api = await choirServed()
     const list = api.runs.list.bind(api.runs)
     api.runs.list = async (query) => {
@@ -243,7 +243,7 @@ describe('reviews over a WebSocket', () => {
     expect(socket.events.map(({ type }) => type)).toEqual(['review_requested'])
   })
 
-  it('[N1] a gate that waits for ever says so, and one that is decided is not told of', async () => {
+  it('[API-N1] a gate that waits for ever says so, and one that is decided is not told of', async () => {
     await using api = await choirServed({ timeoutMs: Infinity })
     const decided = await waiting(api)
     await api.post(`/api/reviews/${decided.review.reviewId}`, { decision: 'CONTINUE' })

@@ -196,7 +196,7 @@ describe('limits of a key', () => {
     expect((await call(api, '/api/runs', 'GET')).status).toBe(200)
   })
 
-  it('[K4] an address with too many wrong keys is told to wait; valid keys from there still work', async () => {
+  it('[API-K4] an address with too many wrong keys is told to wait; valid keys from there still work', async () => {
     const clock = fakeClock()
     await using api = await openServer({ clock, maxRefusedKeysPerMinute: 2, apiKeys: [key({})] })
     const statuses: number[] = []

@@ -96,7 +96,7 @@ describe('pages of other origins', () => {
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
   })
 
-  it('[K2] a change that a browser says comes from another site is refused without an Origin too', async () => {
+  it('[API-K2] a change that a browser says comes from another site is refused without an Origin too', async () => {
     await using api = await openServer()
     const statusOf = async (line: string, site: string): Promise<number | undefined> => {
       const request = head(`${line} HTTP/1.1`, `Sec-Fetch-Site: ${site}`, 'Content-Length: 0')

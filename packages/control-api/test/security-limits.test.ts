@@ -44,7 +44,7 @@ describe('headers that are too much', () => {
   })
 
   it.each(['Host: localhost', 'Authorization: Bearer x', 'Origin: http://localhost'])(
-    '[K1] "%s" that is there twice gets 400',
+    '[API-K1] "%s" that is there twice gets 400',
     async (header) => {
       await using api = await openServer()
       const request = head('GET /api/status HTTP/1.1', header, header)
@@ -56,14 +56,14 @@ describe('headers that are too much', () => {
 describe('requests that are too slow', () => {
   const limits = { headersTimeoutMs: 200, requestTimeoutMs: 400, stalledReaderMs: 300 }
 
-  it('[H2] headers that do not come to an end get 408 with an error body', async () => {
+  it('[API-H2] headers that do not come to an end get 408 with an error body', async () => {
     await using api = await openServer(limits)
     const [answer] = await exchange(api.url, 'GET /api/status HTTP/1.1\r\nHost: localhost\r\n')
     expect(answer).toMatchObject({ status: 408, headers: SECURITY_HEADERS })
     expect(JSON.parse(answer?.body ?? '')).toMatchObject({ error: 'REQUEST_TIMEOUT' })
   })
 
-  it('[H2] a body that does not come to an end gets 408, and is no fault of the server', async () => {
+  it('[API-H2] a body that does not come to an end gets 408, and is no fault of the server', async () => {
     await using api = await openServer(limits)
     const request = head(
       'POST /api/runs HTTP/1.1',
@@ -77,7 +77,7 @@ describe('requests that are too slow', () => {
     await expectWell(api)
   })
 
-  it('[H2] an answer may take longer than that: `wait` and an event stream are not cut off', async () => {
+  it('[API-H2] an answer may take longer than that: `wait` and an event stream are not cut off', async () => {
     await using api = await openServer(limits)
     const inputs = { composer: 'Bach', hall: 'A' }
     const waiting = api.post('/api/runs?wait=60', { runId: 'slow', inputs })
@@ -90,7 +90,7 @@ describe('requests that are too slow', () => {
     expect((await events).at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
   })
 
-  it('[H4] a reader of events that takes nothing is dropped, and the run has ended all the same', async () => {
+  it('[API-H4] a reader of events that takes nothing is dropped, and the run has ended all the same', async () => {
     const infos: string[] = []
     const logger = { ...silentLogger, info: (message: string) => void infos.push(message) }
     const shout = task({ name: 'shout', description: 'Shout' })
@@ -107,7 +107,7 @@ describe('requests that are too slow', () => {
 })
 
 describe('connections that are too many', () => {
-  it('[H3] one too many is told so with 429, and others go on', async () => {
+  it('[API-H3] one too many is told so with 429, and others go on', async () => {
     await using api = await openServer({ maxConnections: 2 })
     await using first = open(api.url)
     await using second = open(api.url)
@@ -124,7 +124,7 @@ describe('connections that are too many', () => {
     await expect.poll(() => rawStatus(api), PATIENCE).toBe(200)
   })
 
-  it('[H3] one too many of one address is refused, also as a WebSocket, until another closes', async () => {
+  it('[API-H3] one too many of one address is refused, also as a WebSocket, until another closes', async () => {
     await using api = await openServer({ maxConnectionsPerAddress: 1 })
     await using first = open(api.url)
     first.send('GET /api/status HTTP/1.1\r\n')
@@ -168,7 +168,12 @@ describe('requests that are odd', () => {
     ['HTTP/1.0', 'GET /api/status HTTP/1.0', 200, undefined],
     ['HTTP/3.0', 'GET /api/status HTTP/3.0', 400, 'BAD_REQUEST'],
     ['an absolute target', 'GET http://localhost/api/status HTTP/1.1', 200, undefined],
-    ['[H5] one that names another', 'GET http://evil.example/ HTTP/1.1', 403, 'HOST_NOT_ALLOWED'],
+    [
+      '[API-H5] one that names another',
+      'GET http://evil.example/ HTTP/1.1',
+      403,
+      'HOST_NOT_ALLOWED',
+    ],
     ['a path with a bad escape', 'GET /api/runs/%zz HTTP/1.1', 400, 'BAD_REQUEST'],
     ['a path that is no UTF-8', 'GET /api/runs/%ff%fe HTTP/1.1', 400, 'BAD_REQUEST'],
     ['a query with a bad escape', 'GET /api/runs?tag=%e0%a4 HTTP/1.1', 400, 'BAD_REQUEST'],

@@ -11,7 +11,7 @@ const BARE_HELLO = { type: 'hello', sharedCapabilities: expect.any(Array) }
 
 const KEY = 'secret-of-the-viewer-0123456789'
 
-describe('[N4] a connection without a snapshot', () => {
+describe('[API-N4] a connection without a snapshot', () => {
   it('is greeted without runs and gates, for which nothing is read', async () => {
     await using api = await withOpenGate()
     const [review] = await api.runs.openReviews()

@@ -7,7 +7,7 @@ import { eventsOf, openServer, type Socket } from './open-server.ts'
 const INPUTS = { composer: 'Bach', hall: 'A' }
 
 describe('a WebSocket connection', () => {
-  it('[N1] is greeted with an empty hello when nothing has run, then told everything', async () => {
+  it('[API-N1] is greeted with an empty hello when nothing has run, then told everything', async () => {
     await using api = await openServer()
     await using socket = api.connect()
     expect(await socket.next('hello')).toEqual({
@@ -24,7 +24,7 @@ describe('a WebSocket connection', () => {
     }
   })
 
-  it('[N1] that comes late gets what happened in hello and the rest live, nothing twice', async () => {
+  it('[API-N1] that comes late gets what happened in hello and the rest live, nothing twice', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -47,7 +47,7 @@ describe('a WebSocket connection', () => {
     expect(socket.events.map(({ type }) => type)).toContain('ensemble_completed')
   })
 
-  it('[N1] is not told again live what happened while its hello was made', async () => {
+  it('[API-N1] is not told again live what happened while its hello was made', async () => {
     await using api = await openServer()
     api.play()
     const list = api.runs.list.bind(api.runs)
@@ -133,7 +133,7 @@ describe('a WebSocket connection', () => {
     expect(after).not.toContainEqual(['run_result', watched])
   })
 
-  it('[N2] is told why a run is refused, with every problem', async () => {
+  it('[API-N2] is told why a run is refused, with every problem', async () => {
     await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
@@ -151,7 +151,7 @@ describe('a WebSocket connection', () => {
     ['an unknown type', { type: 'sing' }, '"sing"'],
     ['an unknown key', { type: 'ping', loud: true }, '/loud'],
     ['a cursor without a run', { type: 'subscribe', events: ['*'], from: 0 }, '/runId'],
-  ])('[N2] answers %s with an error and goes on', async (_, message, named) => {
+  ])('[API-N2] answers %s with an error and goes on', async (_, message, named) => {
     await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
@@ -219,7 +219,7 @@ describe('a WebSocket connection', () => {
     expect(await socket.next('run_result')).toMatchObject({ runId })
   })
 
-  it('[N3] that does not read is closed with the last event it was sent', async () => {
+  it('[API-N3] that does not read is closed with the last event it was sent', async () => {
     await using api = await openServer({ maxBufferedBytes: 100_000, maxBodyBytes: 2_000_000 })
     await using slow = api.connect()
     await slow.next('hello')

@@ -43,7 +43,7 @@ describe('a ticket', () => {
     expect(await socket.refused()).toBe(401)
   })
 
-  it('[K3] a key that is sent counts before it', async () => {
+  it('[API-K3] a key that is sent counts before it', async () => {
     await using api = await servedWithKeys()
     const { ticket } = await ticketOf(api)
     await using socket = api.connect(`/ws?ticket=${ticket}`, { authorization: 'Bearer wrong' })

@@ -32,7 +32,7 @@ const milliseconds = ({ startedAt, completedAt }: { startedAt: string; completed
   Date.parse(completedAt) - Date.parse(startedAt)
 
 describe('the trace of a run', () => {
-  it('[E1] has its tasks, turns, tool calls, prompts, numbers and cost', async () => {
+  it('[API-E1] has its tasks, turns, tool calls, prompts, numbers and cost', async () => {
     await using api = await openRecordedServer()
     const runId = await ended(api, {
       inputs: { topic: 'AI' },
@@ -115,20 +115,23 @@ describe('the trace of a run', () => {
     ['STANDARD', 'STANDARD', true, false],
     ['DETAILED', 'FULL', true, true],
     ['FULL', 'FULL', true, true],
-  ] as const)('[E1] at %s tells as much as that', async (captureMode, told, messages, inputs) => {
-    await using api = await openRecordedServer()
-    const runId = await ended(api, { inputs: { topic: 'AI' }, options: { captureMode } })
-    const trace = await traceOf(api, runId)
-    expect(trace.captureMode).toBe(told)
-    const [first] = trace.taskTraces
-    expect(first?.prompts !== null).toBe(messages)
-    const turns = trace.taskTraces.flatMap((task) => task.llmInteractions)
-    expect(turns.map((turn) => turn.messages.length > 0)).toEqual(turns.map(() => messages))
-    expect(turns[0]?.toolCalls[0]?.parsedInput).toEqual(inputs ? { for: 'me' } : null)
-    expect((await api.detail(runId)).options).toEqual({ captureMode })
-  })
+  ] as const)(
+    '[API-E1] at %s tells as much as that',
+    async (captureMode, told, messages, inputs) => {
+      await using api = await openRecordedServer()
+      const runId = await ended(api, { inputs: { topic: 'AI' }, options: { captureMode } })
+      const trace = await traceOf(api, runId)
+      expect(trace.captureMode).toBe(told)
+      const [first] = trace.taskTraces
+      expect(first?.prompts !== null).toBe(messages)
+      const turns = trace.taskTraces.flatMap((task) => task.llmInteractions)
+      expect(turns.map((turn) => turn.messages.length > 0)).toEqual(turns.map(() => messages))
+      expect(turns[0]?.toolCalls[0]?.parsedInput).toEqual(inputs ? { for: 'me' } : null)
+      expect((await api.detail(runId)).options).toEqual({ captureMode })
+    },
+  )
 
-  it('[E2] has the tasks that a manager delegates inside its delegations and at top level, before the manager', async () => {
+  it('[API-E2] has the tasks that a manager delegates inside its delegations and at top level, before the manager', async () => {
     await using api = await openRecordedServer()
     const runId = await ended(api, {
       tasks: [
@@ -173,7 +176,7 @@ describe('the trace of a run', () => {
     })
   })
 
-  it('[E2] has every attempt, and the errors', async () => {
+  it('[API-E2] has every attempt, and the errors', async () => {
     await using api = await openRecordedServer()
     const runId = await ended(api, {
       tasks: [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }],
@@ -188,7 +191,7 @@ describe('the trace of a run', () => {
     expect(trace.metadata).toMatchObject({ status: 'FAILED' })
   })
 
-  it('[E3] that goes on, or waits, is told as far as it is', async () => {
+  it('[API-E3] that goes on, or waits, is told as far as it is', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     const [runId, waiting] = [await api.submit(), await api.submit()]
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -208,7 +211,7 @@ describe('the trace of a run', () => {
     api.play()
   })
 
-  it('[E4] has nothing of what is done by code', async () => {
+  it('[API-E4] has nothing of what is done by code', async () => {
     await using api = await openRecordedServer()
     const trace = await traceOf(api, await ended(api, { ensemble: 'archive' }))
     expect(trace).toMatchObject({ taskTraces: [], metadata: { status: 'COMPLETED' } })
@@ -253,7 +256,7 @@ describe('the trace of a run', () => {
     )
   })
 
-  it('[E5] has a list of tool calls in every message and a value, or null, in every output', async () => {
+  it('[API-E5] has a list of tool calls in every message and a value, or null, in every output', async () => {
     await using api = await openRecordedServer()
     const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
     const turns = trace.taskTraces.flatMap(({ llmInteractions }) => llmInteractions)

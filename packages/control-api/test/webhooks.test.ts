@@ -61,7 +61,7 @@ describe('a webhook', () => {
     await all.until(2)
   })
 
-  it('[H1] [H2] is told again later when it does not answer well, each time under the same id', async () => {
+  it('[API-W1] [API-W2] is told again later when it does not answer well, each time under the same id', async () => {
     const clock = fakeClock(Date.now())
     await using receiver = await webhookReceiver(
       (index) => [500, 'redirect' as const, 200][index] ?? 200,
@@ -97,7 +97,7 @@ describe('a webhook', () => {
     expect(gone.received).toHaveLength(1)
   })
 
-  it('[H3] that does not answer holds up nobody else, and its attempt has a time', async () => {
+  it('[API-W3] that does not answer holds up nobody else, and its attempt has a time', async () => {
     const clock = fakeClock(Date.now())
     await using silent = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
     await using quick = await webhookReceiver()
@@ -111,7 +111,7 @@ describe('a webhook', () => {
     await silent.until(2)
   })
 
-  it('[H1] [H5] is told after a restart what the process before could not tell', async () => {
+  it('[API-W1] [API-W5] is told after a restart what the process before could not tell', async () => {
     const clock = fakeClock(Date.now())
     await using receiver = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
     const first = await opened({ ci: receiver }, { clock })

@@ -1,11 +1,11 @@
 /**
  * What AgentEnsemble's dashboard expects of a connection in addition to the events and replies of the control API.
  *
- * A1 The first message holds what happened before. Reviews that are open then follow it at once, each with the
+ * API-A1 The first message holds what happened before. Reviews that are open then follow it at once, each with the
  *    time that is left.
- * A2 The dashboard closes the panel of a review for `review_timed_out` alone, so that event follows each decision
+ * API-A2 The dashboard closes the panel of a review for `review_timed_out` alone, so that event follows each decision
  *    and each withdrawal.
- * A3 The dashboard closes a panel as it sends the decision. A review whose decision was refused is sent again.
+ * API-A3 The dashboard closes a panel as it sends the decision. A review whose decision was refused is sent again.
  */
 import { largeJson, sharedCapabilities } from '@tutti/gateway'
 

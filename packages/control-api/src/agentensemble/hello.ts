@@ -2,12 +2,12 @@
  * The first message of every connection: what happened before it. AgentEnsemble's dashboard rebuilds
  * its whole state from it.
  *
- * V1 Its events stand run by run, and the runs in the order in which they were made, those under way
+ * API-V1 Its events stand run by run, and the runs in the order in which they were made, those under way
  *    last: the dashboard shows one run at a time, the last one, and the events to come are of that one.
- * V2 What is live only on AgentEnsemble's wire (tokens, model turns, reviews) is not among them. The last
+ * API-V2 What is live only on AgentEnsemble's wire (tokens, model turns, reviews) is not among them. The last
  *    turns of the run shown last are beside them, and of the metrics the newest of each task.
- * V3 Of a run that is too long for it, what its tools did is left out at the end, but not how it went on.
- * V4 It has at most about `MAX_BYTES`, the newest runs first: older runs that do not fit are left out.
+ * API-V3 Of a run that is too long for it, what its tools did is left out at the end, but not how it went on.
+ * API-V4 It has at most about `MAX_BYTES`, the newest runs first: older runs that do not fit are left out.
  */
 import {
   isTerminalRunStatus,

@@ -7,7 +7,7 @@ import type { LogFields } from '@tutti/core'
 import type { NewAuditEntry } from '@tutti/runs'
 
 describe('AuditTrail', () => {
-  it('[T1] entries wait 50 ms for others, or for a hundred', async () => {
+  it('[API-T1] entries wait 50 ms for others, or for a hundred', async () => {
     const { trail, appended, clock } = trailOf()
     trail.record(entry('a'))
     trail.record(entry('b'))
@@ -21,7 +21,7 @@ describe('AuditTrail', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[T2] entries are kept in their order, also when writing takes long', async () => {
+  it('[API-T2] entries are kept in their order, also when writing takes long', async () => {
     const gate = Promise.withResolvers<void>()
     const { trail, appended } = trailOf({ append: () => gate.promise })
     for (let n = 0; n < 101; n += 1) trail.record(entry(String(n)))
@@ -32,7 +32,7 @@ describe('AuditTrail', () => {
     expect(appended.flat()).toEqual([...Array.from({ length: 101 }, (_, n) => String(n)), 'last'])
   })
 
-  it('[T3] what fails is tried again, with longer and longer pauses', async () => {
+  it('[API-T3] what fails is tried again, with longer and longer pauses', async () => {
     let failures = 3
     const append = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve())
     const { trail, appended, clock, warnings } = trailOf({ append })
@@ -47,7 +47,7 @@ describe('AuditTrail', () => {
     await trail.flush()
   })
 
-  it('[T3] [T5] what can never be kept goes to the log in full, and what follows goes on', async () => {
+  it('[API-T3] [API-T5] what can never be kept goes to the log in full, and what follows goes on', async () => {
     let tries = 0
     const append = () => (++tries <= 10 ? Promise.reject(new Error('away')) : Promise.resolve())
     const { trail, appended, clock, errors } = trailOf({ append })
@@ -61,7 +61,7 @@ describe('AuditTrail', () => {
     expect(appended.at(-1)).toEqual(['b'])
   })
 
-  it('[T4] more than can wait goes to the log', async () => {
+  it('[API-T4] more than can wait goes to the log', async () => {
     const gate = Promise.withResolvers<void>()
     const { trail, errors, appended } = trailOf({ append: () => gate.promise })
     for (let n = 0; n < 10_200; n += 1) trail.record(entry(String(n)))

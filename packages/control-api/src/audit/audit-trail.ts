@@ -3,12 +3,12 @@
  *
  *   record ─▶ waiting ─ 50 ms or 100 entries ─▶ store        now and then ─▶ trim
  *
- * T1 Nobody waits for an entry, and no failure of the trail reaches a request.
- * T2 Entries are kept in the order in which they were recorded. One that the store may have kept although
+ * API-T1 Nobody waits for an entry, and no failure of the trail reaches a request.
+ * API-T2 Entries are kept in the order in which they were recorded. One that the store may have kept although
  *    it said otherwise can be there twice.
- * T3 What cannot be kept is tried again, for about two minutes; then it is written to the log in full.
- * T4 Memory is bounded: beyond 10 000 entries that wait, the newest go to the log at once.
- * T5 `flush` resolves when everything recorded before is kept, or has gone to the log.
+ * API-T3 What cannot be kept is tried again, for about two minutes; then it is written to the log in full.
+ * API-T4 Memory is bounded: beyond 10 000 entries that wait, the newest go to the log at once.
+ * API-T5 `flush` resolves when everything recorded before is kept, or has gone to the log.
  */
 import { sleep, type Clock, type Logger } from '@tutti/core'
 

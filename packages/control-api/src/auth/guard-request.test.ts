@@ -7,7 +7,7 @@ import { createSigner } from '../secrets/signer.ts'
 import { requestGuard, type GuardOptions, type RequestFacts } from './guard-request.ts'
 
 describe('requestGuard', () => {
-  it('[K2] pages of the machine of a user may call a server on it, and no server elsewhere', () => {
+  it('[API-K2] pages of the machine of a user may call a server on it, and no server elsewhere', () => {
     const facts = { host: 'localhost:7329', origin: 'http://localhost:5173' }
     expect(guard({ isLocal: true }).allowsOrigin(facts)).toBe(true)
     const elsewhere = guard({ isLocal: false, allowedHosts: ['tutti.example'] })
@@ -16,7 +16,7 @@ describe('requestGuard', () => {
     expect(elsewhere.allowsOrigin({ ...facts, origin: 'https://tutti.example' })).toBe(true)
   })
 
-  it('[K2] origins on the list are compared as they are', () => {
+  it('[API-K2] origins on the list are compared as they are', () => {
     const { allowsOrigin } = guard({ allowedOrigins: ['https://a.example'] })
     const allows = (origin: string) => allowsOrigin({ host: 'localhost', origin })
     expect(allows('https://a.example')).toBe(true)
@@ -24,7 +24,7 @@ describe('requestGuard', () => {
     expect(allows('https://b.a.example')).toBe(false)
   })
 
-  it('[K1] a server that is reached from elsewhere accepts its addresses, and no name it does not know', () => {
+  it('[API-K1] a server that is reached from elsewhere accepts its addresses, and no name it does not know', () => {
     const at = (host: string, isLocal: boolean) => () =>
       guard({ isLocal, allowedHosts: ['box'] }).assertSite({ ...FACTS, host })
     for (const host of ['192.168.1.5:7329', '[2001:db8::1]:7329', 'box:7329', 'localhost']) {
@@ -34,14 +34,14 @@ describe('requestGuard', () => {
     expect(at('192.168.1.5', true)).toThrow('allowedHosts adds names')
   })
 
-  it('[K3] a ticket is not looked at where none is taken', () => {
+  it('[API-K3] a ticket is not looked at where none is taken', () => {
     const { identify } = guard({ apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })] })
     const with_ = { ...FACTS, ticket: 'x' }
     expect(() => identify(with_, { takesTicket: false })).toThrow('needs a key')
     expect(() => identify(with_, { takesTicket: true })).toThrow('not issued by this server')
   })
 
-  it('[K4] addresses are counted apart', () => {
+  it('[API-K4] addresses are counted apart', () => {
     const { identify } = guard({
       apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })],
       maxRefusedKeysPerMinute: 1,

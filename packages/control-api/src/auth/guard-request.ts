@@ -5,12 +5,12 @@
  *
  *   Host ─▶ Origin ─▶ key or ticket ─▶ limit of the key ─▶ scope (`assertScope`, where the route is known)
  *
- * K1 A request under a name that is not the server's is refused, whatever else it carries. An IP address is no
+ * API-K1 A request under a name that is not the server's is refused, whatever else it carries. An IP address is no
  *    name that another site could have taken: a server that is reached from elsewhere accepts each.
- * K2 A request from a page that is not allowed is refused; so is one that changes something and that a
+ * API-K2 A request from a page that is not allowed is refused; so is one that changes something and that a
  *    browser says comes from another site, even when it does not say from which.
- * K3 A ticket counts only where a browser needs one, and a key that is sent counts before it.
- * K4 Who shows no valid key again and again is told to wait; valid keys from there go on to work.
+ * API-K3 A ticket counts only where a browser needs one, and a key that is sent counts before it.
+ * API-K4 Who shows no valid key again and again is told to wait; valid keys from there go on to work.
  */
 import { isIP } from 'node:net'
 

@@ -9,7 +9,7 @@ const HEADERS = {
 }
 
 describe('keptDocument', () => {
-  it('[K1] answers 304 without asking for the bytes again', async () => {
+  it('[API-F1] answers 304 without asking for the bytes again', async () => {
     const { answer, made } = counted()
     const etag = (await answer(asking({}))).headers.get('etag') ?? ''
     const before = made()
@@ -23,14 +23,14 @@ describe('keptDocument', () => {
     expect(again.headers.get('content-security-policy')).toBe("default-src 'self'")
   })
 
-  it('[K2] gives each form an ETag of its own, and knows it in that form alone', async () => {
+  it('[API-F2] gives each form an ETag of its own, and knows it in that form alone', async () => {
     const { answer } = counted()
     const plain = (await answer(asking({}))).headers.get('etag') ?? ''
     const gzip = await answer(asking({ 'accept-encoding': 'gzip', 'if-none-match': plain }))
     expect([gzip.status, gzip.headers.get('etag')]).toEqual([200, plain.replace(/"$/, '-gzip"')])
   })
 
-  it('[K3] tries again what could not be made', async () => {
+  it('[API-F3] tries again what could not be made', async () => {
     let isThere = false
     const answer = keptDocument({
       source: () =>

@@ -4,10 +4,10 @@
  * It is made when it is first asked for. Its compressed forms are made once and kept; the plain one is
  * not, since nearly every reader takes a compressed one.
  *
- * K1 A reader that has the document (`If-None-Match`) gets 304 and no body, with the document's own
+ * API-F1 A reader that has the document (`If-None-Match`) gets 304 and no body, with the document's own
  *    headers: those that every answer has would take their place in what the reader keeps.
- * K2 Each form has an ETag of its own, since caches take the same ETag for the same bytes.
- * K3 What could not be made is tried again for the next reader.
+ * API-F2 Each form has an ETag of its own, since caches take the same ETag for the same bytes.
+ * API-F3 What could not be made is tried again for the next reader.
  */
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'

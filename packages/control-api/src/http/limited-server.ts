@@ -4,12 +4,12 @@
  *   bytes ─▶ Node's parser ─▶ limits ─▶ application ─▶ answer ─▶ reader
  *               └─ 400 408 431 ──┴─ 400 429 431          └─ dropped when it takes nothing
  *
- * H1 Whatever is answered here has the body and the headers of every other error.
- * H2 Headers are limited in size, number and time, a request in time; nothing limits how long an answer
+ * API-H1 Whatever is answered here has the body and the headers of every other error.
+ * API-H2 Headers are limited in size, number and time, a request in time; nothing limits how long an answer
  *    takes that somebody reads.
- * H3 A connection too many, of all or of one address, is told so on its first request, and is closed.
- * H4 A reader that takes nothing for a while is dropped; what waits for it in memory is bounded.
- * H5 A request that names its server in its first line is one to that server, whatever its Host says.
+ * API-H3 A connection too many, of all or of one address, is told so on its first request, and is closed.
+ * API-H4 A reader that takes nothing for a while is dropped; what waits for it in memory is bounded.
+ * API-H5 A request that names its server in its first line is one to that server, whatever its Host says.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 

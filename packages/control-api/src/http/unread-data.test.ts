@@ -27,7 +27,7 @@ async function unread(): Promise<{ readonly near: Socket; readonly close: () => 
 }
 
 describe('UnreadData', () => {
-  it('[U1] closes the connection with the most when more than the limit waits, and no other', async () => {
+  it('[API-U1] closes the connection with the most when more than the limit waits, and no other', async () => {
     const connections = await Promise.all([unread(), unread(), unread()])
     let dropped = 0
     const data = new UnreadData({

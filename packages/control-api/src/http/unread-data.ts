@@ -1,9 +1,9 @@
 /**
  * Limits the data that waits in this process for readers, over all connections.
  *
- * U1 When more than `maxUnreadBytes` wait, the connections with the most are closed until it is less. Their
+ * API-U1 When more than `maxUnreadBytes` wait, the connections with the most are closed until it is less. Their
  *    readers come back and continue after the last event that they received.
- * U2 Bytes are counted where they wait, in the sockets: HTTP, event streams and WebSockets alike.
+ * API-U2 Bytes are counted where they wait, in the sockets: HTTP, event streams and WebSockets alike.
  */
 import type { Socket } from 'node:net'
 

@@ -4,7 +4,7 @@ import { MAX_SERIES, MetricRegistry, OTHER } from './registry.ts'
 import { formatFor, metricsText } from './text-format.ts'
 
 describe('MetricRegistry', () => {
-  it('[M1] has one series for each set of label values', () => {
+  it('[API-M1] has one series for each set of label values', () => {
     const registry = new MetricRegistry()
     const counter = registry.counter('a_total', { help: 'A', labels: ['x', 'y'] })
     counter.add({ x: '1', y: '23' })
@@ -14,7 +14,7 @@ describe('MetricRegistry', () => {
     expect(() => registry.gauge('a_total', { help: 'A' })).toThrow('a metric named "a_total"')
   })
 
-  it('[M2] counts what comes beyond its bound under "other"', () => {
+  it('[API-M2] counts what comes beyond its bound under "other"', () => {
     const registry = new MetricRegistry()
     const counter = registry.counter('a_total', { help: 'A', labels: ['x', 'y'] })
     for (let index = 0; index < MAX_SERIES + 5; index += 1) counter.add({ x: `${index}`, y: 'y' })
@@ -25,7 +25,7 @@ describe('MetricRegistry', () => {
     expect(samples[0]).toBe('a_total{x="0",y="y"} 2')
   })
 
-  it('[M3] leaves out what is no number, and what would make a counter less', () => {
+  it('[API-M3] leaves out what is no number, and what would make a counter less', () => {
     const registry = new MetricRegistry()
     const counter = registry.counter('a_total', { help: 'A' })
     const histogram = registry.histogram('b', { help: 'B', buckets: [1] })

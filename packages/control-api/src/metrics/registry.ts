@@ -2,10 +2,10 @@
  * Metrics of one process. Decision 22 says why this is not a library. A parser that was written from the text format, and
  * not from this code, reads every scrape in the tests.
  *
- * M1 A family has one name, and one series for each set of label values that was ever used.
- * M2 Labels are bounded: a family has at most `MAX_SERIES`; what comes beyond is counted under `other`, so that sums stay
+ * API-M1 A family has one name, and one series for each set of label values that was ever used.
+ * API-M2 Labels are bounded: a family has at most `MAX_SERIES`; what comes beyond is counted under `other`, so that sums stay
  *    right and memory bounded whatever comes in.
- * M3 Counting never throws.
+ * API-M3 Counting never throws.
  */
 
 /** What kind of numbers a family has. */

@@ -3,9 +3,9 @@
  *
  *   claimed ─▶ events ─▶ let go        nothing of a run is kept after that
  *
- * C1 An event is counted once, by the process that made it durable.
- * C2 A token costs a comparison, but for the first one of each model call.
- * C3 Nothing that people or models wrote becomes a label.
+ * API-C1 An event is counted once, by the process that made it durable.
+ * API-C2 A token costs a comparison, but for the first one of each model call.
+ * API-C3 Nothing that people or models wrote becomes a label.
  */
 import { eventTime, isFailureCode, type FailureCode, type FinishReason } from '@tutti/protocol'
 

@@ -1,9 +1,9 @@
 /**
  * The messages of one connection that wait to be answered.
  *
- * I1 At most `MAX_IN_FLIGHT` are answered at a time, begun in the order in which they came.
- * I2 At most `PER_TURN` are begun before other connections and timers get a turn.
- * I3 While messages wait, nothing more is read from the connection, so the sender is slowed down and memory
+ * API-I1 At most `MAX_IN_FLIGHT` are answered at a time, begun in the order in which they came.
+ * API-I2 At most `PER_TURN` are begun before other connections and timers get a turn.
+ * API-I3 While messages wait, nothing more is read from the connection, so the sender is slowed down and memory
  *    holds only what was read with them.
  */
 import type { RawData, WebSocket } from 'ws'

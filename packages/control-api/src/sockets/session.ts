@@ -3,15 +3,15 @@
  *
  *   bus ──▶ filter ──▶ socket          messages ──▶ decode ──▶ answer
  *
- * N1 `hello` comes first; then every event it asked for that is not in `hello`, in order, each once. What
+ * API-N1 `hello` comes first; then every event it asked for that is not in `hello`, in order, each once. What
  *    AgentEnsemble's dashboard needs in addition is added by the dialect (`../agentensemble/dialect.ts`).
- * N2 A message that cannot be acted on is answered with an `error`, or with the acknowledgement of its
+ * API-N2 A message that cannot be acted on is answered with an `error`, or with the acknowledgement of its
  *    kind; it never closes the connection.
- * N3 A connection that does not read is closed when `maxBufferedBytes` wait for it, with the last event
+ * API-N3 A connection that does not read is closed when `maxBufferedBytes` wait for it, with the last event
  *    it was sent as the reason, so that it can go on from there. So is one whose events cannot be read.
- * N4 A connection that wants no snapshot is greeted without one, for which nothing is read; until it
+ * API-N4 A connection that wants no snapshot is greeted without one, for which nothing is read; until it
  *    subscribes it gets no event but the results of the runs that it submits.
- * N5 A connection that subscribed to `run_control_ack` is also sent the acknowledgements of commands of
+ * API-N5 A connection that subscribed to `run_control_ack` is also sent the acknowledgements of commands of
  *    others, in whatever process and by whatever route they were given. Without that subscription a
  *    connection is sent only the acknowledgements of its own commands. `profile_applied` and
  *    `capacity_update` are likewise sent to those who name them; of the latter the first at once.
@@ -69,7 +69,7 @@ export interface Visit {
   readonly caller: Caller
   /** The run that the connection is about; undefined for every run. */
   readonly runId: string | undefined
-  /** Whether it is told what happened, and what happens before it subscribes (N4). */
+  /** Whether it is told what happened, and what happens before it subscribes (API-N4). */
   readonly snapshot: NonNullable<SocketQuery['snapshot']>
   /** Returns the current load. */
   readonly capacity: () => Promise<CapacityUpdate>
@@ -199,12 +199,12 @@ export class SocketSession {
     if (events.at(-1)?.id === this.#lastEventId) this.#reader.given(events)
   }
 
-  /** Whether the connection subscribed to messages of this type by name (N5). */
+  /** Whether the connection subscribed to messages of this type by name (API-N5). */
   subscribesTo(type: ServerMessage['type']): boolean {
     return this.#subscription.types?.has(type) === true
   }
 
-  /** Tells a connection that subscribed to it of the command that an event records (N5). */
+  /** Tells a connection that subscribed to it of the command that an event records (API-N5). */
   #acknowledge(event: LoggedRunEvent): void {
     const { runId } = this.#subscription
     if (runId !== undefined && runId !== event.runId) return

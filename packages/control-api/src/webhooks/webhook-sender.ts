@@ -5,13 +5,13 @@
  *                                                          ├─ 410 ────────▶ given up
  *                                                          └─ all else ───▶ again later, then given up
  *
- * H1 What a webhook is to be told is told at least once, also after a crash: it is kept until a receiver has
+ * API-W1 What a webhook is to be told is told at least once, also after a crash: it is kept until a receiver has
  *    answered, or until the last attempt has failed.
- * H2 Every attempt has the same `webhook-id`, so that a receiver knows what it has had.
- * H3 A receiver that is slow, or answers much, holds up nobody else: every attempt has a time, and what it
+ * API-W2 Every attempt has the same `webhook-id`, so that a receiver knows what it has had.
+ * API-W3 A receiver that is slow, or answers much, holds up nobody else: every attempt has a time, and what it
  *    answers is not read.
- * H4 Redirects are not followed: the operator registered an address, not where it leads.
- * H5 A delivery that is cut off by a stop is due again when its claim is over.
+ * API-W4 Redirects are not followed: the operator registered an address, not where it leads.
+ * API-W5 A delivery that is cut off by a stop is due again when its claim is over.
  */
 import { errorMessage, type Clock, type Logger } from '@tutti/core'
 import { guardAround, HttpConnections } from '@tutti/net'

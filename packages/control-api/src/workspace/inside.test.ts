@@ -123,7 +123,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     ['a link to the root of the system', '/', 'link/etc/hostname'],
     ['a link to a name that starts alike', '../inside-2/a.txt', 'link'],
     ['a link to this process', '/proc/self/environ', 'link'],
-  ])('[O1] refuses %s', async (_kind, target, path) => {
+  ])('[API-O1] refuses %s', async (_kind, target, path) => {
     mkdirSync(`${inside}-2`)
     writeFileSync(`${inside}-2/a.txt`, 'SECRET')
     symlinkSync(target.replace('OUT', outside), join(inside, 'link'))
@@ -132,14 +132,14 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     if (path !== 'link') expect(await list('link')).toEqual(['FORBIDDEN'])
   })
 
-  it('[O1] says of what is outside not even of which kind it is', async () => {
+  it('[API-O1] says of what is outside not even of which kind it is', async () => {
     symlinkSync('../outside', join(inside, 'directory'))
     symlinkSync('../outside/a.txt', join(inside, 'file'))
     expect([await read('directory'), await read('file')]).toEqual(['FORBIDDEN', 'FORBIDDEN'])
     expect([await list('directory'), await list('file')]).toEqual([['FORBIDDEN'], ['FORBIDDEN']])
   })
 
-  it('[O1] follows a link that stays inside, and lists it as what it leads to', async () => {
+  it('[API-O1] follows a link that stays inside, and lists it as what it leads to', async () => {
     symlinkSync('docs', join(inside, 'to-docs'))
     symlinkSync(join(inside, 'a.txt'), join(inside, 'to-a'))
     expect(await list()).toEqual(['docs/', 'to-docs/', 'a.txt', 'to-a'])
@@ -169,7 +169,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     for (const path of ['.git', 'git']) expect(await list(path)).toEqual(['NOT_FOUND'])
   })
 
-  it('[O3] neither reads nor lists what is no file: a pipe, a socket, a device', async () => {
+  it('[API-O3] neither reads nor lists what is no file: a pipe, a socket, a device', async () => {
     const { status } = spawnSync('mkfifo', [join(inside, 'pipe')])
     expect(status).toBe(0)
     const server = createServer()
@@ -230,7 +230,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await read('hard')).toBe('inside docs')
   })
 
-  it('[O2] refuses a directory that was moved out after it was opened', async () => {
+  it('[API-O2] refuses a directory that was moved out after it was opened', async () => {
     const opened = await openInside(root(), 'docs', 'directory')
     try {
       await assertStillInside(root(), opened, 'docs')
@@ -254,7 +254,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
   })
 
   it.runIf(namesOpenFiles)(
-    '[O2] shows nothing of the outside while a thread swaps links',
+    '[API-O2] shows nothing of the outside while a thread swaps links',
     async () => {
       await using swapper = await swapping()
       for (let call = 0; call < 500 || swapper.rounds < 100; call += 1) {

@@ -3,12 +3,12 @@
  *
  *   path ─names─▶ real path ─inside?─▶ a file?─▶ opened ─still inside?─▶ handle
  *
- * O1 The real path, with all links gone, is below the root and not hidden, or nothing is opened.
- * O2 What was opened is looked at once more, by its handle: a directory that became a link meanwhile
+ * API-O1 The real path, with all links gone, is below the root and not hidden, or nothing is opened.
+ * API-O2 What was opened is looked at once more, by its handle: a directory that became a link meanwhile
  *    leads nowhere.
- * O3 Only regular files and directories are opened; never a device, a pipe or a socket.
+ * API-O3 Only regular files and directories are opened; never a device, a pipe or a socket.
  *
- * O2 holds against whoever renames directories of the workspace at that very moment only where the system
+ * API-O2 holds against whoever renames directories of the workspace at that very moment only where the system
  * names what is open (Linux). Elsewhere paths are compared, which makes it improbable and not impossible.
  */
 import { constants, existsSync, type Stats } from 'node:fs'

@@ -1,11 +1,11 @@
 /**
  * Pure: builds the task graph of a run in the form of AgentEnsemble's `*.dag.json` files.
  *
- * D1 Nodes are the planned tasks. In a HIERARCHICAL run they are the tasks that the manager delegated, then
+ * API-D1 Nodes are the planned tasks. In a HIERARCHICAL run they are the tasks that the manager delegated, then
  *    the manager, which depends on them: the planned workers never run themselves.
- * D2 Role and description of a node equal those of its task trace, because AgentEnsemble's viewer joins the
+ * API-D2 Role and description of a node equal those of its task trace, because AgentEnsemble's viewer joins the
  *    two files by them.
- * D3 Expected outputs and agents are known once a task has started; before that they are empty.
+ * API-D3 Expected outputs and agents are known once a task has started; before that they are empty.
  */
 import type { AgentSummary, DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
 
@@ -70,7 +70,7 @@ function planOf(events: readonly LoggedRunEvent[]): readonly Node[] {
   }))
 }
 
-/** D1 */
+/** API-D1 */
 function hierarchyOf(events: readonly LoggedRunEvent[]): readonly Node[] {
   const nodes = events
     .filter((event) => event.type === 'delegation_started')
@@ -125,7 +125,7 @@ function groupsOf(nodes: readonly Node[], levels: ReadonlyMap<string, number>): 
   return groups
 }
 
-/** D3 */
+/** API-D3 */
 function withUnknown(agents: readonly AgentSummary[], nodes: readonly Node[]): AgentSummary[] {
   const known = new Set(agents.map(({ role }) => role))
   const unknown = new Set(

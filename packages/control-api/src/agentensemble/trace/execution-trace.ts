@@ -1,14 +1,14 @@
 /**
  * Pure: builds the trace of a run in AgentEnsemble's form from the run's record and its events.
  *
- * E1 The capture mode of the run's options controls the content: OFF has no messages and prompts, STANDARD
+ * API-E1 The capture mode of the run's options controls the content: OFF has no messages and prompts, STANDARD
  *    has them, DETAILED and FULL also have the inputs of tools as values. The default is STANDARD.
- * E2 Every attempt of a task is one task trace. A delegated task is inside its delegation; the tasks that
+ * API-E2 Every attempt of a task is one task trace. A delegated task is inside its delegation; the tasks that
  *    the manager of a HIERARCHICAL run delegates are also at top level, before the manager, as in
  *    AgentEnsemble, whose viewer shows only top-level tasks.
- * E3 The trace of a running run ends at `now`.
- * E4 Tasks with a handler have no trace, as in AgentEnsemble.
- * E5 Lists are never null, and outputs that do not exist are null, never absent: AgentEnsemble's viewer
+ * API-E3 The trace of a running run ends at `now`.
+ * API-E4 Tasks with a handler have no trace, as in AgentEnsemble.
+ * API-E5 Lists are never null, and outputs that do not exist are null, never absent: AgentEnsemble's viewer
  *    relies on both.
  */
 import { attemptsOf, type TracedAttempt } from './attempts.ts'
@@ -91,7 +91,7 @@ function find<T extends LoggedRunEvent['type']>(
   return found as RunEventOf<T> | undefined
 }
 
-/** E2, E4 */
+/** API-E2, API-E4 */
 function topAttempts(
   attempts: readonly TracedAttempt[],
   events: readonly LoggedRunEvent[],
