@@ -21,7 +21,7 @@ describe('ensemble', () => {
     })
   })
 
-  it('[W3] infers its workflow unless it is said', () => {
+  it('[ENS-W3] infers its workflow unless it is said', () => {
     const tasks = [first, second]
     expect(ensemble({ name: 'pair', tasks, model }).plan.workflow).toBe('PARALLEL')
     const workflow = 'SEQUENTIAL'
@@ -49,7 +49,7 @@ describe('ensemble', () => {
     expect(made).not.toHaveProperty('model')
   })
 
-  it('[W8] is refused with every problem at once', () => {
+  it('[ENS-W8] is refused with every problem at once', () => {
     const make = (): unknown =>
       ensemble({
         name: ' ',
@@ -71,7 +71,7 @@ describe('ensemble', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
   })
 
-  it('[W8] that is nothing but a cycle is refused with that cycle alone', () => {
+  it('[ENS-W8] that is nothing but a cycle is refused with that cycle alone', () => {
     const tasks = [
       task({ name: 'a', description: 'Do it', context: ['b'] }),
       task({ name: 'b', description: 'Do it', context: ['a'] }),

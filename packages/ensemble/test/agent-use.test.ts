@@ -38,7 +38,7 @@ const piece = (): AgentUpdate => ({
   usage: { costUsd: 1, inputTokens: 2, outputTokens: 3 },
 })
 
-describe('[B6] a run that is cut off while its agent is at work', () => {
+describe('[ENS-B6] a run that is cut off while its agent is at work', () => {
   async function cut(): Promise<ReturnType<typeof startKept>> {
     const told = Promise.withResolvers<void>()
     const tool = agentThat(async function* () {
@@ -78,7 +78,7 @@ describe('[B6] a run that is cut off while its agent is at work', () => {
   })
 })
 
-it('[B6] numbers that are no amounts undo no budget', async () => {
+it('[ENS-B6] numbers that are no amounts undo no budget', async () => {
   const tool = defineTextTool({
     name: 'ask',
     description: 'Asks',

@@ -87,8 +87,8 @@ async function forEachSeed(law: (seed: number) => Promise<void>): Promise<void> 
   )
 }
 
-describe('[E2] [E16] any graph, cut off up to three times', { timeout: 60_000 }, () => {
-  it('[W6] CONTINUE_ON_ERROR: each task ends as its own work and its context say', () =>
+describe('[ENS-E2] [ENS-E16] any graph, cut off up to three times', { timeout: 60_000 }, () => {
+  it('[ENS-W6] CONTINUE_ON_ERROR: each task ends as its own work and its context say', () =>
     forEachSeed(async (seed) => {
       const graph = graphOf(seed)
       const settings = {
@@ -103,7 +103,7 @@ describe('[E2] [E16] any graph, cut off up to three times', { timeout: 60_000 },
       expect(result.status).toBe(broken ? 'FAILED' : 'COMPLETED')
     }))
 
-  it('[W1] [W6] SEQUENTIAL with CONTINUE_ON_ERROR: the same, one after the other', () =>
+  it('[ENS-W1] [ENS-W6] SEQUENTIAL with CONTINUE_ON_ERROR: the same, one after the other', () =>
     forEachSeed(async (seed) => {
       const graph = graphOf(seed).toSorted((a, b) => a.name.localeCompare(b.name))
       const settings = { workflow: 'SEQUENTIAL', errorStrategy: 'CONTINUE_ON_ERROR' } as const
@@ -123,7 +123,7 @@ describe('[E2] [E16] any graph, cut off up to three times', { timeout: 60_000 },
       expect(order).toEqual(order.toSorted((a, b) => a.localeCompare(b)))
     }))
 
-  it('[E3] FAIL_FAST: nothing begins after a failure that stays', () =>
+  it('[ENS-E3] FAIL_FAST: nothing begins after a failure that stays', () =>
     forEachSeed(async (seed) => {
       const graph = graphOf(seed)
       const { events, result } = await runGraph({
@@ -140,7 +140,7 @@ describe('[E2] [E16] any graph, cut off up to three times', { timeout: 60_000 },
     }))
 
   it.each(['abort', 'boundary'] as const)(
-    '[E4] [S1] a cancel in mode %s: nothing begins after it',
+    '[ENS-E4] [ENS-S1] a cancel in mode %s: nothing begins after it',
     (mode) =>
       forEachSeed(async (seed) => {
         const graph = graphOf(seed)

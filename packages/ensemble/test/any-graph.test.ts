@@ -112,7 +112,7 @@ function graphOf(seed: number, failing: number): readonly GraphTask[] {
 }
 
 describe('any graph in which nothing fails', () => {
-  it('[E2] takes as long as its critical path', () =>
+  it('[ENS-E2] takes as long as its critical path', () =>
     tryOn(300, async (seed) => {
       const graph = graphOf(seed, 0)
       const { result, events } = await runGraph(graph)
@@ -129,7 +129,7 @@ describe('any graph in which nothing fails', () => {
       expect(new Map(ends)).toEqual(times)
     }))
 
-  it('[W4] keeps within its slots, and idles in none', () =>
+  it('[ENS-W4] keeps within its slots, and idles in none', () =>
     tryOn(300, async (seed) => {
       const graph = graphOf(seed, 0)
       const slots = 1 + (seed % 3)
@@ -143,7 +143,7 @@ describe('any graph in which nothing fails', () => {
       expect(result.durationMs).toBeGreaterThanOrEqual(Math.max(critical, work / slots))
     }))
 
-  it('[W1] one by one in SEQUENTIAL', () =>
+  it('[ENS-W1] one by one in SEQUENTIAL', () =>
     tryOn(300, async (seed) => {
       const graph = graphOf(seed, 0).map((task) => ({ ...task, context: [] }))
       const { result, events } = await runGraph(graph, { workflow: 'SEQUENTIAL' })
@@ -155,7 +155,7 @@ describe('any graph in which nothing fails', () => {
 })
 
 describe('any graph in which tasks fail', () => {
-  it('[E3] FAIL_FAST starts nothing after a failure', () =>
+  it('[ENS-E3] FAIL_FAST starts nothing after a failure', () =>
     tryOn(300, async (seed) => {
       const graph = graphOf(seed, 0.3)
       const { result, events } = await runGraph(graph, { maxConcurrentTasks: 1 + (seed % 4) })
@@ -167,7 +167,7 @@ describe('any graph in which tasks fail', () => {
       expect(result.error?.message).toBe(eventsOf(events, 'task_failed')[0]?.reason)
     }))
 
-  it('[W6] CONTINUE_ON_ERROR runs all that does not need a failed one', () =>
+  it('[ENS-W6] CONTINUE_ON_ERROR runs all that does not need a failed one', () =>
     tryOn(300, async (seed) => {
       const graph = graphOf(seed, 0.3)
       const settings = {
@@ -183,7 +183,7 @@ describe('any graph in which tasks fail', () => {
 })
 
 describe('any graph that is cancelled', () => {
-  it('[E4] stops at once and keeps what is done', () =>
+  it('[ENS-E4] stops at once and keeps what is done', () =>
     tryOn(300, async (seed) => {
       const graph = graphOf(seed, 0)
       const times = finishTimes(graph)
@@ -198,7 +198,7 @@ describe('any graph that is cancelled', () => {
       expect(result.durationMs).toBe(Math.min(Math.round(cancelAt), makespan))
     }))
 
-  it('[E4] starts nothing after it, also when tasks fail', () =>
+  it('[ENS-E4] starts nothing after it, also when tasks fail', () =>
     tryOn(300, async (seed) => {
       const random = randomNumbers(seed + 10_000)
       const graph = graphOf(seed, 0.3)

@@ -155,7 +155,7 @@ describe('an ensemble as an agent', () => {
   })
 })
 
-describe('[N1] what goes down', () => {
+describe('[ENS-N1] what goes down', () => {
   /** A tool that waits for its signal, and says when it was told. */
   function waiting(told: string[], onBegin: () => void): AgentTool {
     return defineTool({
@@ -243,7 +243,7 @@ describe('[N1] what goes down', () => {
   })
 })
 
-describe('[N2] what comes up', () => {
+describe('[ENS-N2] what comes up', () => {
   it('is what the run does, as chunks, and how it ended', async () => {
     const inner = solo('inner', [answered])
     const all = await events(above('outer', inner.asTool({ name: 'inner' })))
@@ -268,7 +268,7 @@ describe('[N2] what comes up', () => {
     expect(eventsOf(all, 'agent_tool_invoked')).toMatchObject([invoked])
   })
 
-  it('[B6] is what it uses, which counts above at once', async () => {
+  it('[ENS-B6] is what it uses, which counts above at once', async () => {
     const inner = solo('inner', [answered])
     const all = await events(above('outer', inner.asTool({ name: 'inner', prices })))
     expect(runStateAfter(all).totals).toEqual({ totalTokens: 6, totalToolCalls: 1, costUsd: 3 })
@@ -296,7 +296,7 @@ describe('[N2] what comes up', () => {
   })
 })
 
-describe('[N3] a review of the run', () => {
+describe('[ENS-N3] a review of the run', () => {
   const reviewed = (): Ensemble => solo('inner', [answered], { review: true })
 
   it('is a question to the reviewer above, through two levels, and is decided by it', async () => {

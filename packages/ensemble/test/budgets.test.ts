@@ -80,7 +80,7 @@ async function run(team: Ensemble, options: WatchOptions = {}): Promise<WatchedR
 
 const PRICES = priceList({ 'test:busy': { inputPerMillion: 10, outputPerMillion: 20 } })
 
-describe.each(['the run', 'the task'] as const)('[B1] a limit of %s', (whose) => {
+describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose) => {
   const label = whose === 'the run' ? 'the run' : 'task "a"'
 
   async function under(budget: Budget, model: ChatModel = busy()): Promise<WatchedRun> {
@@ -115,7 +115,7 @@ describe.each(['the run', 'the task'] as const)('[B1] a limit of %s', (whose) =>
     expect(failuresOf(watched.events)).toMatchObject([{ willRetry: false }])
   })
 
-  it('[B4] on time stops the work in flight when it is reached', async () => {
+  it('[ENS-B4] on time stops the work in flight when it is reached', async () => {
     const watched = await under({ maxDurationMs: 250 }, timedModel(clock, 10_000))
     expect(await watched.ended).toMatchObject({
       status: 'FAILED',
@@ -125,7 +125,7 @@ describe.each(['the run', 'the task'] as const)('[B1] a limit of %s', (whose) =>
     expect(clock.pending).toBe(0)
   })
 
-  it('[B4] on time stops a tool too', async () => {
+  it('[ENS-B4] on time stops a tool too', async () => {
     let stopped: unknown
     const long = defineTextTool({
       name: 'work',
@@ -145,7 +145,7 @@ describe.each(['the run', 'the task'] as const)('[B1] a limit of %s', (whose) =>
     expect(stopped).toMatchObject({ code: 'BUDGET_EXCEEDED' })
   })
 
-  it('[B3] counts a call by its length when its provider does not say', async () => {
+  it('[ENS-B3] counts a call by its length when its provider does not say', async () => {
     const watched = await under({ maxTokens: 100 }, busy(1, null))
     const shown = eventsOf(watched.events, 'llm_iteration_started').map(({ messages }) =>
       messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0),
@@ -158,15 +158,15 @@ describe.each(['the run', 'the task'] as const)('[B1] a limit of %s', (whose) =>
     expect((await watched.ended).metrics).toMatchObject({ totalTokens: -1 })
   })
 
-  it('[B3] [B5] and so does its cost, for a limit on cost', async () => {
+  it('[ENS-B3] [ENS-B5] and so does its cost, for a limit on cost', async () => {
     const watched = await under({ maxCostUsd: 0.0011 }, busy(1, null))
     expect(modelsAsked(watched).length).toBeLessThan(5)
     expect(await watched.ended).toMatchObject({ error: { details: { limit: 'maxCostUsd' } } })
   })
 })
 
-describe('[B1] what counts', () => {
-  it('[T7] all attempts at a task', async () => {
+describe('[ENS-B1] what counts', () => {
+  it('[ENS-T7] all attempts at a task', async () => {
     const bad = scriptedModel(() => new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
     const team = ensemble({
       ...one(bad, { retries: 9, budget: { maxModelCalls: 5 } }),
@@ -182,7 +182,7 @@ describe('[B1] what counts', () => {
     ])
   })
 
-  it('[T7] time over all attempts, the waits between them too', async () => {
+  it('[ENS-T7] time over all attempts, the waits between them too', async () => {
     const slowly = timedModel(clock, 400, new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
     const budget = { maxDurationMs: 5_000 }
     const team = ensemble({ ...one(slowly, { retries: 99, budget }), modelRetries: 0 })
@@ -199,7 +199,7 @@ describe('[B1] what counts', () => {
     expect(eventsOf(watched.events, 'llm_iteration_failed')).toHaveLength(2)
   })
 
-  it('[T7] [H3] the work that a task delegates, for the one that delegates', async () => {
+  it('[ENS-T7] [ENS-H3] the work that a task delegates, for the one that delegates', async () => {
     const delegate = {
       toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
     }
@@ -231,7 +231,7 @@ describe('[B1] what counts', () => {
   })
 })
 
-describe('[B2] [L21] what runs at the same time shares what is left', () => {
+describe('[ENS-B2] [ENS-L21] what runs at the same time shares what is left', () => {
   it('the calls of one turn: those before the limit are made, in their order', async () => {
     const watched = await run(one(busy(5)), { budget: { maxToolCalls: 3 } })
     expect(toolCalls).toBe(3)
@@ -271,7 +271,7 @@ describe('[B2] [L21] what runs at the same time shares what is left', () => {
   })
 })
 
-describe('[E15] when the budget of the run is used up', () => {
+describe('[ENS-E15] when the budget of the run is used up', () => {
   const answering = (): ChatModel => scriptedModel(() => 'done')
   const handled = { name: 'h', description: 'H', handler: () => 'by hand' }
 
@@ -340,7 +340,7 @@ describe('[E15] when the budget of the run is used up', () => {
   })
 })
 
-describe('[B5] a limit on cost needs prices', () => {
+describe('[ENS-B5] a limit on cost needs prices', () => {
   it('a price of the model itself is one', async () => {
     const price = { inputPerMillion: 0, outputPerMillion: 1_000_000 }
     const priced = { ...scriptedModel(() => 'done'), price }
@@ -382,7 +382,7 @@ describe('[B5] a limit on cost needs prices', () => {
   })
 })
 
-it('[B1] a limit that is no limit is refused at the start, with every problem', async () => {
+it('[ENS-B1] a limit that is no limit is refused at the start, with every problem', async () => {
   const bad = { maxTokens: 0, maxCalls: 3, maxToolCalls: Number.NaN }
   await expect(one(busy()).run({}, { budget: bad })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',

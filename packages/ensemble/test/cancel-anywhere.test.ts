@@ -118,7 +118,7 @@ async function cancelAt(count: number, mode: CancelMode): Promise<WatchedRun> {
   return run
 }
 
-describe('[C9] a cancel at any moment', () => {
+describe('[ENS-C9] a cancel at any moment', () => {
   it.each(['abort', 'boundary'] as const)(
     'leaves a whole log, no timer and no rejection (%s)',
     async (mode) => {

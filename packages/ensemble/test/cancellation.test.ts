@@ -46,7 +46,7 @@ function calling(name: string, count = 1): ReturnType<typeof scriptedModel> {
 
 const CUT_OFF = { before: 'completed', work: 'failed', after: 'skipped' }
 
-describe('[C1] before the run starts', () => {
+describe('[ENS-C1] before the run starts', () => {
   it('no task starts and no model is called; each task is skipped', async () => {
     const model = timedModel(clock, 10)
     const tasks = ['a', 'b'].map((name) => task({ name, description: 'Do it', model }))
@@ -75,7 +75,7 @@ describe('[C1] before the run starts', () => {
   })
 })
 
-describe('[C2] while the model streams', () => {
+describe('[ENS-C2] while the model streams', () => {
   it('the call is cut, and no token comes after', async () => {
     const model = scriptedModel(['one two three four'], { clock, delayMs: 50 })
     const run = start(teamAround({ model }))
@@ -124,7 +124,7 @@ describe('[C2] while the model streams', () => {
   })
 })
 
-describe('[C3] while a tool runs that obeys its signal', () => {
+describe('[ENS-C3] while a tool runs that obeys its signal', () => {
   it('the tool learns of it at once, with the reason, and the run ends when it has stopped', async () => {
     const reasons: unknown[] = []
     const obedient = defineTextTool({
@@ -155,7 +155,7 @@ describe('[C3] while a tool runs that obeys its signal', () => {
   })
 })
 
-describe('[C4] while a tool runs that ignores its signal', () => {
+describe('[ENS-C4] while a tool runs that ignores its signal', () => {
   it('it is abandoned 5 s later, and what it does then is in no event', async () => {
     let finished = false
     const deaf = defineTextTool({
@@ -185,7 +185,7 @@ describe('[C4] while a tool runs that ignores its signal', () => {
   })
 })
 
-describe('[C10] while a model answers that ignores its signal', () => {
+describe('[ENS-C10] while a model answers that ignores its signal', () => {
   it('it is abandoned 5 s later, and what it writes then is in no event', async () => {
     let finished = false
     const deaf: ChatModel = {
@@ -217,7 +217,7 @@ describe('[C10] while a model answers that ignores its signal', () => {
   })
 })
 
-describe('[C6] while a guardrail is asked', () => {
+describe('[ENS-C6] while a guardrail is asked', () => {
   it.each([
     ['obeys', 400, 'Guardrail was cancelled'],
     ['ignores', 5_100, 'Guardrail was abandoned: it ignored its signal'],
@@ -240,7 +240,7 @@ describe('[C6] while a guardrail is asked', () => {
   })
 })
 
-it('[C5] completed outputs are kept, and only those', async () => {
+it('[ENS-C5] completed outputs are kept, and only those', async () => {
   const run = start(teamAround({ model: timedModel(clock, 100) }))
   await clock.advance(150)
   controller.abort()
@@ -252,7 +252,7 @@ it('[C5] completed outputs are kept, and only those', async () => {
   ])
 })
 
-it('[C6] a task cut off failed with CANCELLED; one that has not started is skipped', async () => {
+it('[ENS-C6] a task cut off failed with CANCELLED; one that has not started is skipped', async () => {
   const run = start(teamAround({ model: timedModel(clock, 100) }))
   await clock.advance(150)
   controller.abort()
@@ -265,7 +265,7 @@ it('[C6] a task cut off failed with CANCELLED; one that has not started is skipp
   ])
 })
 
-describe('[C7] after the last task has completed', () => {
+describe('[ENS-C7] after the last task has completed', () => {
   it('nothing changes: the run is COMPLETED', async () => {
     const run = start(teamAround({ model: timedModel(clock, 100) }), (event) => {
       if (event.type === 'task_completed' && event.taskName === 'after') controller.abort()
@@ -285,7 +285,7 @@ describe('[C7] after the last task has completed', () => {
   })
 })
 
-it('[C8] tool calls that wait for a place never start', async () => {
+it('[ENS-C8] tool calls that wait for a place never start', async () => {
   let started = 0
   const slow = defineTextTool({
     name: 'slow',
@@ -304,7 +304,7 @@ it('[C8] tool calls that wait for a place never start', async () => {
   expect(eventsOf(run.events, 'tool_called')).toHaveLength(20)
 })
 
-it('[E4] all that runs at the same time stops, and the run ends with the last of it', async () => {
+it('[ENS-E4] all that runs at the same time stops, and the run ends with the last of it', async () => {
   const slowToStop = (ms: number): ReturnType<typeof defineTextTool> =>
     defineTextTool({
       name: 'slow_to_stop',

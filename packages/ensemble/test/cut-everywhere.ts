@@ -1,7 +1,7 @@
 /**
  * Cuts a run off after every one of its journal writes, goes on with what was durable in another
- * process, and checks that both parts add up to the run in one piece: rules E6 and E16. Then lets it stand
- * still after every write before another process goes on, and checks that nothing was done twice: E17.
+ * process, and checks that both parts add up to the run in one piece: rules ENS-E6 and ENS-E16. Then lets it stand
+ * still after every write before another process goes on, and checks that nothing was done twice: ENS-E17.
  *
  *   whole run: N writes      for each n < N: process 1 writes n ─▶ steps, as JSON ─▶ process 2 … ─▶ end
  *

@@ -35,7 +35,7 @@ async function manage(replies: RoleScript, delegation: DelegationLimits = {}) {
   return { model, events, result, answers: model.requestsOf(MANAGER).slice(1).flatMap(told) }
 }
 
-describe('[H1] a limit refuses', () => {
+describe('[ENS-H1] a limit refuses', () => {
   it('a role that nobody has, naming those that there are', async () => {
     const { answers, events } = await manage([delegate(['D', 'Work']), 'Done'])
     expect(answers).toEqual(['Error: No agent has the role "D". Available: [A, B, C]'])
@@ -115,7 +115,7 @@ describe('[H1] a limit refuses', () => {
   })
 })
 
-describe('[H1] a policy', () => {
+describe('[ENS-H1] a policy', () => {
   it('is asked before each delegation, in order, until one refuses', async () => {
     const asked: unknown[] = []
     const { answers, events } = await manage([delegate(['A', 'Dig'], ['B', 'Dig']), 'Done'], {
@@ -180,7 +180,7 @@ describe('[H1] a policy', () => {
   })
 })
 
-it('[H1] a policy that answers after a cancel begins nothing', async () => {
+it('[ENS-H1] a policy that answers after a cancel begins nothing', async () => {
   const clock = fakeClock()
   const controller = new AbortController()
   const model = teamModel({ [MANAGER]: [delegate(['A', 'Dig'])], A: ['never'] })
@@ -206,7 +206,7 @@ it('[H1] a policy that answers after a cancel begins nothing', async () => {
   expect(model.requestsOf('A')).toEqual([])
 })
 
-it('[H1] a policy that says yes while the call is being stopped begins nothing either', async () => {
+it('[ENS-H1] a policy that says yes while the call is being stopped begins nothing either', async () => {
   const clock = fakeClock()
   const controller = new AbortController()
   const model = teamModel({ [MANAGER]: [delegate(['A', 'Dig'])], A: ['never'] })
@@ -230,7 +230,7 @@ it('[H1] a policy that says yes while the call is being stopped begins nothing e
   expect(model.requestsOf('A')).toEqual([])
 })
 
-describe('[H5] a manager that ends without a required delegation', () => {
+describe('[ENS-H5] a manager that ends without a required delegation', () => {
   it('fails the run with CONSTRAINT_VIOLATION, naming every role that is missing', async () => {
     const { result, events } = await manage([delegate(['B', 'Work']), 'Done'], {
       requiredWorkers: ['A', 'B', 'C'],
@@ -257,7 +257,7 @@ describe('[H5] a manager that ends without a required delegation', () => {
   })
 })
 
-it('[W8] limits that cannot be kept are refused with the ensemble, all at once', () => {
+it('[ENS-W8] limits that cannot be kept are refused with the ensemble, all at once', () => {
   const make = () =>
     ensemble({
       name: 'team',

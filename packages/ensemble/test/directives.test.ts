@@ -64,7 +64,7 @@ function told(model: Scripted): readonly (readonly string[])[] {
   return all.map((words, index) => words.slice(all[index - 1]?.length ?? 0))
 }
 
-describe('[D1] a directive reaches', () => {
+describe('[ENS-D1] a directive reaches', () => {
   it('a running task at its next model call, once, after what was said so far', async () => {
     const model = working(3)
     const run = start(team({ write: model }))
@@ -166,7 +166,7 @@ describe('[D1] a directive reaches', () => {
   })
 })
 
-it('[D1] it reaches nobody any more when its time is over', async () => {
+it('[ENS-D1] it reaches nobody any more when its time is over', async () => {
   const models = { write: working(2), check: working(0) }
   const run = start(team(models))
   await clock.advance(100)
@@ -185,7 +185,7 @@ it('[D1] it reaches nobody any more when its time is over', async () => {
   ])
 })
 
-it('[D2] those of one call come by priority, then in the order in which they were given', async () => {
+it('[ENS-D2] those of one call come by priority, then in the order in which they were given', async () => {
   const model = working(1)
   const run = start(team({ write: model }))
   await clock.advance(500)
@@ -203,7 +203,7 @@ it('[D2] those of one call come by priority, then in the order in which they wer
   )
 })
 
-describe('[D3] what an attempt was told, the next one is told too', () => {
+describe('[ENS-D3] what an attempt was told, the next one is told too', () => {
   it('in its first prompt, also what has expired; not what expired unheard', async () => {
     const model = scriptedModel([CALL, 'draft', CALL, 'better'])
     const made = team({ write: model })
@@ -227,7 +227,7 @@ describe('[D3] what an attempt was told, the next one is told too', () => {
   })
 })
 
-describe('[S3] a directive that does not fit is refused, and reaches nobody', () => {
+describe('[ENS-S3] a directive that does not fit is refused, and reaches nobody', () => {
   it('names every problem, and who could be told', async () => {
     const model = working(1)
     const run = start(team({ write: model, check: working(0) }))

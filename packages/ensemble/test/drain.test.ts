@@ -50,7 +50,7 @@ async function standsAfter(run: KeptProcess, ms: number): Promise<readonly boole
 
 const OPEN = [false, false, true]
 
-describe('[E17] what is in flight ends and is kept', () => {
+describe('[ENS-E17] what is in flight ends and is kept', () => {
   it('a model call: its turn is kept, and the tools that it asks for are not called', async () => {
     const calls = new Calls()
     const model = scriptedModel([{ ...asks, text: 'Hm' }, 'done'], {
@@ -176,7 +176,7 @@ describe('[E17] what is in flight ends and is kept', () => {
   })
 })
 
-describe('[E17] it stands still at once', () => {
+describe('[ENS-E17] it stands still at once', () => {
   it('before anything has begun, and begins nothing then', async () => {
     const calls = new Calls()
     const model = scriptedModel(() => 'done')
@@ -296,7 +296,7 @@ describe('[E17] it stands still at once', () => {
   })
 })
 
-describe('[E17] a run that stands still', () => {
+describe('[ENS-E17] a run that stands still', () => {
   it('waits for a tool that asks from inside a call that must not be repeated', async () => {
     const calls = new Calls()
     const asking = defineTextTool({

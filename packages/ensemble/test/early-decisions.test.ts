@@ -31,7 +31,7 @@ async function decided(of: Ensemble, id: string): Promise<[KeptRun, string]> {
   return [joined(from, run), from.reviewId]
 }
 
-describe('[G12] a decision that comes before its review is open again', () => {
+describe('[ENS-G12] a decision that comes before its review is open again', () => {
   it('waits for it, and decides it; the run is not told to wait meanwhile', async () => {
     const from = await atGate(team())
     const run = startKept(team(), { from })
@@ -120,7 +120,7 @@ describe('[G12] a decision that comes before its review is open again', () => {
   })
 })
 
-describe('[G12] the decision that closed a review, sent again under its id', () => {
+describe('[ENS-G12] the decision that closed a review, sent again under its id', () => {
   async function opened(): Promise<[KeptProcess, string]> {
     const run = startKept(team())
     await nextTurn()

@@ -35,7 +35,7 @@ async function eventsOfLongRun(): Promise<readonly RunEvent[]> {
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 describe('events of a run with long texts', () => {
-  it('[E23] hold a long text once a task, and not once a token or turn', async () => {
+  it('[ENS-E23] hold a long text once a task, and not once a token or turn', async () => {
     const events = await eventsOfLongRun()
     const tokens = events.filter(({ type }) => type === 'token')
     expect(tokens.length).toBeGreaterThan(100)
@@ -49,7 +49,7 @@ describe('events of a run with long texts', () => {
     )
   })
 
-  it('[E23] show each message in full in the first turn that has it, and cut in later ones', async () => {
+  it('[ENS-E23] show each message in full in the first turn that has it, and cut in later ones', async () => {
     const started = (await eventsOfLongRun()).filter(({ type }) => type === 'llm_iteration_started')
     const [first, second, third] = started
     if (first?.type !== 'llm_iteration_started') throw new Error('No turn began')

@@ -31,7 +31,7 @@ async function run(
   return { events, result: await ended, model }
 }
 
-describe('[T10] input guardrails', () => {
+describe('[ENS-T10] input guardrails', () => {
   it('see the task as its agent would, with the outputs that it builds on, and let it pass', async () => {
     const seen: GuardedInput[] = []
     const model = scriptedModel(['Facts', 'A line'])
@@ -101,7 +101,7 @@ describe('[T10] input guardrails', () => {
   })
 })
 
-describe('[T10] output guardrails', () => {
+describe('[ENS-T10] output guardrails', () => {
   it('that refuse fail the task; no other task, and no retry, sees the output', async () => {
     const { events, result, model } = await run({ output: [() => 'Too old'] }, { retries: 2 })
     expect(result.error?.message).toBe(
@@ -155,7 +155,7 @@ describe('[T10] output guardrails', () => {
   })
 })
 
-describe('[C6] a guardrail that is cut off', () => {
+describe('[ENS-C6] a guardrail that is cut off', () => {
   it('by a cancel fails its task with CANCELLED, whatever the reason of the signal is', async () => {
     const controller = new AbortController()
     clock.after(50, () => {
@@ -176,7 +176,7 @@ describe('[C6] a guardrail that is cut off', () => {
     expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'CANCELLED', durationMs: 50 }])
   })
 
-  it('[T6] by the time limit of its task fails with TASK_TIMEOUT; one that does not care is left', async () => {
+  it('[ENS-T6] by the time limit of its task fails with TASK_TIMEOUT; one that does not care is left', async () => {
     const { events } = await run(
       { input: [() => new Promise<true>(() => undefined)] },
       { timeoutMs: 1_000 },

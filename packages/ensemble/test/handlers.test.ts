@@ -31,7 +31,7 @@ async function run(
 
 const Count = Type.Object({ count: Type.Integer(), unit: Type.String({ default: 'sheep' }) })
 
-describe('[T9] a handler', () => {
+describe('[ENS-T9] a handler', () => {
   it.each<[string, Handler, string]>([
     ['text, at once', () => 'three', 'three'],
     ['text, later', async () => Promise.resolve('three'), 'three'],
@@ -135,7 +135,7 @@ describe('[T9] a handler', () => {
     ])
   })
 
-  it('[C6] that is cut off fails with CANCELLED when it has stopped', async () => {
+  it('[ENS-C6] that is cut off fails with CANCELLED when it has stopped', async () => {
     const controller = new AbortController()
     let stoppedAt = -1
     const handler: Handler = async ({ signal }) => {
@@ -152,7 +152,7 @@ describe('[T9] a handler', () => {
     expect(failuresOf(events)).toMatchObject([{ code: 'CANCELLED', durationMs: 100 }])
   })
 
-  it('[C4] that ignores its signal is abandoned 5 s after the abort, and said so', async () => {
+  it('[ENS-C4] that ignores its signal is abandoned 5 s after the abort, and said so', async () => {
     const handler: Handler = () => new Promise(() => undefined)
     const { result, events } = await run(handler, { timeoutMs: 1_000 })
     expect(result.error?.code).toBe('TASK_TIMEOUT')
@@ -166,7 +166,7 @@ describe('[T9] a handler', () => {
   })
 })
 
-describe('[T9] a tool as a handler', () => {
+describe('[ENS-T9] a tool as a handler', () => {
   const shout = defineTextTool({
     name: 'shout',
     description: 'Shouts',
@@ -217,7 +217,7 @@ describe('[T9] a tool as a handler', () => {
     })
   })
 
-  it('[B1] counts for the budget on tool calls', async () => {
+  it('[ENS-B1] counts for the budget on tool calls', async () => {
     const first = task({ name: 'first', description: 'Say a', handler: shout })
     const second = task({ name: 'second', description: 'Say b', handler: shout })
     const team = ensemble({ name: 'team', tasks: [first, second], budget: { maxToolCalls: 1 } })
@@ -229,7 +229,7 @@ describe('[T9] a tool as a handler', () => {
   })
 })
 
-it('[W8] a handler with anything that only an agent has is refused, with every problem', () => {
+it('[ENS-W8] a handler with anything that only an agent has is refused, with every problem', () => {
   const tool = defineTextTool({ name: 't', description: 'T', execute: () => '' })
   const make = () =>
     task({

@@ -39,7 +39,7 @@ function stories(events: readonly RunEvent[]): readonly string[] {
   })
 }
 
-describe('[W9] a manager', () => {
+describe('[ENS-W9] a manager', () => {
   it('is asked with the tasks, their workers and the inputs of the run', async () => {
     const model = teamModel({ [MANAGER]: ['Nothing to do'] })
     const topical = worker('Writer', {
@@ -167,7 +167,7 @@ describe('[W9] a manager', () => {
   })
 })
 
-describe('[H3] a delegated task', () => {
+describe('[ENS-H3] a delegated task', () => {
   it('has the words of the manager, the tools, the context and the expected output of its author', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const model = teamModel({
@@ -283,7 +283,7 @@ describe('[H3] a delegated task', () => {
   })
 })
 
-describe('[H4] what a worker fails with', () => {
+describe('[ENS-H4] what a worker fails with', () => {
   it('is told to the manager, which goes on; the failed work is counted', async () => {
     const usage = { inputTokens: 10, outputTokens: 1 }
     const model = teamModel({
@@ -346,7 +346,7 @@ describe('[H4] what a worker fails with', () => {
   })
 })
 
-it('[H4] a reviewer who ends the run before a worker begins ends the manager too', async () => {
+it('[ENS-H4] a reviewer who ends the run before a worker begins ends the manager too', async () => {
   const model = teamModel({ [MANAGER]: [delegate(['Writer', 'Write']), 'never'] })
   const { events, ended } = watchRun(team(model, [worker('Writer', { beforeReview: true })]), {
     reviewer: scriptedReviewer(['EXIT_EARLY']),
@@ -357,7 +357,7 @@ it('[H4] a reviewer who ends the run before a worker begins ends the manager too
   expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'writer' }])
 })
 
-describe('[H2] delegations of one turn', () => {
+describe('[ENS-H2] delegations of one turn', () => {
   it('work at the same time, and their results come in the order of the calls', async () => {
     const clock = fakeClock()
     const wait = defineTextTool({
@@ -391,7 +391,7 @@ describe('[H2] delegations of one turn', () => {
     expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['a', 'b', MANAGER])
   })
 
-  it('[L15] do not hold the places of tool calls: twenty at once, with one place, come to an end', async () => {
+  it('[ENS-L15] do not hold the places of tool calls: twenty at once, with one place, come to an end', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const roles = Array.from({ length: 20 }, (_, index) => `W${index}`)
     const looks = [{ toolCalls: [{ name: 'look', arguments: { input: '' } }] }, 'done']
@@ -406,7 +406,7 @@ describe('[H2] delegations of one turn', () => {
     expect(result.metrics.totalToolCalls).toBe(40)
   })
 
-  it('[T7] count for the budget of the run, and all that it stops says so', async () => {
+  it('[ENS-T7] count for the budget of the run, and all that it stops says so', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['A', 'a']), 'never'],
       A: ['done'],

@@ -94,7 +94,7 @@ const quick = defineTextTool({
   },
 })
 
-it('[E20] turns, calls that wait their turn, steps, and a call that is made again', async () => {
+it('[ENS-E20] turns, calls that wait their turn, steps, and a call that is made again', async () => {
   const busy = new TuttiError('MODEL_FAILED', 'Busy', {
     retryable: true,
     details: { retryAfterMs: 1_000 },
@@ -115,12 +115,12 @@ it('[E20] turns, calls that wait their turn, steps, and a call that is made agai
   ])
 })
 
-it('[E20] the tool of a handler', async () => {
+it('[ENS-E20] the tool of a handler', async () => {
   const work = task({ name: 'work', description: 'Do the work', handler: quick })
   expect(await told(ensemble({ name: 'team', tasks: [work] }))).toEqual([['quick', 0, 5]])
 })
 
-it('[E20] delegations, one that is refused too', async () => {
+it('[ENS-E20] delegations, one that is refused too', async () => {
   const model = thinking(
     teamModel({ [MANAGER]: [delegate(['A', 'Work']), delegate(['B', 'Work']), 'Done'], A: ['I'] }),
   )
@@ -144,7 +144,7 @@ it('[E20] delegations, one that is refused too', async () => {
   ])
 })
 
-it('[E20] a worker that fails', async () => {
+it('[ENS-E20] a worker that fails', async () => {
   const model = thinking(
     teamModel({ [MANAGER]: [delegate(['A', 'Work']), 'Done'], A: [new Error('Lost')] }),
   )
@@ -159,7 +159,7 @@ it('[E20] a worker that fails', async () => {
   expect(await told(team)).toContainEqual(['refused', 200])
 })
 
-it('[E20] a turn that another process begins anew, and the calls of one that was answered', async () => {
+it('[ENS-E20] a turn that another process begins anew, and the calls of one that was answered', async () => {
   const script = (): ChatModel => thinking(scriptedModel(() => call('quick')))
   const make = (model: ChatModel): Ensemble =>
     ensemble({

@@ -64,7 +64,7 @@ function busyTeam(clock: FakeClock): Ensemble {
   return ensemble({ name: 'busy', tasks, errorStrategy: 'CONTINUE_ON_ERROR' })
 }
 
-it('[C9] a storm of aborts leaves no rejection unhandled, no run without an end, no timer', async () => {
+it('[ENS-C9] a storm of aborts leaves no rejection unhandled, no run without an end, no timer', async () => {
   const unhandled: unknown[] = []
   const onUnhandled = (reason: unknown): void => {
     unhandled.push(reason)
@@ -105,7 +105,7 @@ it('[C9] a storm of aborts leaves no rejection unhandled, no run without an end,
   }
 })
 
-it('[E13] runs that share a signal leave no listener on it, and no timer', async () => {
+it('[ENS-E13] runs that share a signal leave no listener on it, and no timer', async () => {
   const clock = fakeClock()
   const { signal } = new AbortController()
   const runs = Array.from({ length: RUNS / 4 }, () => watchRun(busyTeam(clock), { clock, signal }))

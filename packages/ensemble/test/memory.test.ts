@@ -68,7 +68,7 @@ const broken: MemoryStore = {
   retrieve: () => Promise.reject(new Error('No connection')),
 }
 
-describe('[T11] a task with memory', () => {
+describe('[ENS-T11] a task with memory', () => {
   it('is given what each scope holds, scope by scope, the last entries of it', async () => {
     const store = inMemoryStore({ clock })
     for (const text of ['one', 'two', 'three']) await store.append('facts', entry(text))
@@ -163,7 +163,7 @@ describe('[T11] a task with memory', () => {
     expect(prompt(model)).toContain('found')
   })
 
-  it('[C6] is cut off while its memory is read, also when the store does not care', async () => {
+  it('[ENS-C6] is cut off while its memory is read, also when the store does not care', async () => {
     const store: MemoryStore = { ...broken, retrieve: () => new Promise(() => undefined) }
     const { events, result } = await run(scriptedModel([]), {
       memory: [memoryScope({ name: 'facts', store })],
@@ -174,7 +174,7 @@ describe('[T11] a task with memory', () => {
   })
 })
 
-it('[T8] a task whose memory cannot be written stays completed; others keep theirs', async () => {
+it('[ENS-T8] a task whose memory cannot be written stays completed; others keep theirs', async () => {
   const store = inMemoryStore({ clock })
   const half: MemoryStore = { ...broken, retrieve: async () => [] }
   const { result } = await run(scriptedModel(['done']), {
@@ -191,7 +191,7 @@ const reflection = {
   usage,
 }
 
-describe('[T12] a task with reflection', () => {
+describe('[ENS-T12] a task with reflection', () => {
   it('is asked once more when it is accepted; the next run is given what came of it', async () => {
     const reflections = inMemoryReflectionStore()
     const model = scriptedModel([{ text: 'A line', usage }, reflection, 'A song', reflection])
@@ -242,7 +242,7 @@ describe('[T12] a task with reflection', () => {
   })
 })
 
-describe('[T8] a reflection that fails', () => {
+describe('[ENS-T8] a reflection that fails', () => {
   const stores: readonly [string, Partial<ReturnType<typeof inMemoryReflectionStore>>][] = [
     ['written', { put: () => Promise.reject(new Error('Disk full')) }],
     ['read', { get: (): Promise<Reflection | undefined> => Promise.reject(new Error('Gone')) }],

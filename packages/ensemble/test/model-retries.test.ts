@@ -73,7 +73,7 @@ function iterations(events: readonly RunEvent[]): readonly unknown[] {
   })
 }
 
-describe('[L16] a model call that failed for a reason that may pass', () => {
+describe('[ENS-L16] a model call that failed for a reason that may pass', () => {
   it('is made again after a growing wait, twice', async () => {
     const { model, times } = asked(clock.elapsed, 'a', [overloaded(), overloaded(), 'done'])
     const { events, result } = await run(model)
@@ -142,7 +142,7 @@ describe('[L16] a model call that failed for a reason that may pass', () => {
   })
 })
 
-it('[L1] a turn begins anew after text was streamed: its last tokens add up to the answer', async () => {
+it('[ENS-L1] a turn begins anew after text was streamed: its last tokens add up to the answer', async () => {
   const script = scriptedModel(['Half an', 'A whole answer'])
   const model: ChatModel = {
     ...script,
@@ -174,14 +174,14 @@ it('[L1] a turn begins anew after text was streamed: its last tokens add up to t
   expect(eventsOf(events, 'token').every(({ iterationIndex }) => iterationIndex === 0)).toBe(true)
 })
 
-it('[L16] a failure that cannot pass is not tried again', async () => {
+it('[ENS-L16] a failure that cannot pass is not tried again', async () => {
   const { model, times } = asked(clock.elapsed, 'a', () => refused)
   const { result } = await run(model)
   expect(times).toEqual([0])
   expect(result.error).toMatchObject({ code: 'MODEL_FAILED', message: 'Bad key' })
 })
 
-describe('[L16] fallback models', () => {
+describe('[ENS-L16] fallback models', () => {
   it('follow in order, each with its own retries; readers are told who is next', async () => {
     const first = asked(clock.elapsed, 'a', () => overloaded())
     const second = asked(clock.elapsed, 'b', () => overloaded())
@@ -223,7 +223,7 @@ describe('[L16] fallback models', () => {
     expect(shared.requests).toEqual([])
   })
 
-  it('[L10] that all fail leave the task with what the last one said', async () => {
+  it('[ENS-L10] that all fail leave the task with what the last one said', async () => {
     const last = scriptedModel([new TuttiError('MODEL_FAILED', 'No credit')])
     const { events, result } = await run(scriptedModel([refused]), { fallbackModels: [last] })
     expect(result).toMatchObject({ status: 'FAILED', error: { message: 'No credit' } })
@@ -233,7 +233,7 @@ describe('[L16] fallback models', () => {
   })
 })
 
-it('[L17] a switch while a call fails for good counts: the turn goes on with the new model', async () => {
+it('[ENS-L17] a switch while a call fails for good counts: the turn goes on with the new model', async () => {
   const spare = scriptedModel(['done by the new one'], { name: 'new' })
   const broken = scriptedModel(() => {
     watched.handle.switchModel(spare)
@@ -249,7 +249,7 @@ it('[L17] a switch while a call fails for good counts: the turn goes on with the
   ])
 })
 
-it('[L17] every event of a call names its model as a switch does', async () => {
+it('[ENS-L17] every event of a call names its model as a switch does', async () => {
   const broken = (name: string) => scriptedModel(() => refused, { name })
   const [main, spare, nameless] = [broken('a'), broken('b'), broken('c')]
   const last = scriptedModel(() => 'done', { name: 'd' })
@@ -288,7 +288,7 @@ it('[L17] every event of a call names its model as a switch does', async () => {
   ])
 })
 
-it('[L17] a switch while a call waits for its rate limit counts for that call', async () => {
+it('[ENS-L17] a switch while a call waits for its rate limit counts for that call', async () => {
   const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
   await limit.take({ clock })
   const old = scriptedModel(['old'])
@@ -308,7 +308,7 @@ it('[L17] a switch while a call waits for its rate limit counts for that call', 
   expect(old.requests).toEqual([])
 })
 
-describe('[L5] a cancel', () => {
+describe('[ENS-L5] a cancel', () => {
   it('while a call waits to be made again ends the wait at once, and no call follows', async () => {
     const controller = new AbortController()
     const { model, times } = asked(clock.elapsed, 'a', () => overloaded())
@@ -349,7 +349,7 @@ describe('[L5] a cancel', () => {
 })
 
 describe('budgets', () => {
-  it('[B2] count each try of a model call', async () => {
+  it('[ENS-B2] count each try of a model call', async () => {
     const { model, times } = asked(clock.elapsed, 'a', () => overloaded())
     const { result } = await run(model, { budget: { maxModelCalls: 2 } })
     expect(times).toEqual([0, 500])
@@ -359,7 +359,7 @@ describe('budgets', () => {
     })
   })
 
-  it('[L9] what failed calls have used is not known and not counted; costs go by who answered', async () => {
+  it('[ENS-L9] what failed calls have used is not known and not counted; costs go by who answered', async () => {
     const usage = { inputTokens: 1_000, outputTokens: 100 }
     const cheap = scriptedModel([refused], { name: 'cheap' })
     const dear = scriptedModel([{ text: 'done', usage }], { name: 'dear' })
@@ -375,7 +375,7 @@ describe('budgets', () => {
   })
 })
 
-describe('[L16] a rate limit', () => {
+describe('[ENS-L16] a rate limit', () => {
   it('spaces the calls of all tasks that share it, retries with them', async () => {
     const { model, times } = asked(clock.elapsed, 'a', [overloaded(), 'one', 'two'])
     const limit = rateLimit({ requests: 1, intervalMs: 2_000 })

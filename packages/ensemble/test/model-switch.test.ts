@@ -55,7 +55,7 @@ function start(team: Ensemble): WatchedRun {
   return watchRun(team, { clock, models })
 }
 
-describe('[S2] [L17] a switch counts from the next model call on', () => {
+describe('[ENS-S2] [ENS-L17] a switch counts from the next model call on', () => {
   it('of the run, while a model streams: the call in flight ends with the old one', async () => {
     const old = named('old', [{ text: 'one two three', ...CALL }, 'never'], 50)
     const run = start(one(old))
@@ -154,7 +154,7 @@ describe('[S2] [L17] a switch counts from the next model call on', () => {
   })
 })
 
-describe('[S2] [L16] when calls fail', () => {
+describe('[ENS-S2] [ENS-L16] when calls fail', () => {
   it('during the wait for a retry: the retry goes to the new model, with retries of its own', async () => {
     const run = start(one(named('old', overloaded)))
     await clock.advance(100)
@@ -215,7 +215,7 @@ describe('[S2] [L16] when calls fail', () => {
   })
 })
 
-describe('[S3] a switch that does not fit is refused and changes nothing', () => {
+describe('[ENS-S3] a switch that does not fit is refused and changes nothing', () => {
   it('to an alias that the catalog does not have: the known ones are named', async () => {
     const run = start(one(named('old', ['old'], 10)))
     expect(() => run.handle.switchModel('fats')).toThrow(

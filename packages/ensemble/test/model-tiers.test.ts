@@ -60,7 +60,7 @@ async function end(run: WatchedRun): Promise<readonly string[]> {
   return modelsAsked(run)
 }
 
-describe('[S2] [S7] a switch to a tier', () => {
+describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
   it('of the catalog is one model for all tasks, under its alias, whatever the case', async () => {
     const run = start()
     expect(run.handle.switchModel({ tier: 'FAST' })).toEqual({ model: 'quick', tier: 'fast' })
@@ -140,7 +140,7 @@ describe('[S2] [S7] a switch to a tier', () => {
   })
 })
 
-describe('[S6] a directive with an action', () => {
+describe('[ENS-S6] a directive with an action', () => {
   it('SET_MODEL_TIER switches the tier and is recorded with its switch', async () => {
     const run = start()
     run.handle.inject({ action: 'SET_MODEL_TIER', value: 'fast', from: 'ops', actor: 'ci' })
@@ -184,7 +184,7 @@ describe('[S6] a directive with an action', () => {
   })
 })
 
-describe('[S8] a rule', () => {
+describe('[ENS-S8] a rule', () => {
   const busy = (): TuttiError => new TuttiError('MODEL_FAILED', 'Busy', { retryable: true })
 
   it('on errors switches after the call with which its limit is passed, once', async () => {

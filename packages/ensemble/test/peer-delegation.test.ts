@@ -31,7 +31,7 @@ async function work(
 
 const free = { allowDelegation: true }
 
-describe('[H3] an agent that may delegate', () => {
+describe('[ENS-H3] an agent that may delegate', () => {
   it('hands work to the other agents of its ensemble, with their own tools', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const model = teamModel({
@@ -94,7 +94,7 @@ describe('[H3] an agent that may delegate', () => {
   })
 })
 
-describe('[C12] when the time of a task is over that has delegated', () => {
+describe('[ENS-C12] when the time of a task is over that has delegated', () => {
   it('its worker stops first, and is not tried again', async () => {
     const clock = fakeClock()
     const wait = defineTextTool({
@@ -139,7 +139,7 @@ describe('[C12] when the time of a task is over that has delegated', () => {
   })
 })
 
-it('[H3] a peer without a goal of its own is given the words of each work as its goal', async () => {
+it('[ENS-H3] a peer without a goal of its own is given the words of each work as its goal', async () => {
   const model = teamModel({
     Lead: [delegate(['Writer', 'Be brief']), 'Thanks'],
     Writer: ['Brief', 'My own work'],
@@ -152,7 +152,7 @@ it('[H3] a peer without a goal of its own is given the words of each work as its
   expect(goals).toEqual(['Be brief', 'Write a page'])
 })
 
-describe('[L12] the tool to delegate', () => {
+describe('[ENS-L12] the tool to delegate', () => {
   it('is not given to an agent that may not, nor to one who has nobody to delegate to', async () => {
     const model = teamModel({ Alone: ['done'] })
     await work(model, [worker('Alone', free)])

@@ -22,16 +22,16 @@ function diamond(process: Process): ReturnType<Scenario['open']> {
 }
 
 describe(
-  '[E6] [E16] [E17] wherever it is cut off, or stands still and is let go',
+  '[ENS-E6] [ENS-E16] [ENS-E17] wherever it is cut off, or stands still and is let go',
   { timeout: 60_000 },
   () => {
-    it('[L19] [L20] a diamond of agents with tools ends as in one piece', async () => {
+    it('[ENS-L19] [ENS-L20] a diamond of agents with tools ends as in one piece', async () => {
       const { result } = await cutEverywhere({ open: diamond })
       expect(result).toMatchObject({ status: 'COMPLETED', metrics: { totalToolCalls: 12 } })
       expect(result.metrics.costEstimate).toBeDefined()
     })
 
-    it('[L20] a tool that is not idempotent is never called twice', async () => {
+    it('[ENS-L20] a tool that is not idempotent is never called twice', async () => {
       const { result, world } = await cutEverywhere({
         once: ['send'],
         open: (process) => ({
@@ -63,7 +63,7 @@ describe(
       expect(world.calls).toHaveLength(3)
     })
 
-    it('[T5] [L9] a task that failed is tried again as often, and its failures count as much', async () => {
+    it('[ENS-T5] [ENS-L9] a task that failed is tried again as often, and its failures count as much', async () => {
       const { result } = await cutEverywhere({
         open: (process) => ({
           team: ensemble({
@@ -100,7 +100,7 @@ describe(
       expect(result.metrics.totalToolCalls).toBe(3)
     })
 
-    it('[L18] an answer that does not fit is corrected as often', async () => {
+    it('[ENS-L18] an answer that does not fit is corrected as often', async () => {
       const { result } = await cutEverywhere({
         open: (process) => ({
           team: ensemble({

@@ -91,17 +91,17 @@ function peers(process: Process): ReturnType<Scenario['open']> {
 }
 
 describe(
-  '[E6] [E16] [E17] [H6] delegations of a run that is cut off, or let go',
+  '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-H6] delegations of a run that is cut off, or let go',
   { timeout: 60_000 },
   () => {
-    it('[H2] [H4] of a manager go on as the same tasks', async () => {
+    it('[ENS-H2] [ENS-H4] of a manager go on as the same tasks', async () => {
       const { result, events } = await cutEverywhere({ open: managed })
       expect(result.status).toBe('COMPLETED')
       expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['write', 'Manager', 'write#2'])
       expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)
     })
 
-    it('[H2] of peers go on as the same tasks, two levels deep', async () => {
+    it('[ENS-H2] of peers go on as the same tasks, two levels deep', async () => {
       const { result } = await cutEverywhere({ open: peers })
       expect(result.status).toBe('COMPLETED')
       expect(result.tasks.map(({ taskName }) => taskName)).toContain('a/B/C')
@@ -109,8 +109,8 @@ describe(
   },
 )
 
-describe('[E6] [E16] what a run that is cut off leaves behind', { timeout: 60_000 }, () => {
-  it('[T11] every output is in the memory once, and later tasks are given it', async () => {
+describe('[ENS-E6] [ENS-E16] what a run that is cut off leaves behind', { timeout: 60_000 }, () => {
+  it('[ENS-T11] every output is in the memory once, and later tasks are given it', async () => {
     const stores: MemoryStore[] = []
     await cutEverywhere({
       open: (process) => {
@@ -133,7 +133,7 @@ describe('[E6] [E16] what a run that is cut off leaves behind', { timeout: 60_00
     }
   })
 
-  it('[T12] a task is reflected on once', async () => {
+  it('[ENS-T12] a task is reflected on once', async () => {
     const stores: ReflectionStore[] = []
     await cutEverywhere({
       open: (process) => {
@@ -166,115 +166,122 @@ describe('[E6] [E16] what a run that is cut off leaves behind', { timeout: 60_00
   })
 })
 
-describe('[E6] [E16] tasks with handlers in a run that is cut off', { timeout: 60_000 }, () => {
-  it('[T9] are not done again once done, and are counted', async () => {
-    const { result } = await cutEverywhere({
-      open: (process) => ({
-        team: ensemble({
-          name: 'handlers',
-          tasks: [
-            task({
-              name: 'load',
-              description: 'Load',
-              output: Type.Object({ rows: Type.Number() }),
-              handler: ({ idempotencyKey }) => {
-                process.call('load', idempotencyKey)
-                return { rows: 3 }
-              },
-            }),
-            task({
-              name: 'double',
-              description: 'Double',
-              context: ['load'],
-              output: Type.Object({ rows: Type.Number() }),
-              handler: defineTool({
-                name: 'double',
-                description: 'Doubles',
-                input: Type.Object({ rows: Type.Number() }),
-                output: Type.Object({ rows: Type.Number() }),
-                execute({ rows }, { idempotencyKey }) {
-                  process.call('double', idempotencyKey)
-                  return { rows: rows * 2 }
-                },
-              }),
-            }),
-          ],
-        }),
-      }),
-    })
-    expect(result.tasks).toMatchObject([{ structured: { rows: 3 } }, { structured: { rows: 6 } }])
-    expect(result.metrics.totalToolCalls).toBe(1)
-  })
-
-  it('[L20] a handler that is a tool which must not be called twice is not', async () => {
-    const statuses = new Set<string>()
-    await cutEverywhere({
-      once: ['send'],
-      open: (process) => ({
-        team: ensemble({
-          name: 'send',
-          tasks: [
-            task({
-              name: 'send',
-              description: 'Send',
-              retries: 3,
-              handler: worldTool(process, 'send', { idempotent: false }),
-            }),
-          ],
-        }),
-      }),
-      mayEnd: ['COMPLETED', 'FAILED'],
-      check: ({ result, inDoubt }) => {
-        statuses.add(result.error?.code ?? result.status)
-        if (!inDoubt) expect(result.output).toBe('send:Send')
-      },
-    })
-    expect([...statuses].toSorted()).toEqual(['COMPLETED', 'INTERRUPTED'])
-  })
-})
-
 describe(
-  '[E6] [E16] [E17] failures and limits of a run that is cut off, or let go',
+  '[ENS-E6] [ENS-E16] tasks with handlers in a run that is cut off',
   { timeout: 60_000 },
   () => {
-    it.each(['CONTINUE_ON_ERROR', 'FAIL_FAST'] as const)('[E3] [W6] %s', async (errorStrategy) => {
+    it('[ENS-T9] are not done again once done, and are counted', async () => {
       const { result } = await cutEverywhere({
-        // A process that stands still lets the long task end, and with it what waits for that, first.
-        races: errorStrategy === 'FAIL_FAST',
-        open: (process) => {
-          const broken = thinker(process, () => passing('broken'))
-          // Longer than all attempts at the broken task, with or without the wait between them.
-          const model = thinker(process, ({ prompt }) => `${contextIn(prompt)} and more`, {
-            ms: 900,
-          })
-          return {
-            team: ensemble({
-              name: 'broken',
-              errorStrategy,
-              model,
-              modelRetries: 0,
-              tasks: [
-                task({ name: 'a', description: 'Do a', retries: 1, model: broken }),
-                task({ name: 'b', description: 'Do b', context: ['a'] }),
-                task({ name: 'c', description: 'Do c' }),
-                task({ name: 'd', description: 'Do d', context: ['c'] }),
-                task({ name: 'e', description: 'Do e', context: ['b', 'd'] }),
-              ],
-            }),
-          }
+        open: (process) => ({
+          team: ensemble({
+            name: 'handlers',
+            tasks: [
+              task({
+                name: 'load',
+                description: 'Load',
+                output: Type.Object({ rows: Type.Number() }),
+                handler: ({ idempotencyKey }) => {
+                  process.call('load', idempotencyKey)
+                  return { rows: 3 }
+                },
+              }),
+              task({
+                name: 'double',
+                description: 'Double',
+                context: ['load'],
+                output: Type.Object({ rows: Type.Number() }),
+                handler: defineTool({
+                  name: 'double',
+                  description: 'Doubles',
+                  input: Type.Object({ rows: Type.Number() }),
+                  output: Type.Object({ rows: Type.Number() }),
+                  execute({ rows }, { idempotencyKey }) {
+                    process.call('double', idempotencyKey)
+                    return { rows: rows * 2 }
+                  },
+                }),
+              }),
+            ],
+          }),
+        }),
+      })
+      expect(result.tasks).toMatchObject([{ structured: { rows: 3 } }, { structured: { rows: 6 } }])
+      expect(result.metrics.totalToolCalls).toBe(1)
+    })
+
+    it('[ENS-L20] a handler that is a tool which must not be called twice is not', async () => {
+      const statuses = new Set<string>()
+      await cutEverywhere({
+        once: ['send'],
+        open: (process) => ({
+          team: ensemble({
+            name: 'send',
+            tasks: [
+              task({
+                name: 'send',
+                description: 'Send',
+                retries: 3,
+                handler: worldTool(process, 'send', { idempotent: false }),
+              }),
+            ],
+          }),
+        }),
+        mayEnd: ['COMPLETED', 'FAILED'],
+        check: ({ result, inDoubt }) => {
+          statuses.add(result.error?.code ?? result.status)
+          if (!inDoubt) expect(result.output).toBe('send:Send')
         },
       })
-      expect(result.status).toBe('FAILED')
-      const done = errorStrategy === 'FAIL_FAST' ? ['c'] : ['c', 'd']
-      expect(result.tasks.map(({ taskName }) => taskName)).toEqual(done)
+      expect([...statuses].toSorted()).toEqual(['COMPLETED', 'INTERRUPTED'])
     })
+  },
+)
+
+describe(
+  '[ENS-E6] [ENS-E16] [ENS-E17] failures and limits of a run that is cut off, or let go',
+  { timeout: 60_000 },
+  () => {
+    it.each(['CONTINUE_ON_ERROR', 'FAIL_FAST'] as const)(
+      '[ENS-E3] [ENS-W6] %s',
+      async (errorStrategy) => {
+        const { result } = await cutEverywhere({
+          // A process that stands still lets the long task end, and with it what waits for that, first.
+          races: errorStrategy === 'FAIL_FAST',
+          open: (process) => {
+            const broken = thinker(process, () => passing('broken'))
+            // Longer than all attempts at the broken task, with or without the wait between them.
+            const model = thinker(process, ({ prompt }) => `${contextIn(prompt)} and more`, {
+              ms: 900,
+            })
+            return {
+              team: ensemble({
+                name: 'broken',
+                errorStrategy,
+                model,
+                modelRetries: 0,
+                tasks: [
+                  task({ name: 'a', description: 'Do a', retries: 1, model: broken }),
+                  task({ name: 'b', description: 'Do b', context: ['a'] }),
+                  task({ name: 'c', description: 'Do c' }),
+                  task({ name: 'd', description: 'Do d', context: ['c'] }),
+                  task({ name: 'e', description: 'Do e', context: ['b', 'd'] }),
+                ],
+              }),
+            }
+          },
+        })
+        expect(result.status).toBe('FAILED')
+        const done = errorStrategy === 'FAIL_FAST' ? ['c'] : ['c', 'd']
+        expect(result.tasks.map(({ taskName }) => taskName)).toEqual(done)
+      },
+    )
 
     it.each([
       ['the run', { budget: { maxModelCalls: 3 } }, {}],
       ['the run', { budget: { maxToolCalls: 3 } }, {}],
       ['the run', { budget: { maxCostUsd: 0.0006 } }, {}],
       ['task "a"', {}, { budget: { maxTokens: 120 } }],
-    ])('[B1] a budget of %s counts what every process used: %j %j', async (of, run, each) => {
+    ])('[ENS-B1] a budget of %s counts what every process used: %j %j', async (of, run, each) => {
       const { result } = await cutEverywhere({
         open: (process) => ({
           team: ensemble({

@@ -40,10 +40,10 @@ function reviewed(process: Process): ReturnType<Scenario['open']> {
 }
 
 describe(
-  '[E6] [E16] [E17] [G6] reviews of a run that is cut off, or let go',
+  '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-G6] reviews of a run that is cut off, or let go',
   { timeout: 60_000 },
   () => {
-    it('[G8] [G9] give the same answers, and are not asked again once decided', async () => {
+    it('[ENS-G8] [ENS-G9] give the same answers, and are not asked again once decided', async () => {
       const { result, world } = await cutEverywhere({ open: reviewed })
       expect(result.tasks).toMatchObject([
         { output: 'anew 2  ask:edited!', attempt: 2 },
@@ -54,7 +54,7 @@ describe(
     })
 
     it.each(['BEFORE_EXECUTION', 'AFTER_EXECUTION', 'DURING_EXECUTION'] as const)(
-      '[E14] end the run early at %s',
+      '[ENS-E14] end the run early at %s',
       async (timing) => {
         const { result } = await cutEverywhere({
           races: true,
@@ -91,7 +91,7 @@ describe(
       },
     )
 
-    it('[G8] a task that was refused before it began stays refused', async () => {
+    it('[ENS-G8] a task that was refused before it began stays refused', async () => {
       const { result, world } = await cutEverywhere({
         open: (process) => ({
           team: ensemble({
@@ -121,7 +121,7 @@ describe(
       expect(world.asked).toHaveLength(1)
     })
 
-    it('[G2] keep the time they have left, over all processes', async () => {
+    it('[ENS-G2] keep the time they have left, over all processes', async () => {
       const { events } = await cutEverywhere({
         open: (process) => ({
           team: ensemble({
@@ -181,10 +181,10 @@ function chain(process: Process): ReturnType<Scenario['open']> {
 }
 
 describe(
-  '[E6] [E16] [E17] wishes of people in a run that is cut off, or let go',
+  '[ENS-E6] [ENS-E16] [ENS-E17] wishes of people in a run that is cut off, or let go',
   { timeout: 60_000 },
   () => {
-    it('[D1] [S2] directives and switches count from the call on at which they were given', async () => {
+    it('[ENS-D1] [ENS-S2] directives and switches count from the call on at which they were given', async () => {
       const { result } = await cutEverywhere({
         open: chain,
         wishes: [
@@ -203,7 +203,7 @@ describe(
       expect(result.output).toBe('fast 1 ')
     })
 
-    it('[S7] [S9] tiers and rules switch at the same calls, whoever goes on with the run', async () => {
+    it('[ENS-S7] [ENS-S9] tiers and rules switch at the same calls, whoever goes on with the run', async () => {
       const failing = (process: Process): ReturnType<Scenario['open']> => {
         let calls = 0
         const answer = (text: string) => thinker(process, ({ turn }) => `${text} ${turn}`)
@@ -236,7 +236,7 @@ describe(
       ['abort', 1],
       ['boundary', 0],
       ['boundary', 1],
-    ] as const)('[S1] a cancel in mode %s in turn %i stays one', async (mode, turn) => {
+    ] as const)('[ENS-S1] a cancel in mode %s in turn %i stays one', async (mode, turn) => {
       const { result } = await cutEverywhere({
         open: chain,
         wishes: [

@@ -74,7 +74,7 @@ async function story({ steps, forMs = 10_000, startMs, signal }: StorySettings):
 
 const START = Date.UTC(2026, 0, 1)
 
-it('[E6] says that it goes on, as which holder of the run, and what is completed', async () => {
+it('[ENS-E6] says that it goes on, as which holder of the run, and what is completed', async () => {
   const first = await story({ forMs: 150 })
   const second = await story({ steps: first.steps, startMs: START + 5_000 })
   expect(second.asked).toEqual(['b'])
@@ -89,21 +89,21 @@ it('[E6] says that it goes on, as which holder of the run, and what is completed
   expectWholeLog([...first.events, ...second.events], second.result)
 })
 
-it('[E6] a run lasts from its first beginning; a task as long as it was worked on', async () => {
+it('[ENS-E6] a run lasts from its first beginning; a task as long as it was worked on', async () => {
   const first = await story({ forMs: 150 })
   const { result } = await story({ steps: first.steps, startMs: START + 5_000 })
   expect(result?.durationMs).toBe(5_100)
   expect(result?.tasks.map(({ durationMs }) => durationMs)).toEqual([100, 100])
 })
 
-it('[E6] counts what was used before', async () => {
+it('[ENS-E6] counts what was used before', async () => {
   const whole = await story({})
   const { result } = await story({ steps: (await story({ forMs: 150 })).steps })
   expect(result?.metrics).toEqual(whole.result?.metrics)
   expect(result?.metrics.totalTokens).toBeGreaterThan(0)
 })
 
-it('[E5] [E6] when it was all done but for its end, only the end is told', async () => {
+it('[ENS-E5] [ENS-E6] when it was all done but for its end, only the end is told', async () => {
   const whole = await story({})
   const { asked, events, result } = await story({ steps: whole.steps })
   expect(asked).toEqual([])
@@ -115,7 +115,7 @@ it('[E5] [E6] when it was all done but for its end, only the end is told', async
   ])
 })
 
-it('[E4] [E6] [C6] a run that resumes into an abort keeps what was done; what had begun failed', async () => {
+it('[ENS-E4] [ENS-E6] [ENS-C6] a run that resumes into an abort keeps what was done; what had begun failed', async () => {
   const first = await story({ forMs: 150 })
   const { asked, events, result } = await story({
     steps: first.steps,
@@ -126,7 +126,7 @@ it('[E4] [E6] [C6] a run that resumes into an abort keeps what was done; what ha
   expect([...phasesAfter([...first.events, ...events]).values()]).toEqual(['completed', 'failed'])
 })
 
-it('[E6] with no steps a run begins', async () => {
+it('[ENS-E6] with no steps a run begins', async () => {
   const { events, result } = await story({ steps: [] })
   expect(events[0]?.type).toBe('ensemble_started')
   expect(result?.status).toBe('COMPLETED')

@@ -51,7 +51,7 @@ async function runHandler(handler: () => string, settings: Partial<TaskDefinitio
   return { events, result: await ended }
 }
 
-describe('[T5] a task that failed', () => {
+describe('[ENS-T5] a task that failed', () => {
   it('is tried again after a wait that doubles, up to 8 s', async () => {
     const { handler, asked } = failing(6)
     const { events, result } = await runHandler(handler, { retries: 6 })
@@ -120,7 +120,7 @@ describe('[T5] a task that failed', () => {
   })
 })
 
-it('[T5] an attempt begins a new conversation, with its tools, and keys of its own', async () => {
+it('[ENS-T5] an attempt begins a new conversation, with its tools, and keys of its own', async () => {
   const keys: string[] = []
   const note = defineTextTool({
     name: 'note',
@@ -138,7 +138,7 @@ it('[T5] an attempt begins a new conversation, with its tools, and keys of its o
   expect(keys).toEqual(['r/work/1/0/x', 'r/work/2/0/x'])
 })
 
-describe('[T6] the time limit of a task', () => {
+describe('[ENS-T6] the time limit of a task', () => {
   const waiting = defineTextTool({
     name: 'wait',
     description: 'Waits for ever',
@@ -187,7 +187,7 @@ describe('[T6] the time limit of a task', () => {
   })
 })
 
-describe('[L9] what attempts have used', () => {
+describe('[ENS-L9] what attempts have used', () => {
   it('is told with each of them, and the run adds them up', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
@@ -202,7 +202,7 @@ describe('[L9] what attempts have used', () => {
     expect(result.metrics).toMatchObject({ totalTokens: 440, totalToolCalls: 3 })
   })
 
-  it('[T7] counts for one budget: the second attempt has what the first one left', async () => {
+  it('[ENS-T7] counts for one budget: the second attempt has what the first one left', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     const model = scriptedModel([error, error, 'never'])
     const { result } = await run(model, { retries: 5, budget: { maxModelCalls: 2 } })
@@ -211,7 +211,7 @@ describe('[L9] what attempts have used', () => {
   })
 })
 
-describe('[L21] calls beyond a budget', () => {
+describe('[ENS-L21] calls beyond a budget', () => {
   it('are not made; those before them are, in the order in which they were asked for', async () => {
     const made: string[] = []
     const echo = defineTextTool({
@@ -236,7 +236,7 @@ describe('[L21] calls beyond a budget', () => {
   })
 })
 
-it('[L15] at most maxConcurrentToolCalls run at the same time, those of all tasks together', async () => {
+it('[ENS-L15] at most maxConcurrentToolCalls run at the same time, those of all tasks together', async () => {
   let running = 0
   let most = 0
   const busy = defineTextTool({

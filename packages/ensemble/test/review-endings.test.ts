@@ -31,7 +31,7 @@ const during = (): object => ({
   model: scriptedModel([{ toolCalls: [{ name: 'pay', arguments: { input: '5' } }] }, 'done']),
 })
 
-describe.each(WORKFLOWS)('[C11] a cancel while a review waits, in %s', (workflow) => {
+describe.each(WORKFLOWS)('[ENS-C11] a cancel while a review waits, in %s', (workflow) => {
   it.each([
     ['before', { beforeReview: true }, 'skipped'],
     ['during', during(), 'CANCELLED'],
@@ -51,7 +51,7 @@ describe.each(WORKFLOWS)('[C11] a cancel while a review waits, in %s', (workflow
     expect(clock.pending).toBe(0)
   })
 
-  it('[S1] at the boundary the review before a task closes: no other task starts', async () => {
+  it('[ENS-S1] at the boundary the review before a task closes: no other task starts', async () => {
     const run = start(reviewedTeam(workflow, { beforeReview: true }))
     await clock.advance(10)
     run.handle.cancel({ mode: 'boundary' })
@@ -68,7 +68,7 @@ describe.each(WORKFLOWS)('[C11] a cancel while a review waits, in %s', (workflow
     ['during', during],
     ['after', () => ({ review: true })],
   ] as const)(
-    '[S1] at the boundary the one %s it waits on, since the task runs',
+    '[ENS-S1] at the boundary the one %s it waits on, since the task runs',
     async (_, work) => {
       const run = start(reviewedTeam(workflow, work()))
       await clock.advance(10)
@@ -82,7 +82,7 @@ describe.each(WORKFLOWS)('[C11] a cancel while a review waits, in %s', (workflow
   )
 })
 
-describe('[G7] when a reviewer ends the run', () => {
+describe('[ENS-G7] when a reviewer ends the run', () => {
   function pair(other: object): Ensemble {
     const tasks = [
       task({ name: 'asks', description: 'Ask', review: true, model: scriptedModel(['asked']) }),
@@ -123,7 +123,7 @@ describe('a reviewer', () => {
   it.each([
     ['before', { beforeReview: true }],
     ['after', { review: true }],
-  ] as const)('[G1] that throws, %s the task, fails it: it is never a yes', async (_, work) => {
+  ] as const)('[ENS-G1] that throws, %s the task, fails it: it is never a yes', async (_, work) => {
     const reviewer = scriptedReviewer([new Error('The line is dead')])
     const model = scriptedModel(['done'])
     const run = watchRun(reviewedTeam('SEQUENTIAL', { ...work, model }), { clock, reviewer })
@@ -136,7 +136,7 @@ describe('a reviewer', () => {
     expect(model.requests).toHaveLength('review' in work ? 1 : 0)
   })
 
-  it('[G8] that throws before a task is not asked again by another attempt, which would do it', async () => {
+  it('[ENS-G8] that throws before a task is not asked again by another attempt, which would do it', async () => {
     const reviewer = scriptedReviewer([new Error('The line is dead'), 'CONTINUE'])
     const model = scriptedModel(() => 'done')
     const work = { beforeReview: true, retries: 2, model }
@@ -147,7 +147,7 @@ describe('a reviewer', () => {
     expect(failuresOf(run.events)).toMatchObject([{ willRetry: false }])
   })
 
-  it('[G1] that throws while a tool asks: the tool is not called, the model is told', async () => {
+  it('[ENS-G1] that throws while a tool asks: the tool is not called, the model is told', async () => {
     const reviewer = scriptedReviewer([new Error('The line is dead')])
     const run = watchRun(reviewedTeam('SEQUENTIAL', during()), { clock, reviewer })
     await run.ended
@@ -156,7 +156,7 @@ describe('a reviewer', () => {
     expect(called?.toolResult).toContain('The line is dead')
   })
 
-  it('[G4] that decides what does not fit fails the task: nobody is left to ask', async () => {
+  it('[ENS-G4] that decides what does not fit fails the task: nobody is left to ask', async () => {
     // NOTE: what a reviewer in JavaScript may give.
     const reviewer = { decide: () => Promise.resolve(undefined) } as unknown as RunReviewer
     const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { clock, reviewer })
@@ -166,7 +166,7 @@ describe('a reviewer', () => {
     )
   })
 
-  it('[G3] that answers after somebody else decided is not heard, and is told so', async () => {
+  it('[ENS-G3] that answers after somebody else decided is not heard, and is told so', async () => {
     let answer = (): void => undefined
     let told: AbortSignal | undefined
     const reviewer: RunReviewer = {
@@ -188,7 +188,7 @@ describe('a reviewer', () => {
   })
 })
 
-it('[T7] a review stays open when the budget of its task is used up: what is done can be accepted', async () => {
+it('[ENS-T7] a review stays open when the budget of its task is used up: what is done can be accepted', async () => {
   const work = { review: true, budget: { maxModelCalls: 1, maxTokens: 1 } }
   const run = start(reviewedTeam('SEQUENTIAL', work))
   await clock.advance(10)

@@ -32,7 +32,7 @@ function approvedTool(onTimeout: ReviewTimeoutAction, timeoutMs: number): Work {
   return { tools: [pay], model: scriptedModel([call, 'done']) }
 }
 
-describe.each(WORKFLOWS)('[G2] when nobody decides in time, in %s', (workflow) => {
+describe.each(WORKFLOWS)('[ENS-G2] when nobody decides in time, in %s', (workflow) => {
   const isManaged = workflow === 'HIERARCHICAL'
   const after = isManaged ? 'completed' : 'skipped'
 
@@ -88,7 +88,7 @@ describe.each(WORKFLOWS)('[G2] when nobody decides in time, in %s', (workflow) =
   })
 })
 
-describe('[G2] several reviews at the same time', () => {
+describe('[ENS-G2] several reviews at the same time', () => {
   const NAMES = ['a', 'b', 'c'] as const
 
   function three(settings: readonly object[]): Ensemble {
@@ -150,7 +150,7 @@ describe('[G2] several reviews at the same time', () => {
   })
 })
 
-it('[G3] a decision that comes when the time is over is refused', async () => {
+it('[ENS-G3] a decision that comes when the time is over is refused', async () => {
   const run = start(
     reviewedTeam('SEQUENTIAL', { review: { timeoutMs: 50, onTimeout: 'CONTINUE' } }),
   )
@@ -163,9 +163,9 @@ it('[G3] a decision that comes when the time is over is refused', async () => {
   })
 })
 
-describe('[G5] while a review is open', () => {
+describe('[ENS-G5] while a review is open', () => {
   it.each(['beforeReview', 'review'] as const)(
-    '[T6] the time limit of the task stands still (%s)',
+    '[ENS-T6] the time limit of the task stands still (%s)',
     async (when) => {
       const work = { timeoutMs: 1_000, [when]: { timeoutMs: Infinity } }
       const run = start(reviewedTeam('SEQUENTIAL', { ...work, model: timedModel(clock, 900) }))
@@ -176,7 +176,7 @@ describe('[G5] while a review is open', () => {
     },
   )
 
-  it('[T6] during a tool call too; what is left counts on afterwards', async () => {
+  it('[ENS-T6] during a tool call too; what is left counts on afterwards', async () => {
     const work = { ...approvedTool('FAIL', 3_600_000), timeoutMs: 1_000 }
     const slow = timedModel(clock, 600)
     const script = scriptedModel([
@@ -201,7 +201,7 @@ describe('[G5] while a review is open', () => {
     expect((await run.ended).durationMs).toBe(61_000)
   })
 
-  it('[T6] two reviews of one task: until both are closed', async () => {
+  it('[ENS-T6] two reviews of one task: until both are closed', async () => {
     const { tools = [] } = approvedTool('FAIL', Infinity)
     const call = { name: 'pay', arguments: { input: '5' } }
     const model = scriptedModel([{ toolCalls: [call, call] }, 'done'])
@@ -215,7 +215,7 @@ describe('[G5] while a review is open', () => {
     expect((await run.ended).status).toBe('COMPLETED')
   })
 
-  it('[B4] the time of the run stands still when nothing else runs', async () => {
+  it('[ENS-B4] the time of the run stands still when nothing else runs', async () => {
     const team = reviewedTeam('SEQUENTIAL', { review: { timeoutMs: Infinity } })
     const run = watchRun(team, { clock, decidable: true, budget: { maxDurationMs: 1_000 } })
     await clock.advance(3_600_000)
@@ -224,7 +224,7 @@ describe('[G5] while a review is open', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[B4] also when the last other task has ended meanwhile', async () => {
+  it('[ENS-B4] also when the last other task has ended meanwhile', async () => {
     const tasks = [
       task({ name: 'asks', description: 'A', review: { timeoutMs: Infinity } }),
       task({ name: 'quick', description: 'Q', model: timedModel(clock, 100) }),
@@ -237,7 +237,7 @@ describe('[G5] while a review is open', () => {
     expect((await run.ended).status).toBe('COMPLETED')
   })
 
-  it('[B4] it goes on as long as another task works, also one that starts meanwhile', async () => {
+  it('[ENS-B4] it goes on as long as another task works, also one that starts meanwhile', async () => {
     const tasks = [
       task({ name: 'asks', description: 'Ask', review: true, model: scriptedModel(['done']) }),
       task({ name: 'quick', description: 'Quick', model: timedModel(clock, 100) }),

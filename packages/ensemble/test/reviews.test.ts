@@ -28,7 +28,7 @@ async function review(workflow: Workflow, work: Work, decision: ReviewAnswer): P
   return run
 }
 
-describe.each(WORKFLOWS)('[G8] the review before a task, in %s', (workflow) => {
+describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) => {
   const model = (): ReturnType<typeof scriptedModel> => scriptedModel(['work done'])
 
   it('CONTINUE lets it begin, with the words that it has', async () => {
@@ -124,7 +124,7 @@ describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
       { action: 'REJECT', feedback: 'Too much' },
       'Error: The reviewer rejected the call of "pay": Too much',
     ],
-  ] as const)('[G4] %j: the model is told what came of it', async (decision, told) => {
+  ] as const)('[ENS-G4] %j: the model is told what came of it', async (decision, told) => {
     const asked = model()
     const run = await review(workflow, { tools: [pay], model: asked }, decision)
     expect(endsOf(run)).toEqual(ends(workflow, 'completed', 'completed'))
@@ -132,7 +132,7 @@ describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
     expect(closingsOf(run)).toMatchObject([{ type: 'review_decided', decision: decision.action }])
   })
 
-  it('[E14] EXIT_EARLY ends the run; the tool is never called', async () => {
+  it('[ENS-E14] EXIT_EARLY ends the run; the tool is never called', async () => {
     paid.length = 0
     const run = await review(workflow, { tools: [pay], model: model() }, { action: 'EXIT_EARLY' })
     expect(paid).toEqual([])
@@ -141,7 +141,7 @@ describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
   })
 })
 
-describe.each(WORKFLOWS)('[G9] the review after a task, in %s', (workflow) => {
+describe.each(WORKFLOWS)('[ENS-G9] the review after a task, in %s', (workflow) => {
   const model = (): ReturnType<typeof scriptedModel> => scriptedModel(['draft', 'better'])
 
   it('CONTINUE accepts its output', async () => {
@@ -188,7 +188,7 @@ describe.each(WORKFLOWS)('[G9] the review after a task, in %s', (workflow) => {
   })
 })
 
-it('[T5] a reviewer can send a task back as often as its review allows, whatever its retries', async () => {
+it('[ENS-T5] a reviewer can send a task back as often as its review allows, whatever its retries', async () => {
   const model = scriptedModel(() => 'draft')
   const review = { maxRevisions: 2 }
   const run = watchRun(reviewedTeam('SEQUENTIAL', { review, retries: 0, model }), {
@@ -198,7 +198,7 @@ it('[T5] a reviewer can send a task back as often as its review allows, whatever
   expect(failuresOf(run.events).map(({ willRetry }) => willRetry)).toEqual([true, true, false])
 })
 
-describe('[G4] a decision that does not fit', () => {
+describe('[ENS-G4] a decision that does not fit', () => {
   const output = Type.Object({ price: Type.Number() })
   const quote = task({
     name: 'quote',
@@ -263,7 +263,7 @@ describe('[G4] a decision that does not fit', () => {
   })
 })
 
-describe('[G3] a decision', () => {
+describe('[ENS-G3] a decision', () => {
   it('counts once: the second is refused, also one that comes at the same time', async () => {
     const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { decidable: true })
     await nextTurn()
@@ -283,7 +283,7 @@ describe('[G3] a decision', () => {
     })
   })
 
-  it('[S3] on an unknown review is refused, and names those that are open', async () => {
+  it('[ENS-S3] on an unknown review is refused, and names those that are open', async () => {
     const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { decidable: true })
     await nextTurn()
     const { reviewId } = gateOf(run)
@@ -327,7 +327,7 @@ describe('[G3] a decision', () => {
 })
 
 describe('who is asked', () => {
-  it('[G10] a run that has nobody to ask is refused at the start, with every task that needs it', async () => {
+  it('[ENS-G10] a run that has nobody to ask is refused at the start, with every task that needs it', async () => {
     const tasks = [
       task({ name: 'a', description: 'A', beforeReview: true, model: scriptedModel([]) }),
       task({ name: 'b', description: 'B', model: scriptedModel([]) }),
@@ -349,11 +349,14 @@ describe('who is asked', () => {
     ['AFTER_LAST_TASK', undefined, ['last']],
     ['AFTER_EVERY_TASK', false, ['first', 'last']],
     ['NEVER', true, ['work']],
-  ] as const)('[G11] with %s, and %s for one task, these tasks: %j', async (policy, own, asked) => {
-    const reviewer = scriptedReviewer(['CONTINUE'])
-    const work = own === undefined ? {} : { review: own }
-    const team = ensemble({ ...reviewedTeam('SEQUENTIAL', work), reviewPolicy: policy })
-    await watchRun(team, { reviewer }).ended
-    expect(reviewer.reviews.map(({ taskName }) => taskName)).toEqual(asked)
-  })
+  ] as const)(
+    '[ENS-G11] with %s, and %s for one task, these tasks: %j',
+    async (policy, own, asked) => {
+      const reviewer = scriptedReviewer(['CONTINUE'])
+      const work = own === undefined ? {} : { review: own }
+      const team = ensemble({ ...reviewedTeam('SEQUENTIAL', work), reviewPolicy: policy })
+      await watchRun(team, { reviewer }).ended
+      expect(reviewer.reviews.map(({ taskName }) => taskName)).toEqual(asked)
+    },
+  )
 })

@@ -27,7 +27,7 @@ function speaker(name: string) {
 const [main, other] = [speaker('main'), speaker('other')]
 const models = modelCatalog({ main, other })
 
-describe('[L24] what the author of a task adds', () => {
+describe('[ENS-L24] what the author of a task adds', () => {
   const added = (additionalContext: string) => {
     const first = task({ name: 'first', description: 'Find {what}' })
     const second = task({
@@ -65,7 +65,7 @@ describe('[L24] what the author of a task adds', () => {
   })
 })
 
-describe('[E19] the log', () => {
+describe('[ENS-E19] the log', () => {
   async function logOf(options: RunOptions, verbose = false) {
     const lines: (readonly [string, Readonly<Record<string, unknown>> | undefined])[] = []
     const info: Logger['info'] = (message, fields) => lines.push([message, fields])
@@ -150,7 +150,7 @@ describe('a wish', () => {
     return { handle, events, end: review.resolve }
   }
 
-  it('[S5] to switch says what it takes the place of, the first time too', async () => {
+  it('[ENS-S5] to switch says what it takes the place of, the first time too', async () => {
     const { handle, end } = started(false)
     expect(handle.switchModel('other')).toEqual({ model: 'other', previousModel: 'main' })
     expect(handle.switchModel('main')).toEqual({ model: 'main', previousModel: 'other' })
@@ -158,7 +158,7 @@ describe('a wish', () => {
     await handle.result
   })
 
-  it('[S5] of tasks with models of their own says so for each, and nothing for all', async () => {
+  it('[ENS-S5] of tasks with models of their own says so for each, and nothing for all', async () => {
     const { handle, end } = started(true)
     expect(handle.switchModel('other', { task: 'second' })).toEqual({
       model: 'other',
@@ -169,7 +169,7 @@ describe('a wish', () => {
     await handle.result
   })
 
-  it('[S6] has its event say who wished it', async () => {
+  it('[ENS-S6] has its event say who wished it', async () => {
     const { handle, events, end } = started(false)
     handle.switchModel('other', { actor: 'ann' })
     handle.inject({ content: 'Be brief', actor: 'bob' })

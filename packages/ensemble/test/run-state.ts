@@ -1,4 +1,4 @@
-/** What the engine says of a run and what its events say, side by side: rule E9. */
+/** What the engine says of a run and what its events say, side by side: rule ENS-E9. */
 import { isDeepStrictEqual } from 'node:util'
 
 import { runStateAfter, type RunEvent, type RunState } from '@tutti/protocol'

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const start = (team: Ensemble): WatchedRun => watchRun(team, { clock })
 
-describe.each(WORKFLOWS)('[S1] a cancel through the handle, in %s', (workflow) => {
+describe.each(WORKFLOWS)('[ENS-S1] a cancel through the handle, in %s', (workflow) => {
   it('says CANCELLING at once, and CANCELLED when the work has stopped', async () => {
     const stubborn: ChatModel = {
       ...timedModel(clock, 1),
@@ -69,7 +69,7 @@ describe.each(WORKFLOWS)('[S1] a cancel through the handle, in %s', (workflow) =
   })
 })
 
-it('[S1] at the boundary a task of one that runs is finished: its retries, and what it delegates', async () => {
+it('[ENS-S1] at the boundary a task of one that runs is finished: its retries, and what it delegates', async () => {
   const delegate = {
     toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
   }
@@ -101,7 +101,7 @@ it('[S1] at the boundary a task of one that runs is finished: its retries, and w
   expect(endsOf(run)).toEqual({ boss: 'completed', 'boss/W': 'completed', w: 'skipped' })
 })
 
-describe('[C12] while a delegated task works', () => {
+describe('[ENS-C12] while a delegated task works', () => {
   /** A manager with one worker, or an agent that delegates to a peer. */
   function delegating(workflow: 'HIERARCHICAL' | 'SEQUENTIAL', worker: object): Ensemble {
     const delegate = {
@@ -149,7 +149,7 @@ describe('[C12] while a delegated task works', () => {
   )
 
   it.each(CASES)(
-    '[C4] also with a tool that ignores its signal (%s)',
+    '[ENS-C4] also with a tool that ignores its signal (%s)',
     async (workflow, child, parent) => {
       const deaf = defineTextTool({
         name: 'deaf',
@@ -176,7 +176,7 @@ describe('[C12] while a delegated task works', () => {
     },
   )
 
-  it('[T5] a delegated task whose delegator ran out of time is not tried again', async () => {
+  it('[ENS-T5] a delegated task whose delegator ran out of time is not tried again', async () => {
     const tasks = [
       task({
         name: 'w',
@@ -205,7 +205,7 @@ describe('[C12] while a delegated task works', () => {
   })
 })
 
-it('[S1] [E4] a cancel during the wait for another attempt ends the task at once', async () => {
+it('[ENS-S1] [ENS-E4] a cancel during the wait for another attempt ends the task at once', async () => {
   const handler = (): Promise<never> => Promise.reject(new Error('No'))
   const tasks = [task({ name: 'a', description: 'A', retries: 5, handler })]
   const run = start(ensemble({ name: 'team', tasks }))
@@ -217,7 +217,7 @@ it('[S1] [E4] a cancel during the wait for another attempt ends the task at once
   expect(clock.pending).toBe(0)
 })
 
-describe('[S3] a wish that comes when the run is over', () => {
+describe('[ENS-S3] a wish that comes when the run is over', () => {
   it('is refused and changes nothing', async () => {
     const run = start(reviewedTeam('SEQUENTIAL', {}))
     await run.ended
@@ -232,7 +232,7 @@ describe('[S3] a wish that comes when the run is over', () => {
     expect(run.handle.snapshot().status).toBe('COMPLETED')
   })
 
-  it('[C7] also from the listener that is told of the end', async () => {
+  it('[ENS-C7] also from the listener that is told of the end', async () => {
     const answers: unknown[] = []
     const run: WatchedRun = watchRun(reviewedTeam('SEQUENTIAL', {}), {
       clock,

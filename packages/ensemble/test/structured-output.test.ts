@@ -47,7 +47,7 @@ function lastOf(request: ModelRequest | undefined): string | undefined {
   return request?.messages.at(-1)?.content
 }
 
-describe('[L18] an answer that fits its schema', () => {
+describe('[ENS-L18] an answer that fits its schema', () => {
   it('is a value for the caller, and its JSON for later tasks and readers', async () => {
     const model = scriptedModel(['Here you are:\n```json\n{"name": "Ada", "age": 36, "x": 1}\n```'])
     const { events, result, find } = await run(model)
@@ -60,7 +60,7 @@ describe('[L18] an answer that fits its schema', () => {
     })
   })
 
-  it('[L22] was asked for in the prompt, last, with the schema of its author', async () => {
+  it('[ENS-L22] was asked for in the prompt, last, with the schema of its author', async () => {
     const model = scriptedModel(['{"name":"Ada","age":36}'])
     await run(model)
     const content = lastOf(model.requests[0])
@@ -96,7 +96,7 @@ describe('[L18] an answer that fits its schema', () => {
   })
 })
 
-describe('[L18] an answer that does not fit', () => {
+describe('[ENS-L18] an answer that does not fit', () => {
   it('goes back with every problem; the model sees its own answer and corrects it', async () => {
     const wrong = '{"age":"old","tags":3}'
     const model = scriptedModel([wrong, 'I mean Ada', '{"name":"Ada","age":36}'])
@@ -133,14 +133,14 @@ describe('[L18] an answer that does not fit', () => {
     expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'tell' }])
   })
 
-  it('[T5] for good lets the task be tried again, in a new conversation', async () => {
+  it('[ENS-T5] for good lets the task be tried again, in a new conversation', async () => {
     const model = scriptedModel(['bad', 'worse', '{"name":"Ada","age":36}'])
     const { result } = await run(model, { outputRetries: 1, retries: 1 })
     expect(result.tasks[0]).toMatchObject({ attempt: 2, structured: ada })
     expect(model.requests.map(({ messages }) => messages.length)).toEqual([2, 4, 2])
   })
 
-  it('[L4] at the iteration limit is corrected without tools', async () => {
+  it('[ENS-L4] at the iteration limit is corrected without tools', async () => {
     const model = scriptedModel([looking, 'bad', 'worse', '{"name":"Ada","age":36}'])
     const { events, result } = await run(model, { tools: [look], maxIterations: 1 })
     expect(result.tasks[0]).toMatchObject({ structured: ada })
@@ -169,7 +169,7 @@ describe('[L18] an answer that does not fit', () => {
   })
 })
 
-describe('[L18] the form of the answer', () => {
+describe('[ENS-L18] the form of the answer', () => {
   it('is sent, on every call, to a model that keeps to it itself', async () => {
     const model = scriptedModel([looking, '{"name":"Ada","age":36}'])
     await run({ ...model, structuredOutput: true }, { tools: [look] })
@@ -191,7 +191,7 @@ describe('[L18] the form of the answer', () => {
   })
 })
 
-it('[L18] a schema that makes something that is not JSON is a wrong configuration, never retried', async () => {
+it('[ENS-L18] a schema that makes something that is not JSON is a wrong configuration, never retried', async () => {
   const shouting = toStandardSchema(Person)
   const schema = {
     '~standard': { ...shouting['~standard'], validate: () => ({ value: new Date(0) }) },
@@ -204,7 +204,7 @@ it('[L18] a schema that makes something that is not JSON is a wrong configuratio
   expect(model.requests).toHaveLength(1)
 })
 
-it('[L18] a correction after the limit shows no calls that were not made, in the words of a provider neither', async () => {
+it('[ENS-L18] a correction after the limit shows no calls that were not made, in the words of a provider neither', async () => {
   const requests: ModelRequest[] = []
   const providerContent = { provider: 'test', content: ['a call'] }
   const call = { id: 'c1', name: 'look', arguments: '{"input":""}' }

@@ -106,7 +106,7 @@ describe('assertTextSizes', () => {
 })
 
 describe('a run', () => {
-  it('[E21] is refused before anything runs when a text would be over the limit', async () => {
+  it('[ENS-E21] is refused before anything runs when a text would be over the limit', async () => {
     const huge = team(write({ description: '{topic}'.repeat(3_000) }))
     const events: unknown[] = []
     const run = huge.run({ topic: 'x'.repeat(1_000) }, { onEvent: (event) => events.push(event) })

@@ -15,7 +15,7 @@ beforeEach(() => {
   clock = fakeClock()
 })
 
-describe('[L13] what a tool does within its call', () => {
+describe('[ENS-L13] what a tool does within its call', () => {
   it('is told before the call itself: steps, progress, changed files', async () => {
     const inner = text('inner', () => ToolResult.failure('No'))
     const outer = text('outer', async (_, context) => {
@@ -60,7 +60,7 @@ describe('[L13] what a tool does within its call', () => {
 describe('approval', () => {
   const pay = text('pay', () => 'Paid', { requireApproval: true })
 
-  it('[G1] goes to the reviewer of the run, with the task and the run it is for', async () => {
+  it('[ENS-G1] goes to the reviewer of the run, with the task and the run it is for', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const run = watchRun(team([pay], calling('pay')), { clock, reviewer, runId: 'run-7' })
     expect((await run.ended).status).toBe('COMPLETED')
@@ -78,7 +78,7 @@ describe('approval', () => {
     ])
   })
 
-  it('[L14] with no reviewer the task fails, and the tool is never called', async () => {
+  it('[ENS-L14] with no reviewer the task fails, and the tool is never called', async () => {
     const run = watchRun(team([pay], calling('pay')), { clock })
     expect(await run.ended).toMatchObject({
       status: 'FAILED',
@@ -90,7 +90,7 @@ describe('approval', () => {
     expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'TOOL_CONFIGURATION' }])
   })
 
-  it('[L14] the other calls of the turn end first, and are told of', async () => {
+  it('[ENS-L14] the other calls of the turn end first, and are told of', async () => {
     const slow = text('slow', async () => {
       await sleep(clock, 300)
       return 'slept'
@@ -110,7 +110,7 @@ describe('approval', () => {
   it.each([
     ['EXIT_EARLY', 'EXIT_EARLY', 'USER_EXIT_EARLY'] as const,
     ['silence', 'never', 'TIMEOUT'] as const,
-  ])('[E14] %s ends the run with what is done', async (_, answer, exitReason) => {
+  ])('[ENS-E14] %s ends the run with what is done', async (_, answer, exitReason) => {
     const tasks = [
       task({ name: 'before', description: 'Begin', model: scriptedModel(['begun']) }),
       task({ name: 'work', description: 'Work', tools: [pay], model: calling('pay') }),
@@ -133,7 +133,7 @@ describe('approval', () => {
     expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([{ exitReason }])
   })
 
-  it('[E14] what runs beside it is left to finish; a failure beside it is still a failure', async () => {
+  it('[ENS-E14] what runs beside it is left to finish; a failure beside it is still a failure', async () => {
     const slow = text('slow', async () => {
       await sleep(clock, 300)
       return 'slept'
@@ -168,7 +168,7 @@ describe('approval', () => {
   })
 })
 
-describe('[L15] maxConcurrentToolCalls', () => {
+describe('[ENS-L15] maxConcurrentToolCalls', () => {
   it('bounds the calls of all tasks of a run together', async () => {
     let running = 0
     let most = 0
@@ -189,7 +189,7 @@ describe('[L15] maxConcurrentToolCalls', () => {
     expect(most).toBe(2)
   })
 
-  it('[W8] is an integer of at least 1', () => {
+  it('[ENS-W8] is an integer of at least 1', () => {
     const tasks = [task({ description: 'Do it', model: scriptedModel([]) })]
     expect(() => ensemble({ name: 'team', tasks, maxConcurrentToolCalls: 0 })).toThrow(
       'maxConcurrentToolCalls must be an integer >= 1, got 0',

@@ -32,7 +32,7 @@ async function run(
 describe.each([
   { reply: refused, code: 'MODEL_REFUSED', option: 'refusal' },
   { reply: blocked, code: 'CONTENT_FILTERED', option: 'contentFilter' },
-] as const)('[L25] an answer with $reply.finishReason', ({ reply, code, option }) => {
+] as const)('[ENS-L25] an answer with $reply.finishReason', ({ reply, code, option }) => {
   it('fails the task, and its events say why', async () => {
     const { events, result, requests } = await run([reply], { retries: 2 })
     const { finishReason } = reply
@@ -73,7 +73,7 @@ describe.each([
   })
 })
 
-describe('[L25] what a provider says about a refusal', () => {
+describe('[ENS-L25] what a provider says about a refusal', () => {
   it('is in the error and in both events', async () => {
     const { events, result } = await run([refused])
     const { refusal } = refused
@@ -84,7 +84,7 @@ describe('[L25] what a provider says about a refusal', () => {
   })
 })
 
-describe('[L26] a text that is cut', () => {
+describe('[ENS-L26] a text that is cut', () => {
   it('is continued and joined, and the extra calls do not count as iterations', async () => {
     const { events, result, requests } = await run(
       [
@@ -139,7 +139,7 @@ describe('[L26] a text that is cut', () => {
   })
 })
 
-describe('[L26] a tool call that is cut', () => {
+describe('[ENS-L26] a tool call that is cut', () => {
   const search = defineTool({
     name: 'search',
     description: 'Searches',
@@ -181,7 +181,7 @@ describe('[L26] a tool call that is cut', () => {
   })
 })
 
-it('[L26] structured output that is cut is requested again, and no correction is asked for', async () => {
+it('[ENS-L26] structured output that is cut is requested again, and no correction is asked for', async () => {
   const output = Type.Object({ size: Type.Number() })
   const { result, requests } = await run(
     [{ text: '{"si', finishReason: 'length' }, '{"size": 3}'],
@@ -194,7 +194,7 @@ it('[L26] structured output that is cut is requested again, and no correction is
   expect(requests[1]?.messages).toEqual(requests[0]?.messages)
 })
 
-describe('[L27] extra calls', () => {
+describe('[ENS-L27] extra calls', () => {
   it('count in the budget', async () => {
     const part = { text: 'na', finishReason: 'length' } as const
     const { result } = await run([part, part, part], { budget: { maxModelCalls: 2 } })
@@ -228,7 +228,7 @@ describe('[L27] extra calls', () => {
   })
 })
 
-describe('[L28] tokens', () => {
+describe('[ENS-L28] tokens', () => {
   it('that were read from a cache are counted in events and results', async () => {
     const cached = { inputTokens: 10, outputTokens: 1, cachedInputTokens: 8 }
     const { events, result } = await run([{ text: 'done', usage: cached }])

@@ -124,7 +124,7 @@ const withoutTimes = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, inner: unknown) => (/(Id|At|Ms)$/.test(key) ? 0 : inner)))
 
 describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as const)(
-  '[S4] a decision of an unowned run, of a review %s',
+  '[ENS-S4] a decision of an unowned run, of a review %s',
   (timing) => {
     const team = teamOf(WORKS[timing] ?? {})
     const edit: ReviewAnswer =
@@ -206,7 +206,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
   },
 )
 
-describe('[S4] a decision of an unowned run', () => {
+describe('[ENS-S4] a decision of an unowned run', () => {
   const team = teamOf({ output: Type.Object({ n: Type.Number() }), review: review })
 
   it('of an output with a schema is read by it', async () => {
@@ -308,7 +308,7 @@ describe('[S4] a decision of an unowned run', () => {
   )
 })
 
-describe('[S4] other commands for an unowned run', () => {
+describe('[ENS-S4] other commands for an unowned run', () => {
   const team = teamOf({ review: review })
 
   it('a switch counts from the next call on, and knows the one before it', async () => {
@@ -372,7 +372,7 @@ describe('[S4] other commands for an unowned run', () => {
   })
 })
 
-describe('[S4] [E11] a run that has not begun', () => {
+describe('[ENS-S4] [ENS-E11] a run that has not begun', () => {
   const team = teamOf({})
   const nothing: KeptRun = { events: [], steps: [] }
 

@@ -58,7 +58,7 @@ function decideFirst({ handle }: KeptProcess): Promise<void> {
   return handle.decide(handle.snapshot().reviews[0]?.reviewId ?? '', { action: 'CONTINUE' })
 }
 
-describe('[E18] that the run only waits for reviewers is told', () => {
+describe('[ENS-E18] that the run only waits for reviewers is told', () => {
   it('when its one task comes to a review, again at the next review, never within start', async () => {
     const model = scriptedModel(() => 'done')
     const run = start([{ description: 'Do', model, beforeReview: LONG, review: LONG }])
@@ -207,7 +207,7 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('[E22] as a change too, of every tool that asks, and not while another call is at work', async () => {
+  it('[ENS-E22] as a change too, of every tool that asks, and not while another call is at work', async () => {
     const clock = fakeClock()
     const asking = defineTextTool({
       name: 'asks',

@@ -1,4 +1,4 @@
-/** Runs an ensemble and checks what every run must keep, whatever the story: rules E5, E7, E9 and E20. */
+/** Runs an ensemble and checks what every run must keep, whatever the story: rules ENS-E5, ENS-E7, ENS-E9 and ENS-E20. */
 import { isDeepStrictEqual } from 'node:util'
 
 import {

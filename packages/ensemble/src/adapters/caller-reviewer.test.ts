@@ -44,7 +44,7 @@ function fail(error: Error): never {
 
 const { signal } = new AbortController()
 
-describe('[N3] a review whose question goes up', () => {
+describe('[ENS-N3] a review whose question goes up', () => {
   it.each([
     ['BEFORE_EXECUTION', 'May task "write" of "inner" begin? Write it'],
     ['DURING_EXECUTION', 'In task "write" of "inner": Write it'],

@@ -1,11 +1,11 @@
 /**
  * An ensemble as an agent of this process: a turn is a run of it.
  *
- * N1 A run inherits from its caller: it is cancelled with the turn, belongs to the trace, and gets at most the
- *    remaining budget.
- * N2 The usage of the run is reported as it accrues, and its events as chunks.
- * N3 Its reviews are questions to the reviewer of the caller, whose decision counts; an early exit there ends
- *    both runs.
+ * ENS-N1 A run inherits from its caller: it is cancelled with the turn, belongs to the trace, and gets at
+ *    most the remaining budget.
+ * ENS-N2 The usage of the run is reported as it accrues, and its events as chunks.
+ * ENS-N3 Its reviews are questions to the reviewer of the caller, whose decision counts; an early exit there
+ *    ends both runs.
  */
 import { AgentError, type LocalAgent, type LocalAgentRequest } from '@tutti/agent-call'
 import { errorMessage, TuttiError } from '@tutti/core'

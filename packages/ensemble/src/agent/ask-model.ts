@@ -4,13 +4,13 @@
  *
  *   model ─▶ failed ─▶ wait, same model … ─▶ next model … ─▶ the turn fails
  *
- * L1 Each model call emits llm_iteration_started, then its tokens, then llm_iteration_completed; one that
+ * ENS-L1 Each model call emits llm_iteration_started, then its tokens, then llm_iteration_completed; one that
  *    fails emits llm_iteration_failed, and the next call of the turn starts with llm_iteration_started again.
- * L5 Aborted work ends with the reason of the abort; the interrupted call emits nothing.
- * L16 A call that failed for a transient reason is repeated up to `modelRetries` times, after a growing wait or
- *    the one that the provider requests; then each fallback model is tried in the same way.
- * L17 A call uses the current model of the task at its start; calls and switches name a model by its alias in
- *    the catalog of the run, else `provider:name`.
+ * ENS-L5 Aborted work ends with the reason of the abort; the interrupted call emits nothing.
+ * ENS-L16 A call that failed for a transient reason is repeated up to `modelRetries` times, after a growing
+ *    wait or the one that the provider requests; then each fallback model is tried in the same way.
+ * ENS-L17 A call uses the current model of the task at its start; calls and switches name a model by its
+ *    alias in the catalog of the run, else `provider:name`.
  */
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 

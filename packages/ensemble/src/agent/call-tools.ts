@@ -1,15 +1,17 @@
 /**
  * The tool calls of one model turn, as a part of the agent loop.
  *
- * L2 Tools of one turn run concurrently; their results join the conversation in the order of the calls.
- * L3 The model receives a tool's failure; a failure never ends the loop.
- * L13 The steps, progress and file changes of a tool call are emitted before the event of the call itself.
- * L14 A reviewer's early exit and a misconfigured tool end the loop once the other calls of the turn have ended.
- * L20 A call that is recorded in a step is not repeated. An interrupted call is repeated with the same
+ * ENS-L2 Tools of one turn run concurrently; their results join the conversation in the order of the calls.
+ * ENS-L3 The model receives a tool's failure; a failure never ends the loop.
+ * ENS-L13 The steps, progress and file changes of a tool call are emitted before the event of the call
+ *    itself.
+ * ENS-L14 A reviewer's early exit and a misconfigured tool end the loop once the other calls of the turn have
+ *    ended.
+ * ENS-L20 A call that is recorded in a step is not repeated. An interrupted call is repeated with the same
  *    idempotency key, unless its tool is not idempotent: then the model is told that the outcome is unknown.
- * L21 Calls are made in the order in which they were requested; calls beyond a budget are not made.
- * L23 A call begins when the body of its tool begins; a call that was interrupted while it waited for approval
- *    does not count as begun.
+ * ENS-L21 Calls are made in the order in which they were requested; calls beyond a budget are not made.
+ * ENS-L23 A call begins when the body of its tool begins; a call that was interrupted while it waited for
+ *    approval does not count as begun.
  */
 import { limitText, runToolCalls, toModelText, ToolResult, TuttiError } from '@tutti/core'
 

@@ -81,7 +81,7 @@ function types(): readonly string[] {
   return events.map(({ type }) => type)
 }
 
-describe('[L1] each model call emits', () => {
+describe('[ENS-L1] each model call emits', () => {
   it('its start, its tokens, its end; the running totals follow', async () => {
     const result = await run(scriptedModel(['All together now']))
     expect(result).toMatchObject({ output: 'All together now', iterationLimitReached: false })
@@ -155,7 +155,7 @@ describe('[L1] each model call emits', () => {
   })
 })
 
-it('[L6] the tokens of a call add up to the text of its answer, also beside tool calls', async () => {
+it('[ENS-L6] the tokens of a call add up to the text of its answer, also beside tool calls', async () => {
   const text = 'Let me look,  then\nanswer. '
   await run(scriptedModel([{ ...calls(['echo', 'x']), text }, 'Done now']), { tools: [echo] })
   const tokens = eventsOf(events, 'token')
@@ -168,7 +168,7 @@ it('[L6] the tokens of a call add up to the text of its answer, also beside tool
   ).toEqual(texts)
 })
 
-describe('[L2] the tools of one turn', () => {
+describe('[ENS-L2] the tools of one turn', () => {
   it('run at the same time', async () => {
     const model = scriptedModel([calls(['wait', '300'], ['wait', '100'], ['wait', '200']), 'done'])
     const running = run(model, { tools: [wait] })
@@ -202,7 +202,7 @@ describe('[L2] the tools of one turn', () => {
   })
 })
 
-it('[L3] whatever fails in a tool is told to the model, and the loop goes on', async () => {
+it('[ENS-L3] whatever fails in a tool is told to the model, and the loop goes on', async () => {
   const boom = defineTextTool({
     name: 'boom',
     description: 'Throws',
@@ -239,7 +239,7 @@ it('[L3] whatever fails in a tool is told to the model, and the loop goes on', a
   expect(outcomes).toContainEqual(['call-5', 'SUCCESS', 'fine'])
 })
 
-describe('[L4] maxIterations', () => {
+describe('[ENS-L4] maxIterations', () => {
   it('counts model turns; one more call, without tools, asks for the answer', async () => {
     const model = scriptedModel(({ toolChoice }) =>
       toolChoice === 'none' ? 'My best guess' : calls(['echo', 'again']),
@@ -285,7 +285,7 @@ describe('[L4] maxIterations', () => {
   })
 })
 
-describe('[L5] an abort', () => {
+describe('[ENS-L5] an abort', () => {
   it('while the model streams ends with CANCELLED, and nothing more is emitted', async () => {
     const controller = new AbortController()
     const running = run(scriptedModel(['one two three'], { clock, delayMs: 50 }), {
@@ -319,7 +319,7 @@ describe('[L5] an abort', () => {
   })
 })
 
-describe('[L7] a tool output longer than maxToolOutputLength', () => {
+describe('[ENS-L7] a tool output longer than maxToolOutputLength', () => {
   it('is cut for the model, with a note; the event has it whole', async () => {
     const long = 'x'.repeat(50)
     const model = scriptedModel([calls(['echo', long], ['echo', 'short']), 'done'])
@@ -373,7 +373,7 @@ describe('[L7] a tool output longer than maxToolOutputLength', () => {
   })
 })
 
-it('[L8] an event shows the last 20 messages and says how many there are', async () => {
+it('[ENS-L8] an event shows the last 20 messages and says how many there are', async () => {
   const model = scriptedModel(({ messages }) =>
     messages.length < 30 ? calls(['echo', `${messages.length}`]) : 'done',
   )
@@ -387,7 +387,7 @@ it('[L8] an event shows the last 20 messages and says how many there are', async
   expect(started.at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', content: '28' })
 })
 
-describe('[L9] tokens', () => {
+describe('[ENS-L9] tokens', () => {
   const usage = { inputTokens: 100, outputTokens: 10 }
 
   it('of all calls add up, and each snapshot has the totals so far', async () => {
@@ -438,7 +438,7 @@ describe('[L9] tokens', () => {
   })
 })
 
-describe('[L10] a model call that fails', () => {
+describe('[ENS-L10] a model call that fails', () => {
   it('ends the loop with MODEL_FAILED and has llm_iteration_failed, not completed', async () => {
     const model = scriptedModel([calls(['echo', 'x']), new Error('Overloaded')])
     await expect(run(model, { tools: [echo] })).rejects.toMatchObject({
@@ -475,7 +475,7 @@ describe('[L10] a model call that fails', () => {
   })
 })
 
-describe('[L11] a tool call', () => {
+describe('[ENS-L11] a tool call', () => {
   it('knows its run, task and agent, and has a key of run, task, attempt, turn and call', async () => {
     const contexts: ToolContext[] = []
     const look = defineTextTool({
@@ -548,7 +548,7 @@ describe('[L11] a tool call', () => {
   })
 })
 
-it('[L11] two calls of a turn with the same id are two calls, each with its key and its result', async () => {
+it('[ENS-L11] two calls of a turn with the same id are two calls, each with its key and its result', async () => {
   const keys: string[] = []
   const note = defineTextTool({
     name: 'note',
@@ -576,7 +576,7 @@ it('[L11] two calls of a turn with the same id are two calls, each with its key 
   expect(new Set(ids).size).toBe(3)
 })
 
-it('[L2] what a provider wants to see again comes back with the turn that it belongs to', async () => {
+it('[ENS-L2] what a provider wants to see again comes back with the turn that it belongs to', async () => {
   const content = { signature: 'abc' }
   const script = scriptedModel([calls(['echo', 'x']), 'done'])
   const thinking: ChatModel = {
@@ -598,7 +598,7 @@ it('[L2] what a provider wants to see again comes back with the turn that it bel
   })
 })
 
-it('[L12] the model is given the tools as their authors described them, on every call', async () => {
+it('[ENS-L12] the model is given the tools as their authors described them, on every call', async () => {
   const model = scriptedModel([calls(['echo', 'x']), 'done'])
   await run(model, { tools: [echo, wait] })
   for (const { tools } of model.requests) {

@@ -11,11 +11,11 @@
  * `call-tools.ts` results. It knows nothing of other tasks, of stores or of the wire's readers: it emits
  * events, records steps, and returns. A turn or a call that an earlier process recorded is replayed.
  *
- * L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
+ * ENS-L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
  *    Extra calls for an answer that ended early do not count.
- * L18 An answer that does not match the schema of its task goes back to the model with every problem, up to
- *    `outputRetries` times; then the loop ends with OUTPUT_INVALID.
- * L19 A turn that is recorded in a step is not requested again, and emits nothing.
+ * ENS-L18 An answer that does not match the schema of its task goes back to the model with every problem, up
+ *    to `outputRetries` times; then the loop ends with OUTPUT_INVALID.
+ * ENS-L19 A turn that is recorded in a step is not requested again, and emits nothing.
  */
 import { isoNow, TuttiError } from '@tutti/core'
 

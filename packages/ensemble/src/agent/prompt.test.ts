@@ -37,7 +37,7 @@ const memories = [
 ]
 const urgent = { id: 'd', content: 'Mention Coltrane', priority: 'NORMAL', createdAt: 0 } as const
 
-describe('[L22] the first messages of a task', () => {
+describe('[ENS-L22] the first messages of a task', () => {
   it('are who the agent is, then what it is asked', () => {
     expect(messages()).toEqual([
       [
@@ -92,11 +92,11 @@ describe('[L22] the first messages of a task', () => {
   })
 })
 
-it('[L22] the context of no task is empty', () => {
+it('[ENS-L22] the context of no task is empty', () => {
   expect(contextText([])).toBe('')
 })
 
-describe('[L22] the texts of a task', () => {
+describe('[ENS-L22] the texts of a task', () => {
   it('have the inputs of the run, and the task stays as it is', () => {
     const made = task({ description: 'Write about {topic}', expectedOutput: '{pages} pages' })
     expect(renderTask(made, { topic: 'jazz', pages: '3' })).toEqual({

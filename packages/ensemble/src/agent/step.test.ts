@@ -20,7 +20,7 @@ describe('the step after a reply', () => {
     })
   })
 
-  it('[L4] of the final turn is the answer, whatever tools it asks for', () => {
+  it('[ENS-L4] of the final turn is the answer, whatever tools it asks for', () => {
     expect(stepAfter({ text: 'Best guess', toolCalls: [call] }, 'final')).toEqual({
       kind: 'answer',
       text: 'Best guess',
@@ -28,7 +28,7 @@ describe('the step after a reply', () => {
   })
 })
 
-it('[L11] calls of one turn have ids of their own, also when the model gave them the same', () => {
+it('[ENS-L11] calls of one turn have ids of their own, also when the model gave them the same', () => {
   const ids = ['a', 'a', 'b', '', 'a#2', 'a', '']
   const toolCalls = ids.map((id) => ({ ...call, id }))
   const step = stepAfter({ text: '', toolCalls }, 'open')
@@ -36,7 +36,7 @@ it('[L11] calls of one turn have ids of their own, also when the model gave them
   expect(given).toEqual(['a', 'a#2', 'b', '', 'a#2#2', 'a#3', '#2'])
 })
 
-describe('[L4] the kind of a turn', () => {
+describe('[ENS-L4] the kind of a turn', () => {
   it.each([
     [0, 1, 'open'],
     [1, 1, 'final'],

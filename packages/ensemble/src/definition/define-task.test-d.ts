@@ -21,12 +21,12 @@ const plain = task({ description: 'Write a line' })
 const typed = task({ description: 'Find a person', output: Person })
 const parsed = task({ description: 'Find a day', output: Day })
 
-test('[E10] the output of a task without a schema is text', () => {
+test('[ENS-E10] the output of a task without a schema is text', () => {
   expectTypeOf(plain).toEqualTypeOf<Task<string>>()
   expectTypeOf(result.outputOf(plain)).toEqualTypeOf<string | undefined>()
 })
 
-test('[E10] the output of a task is of the type of its schema, TypeBox or any Standard Schema', () => {
+test('[ENS-E10] the output of a task is of the type of its schema, TypeBox or any Standard Schema', () => {
   expectTypeOf(result.outputOf(typed)).toEqualTypeOf<{ name: string; age?: number } | undefined>()
   expectTypeOf(result.outputOf(parsed)).toEqualTypeOf<{ day: string; length: number } | undefined>()
 })
@@ -45,7 +45,7 @@ test('tasks of any type go into an ensemble, and into the context of a task, as 
   expectTypeOf(team.run()).resolves.toEqualTypeOf<RunResult>()
 })
 
-test('[T9] a handler gives text, a result, or a value of the schema, now or later', () => {
+test('[ENS-T9] a handler gives text, a result, or a value of the schema, now or later', () => {
   task({ description: 'Count', handler: () => 'three' })
   task({ description: 'Count', handler: () => ToolResult.failure('No') })
   task({ description: 'Find', output: Person, handler: () => ({ name: 'Ada' }) })
@@ -57,7 +57,7 @@ test('[T9] a handler gives text, a result, or a value of the schema, now or late
   task({ description: 'Find', output: Person, handler: async () => ({ age: 7 }) })
 })
 
-test('[T9] a handler knows what it is given; a tool may stand in for it', () => {
+test('[ENS-T9] a handler knows what it is given; a tool may stand in for it', () => {
   task({
     description: 'Count',
     handler({ context, inputs, signal, attempt }) {

@@ -35,7 +35,7 @@ describe('missing inputs', () => {
     expect(missingInputs([task({ description: 'Say {toString}' })], {})).toEqual(['toString'])
   })
 
-  it('[E1] are all named in one error', () => {
+  it('[ENS-E1] are all named in one error', () => {
     const check = (): void => {
       assertInputs(trip, { month: 'May' })
     }

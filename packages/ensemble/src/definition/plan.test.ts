@@ -19,7 +19,7 @@ function problems(graph: Parameters<typeof tasks>[0], workflow: Workflow): reado
   return findPlanProblems(tasks(graph), workflow).map(({ code, message }) => `${code}: ${message}`)
 }
 
-describe('[W3] a workflow that is not said', () => {
+describe('[ENS-W3] a workflow that is not said', () => {
   it('is SEQUENTIAL without context, PARALLEL as soon as one task has some', () => {
     expect(inferWorkflow(tasks({ a: [], b: [] }))).toBe('SEQUENTIAL')
     expect(inferWorkflow(tasks({ a: [], b: ['a'] }))).toBe('PARALLEL')
@@ -28,7 +28,7 @@ describe('[W3] a workflow that is not said', () => {
 })
 
 describe('what a task waits for', () => {
-  it('[W1] [W6] in SEQUENTIAL is its context; it follows the task before it, however that ended', () => {
+  it('[ENS-W1] [ENS-W6] in SEQUENTIAL is its context; it follows the task before it, however that ended', () => {
     const { order, waitsFor, follows, workflow } = planTasks(
       tasks({ a: [], b: [], c: ['a'] }),
       'SEQUENTIAL',
@@ -47,13 +47,13 @@ describe('what a task waits for', () => {
     ])
   })
 
-  it('[W9] in HIERARCHICAL only the manager starts by itself, after all tasks in order', () => {
+  it('[ENS-W9] in HIERARCHICAL only the manager starts by itself, after all tasks in order', () => {
     const { order, scheduled } = planTasks(tasks({ a: [], b: [] }), 'HIERARCHICAL')
     expect(order).toEqual(['a', 'b', MANAGER])
     expect(scheduled).toEqual([MANAGER])
   })
 
-  it('[W2] in PARALLEL is its context, each once, also of tasks declared later', () => {
+  it('[ENS-W2] in PARALLEL is its context, each once, also of tasks declared later', () => {
     const { waitsFor, follows } = planTasks(
       tasks({ d: ['c', 'b', 'c'], b: [], c: ['b'] }),
       'PARALLEL',
@@ -67,7 +67,7 @@ describe('what a task waits for', () => {
   })
 })
 
-describe('[W8] what is wrong with tasks', () => {
+describe('[ENS-W8] what is wrong with tasks', () => {
   it.each([
     ['a diamond is no cycle', DIAMOND, 'PARALLEL', []],
     ['a task may wait for one declared later, in PARALLEL', { a: ['b'], b: [] }, 'PARALLEL', []],

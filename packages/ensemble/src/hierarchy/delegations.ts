@@ -3,15 +3,15 @@
  *
  *   tool call ─▶ limits, policies ─▶ delegation_started ─▶ task … ─▶ its output ─▶ result of the call
  *
- * H1 A delegation that a limit or a policy rejects emits one delegation_failed, and the agent receives the
- *    reason.
- * H2 A delegation that begins emits one delegation_started, then the events of its task, then one of
+ * ENS-H1 A delegation that a limit or a policy rejects emits one delegation_failed, and the agent receives
+ *    the reason.
+ * ENS-H2 A delegation that begins emits one delegation_started, then the events of its task, then one of
  *    delegation_completed and delegation_failed.
- * H3 A manager delegates to the tasks of its ensemble, with their tools, context, reviews and guardrails; an
- *    agent to the other agents of its ensemble.
- * H4 The delegating agent receives a worker's failure; a reviewer's early exit ends both.
- * H5 A manager that ends without the required delegations fails with CONSTRAINT_VIOLATION.
- * H6 An interrupted delegation continues as the same task.
+ * ENS-H3 A manager delegates to the tasks of its ensemble, with their tools, context, reviews and guardrails;
+ *    an agent to the other agents of its ensemble.
+ * ENS-H4 The delegating agent receives a worker's failure; a reviewer's early exit ends both.
+ * ENS-H5 A manager that ends without the required delegations fails with CONSTRAINT_VIOLATION.
+ * ENS-H6 An interrupted delegation continues as the same task.
  */
 import { errorMessage, isoNow, ToolResult, TuttiError } from '@tutti/core'
 

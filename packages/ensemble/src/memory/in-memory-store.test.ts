@@ -26,7 +26,7 @@ async function textsIn(store: MemoryStore, limit = 10_000, scope = 'team'): Prom
   return entries.map(({ text }) => text)
 }
 
-describe('[M3] a scope gives', () => {
+describe('[ENS-M3] a scope gives', () => {
   it('its most recent entries, the oldest of them first', async () => {
     const store = await storeWith(['a', 'b', 'c'])
     expect(await textsIn(store, 2)).toEqual(['b', 'c'])
@@ -51,7 +51,7 @@ describe('[M3] a scope gives', () => {
   })
 })
 
-describe('[M4] a scope keeps', () => {
+describe('[ENS-M4] a scope keeps', () => {
   it('the last maxEntriesPerScope entries, 1000 when nothing is said', async () => {
     expect(await textsIn(await storeWith(['a', 'b', 'c'], { maxEntriesPerScope: 2 }))).toEqual([
       'b',
@@ -85,7 +85,7 @@ describe('[M4] a scope keeps', () => {
   })
 })
 
-describe('[M5] what was appended', () => {
+describe('[ENS-M5] what was appended', () => {
   it('is a copy', async () => {
     const store = inMemoryStore()
     const given = { ...entry('a'), text: 'a' }

@@ -1,9 +1,9 @@
 /**
  * A memory store in the memory of this process.
  *
- * M3 The most recent entries are returned, the oldest of them first, regardless of the query.
- * M4 A scope retains the last `maxEntriesPerScope` entries that are not older than `maxAgeMs`.
- * M5 An appended entry is copied, and changes to a returned entry do not reach the store.
+ * ENS-M3 The most recent entries are returned, the oldest of them first, regardless of the query.
+ * ENS-M4 A scope retains the last `maxEntriesPerScope` entries that are not older than `maxAgeMs`.
+ * ENS-M5 An appended entry is copied, and changes to a returned entry do not reach the store.
  */
 import { assertKnownOptions, systemClock, type Clock, type OptionNames } from '@tutti/core'
 

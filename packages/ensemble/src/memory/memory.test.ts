@@ -10,13 +10,13 @@ const ENTRY: MemoryEntry = {
   agentRole: 'Researcher',
 }
 
-it('[M1] a scope shows five entries when nothing else is said', () => {
+it('[ENS-M1] a scope shows five entries when nothing else is said', () => {
   const store = inMemoryStore()
   expect(memoryScope({ name: 'team', store })).toEqual({ name: 'team', store, limit: 5 })
   expect(memoryScope({ name: 'team', store, limit: 1 }).limit).toBe(1)
 })
 
-it('[M2] each entry is shown whole, with its agent, task and time, in the order given', () => {
+it('[ENS-M2] each entry is shown whole, with its agent, task and time, in the order given', () => {
   const later = { ...ENTRY, text: 'Köln too', taskName: 'again', runId: 'r1' }
   expect(memorySection([later, ENTRY])).toBe(
     [
@@ -33,7 +33,7 @@ it('[M2] each entry is shown whole, with its agent, task and time, in the order 
   expect(memorySection([{ ...ENTRY, text: 'x'.repeat(50_000) }]).length).toBeGreaterThan(50_000)
 })
 
-it('[M2] without entries there is nothing to show', () => {
+it('[ENS-M2] without entries there is nothing to show', () => {
   expect(memorySection([])).toBe('')
 })
 

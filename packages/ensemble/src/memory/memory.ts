@@ -5,8 +5,8 @@
  *
  * The engine knows stores only through this port: `inMemoryStore`, or the database of a server.
  *
- * M1 A prompt has at most `limit` entries of a scope, the most relevant ones by the order of the store.
- * M2 Entries are shown in full and in the order of the store, each with its task, its agent and its time.
+ * ENS-M1 A prompt has at most `limit` entries of a scope, the most relevant ones by the order of the store.
+ * ENS-M2 Entries are shown in full and in the order of the store, each with its task, its agent and its time.
  */
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 

@@ -42,7 +42,7 @@ const READ: Reflection = {
   runs: 1,
 }
 
-describe('[F1] the key of a task', () => {
+describe('[ENS-F1] the key of a task', () => {
   it.each(['', 'Write a report', 'Über Äpfel 🍎'])(
     'is the SHA-256 of its description: %j',
     async (text) => {
@@ -66,7 +66,7 @@ describe('[F1] the key of a task', () => {
   })
 })
 
-describe('[F2] a reply', () => {
+describe('[ENS-F2] a reply', () => {
   it('is read for its four sections', () => {
     expect(parseReflection(REPLY, TASK)).toEqual(READ)
   })
@@ -134,7 +134,7 @@ describe('[F2] a reply', () => {
   })
 })
 
-describe('[F3] what a reply leaves out', () => {
+describe('[ENS-F3] what a reply leaves out', () => {
   it('is as in the task when nothing was learned before', () => {
     expect(parseReflection('SUGGESTIONS:\n- Be brief', TASK)).toEqual({
       ...TASK,
@@ -161,7 +161,7 @@ describe('[F3] what a reply leaves out', () => {
   })
 })
 
-it('[F4] a reflection has ten items a list at most, and no long text', () => {
+it('[ENS-F4] a reflection has ten items a list at most, and no long text', () => {
   const items = Array.from({ length: 30 }, (_, n) => `- ${n} ${'x'.repeat(2_000)}`).join('\n')
   const reply = `DESCRIPTION:\n${'y'.repeat(9_000)}\nOBSERVATIONS:\n${items}\nSUGGESTIONS:\n${items}`
   const reflection = parseReflection(reply, TASK)

@@ -4,12 +4,13 @@
  *
  *   output ─reflectionRequest─▶ model ─parseReflection─▶ store ─improvementNotes─▶ next prompt
  *
- * F1 A reflection is stored under the SHA-256 of the description, so that any process finds it.
- * F2 The sections of a reply are read in any order, case and Markdown; a reply without a usable one gives no
+ * ENS-F1 A reflection is stored under the SHA-256 of the description, so that any process finds it.
+ * ENS-F2 The sections of a reply are read in any order, case and Markdown; a reply without a usable one gives
+ *    no reflection.
+ * ENS-F3 Sections that a reply omits are taken from before: the texts of the task, the lists of the earlier
  *    reflection.
- * F3 Sections that a reply omits are taken from before: the texts of the task, the lists of the earlier
- *    reflection.
- * F4 A reflection has at most ten items per list and texts of limited length, however many runs it comes from.
+ * ENS-F4 A reflection has at most ten items per list and texts of limited length, however many runs it comes
+ *    from.
  */
 import { limitText } from '@tutti/core'
 

@@ -65,7 +65,7 @@ describe('callModel', () => {
     expect(ended).toBe(true)
   })
 
-  it('[L10] a failure is MODEL_FAILED with its cause', async () => {
+  it('[ENS-L10] a failure is MODEL_FAILED with its cause', async () => {
     const overloaded = new RangeError('Overloaded')
     await expect(call(sending(text('a'), overloaded))).rejects.toMatchObject({
       code: 'MODEL_FAILED',
@@ -75,7 +75,7 @@ describe('callModel', () => {
     })
   })
 
-  it('[L10] an adapter that throws before it streams fails in the same way', async () => {
+  it('[ENS-L10] an adapter that throws before it streams fails in the same way', async () => {
     const model: ChatModel = {
       ...sending(),
       stream() {
@@ -85,12 +85,12 @@ describe('callModel', () => {
     await expect(call(model)).rejects.toMatchObject({ code: 'MODEL_FAILED', message: 'No key' })
   })
 
-  it('[L10] a Tutti error of the adapter comes through as it is', async () => {
+  it('[ENS-L10] a Tutti error of the adapter comes through as it is', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     await expect(call(sending(error))).rejects.toBe(error)
   })
 
-  it('[L10] a stream without a reply failed, and may be tried again', async () => {
+  it('[ENS-L10] a stream without a reply failed, and may be tried again', async () => {
     await expect(call(sending(text('a')))).rejects.toMatchObject({
       code: 'MODEL_FAILED',
       message: 'Model stream ended without a reply',
@@ -99,7 +99,7 @@ describe('callModel', () => {
   })
 })
 
-describe('[L5] an abort', () => {
+describe('[ENS-L5] an abort', () => {
   it('before the call: the model is not called', async () => {
     const model = scriptedModel(['never'])
     await expect(call(model, { signal: AbortSignal.abort() })).rejects.toMatchObject({

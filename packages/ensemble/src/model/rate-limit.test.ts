@@ -61,7 +61,7 @@ async function turnsAfter(
   return counts
 }
 
-describe('[R1] the pace', () => {
+describe('[ENS-R1] the pace', () => {
   it('is one call at once, then one whenever a token has come', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
@@ -138,7 +138,7 @@ describe('[R1] the pace', () => {
   })
 })
 
-describe('[R2] turns', () => {
+describe('[ENS-R2] turns', () => {
   it('come in the order of asking, also to whoever asks later', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
@@ -172,7 +172,7 @@ describe('[R2] turns', () => {
   })
 })
 
-describe('[R3] a turn that cannot come in time', () => {
+describe('[ENS-R3] a turn that cannot come in time', () => {
   it('is refused at once, and names the limit and the wait', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 2, intervalMs: 60_000 })
@@ -232,7 +232,7 @@ describe('[R3] a turn that cannot come in time', () => {
   })
 })
 
-describe('[R4] whoever gives up', () => {
+describe('[ENS-R4] whoever gives up', () => {
   it('is rejected with the reason of the signal, whatever that is', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
@@ -293,7 +293,7 @@ describe('[R4] whoever gives up', () => {
   })
 })
 
-describe('[R5] a limit', () => {
+describe('[ENS-R5] a limit', () => {
   it('that nobody waits for has no timer and no listener', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })

@@ -5,12 +5,12 @@
  * The bucket is an instant, `emptyAt`: it holds what has flowed in since then, and each call moves the
  * instant on by the time that one token takes.
  *
- * R1 The first call is made at once and later ones as tokens arrive, `requests` in `intervalMs`; at most
+ * ENS-R1 The first call is made at once and later ones as tokens arrive, `requests` in `intervalMs`; at most
  *    `requests` tokens accumulate while no call is made.
- * R2 Calls are made in the order in which they arrive.
- * R3 A call whose turn cannot come within `maxWaitMs` fails at once with RATE_LIMIT_TIMEOUT.
- * R4 A call that is aborted while it waits takes no token, and those behind it move up.
- * R5 A limit without waiting calls has no timer and no listener on a signal.
+ * ENS-R2 Calls are made in the order in which they arrive.
+ * ENS-R3 A call whose turn cannot come within `maxWaitMs` fails at once with RATE_LIMIT_TIMEOUT.
+ * ENS-R4 A call that is aborted while it waits takes no token, and those behind it move up.
+ * ENS-R5 A limit without waiting calls has no timer and no listener on a signal.
  */
 import {
   findUnknownOptions,

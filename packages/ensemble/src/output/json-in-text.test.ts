@@ -12,7 +12,7 @@ function fenced(content: string, tag = 'json'): string {
   return `\`\`\`${tag}\n${content}\n\`\`\``
 }
 
-describe('[O2] JSON is looked for', () => {
+describe('[ENS-O2] JSON is looked for', () => {
   it.each([
     ['{"a":1}', { a: 1 }],
     [' \n[1,2]\n', [1, 2]],
@@ -103,7 +103,7 @@ describe('[O2] JSON is looked for', () => {
   })
 })
 
-describe('[O3] broken JSON', () => {
+describe('[ENS-O3] broken JSON', () => {
   it.each([
     ['x [{"id":1},{"id":2,}] y', '[{"id":1},{"id":2,}]'],
     ['x [{"id":1,},{"id":2}] y', '[{"id":1,},{"id":2}]'],

@@ -7,9 +7,9 @@
  * a first item. From there on it is JSON until its bracket closes, right or wrong. Every character is
  * read a fixed number of times, however the brackets and quotes stand.
  *
- * O2 JSON is the whole answer; otherwise it is searched for in fences from the last one, then in `{…}` and `[…]`
- *    in prose, empty ones last. The first piece that matches is used.
- * O3 Malformed or truncated JSON is never used as the answer.
+ * ENS-O2 JSON is the whole answer; otherwise it is searched for in fences from the last one, then in `{…}`
+ *    and `[…]` in prose, empty ones last. The first piece that matches is used.
+ * ENS-O3 Malformed or truncated JSON is never used as the answer.
  */
 import { errorMessage } from '@tutti/core'
 

@@ -41,7 +41,7 @@ function transformed(transform: (value: unknown) => unknown): ToolSchema {
 }
 
 describe('an answer', () => {
-  it('[O1] is read as a tool reads its input', async () => {
+  it('[ENS-O1] is read as a tool reads its input', async () => {
     expect(await read(Report, '{"title":"a","pages":"2","tags":"x","z":0}')).toEqual({
       ok: true,
       value: { title: 'a', pages: 2, tags: ['x'] },
@@ -52,7 +52,7 @@ describe('an answer', () => {
     })
   })
 
-  it('[O1] that does not fit has every problem told, with its path, what is wanted and what came', async () => {
+  it('[ENS-O1] that does not fit has every problem told, with its path, what is wanted and what came', async () => {
     expect(await problemOf(Report, '{"pages":0,"tags":[1,{}]}')).toBe(
       'Answer does not fit its schema: /title is required; /pages must be >= 1, got 0; ' +
         '/tags/0 must be a string, got 1; /tags/1 must be a string, got {}',
@@ -62,7 +62,7 @@ describe('an answer', () => {
     )
   })
 
-  it('[O1] is read by a library that speaks Standard Schema', async () => {
+  it('[ENS-O1] is read by a library that speaks Standard Schema', async () => {
     const schema = toStandardSchema(Report)
     expect(await read(schema, 'So: {"title":"a","pages":"3"}')).toEqual({
       ok: true,
@@ -71,14 +71,14 @@ describe('an answer', () => {
     expect(await problemOf(schema, '{}')).toMatch('/title')
   })
 
-  it('[O2] is the first piece of JSON that fits', async () => {
+  it('[ENS-O2] is the first piece of JSON that fits', async () => {
     const text = 'As [1] says, with {"pages":5}: {"title":"a"} or {"title":"b"}'
     expect(await read(Report, text)).toMatchObject({ ok: true, value: { title: 'a' } })
     const fences = '```\n{"title":"a"}\n```\n```\n{"title":"b"}\n```\n```\n{"pages":3}\n```'
     expect(await read(Report, fences)).toMatchObject({ ok: true, value: { title: 'b' } })
   })
 
-  it('[O3] that is broken is told why, and no part of it is taken', async () => {
+  it('[ENS-O3] that is broken is told why, and no part of it is taken', async () => {
     const List = Type.Array(Type.Object({ id: Type.Integer() }))
     for (const text of [
       '[{"id":1,},{"id":2}]',
@@ -108,11 +108,11 @@ describe('an answer', () => {
     [Type.Boolean(), 'true', true],
     [Type.Union([Report, Type.Null()]), 'null', null],
     [Type.Integer(), 'It is\n```\n42\n```', 42],
-  ])('[O4] as a scalar is read as it stands (%#)', async (schema, text, value) => {
+  ])('[ENS-O4] as a scalar is read as it stands (%#)', async (schema, text, value) => {
     expect(await read(schema, text)).toEqual({ ok: true, value })
   })
 
-  it('[O4] that is prose is no list of one text, and no unknown value', async () => {
+  it('[ENS-O4] that is prose is no list of one text, and no unknown value', async () => {
     expect(await problemOf(Type.Array(Type.String()), 'Sorry')).toMatch('has no JSON in it')
     expect(await problemOf(Type.Unknown(), 'Sorry')).toMatch('has no JSON in it')
     expect(await problemOf(Type.Integer(), 'It is 42')).toBe(
@@ -120,14 +120,14 @@ describe('an answer', () => {
     )
   })
 
-  it('[O5] of several pieces that do not fit has the problem of the longest', async () => {
+  it('[ENS-O5] of several pieces that do not fit has the problem of the longest', async () => {
     const text = 'As [1] says: {"title":"a","pages":"many"}, or {"pages":2}'
     expect(await problemOf(Report, text)).toMatch('/pages must be an integer, got "many"')
     expect(await problemOf(Report, 'As [1] says: {"title":"a",}')).toMatch('is not JSON')
     expect(await problemOf(Report, 'As [1,] says: {"title":5,"pages":0}')).toMatch('/pages')
   })
 
-  it('[O6] that the schema turns into something else is a wrong configuration', async () => {
+  it('[ENS-O6] that the schema turns into something else is a wrong configuration', async () => {
     const dated = transformed(() => ({ when: new Date(0) }))
     await expect(read(dated, '{}')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -190,7 +190,7 @@ describe('a reader', () => {
   })
 })
 
-describe('[O7] the model is told', () => {
+describe('[ENS-O7] the model is told', () => {
   it('the schema in one line, without the name of its dialect', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',

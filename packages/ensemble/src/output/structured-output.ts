@@ -3,12 +3,12 @@
  *
  *   text ─find JSON─▶ pieces ─read each as a tool reads its input─▶ the first that fits, else a problem
  *
- * O1 An answer is parsed like the input of a tool: it is coerced, defaults are filled in, unknown fields are
- *    dropped, and every problem is reported with its path.
- * O4 Where a text, number, boolean or null is allowed, the whole answer is tried last.
- * O5 Of several pieces that do not match, the problem of the longest is reported.
- * O6 A value must be JSON; a schema that converts it to something else is a configuration error.
- * O7 The model receives the author's complete schema, and the instruction to answer with JSON only.
+ * ENS-O1 An answer is parsed like the input of a tool: it is coerced, defaults are filled in, unknown fields
+ *    are dropped, and every problem is reported with its path.
+ * ENS-O4 Where a text, number, boolean or null is allowed, the whole answer is tried last.
+ * ENS-O5 Of several pieces that do not match, the problem of the longest is reported.
+ * ENS-O6 A value must be JSON; a schema that converts it to something else is a configuration error.
+ * ENS-O7 The model receives the author's complete schema, and the instruction to answer with JSON only.
  */
 import {
   problemList,
@@ -84,7 +84,7 @@ function candidates(
   return takesScalar ? [...values, text.trim()] : values
 }
 
-/** O5 */
+/** ENS-O5 */
 async function describeProblems(
   text: string,
   { pieces, broken }: JsonInText,
@@ -105,7 +105,7 @@ function misfit(problems: readonly Problem[]): string {
   return `Answer does not fit its schema: ${problemList(problems, 'answer')}`
 }
 
-/** O6 */
+/** ENS-O6 */
 function asJson<Value>(value: Value, name: string): OutputReading<Value> {
   try {
     const fault = findJsonFault(value)

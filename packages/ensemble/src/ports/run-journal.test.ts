@@ -15,7 +15,7 @@ const event: RunEvent = {
 }
 const step: RunStep = { kind: 'task_skipped', taskName: 'a', runMs: 0 }
 
-describe('[E8] the journal of a listener', () => {
+describe('[ENS-E8] the journal of a listener', () => {
   it('tells it of every event, at once and in order', async () => {
     const onEvent = vi.fn<(told: RunEvent) => void>()
     const journal = listenerJournal(onEvent, vi.fn<() => void>())

@@ -2,16 +2,17 @@
  * The reviews of a run. An open review waits for the first of: a decision through the handle of the run, the
  * answer of its reviewer, the end of its time, the end of its task.
  *
- * G1 A review emits review_requested when it opens, then exactly one of review_decided, review_timed_out and
- *    review_withdrawn.
- * G2 Each review has its own time limit and its own action on timeout; reviews wait concurrently.
- * G3 A decision is durable before it is confirmed and before the task continues; a second decision is rejected.
- * G4 An invalid decision is rejected, and the review stays open.
- * G5 The working time of a task stops while its review is open.
- * G6 A review that was open when the run was interrupted is the same review afterwards, with the time it has
- *    left; a decided one is not requested again.
- * G7 When the run ends early, its open reviews are withdrawn and no new ones open.
- * G12 A decision that arrives before its review is open again waits for it; the decision that closed a
+ * ENS-G1 A review emits review_requested when it opens, then exactly one of review_decided, review_timed_out
+ *    and review_withdrawn.
+ * ENS-G2 Each review has its own time limit and its own action on timeout; reviews wait concurrently.
+ * ENS-G3 A decision is durable before it is confirmed and before the task continues; a second decision is
+ *    rejected.
+ * ENS-G4 An invalid decision is rejected, and the review stays open.
+ * ENS-G5 The working time of a task stops while its review is open.
+ * ENS-G6 A review that was open when the run was interrupted is the same review afterwards, with the time it
+ *    has left; a decided one is not requested again.
+ * ENS-G7 When the run ends early, its open reviews are withdrawn and no new ones open.
+ * ENS-G12 A decision that arrives before its review is open again waits for it; the decision that closed a
  *    review, sent again under its id, is accepted again.
  */
 import { errorMessage, isoNow, TuttiError, type ApprovalRequest, type Clock } from '@tutti/core'

@@ -3,13 +3,13 @@
  *
  *   guardrails ─▶ notes ─▶ agent or handler ─▶ guardrails ─▶ review ─▶ reflection ─▶ memory ─▶ completed
  *
- * T1 An attempt emits task_started, task_input, the events of the work, then exactly one of task_completed,
- *    task_attempt_failed and task_failed.
- * T2 task_completed is committed together with the step that prevents the task from running again.
- * T3 task_input shows the input of the agent; in the event, but not for the model, its context is cut after
- *    8,000 characters.
- * T4 task_attempt_failed and task_failed give the reason and a code; another attempt follows the first.
- * T8 A completed task stays completed: a failure of its memory or its reflection is only logged.
+ * ENS-T1 An attempt emits task_started, task_input, the events of the work, then exactly one of
+ *    task_completed, task_attempt_failed and task_failed.
+ * ENS-T2 task_completed is committed together with the step that prevents the task from running again.
+ * ENS-T3 task_input shows the input of the agent; in the event, but not for the model, its context is cut
+ *    after 8,000 characters.
+ * ENS-T4 task_attempt_failed and task_failed give the reason and a code; another attempt follows the first.
+ * ENS-T8 A completed task stays completed: a failure of its memory or its reflection is only logged.
  */
 import { isoNow, limitText, TuttiError, type AgentTool } from '@tutti/core'
 

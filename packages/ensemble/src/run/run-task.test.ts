@@ -15,7 +15,7 @@ import type { RunEvent } from '@tutti/protocol'
 const look = defineTextTool({ name: 'look', description: 'Looks', execute: (text) => text })
 const lookFirst = { toolCalls: [{ name: 'look', arguments: { input: 'x' } }] }
 
-describe('[T1] the events of a task', () => {
+describe('[ENS-T1] the events of a task', () => {
   it('are its start, its input, those of the loop, then task_completed, once', async () => {
     const work = task({ name: 'work', description: 'Do it', tools: [look] })
     const team = ensemble({ name: 'team', tasks: [work], model: scriptedModel([lookFirst, 'ok']) })
@@ -121,7 +121,7 @@ describe('[T1] the events of a task', () => {
   })
 })
 
-describe('[T2] task_completed and its step', () => {
+describe('[ENS-T2] task_completed and its step', () => {
   /** A journal whose commits of completed tasks stay open until they are settled by hand. */
   function slowJournal(): {
     readonly journal: RunJournal
@@ -193,7 +193,7 @@ describe('[T2] task_completed and its step', () => {
   })
 })
 
-describe('[T3] task_input', () => {
+describe('[ENS-T3] task_input', () => {
   it('shows what the agent is given: texts with the inputs, tools, context', async () => {
     const model = scriptedModel(['It began in New Orleans.', 'A page'])
     const research = task({ name: 'research', description: 'Research {topic}' })
@@ -245,7 +245,7 @@ describe('[T3] task_input', () => {
   })
 })
 
-describe('[T4] task_failed', () => {
+describe('[ENS-T4] task_failed', () => {
   it('says why, with a code, and how long the task took', async () => {
     const clock = fakeClock()
     const work = task({

@@ -5,10 +5,10 @@
  *                    ▲    └──▶ failed, may be retried ─┐
  *                    └── wait, or reviewer's feedback ◀┘
  *
- * T5 A failed task is retried up to `retries` times, after a growing wait, unless another attempt cannot help; a
- *    task that a reviewer rejected is repeated as often as its review allows.
- * T6 The time limit of a task applies to each attempt, and does not run while a review is open.
- * T7 The budget of a task covers all its attempts and the work that it delegates.
+ * ENS-T5 A failed task is retried up to `retries` times, after a growing wait, unless another attempt cannot
+ *    help; a task that a reviewer rejected is repeated as often as its review allows.
+ * ENS-T6 The time limit of a task applies to each attempt, and does not run while a review is open.
+ * ENS-T7 The budget of a task covers all its attempts and the work that it delegates.
  */
 import { sleep, TuttiError } from '@tutti/core'
 

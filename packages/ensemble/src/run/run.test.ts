@@ -64,7 +64,7 @@ const DIAMOND = {
   d: { ms: 50, context: ['b', 'c'] },
 }
 
-describe('[E1] missing inputs', () => {
+describe('[ENS-E1] missing inputs', () => {
   it('are all named, and nothing runs', async () => {
     const model = scriptedModel(() => 'done')
     const tasks = [
@@ -94,7 +94,7 @@ describe('[E1] missing inputs', () => {
   })
 })
 
-describe('[E2] a task starts', () => {
+describe('[ENS-E2] a task starts', () => {
   it('as soon as all it waits for is completed', async () => {
     const { events, ended } = await runTimed(DIAMOND)
     expect(starts(events)).toEqual(['a 0', 'b 100', 'c 100', 'd 400'])
@@ -111,19 +111,19 @@ describe('[E2] a task starts', () => {
     expect(starts(events)).toEqual(['slow 0', 'a 0', 'b 10', 'c 20'])
   })
 
-  it('[W2] also when it was declared before what it waits for', async () => {
+  it('[ENS-W2] also when it was declared before what it waits for', async () => {
     const { events } = await runTimed({ b: { ms: 10, context: ['a'] }, a: { ms: 10 } })
     expect(starts(events)).toEqual(['a 0', 'b 10'])
   })
 })
 
-it('[W1] SEQUENTIAL runs one task at a time in the order of declaration', async () => {
+it('[ENS-W1] SEQUENTIAL runs one task at a time in the order of declaration', async () => {
   const graph = { a: { ms: 10 }, b: { ms: 20 }, c: { ms: 30, context: ['a'] } }
   const { events } = await runTimed(graph, { workflow: 'SEQUENTIAL' })
   expect(starts(events)).toEqual(['a 0', 'b 10', 'c 30'])
 })
 
-it('[W4] at most maxConcurrentTasks run at once; those that are ready start in order', async () => {
+it('[ENS-W4] at most maxConcurrentTasks run at once; those that are ready start in order', async () => {
   const graph = { a: { ms: 30 }, b: { ms: 10 }, c: { ms: 10 }, d: { ms: 10, context: ['c'] } }
   const two = await runTimed(graph, { maxConcurrentTasks: 2 })
   expect(starts(two.events)).toEqual(['a 0', 'b 0', 'c 10', 'd 20'])
@@ -131,7 +131,7 @@ it('[W4] at most maxConcurrentTasks run at once; those that are ready start in o
   expect(starts(one.events)).toEqual(['a 0', 'b 30', 'c 40', 'd 50'])
 })
 
-it('[W5] a task is given its context in the order of declaration, each output once', async () => {
+it('[ENS-W5] a task is given its context in the order of declaration, each output once', async () => {
   const clock = fakeClock()
   const last = timedModel(clock, 1)
   const tasks = [
@@ -160,7 +160,7 @@ it('[W5] a task is given its context in the order of declaration, each output on
   )
 })
 
-describe('[E3] FAIL_FAST', () => {
+describe('[ENS-E3] FAIL_FAST', () => {
   it('nothing starts after a failure; what runs is left to finish', async () => {
     const { events, ended } = await runTimed({
       bad: { ms: 100, fails: true },
@@ -192,7 +192,7 @@ describe('[E3] FAIL_FAST', () => {
   })
 })
 
-describe('[W6] CONTINUE_ON_ERROR', () => {
+describe('[ENS-W6] CONTINUE_ON_ERROR', () => {
   it('skips what waits for the failed task, through others too, and runs the rest', async () => {
     const { events, ended } = await runTimed(
       {
@@ -215,7 +215,7 @@ describe('[W6] CONTINUE_ON_ERROR', () => {
   })
 })
 
-it('[W7] a task that is skipped says which task is the reason', async () => {
+it('[ENS-W7] a task that is skipped says which task is the reason', async () => {
   const { events } = await runTimed(
     { bad: { ms: 1, fails: true }, b: { ms: 1, context: ['bad'] }, c: { ms: 1, context: ['b'] } },
     { errorStrategy: 'CONTINUE_ON_ERROR' },
@@ -228,7 +228,7 @@ it('[W7] a task that is skipped says which task is the reason', async () => {
   ])
 })
 
-describe('[E5] ensemble_completed and run_result come last, once', () => {
+describe('[ENS-E5] ensemble_completed and run_result come last, once', () => {
   const aborted = AbortSignal.abort()
 
   it.each([
@@ -253,7 +253,7 @@ describe('[E5] ensemble_completed and run_result come last, once', () => {
   })
 })
 
-it('[E7] every kind of event that a run emits fits the wire and is what its JSON says', async () => {
+it('[ENS-E7] every kind of event that a run emits fits the wire and is what its JSON says', async () => {
   const clock = fakeClock()
   const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
   const tasks = [
@@ -300,7 +300,7 @@ it('[E7] every kind of event that a run emits fits the wire and is what its JSON
   }).toThrow('to strictly equal')
 })
 
-describe('[E8] a listener that fails changes nothing', () => {
+describe('[ENS-E8] a listener that fails changes nothing', () => {
   const tasks = [
     task({ name: 'a', description: 'Do it' }),
     task({ name: 'b', description: 'Go on', context: ['a'] }),
@@ -342,7 +342,7 @@ describe('[E8] a listener that fails changes nothing', () => {
   })
 })
 
-describe('[E10] a result', () => {
+describe('[ENS-E10] a result', () => {
   it('has the completed tasks in the order of declaration, and the output of the last', async () => {
     const { events, ended } = await runTimed({
       a: { ms: 30 },
@@ -399,7 +399,7 @@ describe('[E10] a result', () => {
   })
 })
 
-it('[L9] what failed tasks have used counts too', async () => {
+it('[ENS-L9] what failed tasks have used counts too', async () => {
   const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
   const usage = { inputTokens: 10, outputTokens: 1 }
   const asking = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
@@ -412,7 +412,7 @@ it('[L9] what failed tasks have used counts too', async () => {
   expect(eventsOf(events, 'run_result')[0]?.metrics).toEqual(metrics)
 })
 
-describe('[E11] ensemble_started', () => {
+describe('[ENS-E11] ensemble_started', () => {
   it('is the first event, with the whole plan and its texts as they will run', async () => {
     const tasks = [
       task({ name: 'b', description: 'Write about {topic}', context: ['a'] }),
@@ -451,13 +451,13 @@ describe('[E11] ensemble_started', () => {
   })
 })
 
-it('[E12] a run has an id that nobody chose when none is given', async () => {
+it('[ENS-E12] a run has an id that nobody chose when none is given', async () => {
   const tasks = [task({ name: 'a', description: 'Do it' })]
   const { ended } = watchRun(ensemble({ name: 'team', tasks, model: scriptedModel(() => 'x') }))
   expect((await ended).runId).toMatch(/^run-[0-9a-f-]{36}$/)
 })
 
-it('[E9] the events alone say what each task is doing, at every moment', async () => {
+it('[ENS-E9] the events alone say what each task is doing, at every moment', async () => {
   const { events } = await runTimed(DIAMOND)
   const story = events.map((_, index) => [...phasesAfter(events.slice(0, index + 1)).values()])
   const steps = story

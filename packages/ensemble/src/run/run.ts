@@ -6,12 +6,12 @@
  * It leaves order to `next.ts`, one task to `run-task.ts`, what people ask of a run to `steering.ts`, and
  * durability to the journal. Everything that a reader can know of a run is in its events, in one order.
  *
- * E2 A task starts as soon as every task that it waits for is completed, and at most once per attempt.
- * E3 With FAIL_FAST nothing starts after a failure; running tasks finish.
- * E4 After the signal aborts, nothing starts; the run is CANCELLED when everything in flight has stopped.
- * E6 A resumed run never repeats ended tasks, answered model calls or ended tool calls.
- * E14 After a reviewer ends the run early, nothing starts; the run is COMPLETED with the completed tasks.
- * E15 After the budget of the run is used up, nothing starts; the run fails and names the limit.
+ * ENS-E2 A task starts as soon as every task that it waits for is completed, and at most once per attempt.
+ * ENS-E3 With FAIL_FAST nothing starts after a failure; running tasks finish.
+ * ENS-E4 After the signal aborts, nothing starts; the run is CANCELLED when everything in flight has stopped.
+ * ENS-E6 A resumed run never repeats ended tasks, answered model calls or ended tool calls.
+ * ENS-E14 After a reviewer ends the run early, nothing starts; the run is COMPLETED with the completed tasks.
+ * ENS-E15 After the budget of the run is used up, nothing starts; the run fails and names the limit.
  */
 import { isoNow, type TuttiError } from '@tutti/core'
 

@@ -46,7 +46,7 @@ describe('directive', () => {
     [{ ttlMs: Number.NaN }, 'ttlMs must be > 0, got NaN'],
     [{ to: 'Editor' }, 'no task or agent is named "Editor". Available: [work, Writer]'],
     [{ id: 'taken' }, 'the id "taken" is taken'],
-  ])('[S3] %j is refused: %s', (input, problem) => {
+  ])('[ENS-S3] %j is refused: %s', (input, problem) => {
     expect(() => made(input)).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
@@ -56,7 +56,7 @@ describe('directive', () => {
   })
 })
 
-describe('[D1] the directives that a call is told', () => {
+describe('[ENS-D1] the directives that a call is told', () => {
   it.each([
     [undefined, true],
     ['work', true],
@@ -87,13 +87,13 @@ describe('[D1] the directives that a call is told', () => {
   })
 })
 
-it('[D2] they come by priority, then in the order in which they were given', () => {
+it('[ENS-D2] they come by priority, then in the order in which they were given', () => {
   const priorities = ['LOW', 'HIGH', 'NORMAL', 'CRITICAL', 'HIGH'] as const
   const directives = of(...priorities.map((priority, index) => ({ priority, id: String(index) })))
   expect(reach(directives)).toEqual(['3', '1', '4', '2', '0'])
 })
 
-it('[D3] what one attempt was told, the next is told too, although it has expired', () => {
+it('[ENS-D3] what one attempt was told, the next is told too, although it has expired', () => {
   const directives = of({ ttlMs: 5 })
   reach(directives)
   expect(reach(directives, { ...TARGET, attempt: 2 }, NOW + 100)).toEqual(['d'])

@@ -1,11 +1,11 @@
 /**
  * Directives: guidance for the agents of a running run.
  *
- * D1 A directive reaches every matching task once per attempt until it expires: a running task at its next model
- *    call, a later one in its first prompt.
- * D2 Directives that reach the same call are ordered by priority, then by arrival.
- * D3 The directives that reached an attempt also reach the next attempt at the same task, even when they have
- *    expired.
+ * ENS-D1 A directive reaches every matching task once per attempt until it expires: a running task at its
+ *    next model call, a later one in its first prompt.
+ * ENS-D2 Directives that reach the same call are ordered by priority, then by arrival.
+ * ENS-D3 The directives that reached an attempt also reach the next attempt at the same task, even when they
+ *    have expired.
  */
 import { TuttiError } from '@tutti/core'
 import { DirectiveAction, suggest, type DirectiveInput, type Priority } from '@tutti/protocol'

@@ -3,8 +3,8 @@
  *
  *   model call ends ─▶ observe ─▶ rules that are met ─▶ switch, recorded like one that a person makes
  *
- * S8 A rule switches at most once per run, after the call with which its metric passes its limit.
- * S9 The calls that a rule counts are recorded in steps, so that a resumed run switches at the same call.
+ * ENS-S8 A rule switches at most once per run, after the call with which its metric passes its limit.
+ * ENS-S9 The calls that a rule counts are recorded in steps, so that a resumed run switches at the same call.
  */
 import { DEFAULT_OVER, type ModelRule } from '../definition/model-rule.ts'
 import { costUsd } from '../usage/usage.ts'

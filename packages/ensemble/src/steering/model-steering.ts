@@ -1,10 +1,11 @@
 /**
  * Switches the models of a run: checks a switch, makes it, and records it in events and one step.
  *
- * S2 A switch applies from the next model call on, for the run or for one task; the last one counts.
- * S5 A switch names the model that it replaces, also the first switch; it names none for a run whose tasks have
- *    their own models.
- * S7 A switch to a tier for which each task has its own model emits one event per task and records one step.
+ * ENS-S2 A switch applies from the next model call on, for the run or for one task; the last one counts.
+ * ENS-S5 A switch names the model that it replaces, also the first switch; it names none for a run whose
+ *    tasks have their own models.
+ * ENS-S7 A switch to a tier for which each task has its own model emits one event per task and records one
+ *    step.
  */
 import { isoNow, TuttiError, type Clock } from '@tutti/core'
 

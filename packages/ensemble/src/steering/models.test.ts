@@ -18,7 +18,7 @@ function model(name: string): ChatModel {
 const a: NamedModel = { label: 'a', model: model('a') }
 const b: NamedModel = { label: 'b', model: model('b') }
 
-describe('[S2] the model of a task', () => {
+describe('[ENS-S2] the model of a task', () => {
   it('is its own until somebody switches', () => {
     expect(new ModelSwitches(undefined).of('x')).toBeUndefined()
   })
@@ -44,7 +44,7 @@ describe('[S2] the model of a task', () => {
   })
 })
 
-describe('[S3] a name', () => {
+describe('[ENS-S3] a name', () => {
   it('is an alias of the catalog, or the model itself', () => {
     const known = model('known')
     const switches = new ModelSwitches(modelCatalog({ fast: known }))

@@ -3,9 +3,9 @@
  * the only code that knows what each kind of command does, to a run in flight and to an unowned one. Each command is
  * recorded as an event and a step, so that readers see it and a resumed run restores it.
  *
- * S1 A cancel stops work in flight through one tree of signals; in mode `boundary` running tasks finish, and
- *    no other starts.
- * S3 A command that is invalid, or arrives after the end of the run, is rejected and changes nothing.
+ * ENS-S1 A cancel stops work in flight through one tree of signals; in mode `boundary` running tasks finish,
+ *    and no other starts.
+ * ENS-S3 A command that is invalid, or arrives after the end of the run, is rejected and changes nothing.
  */
 import { isoNow, TuttiError } from '@tutti/core'
 

@@ -3,8 +3,8 @@
  *
  *   steps so far ─▶ the same interpreter as in a run ─▶ events and steps ─▶ the caller stores them
  *
- * S4 A command for an unowned run is checked by the same rules as one for an executing run, and is part of the
- *    run when it continues.
+ * ENS-S4 A command for an unowned run is checked by the same rules as one for an executing run, and is part
+ *    of the run when it continues.
  */
 import { schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core'
 

@@ -15,7 +15,7 @@ function limitOf(meter: Meter, kind: 'model' | 'tool' = 'model'): unknown {
   }
 }
 
-describe('[B1] a limit', () => {
+describe('[ENS-B1] a limit', () => {
   it.each([
     ['maxModelCalls', 'model', 'tool'],
     ['maxToolCalls', 'tool', 'model'],
@@ -51,7 +51,7 @@ describe('[B1] a limit', () => {
   })
 })
 
-describe('[B2] the meter of a task', () => {
+describe('[ENS-B2] the meter of a task', () => {
   it('counts for its run too, and is stopped by it', () => {
     const run = meterOf({ maxModelCalls: 2 })
     const [one, other] = [meterOf({}, () => 0, run), meterOf({ maxModelCalls: 1 }, () => 0, run)]
@@ -62,7 +62,7 @@ describe('[B2] the meter of a task', () => {
     expect(limitOf(one)).toBe('maxModelCalls')
   })
 
-  it('[E6] counts what an earlier process used for itself alone', () => {
+  it('[ENS-E6] counts what an earlier process used for itself alone', () => {
     const run = meterOf({ maxModelCalls: 1, maxTokens: 5 })
     const one = meterOf({ maxModelCalls: 1 }, () => 0, run)
     one.countEarlier('model')
@@ -72,7 +72,7 @@ describe('[B2] the meter of a task', () => {
   })
 })
 
-it('[B3] a call whose tokens nobody says counts 4 characters a token', () => {
+it('[ENS-B3] a call whose tokens nobody says counts 4 characters a token', () => {
   const meter = meterOf({ maxTokens: 3 })
   meter.countModelCall(undefined, undefined, () => 8)
   expect(limitOf(meter)).toBeUndefined()
@@ -80,7 +80,7 @@ it('[B3] a call whose tokens nobody says counts 4 characters a token', () => {
   expect(limitOf(meter)).toBe('maxTokens')
 })
 
-it('[W8] what is no limit is named', () => {
+it('[ENS-W8] what is no limit is named', () => {
   const budget: object = { maxTokens: 0, maxCostUsd: '1', maxWords: 3, maxToolCalls: 1 }
   expect(findBudgetProblems(budget)).toEqual([
     'budget.maxTokens must be a number > 0, got 0',
@@ -90,7 +90,7 @@ it('[W8] what is no limit is named', () => {
   expect(findBudgetProblems(undefined)).toEqual([])
 })
 
-it('[B6] counts what agents use, here and above, and knows what is left', () => {
+it('[ENS-B6] counts what agents use, here and above, and knows what is left', () => {
   const run = new Meter({
     label: 'run',
     budget: { maxTokens: 100, maxDurationMs: 50 },

@@ -1,11 +1,12 @@
 /**
  * Hard limits on what a run or a task may use, checked before each call.
  *
- * B1 Every limit is checked before each model call and each tool call; the first check after a limit is
+ * ENS-B1 Every limit is checked before each model call and each tool call; the first check after a limit is
  *    reached stops the work and names the limit.
- * B2 Calls are counted when they begin, so that concurrent calls share what is left.
- * B3 A call whose provider does not report tokens is counted by its length, with 4 characters per token.
- * B6 The usage that an agent tool reports counts for its task and its run at once, also in another process.
+ * ENS-B2 Calls are counted when they begin, so that concurrent calls share what is left.
+ * ENS-B3 A call whose provider does not report tokens is counted by its length, with 4 characters per token.
+ * ENS-B6 The usage that an agent tool reports counts for its task and its run at once, also in another
+ *    process.
  */
 import { TuttiError, type Remaining } from '@tutti/core'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { addTokens, NO_TOKENS, tokensOfCall, totalTokens } from './tokens.ts'
 
-describe('[L9] token counts', () => {
+describe('[ENS-L9] token counts', () => {
   it('add up, inputs and outputs apart', () => {
     expect(
       addTokens([

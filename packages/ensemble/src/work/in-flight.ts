@@ -11,11 +11,11 @@
  * thread to the worker. A tool that asks from inside its body rests while it asks, if its call is repeatable.
  * Otherwise its thread keeps working, as its body must not be interrupted.
  *
- * E17 A draining run begins no model call, tool, handler, guardrail, memory access or reflection; work in
+ * ENS-E17 A draining run begins no model call, tool, handler, guardrail, memory access or reflection; work in
  *    flight ends and is recorded.
- * E18 The caller is notified each time the run only waits for reviewers.
- * E22 The caller is also notified each time the run starts or stops waiting for people with all its threads,
- *    including threads of tools that ask from inside calls that must not be repeated.
+ * ENS-E18 The caller is notified each time the run only waits for reviewers.
+ * ENS-E22 The caller is also notified each time the run starts or stops waiting for people with all its
+ *    threads, including threads of tools that ask from inside calls that must not be repeated.
  */
 import { stoppedError } from './stopped-error.ts'
 

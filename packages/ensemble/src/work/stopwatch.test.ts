@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { fakeClock } from '../../test/testing.ts'
 import { Stopwatch } from './stopwatch.ts'
 
-it('[G5] stands still while anybody holds it', async () => {
+it('[ENS-G5] stands still while anybody holds it', async () => {
   const clock = fakeClock()
   const onHold = vi.fn<(held: boolean) => void>()
   const stopwatch = new Stopwatch(clock, 1_000, onHold)
@@ -21,7 +21,7 @@ it('[G5] stands still while anybody holds it', async () => {
   expect(onHold.mock.calls).toEqual([[true], [false]])
 })
 
-it('[T6] reaches a limit once, in working time, unless it is told to stop', async () => {
+it('[ENS-T6] reaches a limit once, in working time, unless it is told to stop', async () => {
   const clock = fakeClock()
   const stopwatch = new Stopwatch(clock, 40)
   const reached: string[] = []
