@@ -54,6 +54,11 @@ const STEPS: readonly Step[] = [
     command: ['node', '--conditions=@tutti/source', 'tooling/docs/check-docs.ts'],
   },
   {
+    name: 'language',
+    remedy: 'reword what it names; tooling/checks/language.ts has the words and the exceptions',
+    command: ['node', 'tooling/checks/language.ts'],
+  },
+  {
     name: 'api',
     remedy: 'if the types are meant to change, run "npm run check -- --write api"',
     command: ['node', 'tooling/checks/api.ts'],

@@ -1,0 +1,179 @@
+/**
+ * Checks the words of comments, messages, test titles and documents: `node tooling/checks/language.ts [path…]`.
+ * Prints every word of {@link WORDS} and every docstring that begins with a clause; exceptions are in {@link ALLOWED}.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+
+import ts from 'typescript-api'
+
+/** Words and phrases, with what to write instead. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:nobody|somebody|whoever|whatever|whichever|whom)\b/i, 'name the actor or the thing'],
+  [/\bwho (?:asks?|asked|came|comes|calls?|called|reads?|waits?|sends?)\b/i, 'caller, reader'],
+  [/\banew\b/i, 'again'],
+  [/\bbeside\b/i, 'next to, in addition to'],
+  [/\b(?:goes|go|went|going|gone) on\b/i, 'continues'],
+  [/\b(?:comes?|came|coming) to an end\b/i, 'ends'],
+  [/\b(?:comes?|came|coming) back\b/i, 'returns'],
+  [/\b(?:tells?|told|telling)\b(?! apart)/i, 'report, notify, emit, log, show'],
+  [/\bsa(?:ys?|id|ying) so\b/i, 'say what is reported, and how'],
+  [/\blet(?:s|ting)? go\b/i, 'release'],
+  [/\bg(?:ives?|ave|iven|iving) up\b/i, 'release, stop, fail'],
+  [/\bst(?:ands?|ood|anding) still\b/i, 'drain, stop'],
+  [/\bat rest\b/i, 'unowned, idle'],
+  [/\bmend(?:s|ed|ing)?\b/i, 'coerce, repair, fix'],
+  [/\b(?:wish(?:es|ed)?|patience|askers?)\b/i, 'command, timeout, caller'],
+  [/\bin one piece\b/i, 'atomically, in one transaction'],
+  [/\b(?:news|hears?|heard)\b/i, 'notification, notified'],
+  [/\b(?:an)?other sites?\b/i, 'cross-origin'],
+  [/\bany ?more\b/i, 'no longer'],
+  [/\bas far as\b/i, 'up to'],
+  [/(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more\b)/i, 'is not, cannot'],
+  [/\bnothing (?:is|are|was|were|comes|came|goes|went|happens|happened)\b/i, 'not, never'],
+  [/\bnone of which\b/i, 'not'],
+  [/\bbec(?:ame|omes?|oming) of\b/i, 'outcome'],
+  [/\ball the same\b/i, 'anyway, still'],
+  [/\b(?:is|are|was|were) (?:not )?there[.,;:)]/i, 'exists, is missing'],
+  [/\b(?:is|are|was|were|be|been) looked (?:at|for)\b/i, 'checked, polled'],
+  [
+    /\b(?:is|are|was|were|be|been) kept\b(?! (?:in memory|open|alive|free|short|small))/i,
+    'stored, retained',
+  ],
+  [/\b(?:is|are|was|were) to be\b/i, 'must, will'],
+  [/\bof (?:its|their|his|her|one's) own\b/i, 'its own …, separate'],
+  [/\bon (?:its|the|their) way\b/i, 'pending, in flight'],
+  [
+    /\b(?:in vain|thereby|whereby|hereby|lest|ought|shall|sign of life|signs of life)\b/i,
+    'plain words',
+  ],
+  [/\bthe other side\b/i, 'the peer, the server, the client'],
+  [/\b(?:gates?|desks?)\b/i, 'review'],
+  [/\bfigures\b/i, 'metrics, numbers, results'],
+  [/\bdoors?\b/i, 'entry point'],
+  [/\bthe seed\b|§/i, 'state the rule, or link a public specification'],
+  [
+    /\b(?:behaviour|colour|favour|honour|neighbour|analyse|centre|licence|catalogue|whilst|canceled|canceling|\w+(?:alis|anis|gnis|imis|aris|oris)(?:e|es|ed|ing|ation))s?\b/i,
+    'American spelling; "cancelled" and "cancelling" have two l',
+  ],
+]
+
+/** First words of a docstring that begins with a clause. */
+const CLAUSE =
+  /^(?:What|Who|Whom|Whose|How|Where|Why|Which|Whoever|Whatever|Whichever|When (?:it|the|a|an|this|that|its)) /
+
+/** Words that are right in their place: path prefix, word, reason. */
+const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[] = [
+  ['tooling/checks/language.ts', '', 'the list itself'],
+  ['tooling/fuzz/', 'the seed', 'the number that repeats a sequence'],
+  ['tooling/chaos/', 'the seed', 'the number that repeats a sequence'],
+]
+
+const paths = process.argv.slice(2)
+const files = execFileSync('git', ['ls-files', ...paths], { encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => /\.(?:tsx?|mjs|md)$/.test(path) && existsSync(path))
+  .filter((path) => !/CHANGELOG\.md$|\.api\.md$|^docs\/reference\//.test(path))
+const problems = files.flatMap(checkFile)
+for (const problem of problems) console.error(problem)
+console.log(`${files.length} files, ${problems.length} problems`)
+process.exitCode = problems.length === 0 ? 0 : 1
+
+function checkFile(path: string): readonly string[] {
+  const text = readFileSync(path, 'utf8')
+  const passages = path.endsWith('.md') ? readProse(text) : readPassages(path, text)
+  return passages.flatMap(({ line, text: passage, isDocstring }) => [
+    ...WORDS.flatMap(([pattern, instead]) => {
+      const found = pattern.exec(passage)
+      if (found === null || isAllowed(path, found[0])) return []
+      return [
+        `${path}:${line}: "${found[0].trim()}": ${instead} (${excerpt(passage, found.index)})`,
+      ]
+    }),
+    ...(isDocstring && CLAUSE.test(passage)
+      ? [`${path}:${line}: begin with a verb or a noun phrase (${excerpt(passage, 0)})`]
+      : []),
+  ])
+}
+
+function isAllowed(path: string, found: string): boolean {
+  return ALLOWED.some(
+    ([prefix, word]) => path.startsWith(prefix) && found.toLowerCase().includes(word),
+  )
+}
+
+function excerpt(passage: string, at: number): string {
+  const from = Math.max(0, at - 40)
+  return passage
+    .slice(from, at + 60)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+/** A comment, a text or a line of a document. */
+interface Passage {
+  readonly line: number
+  readonly text: string
+  readonly isDocstring: boolean
+}
+
+/** Lines of a Markdown page outside of code. */
+function readProse(page: string): readonly Passage[] {
+  let isCode = false
+  return page.split('\n').flatMap((source, index) => {
+    if (/^\s*```/.test(source)) {
+      isCode = !isCode
+      return []
+    }
+    const text = source.replaceAll(/`[^`]*`|\]\([^)]*\)/g, '')
+    return isCode ? [] : [{ line: index + 1, text, isDocstring: false }]
+  })
+}
+
+/** Comments of a file; texts of a source; titles of a test. */
+function readPassages(path: string, text: string): readonly Passage[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const isTest = /\.test(?:-d)?\.tsx?$|\/test\/|\/src\/testing\/|-cases\.ts$/.test(path)
+  const passages: Passage[] = []
+  const seen = new Set<number>()
+  const lineOf = (position: number): number =>
+    source.getLineAndCharacterOfPosition(position).line + 1
+  const addComment = ({ pos, end }: ts.CommentRange): void => {
+    if (seen.has(pos)) return
+    seen.add(pos)
+    const comment = text.slice(pos, end)
+    const plain = comment
+      .replaceAll(/^\/\*\*?|\*\/$|^\s*\*(?!\/)|^\/\//gm, ' ')
+      .replaceAll(/`[^`]*`|\{@link [^}]*\}/g, '')
+      .trim()
+    passages.push({ line: lineOf(pos), text: plain, isDocstring: comment.startsWith('/**') })
+  }
+  const visit = (node: ts.Node): void => {
+    for (const range of ts.getLeadingCommentRanges(text, node.pos) ?? []) addComment(range)
+    for (const range of ts.getTrailingCommentRanges(text, node.end) ?? []) addComment(range)
+    if (isText(node) && (!isTest || isTitle(node))) {
+      const written = node.getText(source)
+      // One word is a value, such as a name on the wire.
+      if (/\w\s+\w/.test(written)) {
+        passages.push({ line: lineOf(node.getStart(source)), text: written, isDocstring: false })
+      }
+    }
+    for (const child of node.getChildren(source)) visit(child)
+  }
+  visit(source)
+  return passages
+}
+
+function isText(node: ts.Node): boolean {
+  return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || ts.isJsxText(node)
+}
+
+/** Whether a text is the first argument of `it`, `describe` or one of their forms. */
+function isTitle(node: ts.Node): boolean {
+  const { parent } = node
+  return (
+    ts.isCallExpression(parent) &&
+    parent.arguments[0] === node &&
+    /^(?:it|describe|test)\b/.test(parent.expression.getText())
+  )
+}
