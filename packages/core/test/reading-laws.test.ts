@@ -1,13 +1,13 @@
 /**
  * Laws of reading that hold for every schema and every value, tried on many made by chance.
  *
- * L1 A value that fits its schema is read.
- * L2 What is read fits its schema.
- * L3 Reading what was read changes nothing.
- * L4 The value that came is not changed, and copied only where it is changed.
- * L5 A value that passes the closed check is not changed by the long way.
- * L6 Coercion does nothing to a value that fits.
- * L7 Nothing is refused without a problem that says why.
+ * CORE-L1 A value that fits its schema is read.
+ * CORE-L2 What is read fits its schema.
+ * CORE-L3 Reading what was read changes nothing.
+ * CORE-L4 The value that came is not changed, and copied only where it is changed.
+ * CORE-L5 A value that passes the closed check is not changed by the long way.
+ * CORE-L6 Coercion does nothing to a value that fits.
+ * CORE-L7 Nothing is refused without a problem that says why.
  */
 import { compiledCheck } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
@@ -27,25 +27,28 @@ const VALUES = 12
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 describe.each([1, 2, 3, 4])('with seed %d', (seed) => {
-  it.each([true, false])('[L1–L7] hold with coercion: %s', (coerce) => {
-    const random = randomSchemas(seed)
-    const counts = { read: 0, changed: 0, refused: 0, closed: 0 }
-    const broken: unknown[] = []
-    for (let made = 0; made < SCHEMAS; made++) {
-      const schema = random.schema()
-      const document = tryDocument(schema)
-      for (let count = 0; document !== undefined && count < VALUES; count++) {
-        const value = random.value(schema)
-        const finding = tryLaws({ schema, document, coerce }, value)
-        counts[finding.outcome] += 1
-        counts.closed += Number(finding.isClosed)
-        if (finding.broken.length > 0) broken.push({ ...finding, schema, value })
+  it.each([true, false])(
+    '[CORE-L1] [CORE-L2] [CORE-L3] [CORE-L4] [CORE-L5] [CORE-L6] [CORE-L7] hold with coercion: %s',
+    (coerce) => {
+      const random = randomSchemas(seed)
+      const counts = { read: 0, changed: 0, refused: 0, closed: 0 }
+      const broken: unknown[] = []
+      for (let made = 0; made < SCHEMAS; made++) {
+        const schema = random.schema()
+        const document = tryDocument(schema)
+        for (let count = 0; document !== undefined && count < VALUES; count++) {
+          const value = random.value(schema)
+          const finding = tryLaws({ schema, document, coerce }, value)
+          counts[finding.outcome] += 1
+          counts.closed += Number(finding.isClosed)
+          if (finding.broken.length > 0) broken.push({ ...finding, schema, value })
+        }
       }
-    }
-    expect(broken).toEqual([])
-    // Each way is gone often enough for the laws to mean something.
-    expect(Math.min(...Object.values(counts))).toBeGreaterThan(100)
-  })
+      expect(broken).toEqual([])
+      // Each way is gone often enough for the laws to mean something.
+      expect(Math.min(...Object.values(counts))).toBeGreaterThan(100)
+    },
+  )
 })
 
 /** A schema made by chance may have a default that does not fit. */
@@ -80,19 +83,19 @@ function tryLaws({ schema, document, coerce }: Subject, value: unknown): Finding
   const isClosed = closedCheck(document)?.(value) === true
   const rules = { coerce, fill: true, drop: true, nearest: false }
   const laws: Record<string, boolean> = {
-    L1: decoded.ok || !fits(value),
-    L4: JSON.stringify(value) === before,
-    L5: !isClosed || (fits(value) && mend(document, value, rules) === value),
-    L7: decoded.ok || (decoded.problems.length > 0 && !decoded.problems.some(isUnexplained)),
+    'CORE-L1': decoded.ok || !fits(value),
+    'CORE-L4': JSON.stringify(value) === before,
+    'CORE-L5': !isClosed || (fits(value) && mend(document, value, rules) === value),
+    'CORE-L7': decoded.ok || (decoded.problems.length > 0 && !decoded.problems.some(isUnexplained)),
   }
   if (decoded.ok) {
     const again = read(decoded.value)
     const plain = jsonRead(schema, document, { coerce: false })(value)
     Object.assign(laws, {
-      L2: fits(decoded.value),
-      L3: again.ok && same(again.value, decoded.value),
-      'L4, copies': decoded.value === value || !same(decoded.value, value),
-      L6: !fits(value) || (plain.ok && same(plain.value, decoded.value)),
+      'CORE-L2': fits(decoded.value),
+      'CORE-L3': again.ok && same(again.value, decoded.value),
+      'CORE-L4, copies': decoded.value === value || !same(decoded.value, value),
+      'CORE-L6': !fits(value) || (plain.ok && same(plain.value, decoded.value)),
     })
   }
   const broken = Object.keys(laws).filter((law) => laws[law] === false)

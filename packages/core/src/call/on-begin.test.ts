@@ -58,7 +58,7 @@ const deciding = (decide: (request: ApprovalRequest) => Promise<ApprovalAnswer>)
 
 const yes = deciding(() => Promise.resolve({ action: 'CONTINUE' }))
 
-describe('[R7] a call begins', () => {
+describe('[CORE-R7] a call begins', () => {
   it('once, before its body, with the call and its tool', async () => {
     const outcome = await runTool(tool(), call, { clock, onBegin: noting })
     expect(outcome).toMatchObject({ end: 'finished', result: { output: 'done' } })

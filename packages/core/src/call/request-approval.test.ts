@@ -130,7 +130,7 @@ describe('a tool that declares requireApproval', () => {
     expect(metrics.snapshot()).toEqual([])
   })
 
-  it('[A1] with no reviewer is misconfigured, never a silent yes', async () => {
+  it('[CORE-A1] with no reviewer is misconfigured, never a silent yes', async () => {
     const outcome = await runTool(order, call, { clock })
     expect(outcome).toMatchObject({
       end: 'misconfigured',
@@ -148,7 +148,7 @@ describe('a tool that declares requireApproval', () => {
         throw new Error('Line is dead')
       },
     ],
-  ])('[A1] a reviewer that %s is a failure', async (_, decide) => {
+  ])('[CORE-A1] a reviewer that %s is a failure', async (_, decide) => {
     const outcome = await runTool(order, call, { clock, reviewer: { decide } })
     expect(outcome).toMatchObject({
       end: 'threw',
@@ -158,7 +158,7 @@ describe('a tool that declares requireApproval', () => {
   })
 
   it.each([[undefined], [null], [{}], [{ action: 'YES' }], ['CONTINUE']])(
-    '[A1] the answer %j is no yes',
+    '[CORE-A1] the answer %j is no yes',
     async (answer) => {
       const outcome = await runTool(order, call, { clock, reviewer: answering(answer as never) })
       expect(outcome.result).toEqual(
@@ -256,7 +256,7 @@ describe('context.requestApproval', () => {
     expect(await running).toMatchObject({ end: 'exit_early' })
   })
 
-  it("[A2] the tool's time stands still while a person decides, and goes on after that", async () => {
+  it("[CORE-A2] the tool's time stands still while a person decides, and goes on after that", async () => {
     const answer = Promise.withResolvers<ApprovalAnswer>()
     const tool = asking(
       async (context) => {
@@ -276,7 +276,7 @@ describe('context.requestApproval', () => {
     await clock.advance(1_000)
   })
 
-  it('[A2] two questions at once: time goes on when both are answered', async () => {
+  it('[CORE-A2] two questions at once: time goes on when both are answered', async () => {
     const first = Promise.withResolvers<ApprovalAnswer>()
     const second = Promise.withResolvers<ApprovalAnswer>()
     const answers = [first.promise, second.promise]

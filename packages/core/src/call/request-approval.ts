@@ -1,8 +1,8 @@
 /**
  * Asking the reviewer for a call in flight.
  *
- * A1 Silence, a reviewer that fails and an answer that does not fit are never a yes.
- * A2 The time limits of the call and of all it is a part of stand still while a person decides.
+ * CORE-A1 Silence, a reviewer that fails and an answer that does not fit are never a yes.
+ * CORE-A2 The time limits of the call and of all it is a part of stand still while a person decides.
  */
 import Type, { type TSchema } from 'typebox'
 

@@ -41,7 +41,7 @@ afterEach(async () => {
 })
 
 describe('context.callTool', () => {
-  it('[N1] gives the step the surroundings of the whole call, and ids below its own', async () => {
+  it('[CORE-N1] gives the step the surroundings of the whole call, and ids below its own', async () => {
     const seen: ToolContext[] = []
     const inner = text('inner', (_, context) => {
       seen.push(context)
@@ -73,7 +73,7 @@ describe('context.callTool', () => {
     })
   })
 
-  it('[N2] comes back with the outcome, and tells of it as a step', async () => {
+  it('[CORE-N2] comes back with the outcome, and tells of it as a step', async () => {
     const add = defineTool({
       name: 'add',
       description: 'Adds',
@@ -128,7 +128,7 @@ describe('context.callTool', () => {
     ])
   })
 
-  it('[N1] a cancel of the whole reaches the step, and the whole ends when the step has', async () => {
+  it('[CORE-N1] a cancel of the whole reaches the step, and the whole ends when the step has', async () => {
     const controller = new AbortController()
     const inner = text('inner', async (_, { signal }) => {
       await sleep(clock, 60_000, signal)
@@ -161,7 +161,7 @@ describe('context.callTool', () => {
     expect(steps.map(({ outcome }) => outcome.end)).toEqual(['abandoned'])
   })
 
-  it('[N1] each step has its own time limit within that of the whole', async () => {
+  it('[CORE-N1] each step has its own time limit within that of the whole', async () => {
     const slow = text('slow', () => new Promise<string>(() => undefined), { timeoutMs: 100 })
     const outer = text(
       'outer',
@@ -220,7 +220,7 @@ describe('context.callTool', () => {
   it.each([
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],
-  ] as const)('[N3] %s of a step ends the whole', async (code, end) => {
+  ] as const)('[CORE-N3] %s of a step ends the whole', async (code, end) => {
     const error = new TuttiError(code, 'Up and out')
     const inner = text('inner', () => Promise.reject(error))
     expect(await run(calling(inner))).toMatchObject({ end, error })

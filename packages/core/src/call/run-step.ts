@@ -1,10 +1,10 @@
 /**
  * A tool that calls another as a part of its own call, as pipelines do.
  *
- * N1 The step has the signal, reviewer, metrics and logger of the call that it is a part of, a key and
+ * CORE-N1 The step has the signal, reviewer, metrics and logger of the call that it is a part of, a key and
  *    an id below its own, and its own time limit within that of the whole.
- * N2 Its outcome is told as a step, unless the whole call is over.
- * N3 Early exit and misconfiguration go up: they are thrown, and end the whole call too.
+ * CORE-N2 Its outcome is told as a step, unless the whole call is over.
+ * CORE-N3 Early exit and misconfiguration go up: they are thrown, and end the whole call too.
  */
 import { tell, type CallToRun, type RunningCall } from './running-call.ts'
 

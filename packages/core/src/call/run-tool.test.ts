@@ -118,7 +118,7 @@ describe('a call that finishes', () => {
   })
 })
 
-describe('[R1] a throw of the tool body becomes a failed result', () => {
+describe('[CORE-R1] a throw of the tool body becomes a failed result', () => {
   it.each<[string, Body, string]>([
     [
       'a throw',
@@ -177,7 +177,7 @@ describe('[R1] a throw of the tool body becomes a failed result', () => {
   })
 })
 
-describe('[R2] a call ends at its time limit', () => {
+describe('[CORE-R2] a call ends at its time limit', () => {
   it('the signal of the tool aborts with a TimeoutError, and the call fails', async () => {
     const reasons: unknown[] = []
     const running = start(
@@ -242,7 +242,7 @@ describe('[R2] a call ends at its time limit', () => {
   })
 })
 
-describe('[R3] an abort of the caller', () => {
+describe('[CORE-R3] an abort of the caller', () => {
   it('before the call: the body never runs', async () => {
     const body = vi.fn<Body>(() => 'ran')
     expect(await start(body, { signal: AbortSignal.abort() })).toEqual({
@@ -368,7 +368,7 @@ describe('[R3] an abort of the caller', () => {
   })
 })
 
-describe('[R4] arguments are parsed and checked before the body runs', () => {
+describe('[CORE-R4] arguments are parsed and checked before the body runs', () => {
   const add = vi.fn<(input: { a: number; b: number }) => string>(({ a, b }) => String(a + b))
   const tool = defineTool({
     name: 'add',

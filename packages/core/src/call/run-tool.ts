@@ -5,11 +5,11 @@
  *
  * The body in flight is `running-call.ts`; what it is given, `call-context.ts`.
  *
- * R4 Arguments are parsed and checked before the body runs.
- * R5 A call waits for its turn before its time begins, and the time of the calls that it is a step of
+ * CORE-R4 Arguments are parsed and checked before the body runs.
+ * CORE-R5 A call waits for its turn before its time begins, and the time of the calls that it is a step of
  *    stands still; a turn is given back when the call has its outcome, also when the tool goes on
  *    against its signal.
- * R6 Every call that was not cancelled counts once: as success, failure or error.
+ * CORE-R6 Every call that was not cancelled counts once: as success, failure or error.
  */
 import { systemClock } from '../clock.ts'
 import { errorMessage } from '../errors.ts'

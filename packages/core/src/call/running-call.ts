@@ -1,12 +1,12 @@
 /**
  * One tool body in flight, against its time limit and its caller's signal, whichever ends first.
  *
- * R1 A throw of the tool body becomes a failed result; it never reaches the caller. Early exit and
+ * CORE-R1 A throw of the tool body becomes a failed result; it never reaches the caller. Early exit and
  *    misconfiguration are told apart from it by the end of the outcome.
- * R2 A call ends at its time limit, also when the tool ignores its signal.
- * R3 When the caller's signal aborts, the tool's signal aborts at once; the outcome waits for the tool
+ * CORE-R2 A call ends at its time limit, also when the tool ignores its signal.
+ * CORE-R3 When the caller's signal aborts, the tool's signal aborts at once; the outcome waits for the tool
  *    to stop, at most `graceMs` or what the tool says it needs, and says when it was abandoned.
- * R7 A call begins once, just before its body does anything, and the body waits until whoever is told of
+ * CORE-R7 A call begins once, just before its body does anything, and the body waits until whoever is told of
  *    it has agreed; the time limit stands still meanwhile. A call that nobody needs any more does not
  *    begin, and one that was not let begin ends as if its body had thrown why.
  *

@@ -28,7 +28,7 @@ afterEach(() => {
   if (clock.pending > 0) throw new Error(`${clock.pending} timers were left`)
 })
 
-describe('[R5] turns', () => {
+describe('[CORE-R5] turns', () => {
   it('a tool runs as many calls at the same time as it says, over all batches', async () => {
     const { tool, most } = sleeper({ maxConcurrentCalls: 2 })
     const batches = Promise.all([
@@ -107,7 +107,7 @@ describe('[R5] turns', () => {
   })
 })
 
-describe('[R6] counts', () => {
+describe('[CORE-R6] counts', () => {
   it.each([
     ['a result', () => 'ok', { success: 1 }],
     ['a failed result', () => ToolResult.failure('No'), { failure: 1 }],
@@ -267,7 +267,7 @@ describe('what a body says of itself', () => {
   it.each([
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],
-  ] as const)('[R1] %s that it throws is told apart, and carried out', async (code, end) => {
+  ] as const)('[CORE-R1] %s that it throws is told apart, and carried out', async (code, end) => {
     const error = new TuttiError(code, 'Because')
     const metrics = createToolMetrics()
     const outcome = await runTool(

@@ -8,7 +8,7 @@ import type { TSchema } from 'typebox'
 const Circle = Type.Object({ kind: Type.Literal('circle'), radius: Type.Number() })
 const Square = Type.Object({ kind: Type.Literal('square'), side: Type.Number({ default: 1 }) })
 
-describe('[U1] a union whose members differ in a fixed field', () => {
+describe('[CORE-U1] a union whose members differ in a fixed field', () => {
   const unions: readonly [string, TSchema][] = [
     ['anyOf', { anyOf: [Circle, Square] }],
     ['oneOf', { oneOf: [Circle, Square] }],
@@ -81,7 +81,7 @@ describe('[U1] a union whose members differ in a fixed field', () => {
   })
 })
 
-describe('[U2] a union without such a field', () => {
+describe('[CORE-U2] a union without such a field', () => {
   const Text = Type.Object({ v: Type.String() })
   const Whole = Type.Object({ v: Type.Integer() })
 
@@ -129,7 +129,7 @@ describe('[U2] a union without such a field', () => {
   })
 })
 
-describe('[U3] of several members that fit', () => {
+describe('[CORE-U3] of several members that fit', () => {
   const A = Type.Object({ a: Type.Integer() })
   const AB = Type.Object({ a: Type.Integer(), b: Type.Optional(Type.Integer()) })
 
@@ -231,7 +231,7 @@ describe('[U3] of several members that fit', () => {
   })
 })
 
-describe('[U4] a value that fits no member', () => {
+describe('[CORE-U4] a value that fits no member', () => {
   const Move = Type.Object({ from: Type.String(), to: Type.String(), steps: Type.Integer() })
   const Say = Type.Object({ text: Type.String() })
 

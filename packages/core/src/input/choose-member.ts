@@ -1,12 +1,12 @@
 /**
  * Which member of a union the value at hand is read as.
  *
- * U1 A field with a fixed value of its own in each member (`type`, `kind`) decides, if there is one.
- * U2 Else a member that the value fits as it is; else one that it fits once unknown fields are dropped
+ * CORE-U1 A field with a fixed value of its own in each member (`type`, `kind`) decides, if there is one.
+ * CORE-U2 Else a member that the value fits as it is; else one that it fits once unknown fields are dropped
  *    and defaults filled in; else one that it fits once its slips are mended too.
- * U3 Of several that fit equally well, the one that keeps most fields, then fills in fewest, then
+ * CORE-U3 Of several that fit equally well, the one that keeps most fields, then fills in fewest, then
  *    stands first. Of an exclusive union (`oneOf`) it must be one clearly: else nothing is chosen.
- * U4 Where no member fits, none is chosen; or, to tell what is wrong with the value, the one that has
+ * CORE-U4 Where no member fits, none is chosen; or, to tell what is wrong with the value, the one that has
  *    most in common with it.
  */
 import {
@@ -43,7 +43,7 @@ export interface Attempt {
 export interface Trial {
   readonly document: SchemaDocument
   readonly coerce: boolean
-  /** Whether U4 applies. */
+  /** Whether CORE-U4 applies. */
   readonly nearest: boolean
   attempt(place: SchemaPlace, value: unknown, coerce: boolean): Attempt
 }
@@ -116,7 +116,7 @@ interface Chosen {
   readonly member: Schema | undefined
 }
 
-/** U1: the member that the value names; a choice of none when it names none of them. */
+/** CORE-U1: the member that the value names; a choice of none when it names none of them. */
 function memberByTag(
   members: readonly Schema[],
   value: object,
@@ -134,7 +134,7 @@ function memberByTag(
   return { member: found === undefined ? undefined : members[resolved.indexOf(found)] }
 }
 
-/** U3. A choice of none when two are equally good and only one may be. */
+/** CORE-U3. A choice of none when two are equally good and only one may be. */
 function best(
   members: readonly Schema[],
   { exclusive }: Union,
@@ -149,7 +149,7 @@ function best(
   return { member: exclusive && second?.dropped === first.dropped ? undefined : first.member }
 }
 
-/** U4: of the value's type, with most of its fields known and fewest missing. */
+/** CORE-U4: of the value's type, with most of its fields known and fewest missing. */
 function closest(
   members: readonly Schema[],
   value: object,

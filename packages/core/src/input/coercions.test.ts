@@ -13,7 +13,7 @@ describe('meaningsOf', () => {
     ['{"a":[1]}', { a: [1] }],
     [' [1,"2"]', [1, '2']],
     ['{"__proto__":1}', JSON.parse('{"__proto__":1}')],
-  ])('[C1] [C2] of %j is the value that it spells', (text, meaning) => {
+  ])('[CORE-C1] [CORE-C2] of %j is the value that it spells', (text, meaning) => {
     expect(meaningsOf(text, any)).toEqual([meaning])
   })
 
@@ -29,7 +29,7 @@ describe('meaningsOf', () => {
     '{a:1}',
     'undefined',
     'abc',
-  ])('[C3] of %j is nothing else', (text) => {
+  ])('[CORE-C3] of %j is nothing else', (text) => {
     expect(meaningsOf(text, any)).toEqual([])
   })
 

@@ -2,9 +2,9 @@
  * The values that a text may mean. Each is only a candidate: it takes the place of the text where it
  * fits and the text does not.
  *
- * C1 A number or a boolean as text is the number or the boolean; nothing is truncated or rounded.
- * C2 JSON text of an object or a list is that object or list.
- * C3 Nothing else: no number becomes text, and empty text becomes nothing.
+ * CORE-C1 A number or a boolean as text is the number or the boolean; nothing is truncated or rounded.
+ * CORE-C2 JSON text of an object or a list is that object or list.
+ * CORE-C3 Nothing else: no number becomes text, and empty text becomes nothing.
  */
 import { numberFromText } from './numeric-text.ts'
 

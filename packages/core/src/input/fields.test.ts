@@ -28,7 +28,7 @@ describe('fieldSchemas', () => {
       [{ properties: {}, additionalProperties: false }, { properties: { a: text } }],
       [text],
     ],
-  ])('[F1] knows %s', (_, nodes, schemas) => {
+  ])('[CORE-F1] knows %s', (_, nodes, schemas) => {
     expect(fieldSchemas(nodes, 'a')).toEqual(schemas)
   })
 
@@ -38,11 +38,11 @@ describe('fieldSchemas', () => {
     ['that no pattern has', [{ patternProperties: { b: text } }]],
     ['of an object that is closed', [{ additionalProperties: false }]],
     ['of an object whose rest is closed', [{ properties: {}, unevaluatedProperties: false }]],
-  ])('[F1] does not know one %s', (_, nodes) => {
+  ])('[CORE-F1] does not know one %s', (_, nodes) => {
     expect(fieldSchemas(nodes, 'a')).toBeUndefined()
   })
 
-  it('[F2] knows every field where nothing is said of fields', () => {
+  it('[CORE-F2] knows every field where nothing is said of fields', () => {
     expect(fieldSchemas([{ type: 'object' }], 'a')).toEqual([])
     expect(fieldSchemas([], 'a')).toEqual([])
   })

@@ -1,9 +1,9 @@
 /**
  * What the schemas at one place say of the fields and items there.
  *
- * F1 A field is known when any of the schemas speaks of it: in `properties`, by a pattern, in
+ * CORE-F1 A field is known when any of the schemas speaks of it: in `properties`, by a pattern, in
  *    `required`, or by `additionalProperties` that is `true` or a schema.
- * F2 Where no schema speaks of fields at all (`{"type": "object"}`), every field is known.
+ * CORE-F2 Where no schema speaks of fields at all (`{"type": "object"}`), every field is known.
  */
 import { ownValue, type Schema, type SchemaNode } from '@tutti/protocol'
 

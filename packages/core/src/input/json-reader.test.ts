@@ -7,7 +7,7 @@ import { inputReader } from './input-reader.ts'
 
 import type { TSchema } from 'typebox'
 
-describe('[R1] what is returned', () => {
+describe('[CORE-J1] what is returned', () => {
   it('fits the schema as the author wrote it, closed objects and all', () => {
     const schema = Type.Object(
       { a: Type.Integer() },
@@ -28,7 +28,7 @@ describe('[R1] what is returned', () => {
   })
 })
 
-describe('[R2] a value that fits', () => {
+describe('[CORE-J2] a value that fits', () => {
   it.each<[string, TSchema, unknown]>([
     [
       'only with its unknown fields',
@@ -50,7 +50,7 @@ describe('[R2] a value that fits', () => {
   })
 })
 
-describe('[R3] a value with nothing to change', () => {
+describe('[CORE-J3] a value with nothing to change', () => {
   it.each<[string, TSchema, unknown]>([
     [
       'of plain fields',
@@ -69,7 +69,7 @@ describe('[R3] a value with nothing to change', () => {
   })
 })
 
-describe('[R4] reading never throws', () => {
+describe('[CORE-J4] reading never throws', () => {
   const reader = inputReader(Type.Object({ a: Type.Integer(), b: Type.Unknown() }), {
     toolName: 'x',
   })

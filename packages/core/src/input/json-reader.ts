@@ -4,11 +4,11 @@
  *   value ─fits closed?─▶ as it is
  *     └──▶ mended ─fits?─▶ mended, else what is wrong with it
  *
- * R1 What is returned fits the author's schema, exactly as it is written.
- * R2 A value that fits the schema is never refused: if it no longer fits once unknown fields are
+ * CORE-J1 What is returned fits the author's schema, exactly as it is written.
+ * CORE-J2 A value that fits the schema is never refused: if it no longer fits once unknown fields are
  *    dropped (`minProperties`), it is returned with them.
- * R3 A value with nothing to change is returned itself, after one compiled check.
- * R4 Never throws, whatever the value.
+ * CORE-J3 A value with nothing to change is returned itself, after one compiled check.
+ * CORE-J4 Never throws, whatever the value.
  */
 import { compiledCheck, type Check, type Decoded } from '@tutti/protocol'
 

@@ -16,7 +16,7 @@ const condition: TSchema = JSON.parse(`{
   "else": { "properties": { "second": { "type": "integer", "default": 2 } } }
 }`)
 
-describe('[M6] an unknown field', () => {
+describe('[CORE-M6] an unknown field', () => {
   it.each<[string, TSchema, unknown, unknown]>([
     ['of the input', Point, { x: 1, z: 0, y: 2 }, { x: 1, y: 2 }],
     ['of an object without fields', Type.Object({}), { z: 0 }, {}],
@@ -135,7 +135,7 @@ describe('[M6] an unknown field', () => {
   )
 })
 
-describe('[M2] a default', () => {
+describe('[CORE-M2] a default', () => {
   const schema = Type.Object({
     n: Type.Optional(Type.Integer({ default: 1 })),
     list: Type.Array(Type.String(), { default: ['a'] }),
@@ -235,7 +235,7 @@ describe('[M2] a default', () => {
   })
 })
 
-describe('[M3] null', () => {
+describe('[CORE-M3] null', () => {
   const schema = Type.Object({
     a: Type.Optional(Type.String()),
     b: Type.Optional(Type.Union([Type.String(), Type.Null()])),

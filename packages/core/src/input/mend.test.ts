@@ -14,7 +14,7 @@ const Node = Type.Cyclic(
   'Node',
 )
 
-describe('[M4] a slip of form', () => {
+describe('[CORE-M4] a slip of form', () => {
   it.each<[string, TSchema, unknown, unknown]>([
     ['a number as text', Type.Number({ minimum: 1 }), ' 1.5 ', 1.5],
     ['a whole number as text', Type.Integer(), '5', 5],
@@ -130,7 +130,7 @@ describe('[M4] a slip of form', () => {
   })
 })
 
-describe('[M5] a list of lists', () => {
+describe('[CORE-M5] a list of lists', () => {
   const Rows = Type.Array(Numbers)
 
   it('is not made of a list, nor a list in it of one value', () => {
@@ -150,7 +150,7 @@ describe('[M5] a list of lists', () => {
   })
 })
 
-describe('[M1] the value that came', () => {
+describe('[CORE-M1] the value that came', () => {
   const schema = Type.Object({
     same: Type.Object({ a: Type.Integer() }),
     items: Type.Array(Type.Object({ n: Type.Integer() })),
@@ -167,7 +167,7 @@ describe('[M1] the value that came', () => {
   })
 })
 
-describe('[M7] work', () => {
+describe('[CORE-M7] work', () => {
   it('ends for a value that contains itself', () => {
     const cyclic: Record<string, unknown> = { n: '1' }
     cyclic['next'] = cyclic

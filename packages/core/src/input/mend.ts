@@ -8,15 +8,15 @@
  * (`mend-object.ts`), what is known of fields (`fields.ts`), members of unions (`choose-member.ts`),
  * texts (`coercions.ts`).
  *
- * M1 The value that came is never changed: what needs a change is copied, all else stays the object
+ * CORE-M1 The value that came is never changed: what needs a change is copied, all else stays the object
  *    that it was.
- * M2 A field that is absent, or null where null does not fit, gets a fresh copy of its default.
- * M3 Null for a field that may be absent, where null does not fit, is an absent field.
- * M4 A value that fits is left alone; another one is mended only if what comes out fits.
- * M5 One value where a list is wanted is a list of one, but not in a list of lists: `[1, 2]` there
+ * CORE-M2 A field that is absent, or null where null does not fit, gets a fresh copy of its default.
+ * CORE-M3 Null for a field that may be absent, where null does not fit, is an absent field.
+ * CORE-M4 A value that fits is left alone; another one is mended only if what comes out fits.
+ * CORE-M5 One value where a list is wanted is a list of one, but not in a list of lists: `[1, 2]` there
  *    could be one row or two.
- * M6 Unknown fields are dropped, at any depth, once all that may speak of them is known.
- * M7 Work is bounded: each part of the value is read once by each part of the schema, `MAX_DEPTH`
+ * CORE-M6 Unknown fields are dropped, at any depth, once all that may speak of them is known.
+ * CORE-M7 Work is bounded: each part of the value is read once by each part of the schema, `MAX_DEPTH`
  *    levels deep, so cyclic and very deep values end too.
  */
 import { isJsonObject, MAX_DEPTH } from '@tutti/protocol'
@@ -79,7 +79,7 @@ function mendValue(place: SchemaPlace, value: unknown, at: At): unknown {
   return rules.coerce ? coerced(place, value, at) : value
 }
 
-/** M4, M5: what the value means, if it does not fit and its meaning does. */
+/** CORE-M4, CORE-M5: what the value means, if it does not fit and its meaning does. */
 function coerced(place: SchemaPlace, value: unknown, at: At): unknown {
   const { document } = at.walk
   const wants = (type: string): boolean => asksFor(type, place, document)
@@ -93,7 +93,7 @@ function coerced(place: SchemaPlace, value: unknown, at: At): unknown {
   return value
 }
 
-/** M7: each object is read once by each place; inside itself it is left as it is. */
+/** CORE-M7: each object is read once by each place; inside itself it is left as it is. */
 function mendContainer(place: SchemaPlace, value: object, at: At): unknown {
   const { known, tally } = at.walk
   const byPlace = known.get(value) ?? new Map<SchemaPlace, Attempt>()
