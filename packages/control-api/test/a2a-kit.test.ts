@@ -388,7 +388,7 @@ describe('JSON-RPC', () => {
     ['{"jsonrpc": "2.0", "method": "SendMessage", "params": {"unclosed_object": true'],
     [''],
     ['{"jsonrpc": "2.0", "method": "x", "a": "\ud800"'],
-  ])('a body that is no JSON is -32700: %j', async (body) => {
+  ])('[GW-J1] a body that is no JSON is -32700: %j', async (body) => {
     const response = await raw(body)
     expect([response.status, await response.json()]).toMatchObject([
       200,
@@ -419,7 +419,7 @@ describe('JSON-RPC', () => {
     [{ jsonrpc: '2.0', method: 'constructor', id: 1 }, -32601, 1],
     [{ jsonrpc: '2.0', method: 'SendMessage', id: '4', params: { '': 'x' } }, -32602, '4'],
     [{ jsonrpc: '2.0', method: 'GetTask', id: null }, -32602, null],
-  ])('%j is %i, with the id %j', async (body, code, id) => {
+  ])('[GW-J2] %j is %i, with the id %j', async (body, code, id) => {
     const response = await raw(body, { 'content-type': 'application/json' })
     expect([response.status, await response.json()]).toEqual([
       200,
@@ -492,7 +492,7 @@ describe('JSON-RPC', () => {
     }
   })
 
-  it('J4: a request without an id does nothing', async () => {
+  it('[GW-J4] a request without an id does nothing', async () => {
     const before = (await api.call('ListTasks', {})).result.totalSize
     const body = { jsonrpc: '2.0', method: 'SendMessage', params: { message: said('a') } }
     const { error } = await (await raw(body)).json()
@@ -507,7 +507,7 @@ describe('JSON-RPC', () => {
     ['message/ssend', {}, -32601],
     ['tasks/get', { id: 'none' }, -32600],
   ])(
-    'J4: a request without an id to %s with %j gets the code of its first other problem: %i',
+    '[GW-J4] a request without an id to %s with %j gets the code of its first other problem: %i',
     async (method, params, code) => {
       const { error } = await (await raw({ jsonrpc: '2.0', method, params })).json()
       expect(error.code).toBe(code)
@@ -518,15 +518,18 @@ describe('JSON-RPC', () => {
     ['message/stream', { message: { messageId: 'm', role: 'user' } }, -32602],
     ['message/stream', { message: { ...said('a'), taskId: 'none' } }, -32001],
     ['tasks/resubscribe', { id: 'none' }, -32001],
-  ])('J5: %s of 0.3 sends its error %j as a stream, with code %i', async (method, params, code) => {
-    const response = await raw({ jsonrpc: '2.0', id: 7, method, params })
-    expect(response.headers.get('content-type')).toContain('text/event-stream')
-    const [data = '', ...rest] = (await response.text()).split('\n\n')
-    expect(JSON.parse(data.replace(/^data: /, ''))).toMatchObject({ id: 7, error: { code } })
-    expect(rest).toEqual([''])
-  })
+  ])(
+    '[GW-J5] %s of 0.3 sends its error %j as a stream, with code %i',
+    async (method, params, code) => {
+      const response = await raw({ jsonrpc: '2.0', id: 7, method, params })
+      expect(response.headers.get('content-type')).toContain('text/event-stream')
+      const [data = '', ...rest] = (await response.text()).split('\n\n')
+      expect(JSON.parse(data.replace(/^data: /, ''))).toMatchObject({ id: 7, error: { code } })
+      expect(rest).toEqual([''])
+    },
+  )
 
-  it('J5: a streaming method of 1.0 sends its error as JSON', async () => {
+  it('[GW-J5] a streaming method of 1.0 sends its error as JSON', async () => {
     const response = await raw({ jsonrpc: '2.0', id: 7, method: 'SubscribeToTask', params: {} })
     expect(response.headers.get('content-type')).toContain('application/json')
     expect(await response.json()).toMatchObject({ id: 7, error: { code: -32602 } })

@@ -42,7 +42,7 @@ describe('REST', () => {
     expect(body.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('takes plain JSON, and requests that name no version', async () => {
+  it('[GW-H3] takes plain JSON, and requests that name no version', async () => {
     const headers = { 'content-type': 'application/json' }
     expect((await post('/message:send', { message: said('Ode') }, headers)).status).toBe(200)
   })
@@ -56,7 +56,7 @@ describe('REST', () => {
     expect(items.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('gives a task, with parameters in the query', async () => {
+  it('[GW-H1] gives a task, with parameters in the query', async () => {
     const { id } = await sent('Ode')
     const task = await (await get(`/tasks/${id}`)).json()
     expect(misfits(TaskShape, task)).toEqual([])
@@ -138,7 +138,7 @@ describe('REST', () => {
     ['GET', '/message:send', 404, 'NOT_FOUND', 'METHOD_NOT_FOUND'],
     ['POST', '/tasks/a:b:cancel', 404, 'NOT_FOUND', 'METHOD_NOT_FOUND'],
     ['POST', '/tasks/none', 404, 'NOT_FOUND', 'METHOD_NOT_FOUND'],
-  ])('%s %s is %i %s for %s', async (method, path, code, status, reason) => {
+  ])('[GW-H2] %s %s is %i %s for %s', async (method, path, code, status, reason) => {
     const response = await fetch(`${api.rpc}/v1${path}`, { method })
     expect(response.headers.get('content-type')).toContain('application/json')
     expect([response.status, await response.json()]).toMatchObject([

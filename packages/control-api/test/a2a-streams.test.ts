@@ -44,7 +44,7 @@ describe('a stream', () => {
     expect(result.artifacts[0].parts[0].text).toBe(assembled(items)['sing'])
   })
 
-  it('ends when it is asked; the rest comes to who answers, and to who subscribes', async () => {
+  it('[GW-U5] ends when it is asked; the rest comes to who answers, and to who subscribes', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const items = await streamed(api, 'Amen')
     expect(states(items).at(-1)).toBe('TASK_STATE_INPUT_REQUIRED')
@@ -183,7 +183,7 @@ describe('a stream of 0.3', () => {
     expect(rest.at(-1)).toMatchObject({ final: true, status: { state: 'canceled' } })
   })
 
-  it('is answered in its own objects by every method', async () => {
+  it('[GW-J3] is answered in its own objects by every method', async () => {
     await using api = await a2aAgent()
     const message = { kind: 'message', messageId: 'm', role: 'user' }
     const data = [{ kind: 'data', data: { song: 'Ode' } }]

@@ -336,7 +336,7 @@ describe('a task that works', () => {
 })
 
 describe('tasks', () => {
-  it('are runs of all wires: one over REST is a task in a context of its own', async () => {
+  it('[GW-L3] are runs of all wires: one over REST is a task in a context of its own', async () => {
     await using api = await a2aAgent()
     const response = await api.post('/api/runs?wait=60', { inputs: { song: 'Ode' } })
     const { runId } = (await response.json()) as { runId: string }
@@ -354,7 +354,7 @@ describe('tasks', () => {
     expect(both.result.tasks.map(({ id }: Untyped) => id)).toEqual([follower, runId])
   })
 
-  it('are listed page by page, each once, with what waits for an answer among them', async () => {
+  it('[GW-L2] are listed page by page, each once, with what waits for an answer among them', async () => {
     await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = (await api.send('Amen', { metadata: { ensemble: 'choir' } })).id
     const ids = [asking]
@@ -383,7 +383,7 @@ describe('tasks', () => {
     expect(after.result.tasks.map(({ id }: Untyped) => id)).not.toContain(asking)
   })
 
-  it('are listed as their status changed, and not as they began; a page that has all is the last', async () => {
+  it('[GW-L1] are listed as their status changed, and not as they began; a page that has all is the last', async () => {
     await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = await api.send('Amen', { metadata: { ensemble: 'choir' } })
     const done = await api.send('Ode')

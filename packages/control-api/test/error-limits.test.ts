@@ -61,7 +61,7 @@ async function timed<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('an error', () => {
-  it.each(Object.keys(BOMBS))('over HTTP is at most 16 KiB for %s', async (name) => {
+  it.each(Object.keys(BOMBS))('[GW-B2] over HTTP is at most 16 KiB for %s', async (name) => {
     await using api = await openServer()
     const response = await timed(() => api.post('/api/runs', BOMBS[name]))
     const text = await response.text()
@@ -83,7 +83,7 @@ describe('an error', () => {
     expect(Buffer.byteLength(JSON.stringify(ack))).toBeLessThanOrEqual(MAX_BYTES)
   })
 
-  it('counts the problems that it does not list', async () => {
+  it('[GW-B1] counts the problems that it does not list', async () => {
     await using api = await openServer()
     const response = await api.post('/api/runs', { tasks: many(1_000, () => ({ name: 1 })) })
     const { problems, message } = (await response.json()) as {

@@ -51,7 +51,7 @@ describe.each(MODES)('keys over MCP, of a client of mode %s', (mode) => {
     await expect(connected(api, { mode, key: name })).rejects.toThrow(/key|scope|HTTP 40[13]/)
   })
 
-  it('let a caller list whatever there is, and call what its scopes allow', async () => {
+  it('[GW-M1] let a caller list whatever there is, and call what its scopes allow', async () => {
     await using api = await guarded()
     const may = async (name: string) => {
       await using peer = await connected(api, { mode, key: `${name}-key` })
@@ -81,7 +81,7 @@ describe.each(MODES)('keys over MCP, of a client of mode %s', (mode) => {
     )
   })
 
-  it('[M3] are named in the audit trail, with what was done and what was refused', async () => {
+  it('[GW-M3] are named in the audit trail, with what was done and what was refused', async () => {
     await using api = await guarded()
     await using peer = await connected(api, { mode, key: 'caller-key' })
     await peer.call('hum')
@@ -238,7 +238,7 @@ describe('a round of a call', () => {
     })
   })
 
-  it('[M3] is in the audit trail as a decision, and not as another submission', async () => {
+  it('[GW-M3] is in the audit trail as a decision, and not as another submission', async () => {
     await using api = await guarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }

@@ -70,7 +70,7 @@ describe.each(MODES)(
       expect(forms).toHaveLength(2)
     })
 
-    it('[G2] is asked again with the reason when the answer cannot be taken', async () => {
+    it('[GW-Q2] is asked again with the reason when the answer cannot be taken', async () => {
       const { forms, fill } = person(
         accept('EDIT', 'not JSON'),
         accept('EDIT', '{"hertz":"high"}'),
@@ -86,7 +86,7 @@ describe.each(MODES)(
       ])
     })
 
-    it('[G3] waits for somebody else when the person declines, and is not asked again', async () => {
+    it('[GW-Q3] waits for somebody else when the person declines, and is not asked again', async () => {
       const { forms, fill, asked } = person({ action: 'decline' })
       await using api = await openServer({ ensembles: [reviewedTask()] })
       await using peer = await connected(api, { mode, fill })
@@ -107,7 +107,7 @@ describe.each(MODES)(
       expect(textOf(await call)).toBe('La la')
     })
 
-    it('[G1] is decided by whoever is first', async () => {
+    it('[GW-Q1] is decided by whoever is first', async () => {
       const late = Promise.withResolvers<ElicitResult>()
       const { fill, asked } = person(late.promise)
       await using api = await openServer({ ensembles: [reviewedTask()] })
@@ -147,7 +147,7 @@ function undecided() {
 }
 
 describe('a review that an older client was asked of', () => {
-  it('[G1] takes its question back when somebody else decides, while the run goes on', async () => {
+  it('[GW-Q1] takes its question back when somebody else decides, while the run goes on', async () => {
     const { fill, shown, gone } = undecided()
     const { both, finish } = duet()
     await using api = await openServer({ ensembles: [both] })
@@ -163,7 +163,7 @@ describe('a review that an older client was asked of', () => {
     expect(textOf(await call)).toBe('Held')
   })
 
-  it('[G1] takes its question back when the call is given up', async () => {
+  it('[GW-Q1] takes its question back when the call is given up', async () => {
     const { fill, shown, gone } = undecided()
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using peer = await connected(api, {

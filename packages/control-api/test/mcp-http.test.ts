@@ -20,7 +20,7 @@ function ping(id: number) {
 }
 
 describe('POST /mcp', () => {
-  it('answers a call of 2026-07-28 with a stream, and anything else with JSON', async () => {
+  it('[GW-E3] answers a call of 2026-07-28 with a stream, and anything else with JSON', async () => {
     await using api = await hall()
     const call = await postMcp(api.url, modernCall('shout', { input: 'a' }))
     expect(call.headers.get('content-type')).toContain('text/event-stream')
@@ -48,7 +48,7 @@ describe('POST /mcp', () => {
   it.each([
     ['no JSON', '{"jsonrpc":', /must be JSON/],
     ['JSON that is too deep', `${'['.repeat(200)}${']'.repeat(200)}`, /at most 128 deep/],
-  ])('[E1] refuses %s as JSON-RPC does', async (_title, body, message) => {
+  ])('[GW-E1] refuses %s as JSON-RPC does', async (_title, body, message) => {
     await using api = await hall()
     const answer = await postMcp(api.url, body)
     expect(answer).toMatchObject({
@@ -71,7 +71,7 @@ describe('POST /mcp', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('[E1] refuses text that is no UTF-8, and changes nothing of it', async () => {
+  it('[GW-E1] refuses text that is no UTF-8, and changes nothing of it', async () => {
     await using api = await hall()
     const text = JSON.stringify(modernCall('shout', { input: '?' }))
     const bytes = Buffer.from(text).map((byte) => (byte === 0x3f ? 0xff : byte))
@@ -83,7 +83,7 @@ describe('POST /mcp', () => {
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: -32_700 } }])
   })
 
-  it('[E1] refuses a body that is too long, or no JSON by its own words', async () => {
+  it('[GW-E1] refuses a body that is too long, or no JSON by its own words', async () => {
     await using api = await hall({ maxBodyBytes: 1_000 })
     const long = modernCall('shout', { input: 'x'.repeat(1_000) })
     expect(await postMcp(api.url, long)).toMatchObject({
@@ -116,7 +116,7 @@ describe('POST /mcp', () => {
     [{ 'mcp-param-region': 'us' }, 400],
     [{}, 400],
   ])(
-    '[M4] compares %j with the argument that the schema wants in that header: %i',
+    '[GW-M4] compares %j with the argument that the schema wants in that header: %i',
     async (headers, status) => {
       const properties = { region: { type: 'string', 'x-mcp-header': 'Region' } }
       const forecast = defineTool({
@@ -139,7 +139,7 @@ describe('POST /mcp', () => {
 })
 
 describe('a text that answers repeat', () => {
-  it('is refused beyond 255 characters, alone and in a batch, without being repeated', async () => {
+  it('[GW-E4] is refused beyond 255 characters, alone and in a batch, without being repeated', async () => {
     await using api = await hall()
     const long = 'x'.repeat(256)
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
@@ -167,7 +167,7 @@ describe('a text that answers repeat', () => {
     expect(body.error?.message).toMatch(/\w/)
   })
 
-  it('is named when a parameter is missing', async () => {
+  it('[GW-M5] is named when a parameter is missing', async () => {
     await using api = await hall()
     const { _meta } = modernCall('band', {}).params
     for (const [method, field] of [
@@ -242,7 +242,7 @@ describe('a session of an older client', () => {
     })
   })
 
-  it('[S1] is not there for another caller', async () => {
+  it('[GW-S1] is not there for another caller', async () => {
     const scopes = ['runs:read'] as const
     const keys = ['one', 'two'].map((name) => apiKey(`${name}-key`, { name, scopes }))
     await using api = await hall({ apiKeys: keys })
@@ -258,7 +258,7 @@ describe('a session of an older client', () => {
     expect((await postMcp(api.url, ping(1), { headers })).status).toBe(404)
   })
 
-  it('[E2] takes a batch, whose messages count each', async () => {
+  it('[GW-E2] takes a batch, whose messages count each', async () => {
     const key = apiKey('one-key', {
       name: 'one',
       scopes: ['runs:read'],

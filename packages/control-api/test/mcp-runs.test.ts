@@ -91,7 +91,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     })
   })
 
-  it('is called as one run, whose result is the result of the call', async () => {
+  it('[GW-F1] is called as one run, whose result is the result of the call', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connected(api, { mode })
     // So that the client checks the result by the schema.
@@ -113,7 +113,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     expect(result.isError).toBeUndefined()
   })
 
-  it('says how far it is, in numbers that grow', async () => {
+  it('[GW-F3] says how far it is, in numbers that grow', async () => {
     await using api = await openServer()
     await using peer = await connected(api, { mode })
     api.play()
@@ -191,7 +191,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     expect(textOf(result)).toMatch(/The run failed \(run-.*The hall is closed[^]*Rehearsed/)
   })
 
-  it('[F2] is cancelled when its client gives up, and its tool is told', async () => {
+  it('[GW-F2] is cancelled when its client gives up, and its tool is told', async () => {
     const { solo, started, aborted } = waiting()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode })
@@ -237,7 +237,7 @@ async function endOfOnlyRun(runs: Awaited<ReturnType<typeof openServer>>['runs']
 }
 
 describe('an ensemble over MCP, on a server that stops', () => {
-  it('[F2] is cancelled when an older client says so', async () => {
+  it('[GW-F2] is cancelled when an older client says so', async () => {
     const { solo, started, aborted } = waiting()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode: 'legacy' })

@@ -158,7 +158,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     })
   })
 
-  it('answers a name that is not there with the names that are, as an error of the protocol', async () => {
+  it('[GW-M2] answers a name that is not there with the names that are, as an error of the protocol', async () => {
     await using api = await orchestra()
     await using peer = await connected(api, { mode })
     await expect(peer.call('tunes')).rejects.toMatchObject({

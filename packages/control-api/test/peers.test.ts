@@ -67,7 +67,7 @@ function runsOf(api: TestServer) {
 }
 
 describe('task_request', () => {
-  it('[T1] is accepted at once, tells how it goes, and ends with the last output', async () => {
+  it('[GW-T1] is accepted at once, tells how it goes, and ends with the last output', async () => {
     await using api = await openServer()
     await using socket = await connected(api)
     socket.send(request())
@@ -102,7 +102,7 @@ describe('task_request', () => {
       expect(decodeServerMessage(message)).toMatchObject({ ok: true })
   })
 
-  it('[T1] is accepted with the run that does it, by which it can be cancelled', async () => {
+  it('[GW-T1] is accepted with the run that does it, by which it can be cancelled', async () => {
     await using api = await openServer()
     await using socket = await connected(api)
     socket.send(request())
@@ -234,7 +234,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[T2] is one run however often it is asked, also after the connection went away', async () => {
+  it('[GW-T2] is one run however often it is asked, also after the connection went away', async () => {
     await using api = await openServer()
     const first = await connected(api)
     first.send(request())
@@ -254,7 +254,7 @@ describe('task_request', () => {
     expect((await runsOf(api)).total).toBe(1)
   })
 
-  it('[T2] is another run for another peer, and a conflict with another content', async () => {
+  it('[GW-T2] is another run for another peer, and a conflict with another content', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const one = request({ task: 'echo', context: 'Hello' })
     expect(await ask(api, one)).toMatchObject({ result: 'Answer 1' })
@@ -265,7 +265,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[T2] takes ids of up to 200 characters with any content', async () => {
+  it('[GW-T2] takes ids of up to 200 characters with any content', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const requestId = `${'x'.repeat(198)} ü`
     const odd = request({ requestId, from: 'küche\u2028', task: 'echo', context: 'Hello' })
@@ -273,7 +273,7 @@ describe('task_request', () => {
     expect(await ask(api, odd)).toMatchObject({ requestId, result: 'Answer 1' })
   })
 
-  it('[T3] is cancelled when its deadline passes, also when nobody listens any more', async () => {
+  it('[GW-T3] is cancelled when its deadline passes, also when nobody listens any more', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const late = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
@@ -292,7 +292,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[T3] is told at its deadline', async () => {
+  it('[GW-T3] is told at its deadline', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     await using socket = await connected(api)
@@ -305,7 +305,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[T3] that somebody cancelled before its deadline was not late, whenever it is asked', async () => {
+  it('[GW-T3] that somebody cancelled before its deadline was not late, whenever it is asked', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const early = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
@@ -320,7 +320,7 @@ describe('task_request', () => {
     expect(await ask(api, early)).toEqual(end)
   })
 
-  it('[T3] is left alone when it is done before its deadline', async () => {
+  it('[GW-T3] is left alone when it is done before its deadline', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [echo()], clock, limits: { clock } })
     const end = await ask(api, request({ task: 'echo', context: 'Hello', deadline: 'PT10S' }))
@@ -340,7 +340,7 @@ describe('task_request', () => {
     expect(socket.received.map(({ type }) => type)).not.toContain('task_response')
   })
 
-  it('[T4] is answered with an earlier result of the same key that is not too old', async () => {
+  it('[GW-T4] is answered with an earlier result of the same key that is not too old', async () => {
     const clock = fakeClock()
     await using api = await openServer({
       ensembles: [echo(), reviewedTask()],
@@ -369,7 +369,7 @@ describe('task_request', () => {
     expect((await runsOf(api)).total).toBe(5)
   })
 
-  it('[T4] is not answered with a run whose tags a caller has chosen', async () => {
+  it('[GW-T4] is not answered with a run whose tags a caller has chosen', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const digest = createHash('sha256')
       .update(JSON.stringify(['echo', 'greeting']))
@@ -383,7 +383,7 @@ describe('task_request', () => {
     expect(Object.keys((await runsOf(api)).runs[0]?.tags ?? {})).toEqual(['peer'])
   })
 
-  it('[T4] is not answered with a result of another key', async () => {
+  it('[GW-T4] is not answered with a result of another key', async () => {
     const keys = ['ann', 'bob'].map((name) => ({ name, key: `${name}-secret-of-16` }))
     await using api = await openServer({
       ensembles: [echo()],
@@ -402,7 +402,7 @@ describe('task_request', () => {
     expect(await askAs('bob', 'r-3')).toMatchObject({ result: 'Answer 2' })
   })
 
-  it('[T4] is not answered with the result of another task, or of a run that did not complete', async () => {
+  it('[GW-T4] is not answered with the result of another task, or of a run that did not complete', async () => {
     await using api = await openServer({ ensembles: [echo(), reviewedTask()] })
     const cached = { cachePolicy: 'USE_CACHED', cacheKey: 'k', context: 'Hi' }
     await using socket = await connected(api)

@@ -67,7 +67,7 @@ describe('secrets', () => {
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
   })
 
-  it('are in no result of a tool that is called by hand, over REST and WebSocket alike', async () => {
+  it('[GW-I6] are in no result of a tool that is called by hand, over REST and WebSocket alike', async () => {
     const leak = defineTool({
       name: 'leak',
       description: 'Returns a secret',

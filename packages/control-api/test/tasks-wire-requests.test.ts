@@ -24,7 +24,7 @@ function key(name: string, scopes: readonly Scope[]) {
 const as = (name: string) => ({ authorization: `Bearer key-of-${name}-and-more` })
 
 describe('a body', () => {
-  it('is refused with every problem at once', async () => {
+  it('[GW-D2] is refused with every problem at once', async () => {
     await using api = await openTasksServer()
     const body = {
       jsonrpc: '1.0',
@@ -130,7 +130,7 @@ describe('a body', () => {
 })
 
 describe('a JSON-RPC id', () => {
-  it.each(['request-1', 7, null])('of %j is in the answer, with the result', async (id) => {
+  it.each(['request-1', 7, null])('[GW-D1] of %j is in the answer, with the result', async (id) => {
     await using api = await openTasksServer()
     const envelope = { jsonrpc: '2.0', id, method: 'tasks/send' }
     expect(await sent(api, '/tasks/send', sendBody('x', {}, envelope))).toEqual({
@@ -141,7 +141,7 @@ describe('a JSON-RPC id', () => {
     })
   })
 
-  it('[R1] a task that failed is a result', async () => {
+  it('[GW-R1] a task that failed is a result', async () => {
     await using api = await openTasksServer()
     expect(await sent(api, '/agents/flop/tasks/send', sendBody('', {}, { id: 1 }))).toMatchObject({
       http: 200,
@@ -176,7 +176,7 @@ describe('a JSON-RPC id', () => {
       -32_000,
       'INVALID_ENSEMBLE',
     ],
-  ])('[R5] at %s with %j comes with an error', async (path, body, http, code, error) => {
+  ])('[GW-R5] at %s with %j comes with an error', async (path, body, http, code, error) => {
     await using api = await openTasksServer()
     await sent(api, '/tasks/send', sendBody('x', { id: 'over' }))
     expect(await sent(api, path, { id: 'r', ...body })).toEqual({
@@ -210,7 +210,7 @@ describe('tasks/cancel', () => {
     expect(await sent(api, '/tasks/cancel', { id })).toMatchObject({ http: 409 })
   })
 
-  it('[R4] is answered within its time, whatever becomes of the run', async () => {
+  it('[GW-R4] is answered within its time, whatever becomes of the run', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const run = await api.runs.submit({ ensemble: 'long' })
@@ -293,7 +293,7 @@ describe('a task', () => {
     })
   })
 
-  it('of an ensemble that is not shared is not there', async () => {
+  it('[GW-O1] of an ensemble that is not shared is not there', async () => {
     await using api = await openTasksServer({ shared: { ensembles: ['flop'] } })
     const { runId } = await api.runs.submit({ ensemble: 'echo', inputs: { text: 'x' } })
     expect(await sent(api, '/tasks/send', { params: { id: runId } })).toMatchObject({ http: 404 })
@@ -304,7 +304,7 @@ describe('a task', () => {
     expect(await sent(closed, '/tasks/send', sendBody('x'))).toMatchObject({ http: 503 })
   })
 
-  it('[O2] under an idempotency key is one run, also when its id was chosen; another is refused', async () => {
+  it('[GW-O2] under an idempotency key is one run, also when its id was chosen; another is refused', async () => {
     await using api = await openTasksServer()
     for (const params of [{}, { id: 'chosen' }]) {
       const headers = { 'idempotency-key': `key-${JSON.stringify(params).length}` }
@@ -324,7 +324,7 @@ describe('a task', () => {
 })
 
 describe('a key', () => {
-  it('[O3] needs runs:write to send, runs:control to cancel and to guide, reviews:decide to decide', async () => {
+  it('[GW-O3] needs runs:write to send, runs:control to cancel and to guide, reviews:decide to decide', async () => {
     const apiKeys = [
       key('reader', ['runs:read']),
       key('writer', ['runs:write']),
@@ -353,7 +353,7 @@ describe('a key', () => {
     expect((await running)['status']).toBe('canceled')
   })
 
-  it('[O2] of another caller is no repetition, whatever its idempotency key', async () => {
+  it('[GW-O2] of another caller is no repetition, whatever its idempotency key', async () => {
     const apiKeys = [key('one', ['runs:write']), key('other', ['runs:write'])]
     await using api = await openTasksServer({ apiKeys })
     const send = (who: string) =>
@@ -427,7 +427,7 @@ describe('the limits of a caller', () => {
 })
 
 describe('a store that cannot be read', () => {
-  it('[R2] gives the caller the id that it comes back with', async () => {
+  it('[GW-R2] gives the caller the id that it comes back with', async () => {
     await using api = await openTasksServer()
     const { TuttiError } = await import('@tutti/core')
     const follow = api.runs.follow

@@ -30,7 +30,7 @@ async function endOf(api: TasksServer, runId: string): Promise<string | undefine
 }
 
 describe('tasks/send, as JamJet sends it', () => {
-  it('[R1] gives the result of the run, with what it cost', async () => {
+  it('[GW-R1] gives the result of the run, with what it cost', async () => {
     await using api = await openTasksServer()
     const body = await jamjetSync(api.url, 'hello')
     const runId = await api.newest()
@@ -66,7 +66,7 @@ describe('tasks/send, as JamJet sends it', () => {
     )
   })
 
-  it('[R1] answers a failed run with 422, so that the node fails, and with the task', async () => {
+  it('[GW-R1] answers a failed run with 422, so that the node fails, and with the task', async () => {
     await using api = await openTasksServer()
     const failure = await jamjetSync(api.agent('flop'), {}).then(
       () => 'a result',
@@ -85,7 +85,7 @@ describe('tasks/send, as JamJet sends it', () => {
     })
   })
 
-  it('[R1] answers a run that was cancelled with 422 and what there was of it', async () => {
+  it('[GW-R1] answers a run that was cancelled with 422 and what there was of it', async () => {
     await using api = await openTasksServer()
     const sent = api.send('/agents/long/tasks/send', sendBody(''))
     await until('the task', async () => isWaiting(api, await api.newest()))
@@ -124,7 +124,7 @@ describe('tasks/send, as JamJet sends it', () => {
 })
 
 describe('tasks/sendSubscribe, as JamJet sends it', () => {
-  it('[R2] tells the id first, then what happens, and last the whole result', async () => {
+  it('[GW-R2] tells the id first, then what happens, and last the whole result', async () => {
     await using api = await openTasksServer()
     const seen: unknown[] = []
     const { chunks, id } = await jamjetStream(
@@ -168,7 +168,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     })
   })
 
-  it('[R2] sends the first line before anything has happened', async () => {
+  it('[GW-R2] sends the first line before anything has happened', async () => {
     await using api = await openTasksServer({ limits: { maxConcurrentRuns: 1 } })
     await api.runs.submit({ ensemble: 'long' })
     const first = Promise.withResolvers<unknown>()
@@ -192,7 +192,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(chunks.at(-1)).not.toHaveProperty('cost_usd')
   })
 
-  it('[R4] a caller whose budget is over cancels in mid-stream, and the run stops', async () => {
+  it('[GW-R4] a caller whose budget is over cancels in mid-stream, and the run stops', async () => {
     await using api = await openTasksServer()
     const {
       reason,
@@ -209,7 +209,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect((await api.detail(id)).status).toBe('CANCELLED')
   })
 
-  it('[R1] its last line says that the run failed, or was cancelled', async () => {
+  it('[GW-R1] its last line says that the run failed, or was cancelled', async () => {
     await using api = await openTasksServer()
     const failed = await jamjetStream(api.agent('flop'), {})
     expect(failed.chunks.at(-1)).toMatchObject({ status: 'failed', error: 'MODEL_FAILED' })
@@ -237,37 +237,34 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   it.each([
     [15_000, 10_000],
     [4_000, 4_000],
-  ])(
-    '[N2] with a heartbeat of %i ms an empty line comes after %i ms',
-    async (heartbeatMs, quietMs) => {
-      const clock = fakeClock()
-      await using api = await openTasksServer({ clock, heartbeatMs })
-      let signs = 0
-      const stream = jamjetStream(
-        api.agent('long'),
-        {},
-        {
-          onLine: (line) => {
-            if (line === '') signs += 1
-          },
+  ])('with a heartbeat of %i ms an empty line comes after %i ms', async (heartbeatMs, quietMs) => {
+    const clock = fakeClock()
+    await using api = await openTasksServer({ clock, heartbeatMs })
+    let signs = 0
+    const stream = jamjetStream(
+      api.agent('long'),
+      {},
+      {
+        onLine: (line) => {
+          if (line === '') signs += 1
         },
-      )
-      await until('the task', async () => isWaiting(api, await api.newest()))
-      // The webhooks, the audit trail and the stream wait for the clock, which stood still so far.
-      await until('the task', () => clock.pending >= 3)
-      for (let sign = 1; sign <= 3; sign += 1) {
-        await clock.advance(100)
-        await clock.advance(quietMs - 101)
-        expect(signs).toBe(sign - 1)
-        await clock.advance(1)
-        await until('the task', () => signs === sign)
-      }
-      api.play()
-      const { lines } = await stream
-      expect(lines.filter((line) => line === '')).toHaveLength(3)
-      expect(lines.at(-1)).toContain('"completed"')
-    },
-  )
+      },
+    )
+    await until('the task', async () => isWaiting(api, await api.newest()))
+    // The webhooks, the audit trail and the stream wait for the clock, which stood still so far.
+    await until('the task', () => clock.pending >= 3)
+    for (let sign = 1; sign <= 3; sign += 1) {
+      await clock.advance(100)
+      await clock.advance(quietMs - 101)
+      expect(signs).toBe(sign - 1)
+      await clock.advance(1)
+      await until('the task', () => signs === sign)
+    }
+    api.play()
+    const { lines } = await stream
+    expect(lines.filter((line) => line === '')).toHaveLength(3)
+    expect(lines.at(-1)).toContain('"completed"')
+  })
 
   it('many streams at once each tell of their own run, and all of it', async () => {
     await using api = await openTasksServer({
@@ -285,7 +282,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(new Set(streams.map(({ id }) => id)).size).toBe(40)
   })
 
-  it('[N1] a reader that does not read slows neither the run nor others', async () => {
+  it('a reader that does not read slows neither the run nor others', async () => {
     await using api = await openTasksServer()
     const url = `${api.agent('long')}/tasks/sendSubscribe`
     const { hostname, port } = new URL(url)
@@ -303,7 +300,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
 })
 
 describe('a caller that goes away', () => {
-  it('[R3] from tasks/send without having seen an id leaves a run that is cancelled after the grace', async () => {
+  it('[GW-R3] from tasks/send without having seen an id leaves a run that is cancelled after the grace', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()
@@ -326,7 +323,7 @@ describe('a caller that goes away', () => {
     expect(await endOf(api, runId)).toBe('CANCELLED')
   })
 
-  it('[R3] a run that ends within the grace is kept as it ended', async () => {
+  it('[GW-R3] a run that ends within the grace is kept as it ended', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()
@@ -348,7 +345,7 @@ describe('a caller that goes away', () => {
   it.each([
     ['an idempotency key', { 'idempotency-key': 'k' }, {}],
     ['an id of its own', {}, { id: 'my-task' }],
-  ])('[R3] that sent %s can ask again, and finds its run', async (_, headers, params) => {
+  ])('[GW-R3] that sent %s can ask again, and finds its run', async (_, headers, params) => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()
@@ -371,7 +368,7 @@ describe('a caller that goes away', () => {
     expect(await (await answer).json()).toMatchObject({ id: runId, status: 'completed' })
   })
 
-  it('[R3] from a stream after its first line changes nothing: it has the id, and comes back with it', async () => {
+  it('[GW-R3] from a stream after its first line changes nothing: it has the id, and comes back with it', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const url = `${api.agent('long')}/tasks/sendSubscribe`
@@ -396,7 +393,7 @@ describe('a caller that goes away', () => {
     expect(lines.at(-1)).toMatchObject({ id, status: 'completed' })
   })
 
-  it('[R3] from a stream before its first line is one that never saw an id', async () => {
+  it('[GW-R3] from a stream before its first line is one that never saw an id', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const submit = api.runs.submit.bind(api.runs)
@@ -423,7 +420,7 @@ describe('a caller that goes away', () => {
     expect(await endOf(api, runId)).toBe('CANCELLED')
   })
 
-  it('[R3] since the server is shut down leaves a run that is handed over, and not cancelled', async () => {
+  it('[GW-R3] since the server is shut down leaves a run that is handed over, and not cancelled', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()

@@ -137,7 +137,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('[I1] refuses input that does not fit, with every problem and its place in the body', async () => {
+  it('[GW-I1] refuses input that does not fit, with every problem and its place in the body', async () => {
     await using api = await desk()
     expect(await invoke(api, 'tune', { input: { hertz: 1, mood: [] } })).toEqual([
       400,
@@ -171,7 +171,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['broken', {}, 'A string snapped'],
     ['leaver', {}, 'Enough'],
   ])(
-    '[I1] answers a failure or throw of tool "%s" with 200 and FAILED',
+    '[GW-I1] answers a failure or throw of tool "%s" with 200 and FAILED',
     async (name, input, why) => {
       await using api = await desk()
       expect(await invoke(api, name, { input })).toEqual([
@@ -182,7 +182,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     },
   )
 
-  it('[I1] answers a tool that takes too long with FAILED, at its time limit', async () => {
+  it('[GW-I1] answers a tool that takes too long with FAILED, at its time limit', async () => {
     const clock = fakeClock()
     const { begun, tool } = waitingTool()
     await using api = await desk({ tools: toolCatalog([{ ...tool, timeoutMs: 700 }]), clock })
@@ -233,7 +233,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['careful', {}],
     ['careful', 'whatever it is called with'],
     ['hasty', { proceeds: false }],
-  ])('[I3] refuses tool "%s", which asks for approval', async (name, input) => {
+  ])('[GW-I3] refuses tool "%s", which asks for approval', async (name, input) => {
     await using api = await desk()
     expect(await invoke(api, name, { input })).toEqual([
       403,
@@ -242,7 +242,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('[I3] lets a tool go on that goes on without approval', async () => {
+  it('[GW-I3] lets a tool go on that goes on without approval', async () => {
     await using api = await desk()
     expect(await invoke(api, 'hasty', { input: { proceeds: true } })).toMatchObject([
       200,
@@ -250,7 +250,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('[I5] answers a tool that is set up wrongly with 500 and an id, and logs why', async () => {
+  it('[GW-I5] answers a tool that is set up wrongly with 500 and an id, and logs why', async () => {
     await using api = await desk()
     const [status, answer] = await invoke(api, 'unset', { input: {} })
     expect([status, answer]).toMatchObject([
@@ -264,7 +264,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     expect(api.errors).toEqual(['A tool is set up wrongly'])
   })
 
-  it('[I2] bounds the calls in flight, and takes the next when one has ended', async () => {
+  it('[GW-I2] bounds the calls in flight, and takes the next when one has ended', async () => {
     const first = waitingTool('first')
     const second = waitingTool('second')
     const tools = toolCatalog([first.tool, second.tool, calculator])
@@ -288,7 +288,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     await Promise.all(calls)
   })
 
-  it('[I2] gives the turn back after every kind of end', async () => {
+  it('[GW-I2] gives the turn back after every kind of end', async () => {
     await using api = await desk({ maxToolCalls: 1 })
     const statuses: number[] = []
     const calls: readonly [string, unknown][] = [
@@ -303,7 +303,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     expect(statuses).toEqual([200, 500, 403, 400, 403, 200])
   })
 
-  it('[I4] aborts the signal of the tool when the caller goes away', async () => {
+  it('[GW-I4] aborts the signal of the tool when the caller goes away', async () => {
     const { tool, begun, aborted } = waitingTool()
     await using api = await desk({ tools: toolCatalog([tool]), maxToolCalls: 1 })
     const controller = new AbortController()
@@ -359,7 +359,7 @@ describe('tool_request', () => {
     expect(await socket.next('tool_response')).toMatchObject({ requestId: 'r-1', ...expected })
   })
 
-  it('[I2] counts among the calls in flight', async () => {
+  it('[GW-I2] counts among the calls in flight', async () => {
     const { tool, begun, finish } = waitingTool()
     const tools = toolCatalog([tool, calculator])
     await using api = await desk({ tools, maxToolCalls: 1 })
@@ -373,7 +373,7 @@ describe('tool_request', () => {
     expect((await invoke(api, 'calculator', { input: '1*1' }))[0]).toBe(200)
   })
 
-  it('[I4] aborts the signal of the tool when the connection goes away', async () => {
+  it('[GW-I4] aborts the signal of the tool when the connection goes away', async () => {
     const { tool, begun, aborted } = waitingTool()
     await using api = await desk({ tools: toolCatalog([tool]) })
     const socket = api.connect()

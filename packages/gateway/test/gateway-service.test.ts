@@ -47,7 +47,7 @@ async function reviewOf({ runs }: OpenGateway, runId: string): Promise<string> {
   throw new Error('The run ended without a review')
 }
 
-it('begins a task once for each idempotency key, as its caller', async () => {
+it('[GW-G2] begins a task once for each idempotency key, as its caller', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const request = begin({ idempotencyKey: 'k', tags: { wire: 'x' } })
@@ -75,7 +75,7 @@ it('records a request that cannot be read, or lacks the scope, as refused', asyn
   expect((await gateway.runs.list({ limit: 9, offset: 0 })).total).toBe(0)
 })
 
-it('finds the tasks of the given ensembles only', async () => {
+it('[GW-G1] finds the tasks of the given ensembles only', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const runId = await gateway.submit()
@@ -84,7 +84,7 @@ it('finds the tasks of the given ensembles only', async () => {
   expect(await service.find('run-x', [{ name: 'band' }])).toBeUndefined()
 })
 
-it('guides the agents of a task without an open review', async () => {
+it('[GW-G3] guides the agents of a task without an open review', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const run = await service.begin(callOf(gateway), begin)
@@ -129,7 +129,7 @@ it('cancels a task, and resolves when its work has stopped', async () => {
   await expect(again).rejects.toMatchObject({ code: 'RUN_COMPLETED' })
 })
 
-it('cancels a task at its deadline, which counts from its creation', async () => {
+it('[GW-G4] cancels a task at its deadline, which counts from its creation', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const at = Date.now() - gateway.clock.now()

@@ -26,7 +26,7 @@ async function stage() {
   return { gateway, follow }
 }
 
-it('[F2] a client that gave up before its run was followed cancels it all the same', async () => {
+it('[GW-F2] a client that gave up before its run was followed cancels it all the same', async () => {
   const { gateway, follow } = await stage()
   await using _ = gateway
   const runId = await gateway.submit()
@@ -39,7 +39,7 @@ it('[F2] a client that gave up before its run was followed cancels it all the sa
   expect(ends).toEqual(['CANCELLED'])
 })
 
-it('[F2] a client that goes after the result cancels nothing, and no timer is left', async () => {
+it('[GW-F2] a client that goes after the result cancels nothing, and no timer is left', async () => {
   const { gateway, follow } = await stage()
   await using _ = gateway
   const asked: string[] = []

@@ -43,7 +43,7 @@ function updatesOf(...events: readonly LoggedRunEvent[]) {
 }
 
 describe('updates of a task', () => {
-  it('[U2] [U3] have the text of the last task as it is written, and close it', () => {
+  it('[GW-U2] [GW-U3] have the text of the last task as it is written, and close it', () => {
     const events = [event('task_started'), turn, token('La'), token(' la'), done('La la')]
     expect(updatesOf(...events)).toEqual(['=last La', '+last  la', '+last .'])
   })
@@ -52,7 +52,7 @@ describe('updates of a task', () => {
     ['another turn', turn],
     ['another attempt', event('task_started')],
     ['another process', event('run_resumed')],
-  ])('[U2] begin the text anew with %s', (_title, anew) => {
+  ])('[GW-U2] begin the text anew with %s', (_title, anew) => {
     const events = [turn, token('La'), token('!'), anew, token('Lu'), token(' lu'), done('Lu lu')]
     expect(updatesOf(...events)).toEqual([
       '=last La',
@@ -63,19 +63,19 @@ describe('updates of a task', () => {
     ])
   })
 
-  it('[U2] do not begin anew what is written while another task works', () => {
+  it('[GW-U2] do not begin anew what is written while another task works', () => {
     const other = { taskName: 'first' }
     const turns = [event('task_started', other), event('llm_iteration_started', other)]
     const events = [turn, token('La'), ...turns, token('Mm', other), token(' la'), done('La la')]
     expect(updatesOf(...events)).toEqual(['=last La', '+last  la', '+last .'])
   })
 
-  it('[U3] send the output again where it is another one than what was written', () => {
+  it('[GW-U3] send the output again where it is another one than what was written', () => {
     expect(updatesOf(turn, token('La'), done('Edited'))).toEqual(['=last La', '=last Edited.'])
     expect(updatesOf(turn, token('La'), turn, done('La'))).toEqual(['=last La', '=last La.'])
   })
 
-  it('[U4] tell of the outputs of other tasks in a status, and leave them where there is no other', () => {
+  it('[GW-U4] tell of the outputs of other tasks in a status, and leave them where there is no other', () => {
     const first = done('Mm', { taskName: 'first' })
     const end = (status: string) => event('run_result', { status })
     expect(updatesOf(first)).toEqual(['TASK_STATE_WORKING: Mm'])
@@ -91,12 +91,12 @@ describe('updates of a task', () => {
     ])
   })
 
-  it('[U1] tell of a cancel that was asked for, also when it still works', () => {
+  it('[GW-U1] tell of a cancel that was asked for, also when it still works', () => {
     const cancelling = event('run_cancelling', { requestedAt: '2026-01-01T00:00:01Z' })
     expect(updatesOf(cancelling)).toEqual(['TASK_STATE_WORKING'])
   })
 
-  it('[U1] tell of the next question when one of two is answered', () => {
+  it('[GW-U1] tell of the next question when one of two is answered', () => {
     const gate = (reviewId: string) =>
       event('review_requested', {
         reviewId,

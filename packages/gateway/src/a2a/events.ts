@@ -1,12 +1,12 @@
 /**
  * Pure: from the events of a run to the updates of its task for one reader.
  *
- * U1 A change of the state or of the question is a status, and so is the request of a cancel.
- * U2 The output of the last task of the run is the artifact. Its text is sent as it is written; where it begins again
+ * GW-U1 A change of the state or of the question is a status, and so is the request of a cancel.
+ * GW-U2 The output of the last task of the run is the artifact. Its text is sent as it is written; where it begins again
  *    (another model turn, another attempt, another process) it replaces what came before.
- * U3 When the text of the last task was sent already it is only closed; otherwise it is sent again as a whole.
- * U4 Outputs of the other tasks are statuses while the task works, and artifacts when it ends without the last one.
- * U5 A stream begins with the task and has every later change in order, each once. It ends with the state in which its
+ * GW-U3 When the text of the last task was sent already it is only closed; otherwise it is sent again as a whole.
+ * GW-U4 Outputs of the other tasks are statuses while the task works, and artifacts when it ends without the last one.
+ * GW-U5 A stream begins with the task and has every later change in order, each once. It ends with the state in which its
  *    reader has nothing to wait for: a subscription at the end of the task, a message also at a question.
  */
 import { usageMetadata, type RunUsage } from '../service/usage.ts'

@@ -3,13 +3,13 @@
  *
  *   media type ─▶ JSON ─▶ request ─▶ version ─▶ method ─▶ parameters ─▶ operation ─▶ answer or stream
  *
- * J1 What A2A or JSON-RPC has an error for is answered with 200: HTTP has carried the request well. Faults, and
+ * GW-J1 What A2A or JSON-RPC has an error for is answered with 200: HTTP has carried the request well. Faults, and
  *    refusals that pass, have the status that they have on every route.
- * J2 An answer has the id of its request, wherever that could be read.
- * J3 The name of a method determines the version of its answer; its parameters may be of any version.
- * J4 A request without an id is not performed. An unknown method is reported first; with the methods of 0.3
+ * GW-J2 An answer has the id of its request, wherever that could be read.
+ * GW-J3 The name of a method determines the version of its answer; its parameters may be of any version.
+ * GW-J4 A request without an id is not performed. An unknown method is reported first; with the methods of 0.3
  *    invalid parameters are too, as its test kit expects.
- * J5 Errors of the streaming methods of 0.3 are sent as the only message of a stream, as 0.3 requires. Methods
+ * GW-J5 Errors of the streaming methods of 0.3 are sent as the only message of a stream, as 0.3 requires. Methods
  *    of 1.0 answer with JSON.
  */
 import { largeJson } from '../http/large-json.ts'

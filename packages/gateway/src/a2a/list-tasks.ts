@@ -1,10 +1,10 @@
 /**
  * Lists the tasks of an agent.
  *
- * L1 The one whose status changed last comes first; of two at the same time the one with the greater id.
- * L2 A page token is the place of the last task of its page, so that a page has no task that the one before had,
+ * GW-L1 The one whose status changed last comes first; of two at the same time the one with the greater id.
+ * GW-L2 A page token is the place of the last task of its page, so that a page has no task that the one before had,
  *    whatever has changed meanwhile, but for tasks whose status changed.
- * L3 A task belongs to the context that its run was tagged with, else to one of its own, named by its id.
+ * GW-L3 A task belongs to the context that its run was tagged with, else to one of its own, named by its id.
  */
 import { decode } from '@tutti/protocol'
 import { Type } from '@tutti/core'

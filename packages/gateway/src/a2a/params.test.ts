@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { modernParams } from './params.ts'
 
 describe('modernParams', () => {
-  it('[M1] takes the names of the proto, at every depth', () => {
+  it('[GW-P1] takes the names of the proto, at every depth', () => {
     const message = { message_id: 'm', context_id: 'c', reference_task_ids: ['t'] }
     const configuration = { return_immediately: true, history_length: 0 }
     expect(modernParams({ message, configuration, page_size: 2 })).toEqual({
@@ -13,7 +13,7 @@ describe('modernParams', () => {
     })
   })
 
-  it('[M1] leaves what is inside of data and metadata', () => {
+  it('[GW-P1] leaves what is inside of data and metadata', () => {
     const metadata = { max_cost_usd: 1, inner: { deep_er: null } }
     const parts = [{ data: { my_field: { my_other: null } }, metadata }]
     expect(modernParams({ message: { parts, metadata }, metadata })).toEqual({
@@ -39,14 +39,14 @@ describe('modernParams', () => {
     expect(modernParams({ ...params, lastUpdatedAfter: 5 })).toEqual(params)
   })
 
-  it('[M2] leaves out what is null, and ids that are empty, but no empty text', () => {
+  it('[GW-P2] leaves out what is null, and ids that are empty, but no empty text', () => {
     const message = { taskId: '', contextId: null, messageId: '', parts: [{ text: '' }] }
     expect(modernParams({ message, pageToken: '', status: '', metadata: null })).toEqual({
       message: { messageId: '', parts: [{ text: '' }] },
     })
   })
 
-  it('[M2] keeps data that are null: they are a value', () => {
+  it('[GW-P2] keeps data that are null: they are a value', () => {
     expect(modernParams({ message: { parts: [{ data: null }] } })).toEqual({
       message: { parts: [{ data: null }] },
     })
@@ -73,7 +73,7 @@ describe('modernParams', () => {
     ],
     ['no part', 'no part'],
     [null, null],
-  ])('[M3] makes of the part %j %j', (part, modern) => {
+  ])('[GW-P3] makes of the part %j %j', (part, modern) => {
     expect(modernParams({ message: { parts: [part] } })).toEqual({ message: { parts: [modern] } })
   })
 
@@ -83,7 +83,7 @@ describe('modernParams', () => {
     ['ROLE_USER', 'ROLE_USER'],
     ['boss', 'boss'],
     [7, 7],
-  ])('[M3] makes of the role %j %j', (role, modern) => {
+  ])('[GW-P3] makes of the role %j %j', (role, modern) => {
     expect(modernParams({ message: { role } })).toEqual({ message: { role: modern } })
   })
 
@@ -93,7 +93,7 @@ describe('modernParams', () => {
     ['TASK_STATE_WORKING', 'TASK_STATE_WORKING'],
     ['lost', 'lost'],
     [3, 3],
-  ])('[M3] makes of the state %j %j', (status, modern) => {
+  ])('[GW-P3] makes of the state %j %j', (status, modern) => {
     expect(modernParams({ status })).toEqual({ status: modern })
   })
 

@@ -1,10 +1,10 @@
 /**
  * Pure: from parameters as clients of all versions write them to those of A2A 1.0, still unchecked.
  *
- * M1 A field may have the name that it has in `a2a.proto` (`context_id`), as the JSON form of Protocol
+ * GW-P1 A field may have the name that it has in `a2a.proto` (`context_id`), as the JSON form of Protocol
  *    Buffers allows; what is inside of `data` and `metadata` is the client's own, and is left as it is.
- * M2 A field that is null, or an id that is empty, is one that is not there.
- * M3 Parts, roles and states of 0.3 become those of 1.0. A value that is none is left for the schema.
+ * GW-P2 A field that is null, or an id that is empty, is one that is not there.
+ * GW-P3 Parts, roles and states of 0.3 become those of 1.0. A value that is none is left for the schema.
  */
 import { TASK_STATES } from './wire.ts'
 

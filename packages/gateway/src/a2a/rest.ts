@@ -1,9 +1,9 @@
 /**
  * Answers requests over REST, the binding HTTP+JSON of A2A 1.0.
  *
- * R1 The address says the operation; its parameters are in the address, the query and the body.
- * R2 Errors are objects as in AIP-193, with the status that A2A gives them.
- * R3 A request that names no version is one of 1.0: what 0.3 had at these addresses is not spoken.
+ * GW-H1 The address says the operation; its parameters are in the address, the query and the body.
+ * GW-H2 Errors are objects as in AIP-193, with the status that A2A gives them.
+ * GW-H3 A request that names no version is one of 1.0: what 0.3 had at these addresses is not spoken.
  */
 import { Type, type TObject } from '@tutti/core'
 

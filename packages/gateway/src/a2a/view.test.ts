@@ -109,25 +109,25 @@ describe('a task as its events tell it', () => {
     ['its end', [started, result('COMPLETED')], 'COMPLETED', at(1)],
     ['its failure', [started, gate('a', 2), result('FAILED')], 'FAILED', at(2)],
     ['its cancel', [cancelling, result('CANCELLED')], 'CANCELED', at(6)],
-  ])('[V1] after %s it is as it should', (_title, events, state, changedAt) => {
+  ])('[GW-V1] after %s it is as it should', (_title, events, state, changedAt) => {
     const view = viewOf(...events)
     expect([stateOf(view), view.changedAt]).toEqual([`TASK_STATE_${state}`, changedAt])
     expect(view.nextSeq).toBe(events.length)
   })
 
-  it('[V1] has a question once that is asked again after a crash', () => {
+  it('[GW-V1] has a question once that is asked again after a crash', () => {
     const view = viewOf(gate('a', 2), gate('a', 4))
     expect(openReviews(view)).toMatchObject([{ reviewId: 'a', requestedAt: at(4) }])
     expect(toWireTask(FACTS, view, SHOWN).history).toHaveLength(2)
   })
 
-  it('[V1] asks the oldest question, and none while it is canceled', () => {
+  it('[GW-V1] asks the oldest question, and none while it is canceled', () => {
     const status = wireStatusOf(FACTS, viewOf(gate('a', 1), gate('b', 2)))
     expect(status.message).toMatchObject({ messageId: 'a', role: 'ROLE_AGENT', taskId: 'run-1' })
     expect(wireStatusOf(FACTS, viewOf(gate('a', 1), cancelling))).not.toHaveProperty('message')
   })
 
-  it('[V2] has the last output of its last task as the artifact', () => {
+  it('[GW-V2] has the last output of its last task as the artifact', () => {
     const idsOf = (view: TaskView) =>
       toWireTask(FACTS, view, SHOWN).artifacts?.map(({ artifactId, parts }) => [artifactId, parts])
     const view = viewOf(started, done('last', 'old'), done('first', 'a'), done('last', 'b'))
@@ -135,13 +135,13 @@ describe('a task as its events tell it', () => {
     expect(idsOf(viewOf(started, done('first', 'a')))).toBeUndefined()
   })
 
-  it('[V2] that ended without it has the outputs of its other tasks', () => {
+  it('[GW-V2] that ended without it has the outputs of its other tasks', () => {
     const view = viewOf(started, done('first', 'a'), result('FAILED'))
     const { artifacts } = toWireTask(FACTS, view, SHOWN)
     expect(artifacts).toMatchObject([{ artifactId: 'first', parts: [{ text: 'a' }] }])
   })
 
-  it('[V3] does not ask again what is answered', () => {
+  it('[GW-V3] does not ask again what is answered', () => {
     const answered = withoutReview(viewOf(started, gate('a', 2)), 'a')
     expect(stateOf(answered)).toBe('TASK_STATE_WORKING')
     const event = { ...gate('a', 3), runId: 'run-1', seq: 2, id: 'x' }

@@ -3,12 +3,13 @@
  *
  *   SUBMITTED ─▶ WORKING ⇄ INPUT_REQUIRED ─▶ COMPLETED | FAILED | CANCELED | REJECTED
  *
- * V1 The state is that of the run; while a review is open it is INPUT_REQUIRED, and the oldest open review is the
+ * GW-V1 The state is that of the run; while a review is open it is INPUT_REQUIRED, and the oldest open review is the
  *    question.
- * V2 The output of the last planned task of the run is the artifact, under the name of that task. A run that ended
+ * GW-V2 The output of the last planned task of the run is the artifact, under the name of that task. A run that ended
  *    without it has the outputs of its other tasks as artifacts.
- * V3 A review that a message has decided is closed, also before the log shows it.
- * V4 Events in any batches give the same view. Text of models and tool calls are not folded: a task does not show them.
+ * GW-V3 A review that a message has decided is closed, also before the log shows it.
+ *
+ * The size of the batches does not change the view. Text of models and tool calls is not folded: a task does not show it.
  */
 import { applyRunEvent, emptyRunState } from '@tutti/protocol'
 

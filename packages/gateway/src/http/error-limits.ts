@@ -2,8 +2,8 @@
  * Pure: keeps error bodies small, whatever was sent. Without a limit, a request with many wrong fields gets an
  * answer that is many times its own size.
  *
- * B1 The message and each text of a problem are cut; problems that do not fit are counted, not sent.
- * B2 A body is at most `MAX_ERROR_BYTES` as JSON, on every wire, also where a wire repeats the message.
+ * GW-B1 The message and each text of a problem are cut; problems that do not fit are counted, not sent.
+ * GW-B2 A body is at most `MAX_ERROR_BYTES` as JSON, on every wire, also where a wire repeats the message.
  */
 import { shortText, type ErrorBody, type Problem } from '@tutti/protocol'
 

@@ -1,11 +1,11 @@
 /**
  * Takes turns at building large answers, so that what they need together is limited however many are asked for.
  *
- * G1 At most `AT_ONCE` are built at a time; the others wait in order.
- * G2 Each begins in a pass of the event loop in which nothing else large is read: an answer takes the thread for some
- *    milliseconds.
- * G3 Each begins with room: readers that hold too much unread data are dropped first.
- * G4 The turn of a client that has left goes to the next one at once.
+ * GW-C1 At most `AT_ONCE` answers are built at a time; the others wait in order.
+ * GW-C2 Before each answer, readers that hold too much unread data are dropped.
+ * GW-C3 The turn of a client that has left goes to the next one at once.
+ *
+ * Each answer begins in its own pass of the event loop, because building one blocks the thread for some milliseconds.
  */
 import { readTurn } from '@tutti/runs'
 

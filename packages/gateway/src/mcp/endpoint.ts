@@ -5,11 +5,11 @@
  *   body ─▶ era ─┬─ 2026-07-28 ─▶ a server for this request
  *                └─ older ─▶ the server of its session
  *
- * E1 A body is read once, with the limits of every other body.
- * E2 Each message of a batch counts as a request of its key.
- * E3 A tool call is answered by a stream from the start, so that proxies and clients do not time out; everything else
+ * GW-E1 A body is read once, with the limits of every other body.
+ * GW-E2 Each message of a batch counts as a request of its key.
+ * GW-E3 A tool call is answered by a stream from the start, so that proxies and clients do not time out; everything else
  *    is plain JSON.
- * E4 Ids, progress tokens and method names are short, since answers and notifications repeat them; errors of the SDK
+ * GW-E4 Ids, progress tokens and method names are short, since answers and notifications repeat them; errors of the SDK
  *    are cut, since they repeat what was sent.
  */
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
@@ -79,7 +79,7 @@ export function mcpEndpoint(options: GatewayOptions, parts: McpParts): AnswerMcp
   }
 }
 
-/** Cuts the message of an error of the SDK and leaves out its details where they are too long (E4). */
+/** Cuts the message of an error of the SDK and leaves out its details where they are too long (GW-E4). */
 async function limitedError(response: Response): Promise<Response> {
   const { status, headers } = response
   const isJson = headers.get('content-type')?.startsWith('application/json') === true
@@ -96,7 +96,7 @@ async function limitedError(response: Response): Promise<Response> {
 /** Maximum length of a text that answers repeat. */
 const MAX_REPEATED_LENGTH = MAX_RPC_ID_LENGTH
 
-/** Returns the problem of the first message with a text too long to repeat (E4); undefined when there is none. */
+/** Returns the problem of the first message with a text too long to repeat (GW-E4); undefined when there is none. */
 function longFieldOf(body: unknown): string | undefined {
   const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
   for (const message of messages) {

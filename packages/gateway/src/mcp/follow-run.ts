@@ -3,9 +3,9 @@
  *
  *   events ─▶ progress · reviews · answer ─▶ result
  *
- * F1 A call ends with the result of its run, or with a form.
- * F2 A client that abandons its call cancels the run.
- * F3 Progress grows, and is reported before the result. A client that asked for it gets a report at least once in
+ * GW-F1 A call ends with the result of its run, or with a form.
+ * GW-F2 A client that abandons its call cancels the run.
+ * GW-F3 Progress grows, and is reported before the result. A client that asked for it gets a report at least once in
  *    `heartbeatMs`, so that its time limit does not end a call whose run is at work.
  */
 import { runNotFound } from '../runs/find-run.ts'

@@ -5,9 +5,9 @@
  *   2025-11-25   review ─▶ a question over the open stream, while the call continues
  *   no forms     review ─▶ a note that says where it can be decided
  *
- * G1 The first decision counts: a review that is decided elsewhere withdraws its question.
- * G2 An invalid answer leaves the review open, and the person is asked again with the reason.
- * G3 A person who declines is not asked again; the review stays open.
+ * GW-Q1 The first decision counts: a review that is decided elsewhere withdraws its question.
+ * GW-Q2 An invalid answer leaves the review open, and the person is asked again with the reason.
+ * GW-Q3 A person who declines is not asked again; the review stays open.
  */
 import { inputRequired, type InputRequiredResult } from '@modelcontextprotocol/server'
 import { TuttiError } from '@tutti/core'

@@ -5,14 +5,14 @@
  *   tools/call ─find─▶ listed tool ─scope─▶ tool call or run ─▶ result
  *                                   └───── audit trail ─────┘
  *
- * M1 Listing needs the scope of the endpoint, a tool `tools:invoke`, an ensemble `runs:write`. A caller without the
+ * GW-M1 Listing needs the scope of the endpoint, a tool `tools:invoke`, an ensemble `runs:write`. A caller without the
  *    scope gets a JSON-RPC error.
- * M2 An unknown name is a JSON-RPC error. Everything that a call itself leads to, also a refusal or a failure, is a
+ * GW-M2 An unknown name is a JSON-RPC error. Everything that a call itself leads to, also a refusal or a failure, is a
  *    result, which a model can read.
- * M3 Every call is in the audit trail, under the name of its action over REST.
- * M4 Headers that the input schema of a tool declares (`x-mcp-header`) must agree with the arguments; the SDK compares
+ * GW-M3 Every call is in the audit trail, under the name of its action over REST.
+ * GW-M4 Headers that the input schema of a tool declares (`x-mcp-header`) must agree with the arguments; the SDK compares
  *    them, in the era that has them.
- * M5 Parameters that do not match are answered with the code for invalid parameters. They are read with schemas of
+ * GW-M5 Parameters that do not match are answered with the code for invalid parameters. They are read with schemas of
  *    ours, since the SDK reports its own as internal errors.
  */
 import { McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
@@ -154,7 +154,7 @@ interface ParamsIssue {
   readonly path: readonly string[]
 }
 
-/** M5 Returns the schema of parameters for the SDK. */
+/** GW-M5 Returns the schema of parameters for the SDK. */
 function paramsOf<Schema extends TSchema>(schema: Schema): ParamsSchema<Static<Schema>> {
   const validate = (given: unknown) => {
     const decoded = decode(schema, given)
@@ -168,7 +168,7 @@ function paramsOf<Schema extends TSchema>(schema: Schema): ParamsSchema<Static<S
   return { '~standard': { version: 1, vendor: 'tutti', validate } }
 }
 
-/** M4 Tools are listed without being registered, so the SDK asks here for their input schemas. */
+/** GW-M4 Tools are listed without being registered, so the SDK asks here for their input schemas. */
 class ListingServer extends McpServer {
   readonly #tools: readonly ListedTool[]
 

@@ -73,14 +73,14 @@ function hotel(maxSessions = 2) {
 }
 
 describe('McpSessions', () => {
-  it('gives each session another id, and knows it again', async () => {
+  it('[GW-S3] finds sessions by their ids, and returns 404 for an unknown id', async () => {
     const { open, ping } = hotel()
     const [one, two] = [await open(), await open()]
     expect(one).not.toBe(two)
     expect([await ping(one), await ping(two), await ping('three')]).toEqual([200, 200, 404])
   })
 
-  it('[S2] makes room by ending the session that was idle longest', async () => {
+  it('[GW-S2] makes room by ending the session that was idle longest', async () => {
     const { clock, open, ping } = hotel()
     const one = await open()
     await clock.advance(1)
@@ -92,7 +92,7 @@ describe('McpSessions', () => {
     expect([await ping(one), await ping(two), await ping(three)]).toEqual([200, 404, 200])
   })
 
-  it('[S2] ends no session of another key that has not more', async () => {
+  it('[GW-S2] ends no session of another key that has not more', async () => {
     const { clock, open, ping } = hotel(8)
     const other = await open('other')
     await clock.advance(1)
@@ -106,7 +106,7 @@ describe('McpSessions', () => {
     expect(states.filter((status) => status === 200)).toHaveLength(2)
   })
 
-  it('[S2] a key with more sessions gives one up for a key with fewer', async () => {
+  it('[GW-S2] a key with more sessions gives one up for a key with fewer', async () => {
     const { open, ping } = hotel(4)
     const anonymous = await Promise.all([open(), open(), open(), open()])
     const late = await open('late')

@@ -4,11 +4,13 @@
  *
  *   initialize ─▶ session ─▶ requests · notifications/cancelled · answers ─▶ DELETE, or idle too long
  *
- * S1 A session belongs to the caller that opened it: for others it does not exist.
- * S2 The server never ends a session with a call in progress. The longest idle session of the same key makes room.
+ * GW-S1 A session belongs to the caller that opened it: for others it does not exist.
+ * GW-S2 The server never ends a session with a call in progress. The longest idle session of the same key makes room.
  *    Another key loses a session only if it has more than the caller.
- * S3 A session lives in one process: another one answers 404, and the client initializes again, as the specification requires.
- * S4 A lost connection does not end a call, as the specification of this era requires; a cancel and a DELETE do.
+ * GW-S3 A session exists in one process. Others answer 404, and the client initializes again, as the specification
+ *    requires.
+ *
+ * A lost connection does not end a call, as the specification of this era requires. A cancel and a DELETE do.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */

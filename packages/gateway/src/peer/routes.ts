@@ -1,12 +1,12 @@
 /**
  * Answers requests of peers over a WebSocket: a shared ensemble is a task for them, a shared tool a tool.
  *
- * T1 `task_accepted` is sent as soon as the run is durable and has its id, so that the peer can cancel it;
+ * GW-T1 `task_accepted` is sent as soon as the run is durable and has its id, so that the peer can cancel it;
  *    `task_response` is sent when the run has ended.
- * T2 The same `requestId` of the same peer is one run, over any connection; each request gets the response. A lost
+ * GW-T2 The same `requestId` of the same peer is one run, over any connection; each request gets the response. A lost
  *    connection does not affect the run.
- * T3 A run that has not ended at its deadline is cancelled.
- * T4 With USE_CACHED, the newest COMPLETED run of the same task, key and actor answers if it is not too old.
+ * GW-T3 A run that has not ended at its deadline is cancelled.
+ * GW-T4 With USE_CACHED, the newest COMPLETED run of the same task, key and actor answers if it is not too old.
  */
 import { isTerminalRunStatus, type LoggedRunEvent, type ServerMessage } from '@tutti/protocol'
 

@@ -6,10 +6,10 @@
  * A protocol translates and decides nothing: it reads its requests into the requests below, and folds the events of a
  * run into its own. Scopes, audit entries, budgets, deadlines and retries are the same for every protocol.
  *
- * G1 A task is a run, with the same id. A caller finds the runs of the ensembles that its address shares.
- * G2 `begin` is idempotent under an idempotency key of the same caller.
- * G3 A message to a task decides a review if one is open, and otherwise guides the agents.
- * G4 The process that received a deadline or the limits of a caller enforces them until it stops: the run may then
+ * GW-G1 A task is a run, with the same id. A caller finds the runs of the ensembles that its address shares.
+ * GW-G2 `begin` is idempotent under an idempotency key of the same caller.
+ * GW-G3 A message to a task decides a review if one is open, and otherwise guides the agents.
+ * GW-G4 The process that received a deadline or the limits of a caller enforces them until it stops: the run may then
  *    continue in another process without them. A budget is part of the run and always enforced.
  */
 import { sleep, TuttiError, type TraceContext } from '@tutti/core'

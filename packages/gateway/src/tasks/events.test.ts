@@ -38,7 +38,7 @@ const result = (fields: object = {}) => ({
   ...fields,
 })
 
-describe('[A1] the cost', () => {
+describe('[GW-A1] the cost', () => {
   it('is told call by call, and in sum; what is not known is left out', () => {
     const call = (costUsd?: number, tokens = 3) => ({
       type: 'llm_iteration_completed' as const,
@@ -69,7 +69,7 @@ describe('[A1] the cost', () => {
   })
 })
 
-describe('[A2] the end', () => {
+describe('[GW-A2] the end', () => {
   it('is the last output, and all of them as artifacts, with the values that were checked', () => {
     const done = {
       type: 'task_completed' as const,
@@ -155,7 +155,7 @@ describe('[A2] the end', () => {
   })
 })
 
-describe('[A3] lines', () => {
+describe('[GW-A3] lines', () => {
   const at = { taskName: 'a', attempt: 2, iterationIndex: 3 }
 
   it.each([

@@ -1,11 +1,11 @@
 /**
  * Pure: from the events of a run, in order from the first, to the lines and the answer of its task.
  *
- * A1 `cost_usd` is the cost of one model call or agent call, so that the lines of a stream add up to the cost of the
+ * GW-A1 `cost_usd` is the cost of one model call or agent call, so that the lines of a stream add up to the cost of the
  *    task; `total_cost_usd` is the sum so far. The last line has only the sum.
- * A2 There is one answer: when the run has ended, or when a review is open at or after `stopFrom`. Reviews that were
+ * GW-A2 There is one answer: when the run has ended, or when a review is open at or after `stopFrom`. Reviews that were
  *    decided before that do not count.
- * A3 `model_failed` and `task_failed` void the text of their turn or attempt, `resumed` that of every turn that had
+ * GW-A3 `model_failed` and `task_failed` void the text of their turn or attempt, `resumed` that of every turn that had
  *    not ended.
  */
 import { FAILURE_CODES, isFailureCode } from '@tutti/protocol'

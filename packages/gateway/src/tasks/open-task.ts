@@ -5,10 +5,10 @@
  *           └─ the id of an existing task ─┬─ no message ──────▶ only followed
  *                                          └─ a message ───────▶ continue
  *
- * O1 A task is a run: their ids are the same. A caller sees the runs of the ensembles that are shared, and
+ * GW-O1 A task is a run: their ids are the same. A caller sees the runs of the ensembles that are shared, and
  *    under the address of one ensemble only those of it.
- * O2 The same new task under the same idempotency key is one run, also when its id was chosen.
- * O3 What needs a scope of its own over REST needs it here: deciding, guiding, following a run of another caller.
+ * GW-O2 The same new task under the same idempotency key is one run, also when its id was chosen.
+ * GW-O3 What needs a scope of its own over REST needs it here: deciding, guiding, following a run of another caller.
  */
 import { TuttiError, Type, type Static, type TraceContext } from '@tutti/core'
 import { decode, USAGE_EXTENSION } from '@tutti/protocol'

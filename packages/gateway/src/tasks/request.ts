@@ -1,9 +1,9 @@
 /**
  * Pure: reads requests of the wire.
  *
- * E1 A body with a JSON-RPC `id` is answered with a JSON-RPC response, one without it with the bare result. JamJet
+ * GW-D1 A body with a JSON-RPC `id` is answered with a JSON-RPC response, one without it with the bare result. JamJet
  *    sends the envelope without an id: that is not a notification, and is answered too.
- * E2 A refusal names every problem at once.
+ * GW-D2 A refusal names every problem at once.
  */
 import { Type, type Static, type TObject } from '@tutti/core'
 import { decode, type Problem, type ReviewDecisionBody } from '@tutti/protocol'

@@ -5,16 +5,16 @@
  *   body ─▶ envelope ─▶ params ─▶ task ─▶ followed ─┬─ send: one answer
  *                                                   └─ sendSubscribe: lines, the last one is the answer
  *
- * R1 A send is answered when the run has ended or waits for a person. A 2xx answer has a result or a question; a task
+ * GW-R1 A send is answered when the run has ended or waits for a person. A 2xx answer has a result or a question; a task
  *    that failed or was cancelled is answered with 422, since callers of this wire take every 2xx for a result. In a
  *    JSON-RPC response, and in the last line of a stream, `status` says it.
- * R2 The first line of a stream has the id of the task, and is sent before anything has happened. The stream ends with
+ * GW-R2 The first line of a stream has the id of the task, and is sent before anything has happened. The stream ends with
  *    the answer. If the events cannot be read it ends with a line with status `working` and the error; its reader
  *    comes back with the id.
- * R3 A run whose caller leaves without having been sent its id is cancelled after a time of grace, since no request
+ * GW-R3 A run whose caller leaves without having been sent its id is cancelled after a time of grace, since no request
  *    can name it. It continues if the caller chose the id, sent an idempotency key, or was sent the first line.
- * R4 A cancel is answered when the run has stopped, or soon, with the status that the task has then.
- * R5 A refusal has the status and the error body of every other; a JSON-RPC error has the body as its `data`.
+ * GW-R4 A cancel is answered when the run has stopped, or soon, with the status that the task has then.
+ * GW-R5 A refusal has the status and the error body of every other; a JSON-RPC error has the body as its `data`.
  */
 import { Type } from '@tutti/core'
 

@@ -3,13 +3,13 @@
  *
  *   name ─find─▶ tool ─turn─▶ input ─check─▶ body ─▶ result, bounded
  *
- * I1 Input that does not fit is refused with every problem before the body runs; a failure, a throw and a
+ * GW-I1 Input that does not fit is refused with every problem before the body runs; a failure, a throw and a
  *    timeout of the tool are results that say FAILED.
- * I2 At most `maxToolCalls` calls are in flight, over REST and WebSocket together; one more is refused.
- * I3 A tool that needs a person's approval is refused: a direct call has no reviewer.
- * I4 When the caller goes away the signal of the tool aborts.
- * I5 A tool that is set up wrongly is a fault of the server: it is logged under an id that the caller gets.
- * I6 The result and its progress hold no secrets of the operator.
+ * GW-I2 At most `maxToolCalls` calls are in flight, over REST and WebSocket together; one more is refused.
+ * GW-I3 A tool that needs a person's approval is refused: a direct call has no reviewer.
+ * GW-I4 When the caller goes away the signal of the tool aborts.
+ * GW-I5 A tool that is set up wrongly is a fault of the server: it is logged under an id that the caller gets.
+ * GW-I6 The result and its progress hold no secrets of the operator.
  */
 import {
   createLimiter,
