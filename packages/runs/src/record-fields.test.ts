@@ -11,7 +11,7 @@ import { completed, ODD_TEXT, result, reviewRequested } from './testing/event-fi
 
 describe('a delivery id', () => {
   it.for(['hook', 'a:1:b', '', ODD_TEXT, 'two\nlines'])(
-    '[O1] says run, event and webhook %j again',
+    '[RUNS-O1] says run, event and webhook %j again',
     (webhook) => {
       const parts = { runId: 'run-a_1', seq: 12, webhook }
       expect(deliveryId(parts)).toBe(`run-a_1:12:${webhook}`)
@@ -41,7 +41,7 @@ describe('what a submit brings', () => {
 })
 
 describe('isDelivered', () => {
-  it('[O1] webhooks are told of the end of a run and of reviews, of nothing else', () => {
+  it('[RUNS-O1] webhooks are told of the end of a run and of reviews, of nothing else', () => {
     expect([result('run-a'), reviewRequested('review-a')].every(isDelivered)).toBe(true)
     expect(isDelivered(completed)).toBe(false)
   })

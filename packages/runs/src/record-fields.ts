@@ -120,7 +120,7 @@ export function deliveryParts(id: string): DeliveryParts | undefined {
 /** What tells a delivery from others. */
 export type DeliveryParts = Pick<ClaimedDelivery, 'runId' | 'seq' | 'webhook'>
 
-/** Whether webhooks of the run are told of the event (O1). */
+/** Whether webhooks of the run are told of the event (RUNS-O1). */
 export function isDelivered({ type }: RunEvent): boolean {
   return type === 'run_result' || type === 'review_requested'
 }

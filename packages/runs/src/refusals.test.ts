@@ -11,7 +11,7 @@ describe('assertWithinQuota', () => {
     [{}, { unfinished: 1e9, spentUsd: 1e9 }],
     [{ maxUnfinishedRuns: 3 }, { unfinished: 2, spentUsd: 1e9 }],
     [{ spend: { maxCostUsd: 2, since: SINCE } }, { unfinished: 1e9, spentUsd: 1.999_999 }],
-  ])('[P11] lets %j pass with %j', ([limits, use]) => {
+  ])('[RUNS-P11] lets %j pass with %j', ([limits, use]) => {
     expect(() => {
       assertWithinQuota({ actor: 'ci', ...limits }, use)
     }).not.toThrow()
@@ -22,19 +22,22 @@ describe('assertWithinQuota', () => {
     [1, 1, '1 run that has not ended, as many as it may'],
     [3, 3, '3 runs that have not ended, as many as it may'],
     [4, 2, '4 runs that have not ended, it may have 2'],
-  ] as const)('[P11] %i runs of at most %i are refused in words', ([unfinished, max, words]) => {
-    const quota = { actor: 'a "b"', maxUnfinishedRuns: max }
-    expect(() => {
-      assertWithinQuota(quota, { unfinished, spentUsd: 0 })
-    }).toThrow(
-      expect.objectContaining({
-        code: 'CONCURRENCY_LIMIT',
-        message: `Key "a "b"" has ${words}`,
-        retryable: true,
-        details: { retryAfterMs: 5000, reason: 'unfinished_runs_of_key' },
-      }),
-    )
-  })
+  ] as const)(
+    '[RUNS-P11] %i runs of at most %i are refused in words',
+    ([unfinished, max, words]) => {
+      const quota = { actor: 'a "b"', maxUnfinishedRuns: max }
+      expect(() => {
+        assertWithinQuota(quota, { unfinished, spentUsd: 0 })
+      }).toThrow(
+        expect.objectContaining({
+          code: 'CONCURRENCY_LIMIT',
+          message: `Key "a "b"" has ${words}`,
+          retryable: true,
+          details: { retryAfterMs: 5000, reason: 'unfinished_runs_of_key' },
+        }),
+      )
+    },
+  )
 
   it.for([
     [2, 2, '$2', '$2'],
@@ -42,7 +45,7 @@ describe('assertWithinQuota', () => {
     [0.000_001_4, 0.000_001, '$0.000001', '$0.000001'],
     [12.5, 0, '$12.5', '$0'],
   ] as const)(
-    '[P11] %f dollars of %f are refused in words',
+    '[RUNS-P11] %f dollars of %f are refused in words',
     ([spentUsd, maxCostUsd, spent, max]) => {
       const quota = { actor: 'ci', maxUnfinishedRuns: 9, spend: { maxCostUsd, since: SINCE } }
       expect(() => {
@@ -60,7 +63,7 @@ describe('assertWithinQuota', () => {
 })
 
 describe('assertRoom', () => {
-  it('[P1] lets the last one in that has room, and no other', () => {
+  it('[RUNS-P1] lets the last one in that has room, and no other', () => {
     expect(() => {
       assertRoom(1, 2)
     }).not.toThrow()

@@ -8,15 +8,15 @@
  * It leaves what a run does to the engine, whose turn it is to the executor, and where things are kept
  * to the store.
  *
- * S1 A submit is answered after the run is durable; from then on it is executed, also after a crash.
- * S2 At most `maxConcurrentRuns` execute and `maxQueuedRuns` wait, over all processes; one more is refused.
- * S3 `start` takes up every run that an earlier process left unfinished, oldest first.
- * S4 A cancel is answered when it is durable; the run is CANCELLED only when its work has stopped.
- * S5 `close` lets running runs end for a while, or hands them to other processes; what is left goes on from
+ * RUNS-S1 A submit is answered after the run is durable; from then on it is executed, also after a crash.
+ * RUNS-S2 At most `maxConcurrentRuns` execute and `maxQueuedRuns` wait, over all processes; one more is refused.
+ * RUNS-S3 `start` takes up every run that an earlier process left unfinished, oldest first.
+ * RUNS-S4 A cancel is answered when it is durable; the run is CANCELLED only when its work has stopped.
+ * RUNS-S5 `close` lets running runs end for a while, or hands them to other processes; what is left goes on from
  *    its last step when it is taken up.
- * S6 The same submission under the same idempotency key is one run; another one under it is refused.
- * S7 While the store cannot be reached submits are refused and runs wait; both go on when it is back.
- * S8 Runs that have ended are deleted, the oldest first, beyond a number and an age.
+ * RUNS-S6 The same submission under the same idempotency key is one run; another one under it is refused.
+ * RUNS-S7 While the store cannot be reached submits are refused and runs wait; both go on when it is back.
+ * RUNS-S8 Runs that have ended are deleted, the oldest first, beyond a number and an age.
  */
 import { TuttiError } from '@tutti/core'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'

@@ -53,13 +53,13 @@ function canariesIn(bytes: Buffer): readonly string[] {
 }
 
 describe('the store of a run', () => {
-  it('[C1] holds no prompt with capture OFF, and all of the output', async () => {
+  it('[RUNS-J1] holds no prompt with capture OFF, and all of the output', async () => {
     const { bytes } = await stored({ ofRun: 'OFF' })
     expect(canariesIn(bytes)).toEqual([])
     expect(bytes.includes('An essay')).toBe(true)
   })
 
-  it('[C2] holds prompts in every other mode', async () => {
+  it('[RUNS-J2] holds prompts in every other mode', async () => {
     for (const ofRun of ['STANDARD', 'DETAILED', 'FULL'] as const) {
       expect(canariesIn((await stored({ ofRun })).bytes)).toEqual(ONLY_IN_PROMPTS)
     }

@@ -1,4 +1,4 @@
-/** A store of which only `commit` works. It keeps writes in memory, each once, as P7 has it. */
+/** A store of which only `commit` works. It keeps writes in memory, each once, as RUNS-P7 has it. */
 import type { RunStore, RunWrite, WriteResult } from '@tutti/runs'
 import type { LoggedRunEvent } from '@tutti/protocol'
 

@@ -95,34 +95,38 @@ async function live(
 }
 
 describe.each(Object.keys(PLACES))('a run that kills its process, on the %s store', (kind) => {
-  it('[X2] [L12] fails by itself after a few deaths, and the others complete', LONG, async () => {
-    await using place = await (PLACES[kind] ?? expect.fail())()
-    {
-      await using storage = await place.open()
-      const names = ['hoard', 'work'].map((name) =>
-        ensemble({
-          name,
-          tasks: [task({ name: 'use', description: 'Use' })],
-          model: scriptedModel(() => ''),
-        }),
-      )
-      const service = new RunService(storage, names)
-      for (const runId of INNOCENT) await service.submit({ runId, ensemble: 'work' })
-      await service.submit({ runId: 'run-killer', ensemble: 'hoard' })
-    }
-    const ends: Ends = new Map()
-    let deaths = 0
-    while (deaths < MOST_DEATHS) {
-      if ((await live(place, ends, [...INNOCENT, 'run-killer'])) === 'lives') break
-      deaths += 1
-    }
-    expect(deaths).toBe(4)
-    expect(ends.get('run-killer')).toEqual({
-      runId: 'run-killer',
-      status: 'FAILED',
-      code: 'PROCESS_LOST',
-      error: 'The process that executed the run died, or lost it, 4 times in a row',
-    })
-    for (const runId of INNOCENT) expect(ends.get(runId)).toEqual({ runId, status: 'COMPLETED' })
-  })
+  it(
+    '[RUNS-X2] [RUNS-L12] fails by itself after a few deaths, and the others complete',
+    LONG,
+    async () => {
+      await using place = await (PLACES[kind] ?? expect.fail())()
+      {
+        await using storage = await place.open()
+        const names = ['hoard', 'work'].map((name) =>
+          ensemble({
+            name,
+            tasks: [task({ name: 'use', description: 'Use' })],
+            model: scriptedModel(() => ''),
+          }),
+        )
+        const service = new RunService(storage, names)
+        for (const runId of INNOCENT) await service.submit({ runId, ensemble: 'work' })
+        await service.submit({ runId: 'run-killer', ensemble: 'hoard' })
+      }
+      const ends: Ends = new Map()
+      let deaths = 0
+      while (deaths < MOST_DEATHS) {
+        if ((await live(place, ends, [...INNOCENT, 'run-killer'])) === 'lives') break
+        deaths += 1
+      }
+      expect(deaths).toBe(4)
+      expect(ends.get('run-killer')).toEqual({
+        runId: 'run-killer',
+        status: 'FAILED',
+        code: 'PROCESS_LOST',
+        error: 'The process that executed the run died, or lost it, 4 times in a row',
+      })
+      for (const runId of INNOCENT) expect(ends.get(runId)).toEqual({ runId, status: 'COMPLETED' })
+    },
+  )
 })

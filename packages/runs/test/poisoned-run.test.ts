@@ -61,28 +61,31 @@ describe.each(Object.keys(PLACES))('a poisoned run, on the %s store', (kind) => 
   it.each([
     ['that cannot be read', BROKEN, 'RUN_UNREADABLE', /^Cannot read the steps of run run-bad: /],
     ['that are too large', HUGE, 'RUN_TOO_LARGE', /^Run run-bad has 20000\d\d bytes in the store/],
-  ])('[X2] with steps %s fails alone, and the others complete', async (_, data, code, error) => {
-    await using place = await (PLACES[kind] ?? expect.fail())()
-    const { ensemble, play } = waitingEnsemble()
-    play()
-    {
-      await using storage = await place.open()
-      const service = new RunService(storage, [ensemble])
-      for (const runId of ['run-bad', 'run-good']) {
-        await service.submit({ runId, inputs: { topic: 'Bach' } })
+  ])(
+    '[RUNS-X2] with steps %s fails alone, and the others complete',
+    async (_, data, code, error) => {
+      await using place = await (PLACES[kind] ?? expect.fail())()
+      const { ensemble, play } = waitingEnsemble()
+      play()
+      {
+        await using storage = await place.open()
+        const service = new RunService(storage, [ensemble])
+        for (const runId of ['run-bad', 'run-good']) {
+          await service.submit({ runId, inputs: { topic: 'Bach' } })
+        }
       }
-    }
-    await place.addStep('run-bad', data)
-    const service = await startRuns(await place.open(), [ensemble], {
-      maxStoredRunBytes: 1_000_000,
-    })
-    expect((await allEvents(service, 'run-bad')).at(-1)).toMatchObject({
-      type: 'run_result',
-      status: 'FAILED',
-      code,
-      error: expect.stringMatching(error),
-    })
-    expect((await allEvents(service, 'run-good')).at(-1)).toMatchObject({ status: 'COMPLETED' })
-    await service.close({ drainTimeoutMs: 5_000 })
-  })
+      await place.addStep('run-bad', data)
+      const service = await startRuns(await place.open(), [ensemble], {
+        maxStoredRunBytes: 1_000_000,
+      })
+      expect((await allEvents(service, 'run-bad')).at(-1)).toMatchObject({
+        type: 'run_result',
+        status: 'FAILED',
+        code,
+        error: expect.stringMatching(error),
+      })
+      expect((await allEvents(service, 'run-good')).at(-1)).toMatchObject({ status: 'COMPLETED' })
+      await service.close({ drainTimeoutMs: 5_000 })
+    },
+  )
 })

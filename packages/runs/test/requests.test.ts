@@ -92,7 +92,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
   it.each([
     ['level 2', LEVEL_2],
     ['level 3', LEVEL_3],
-  ])('[R2] a run at %s goes on in another process as what it was', async (__, request) => {
+  ])('[RUNS-R2] a run at %s goes on in another process as what it was', async (__, request) => {
     await using where = await place()
     const [before, after] = [crew(), crew()]
     const first = await before.serve(await where.open())

@@ -141,7 +141,7 @@ function resultOf(events: readonly LoggedRunEvent[]): object {
 
 describe('a run whose process died', () => {
   it.each(['before', 'after'] as const)(
-    '[S3] [X1] %s any of its commits goes on with nothing done twice, to the same result',
+    '[RUNS-S3] [RUNS-X1] %s any of its commits goes on with nothing done twice, to the same result',
     async (when) => {
       using quiet = temporaryDirectory()
       const undisturbed = await runToEnd(quiet.path, { submit: true })
@@ -175,7 +175,7 @@ describe('a run whose process died', () => {
     },
   )
 
-  it('[X1] again and again gets to its end, two commits a life, with nothing done twice', async () => {
+  it('[RUNS-X1] again and again gets to its end, two commits a life, with nothing done twice', async () => {
     using quiet = temporaryDirectory()
     const undisturbed = await runToEnd(quiet.path, { submit: true })
     using directory = temporaryDirectory()

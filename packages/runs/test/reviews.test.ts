@@ -32,7 +32,7 @@ async function parked(service: RunService, runId = 'run-1'): Promise<string> {
 const close = { drainTimeoutMs: 1_000 }
 
 describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kind, make) => {
-  it('[X5] is parked: it holds no process, and its review says what is asked', async () => {
+  it('[RUNS-X5] is parked: it holds no process, and its review says what is asked', async () => {
     await using place = await make()
     const service = await open(place, reviewedEnsemble())
     const reviewId = await parked(service)
@@ -50,7 +50,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await service.close(close)
   })
 
-  it('[X1] [W5] goes on where it was when it is decided after a restart of everything', async () => {
+  it('[RUNS-X1] [RUNS-W5] goes on where it was when it is decided after a restart of everything', async () => {
     await using place = await make()
     const before = reviewedEnsemble()
     const first = await open(place, before)
@@ -77,7 +77,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await second.close(close)
   })
 
-  it('[W6] is decided by a process that executes nothing, and goes on when one comes', async () => {
+  it('[RUNS-W6] is decided by a process that executes nothing, and goes on when one comes', async () => {
     await using place = await make()
     const first = await open(place, reviewedEnsemble())
     const reviewId = await parked(first)
@@ -101,7 +101,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await worker.close(close)
   })
 
-  it('[S4] [Q2] is cancelled at once', async () => {
+  it('[RUNS-S4] [RUNS-Q2] is cancelled at once', async () => {
     await using place = await make()
     const service = await open(place, reviewedEnsemble(), { maxConcurrentRuns: 1 })
     await parked(service)
@@ -135,7 +135,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await service.close(close)
   })
 
-  it('[W6] a decision that does not fit is refused, and the review stays open', async () => {
+  it('[RUNS-W6] a decision that does not fit is refused, and the review stays open', async () => {
     await using place = await make()
     const service = await open(place, reviewedEnsemble())
     const reviewId = await parked(service)
@@ -185,7 +185,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await second.close(close)
   })
 
-  it('[W6] a switch of the model and a directive reach it as well', async () => {
+  it('[RUNS-W6] a switch of the model and a directive reach it as well', async () => {
     await using place = await make()
     const mine = reviewedEnsemble()
     const service = await open(place, mine)

@@ -16,7 +16,7 @@ import { storageOver } from './storage-over.ts'
 const INPUTS = { topic: 'Bach' }
 
 describe('a submitted run', () => {
-  it('[S1] is durable when it is answered, runs, and ends with one terminal event', async () => {
+  it('[RUNS-S1] is durable when it is answered, runs, and ends with one terminal event', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -91,7 +91,7 @@ describe('a submitted run', () => {
 })
 
 describe('the queue', () => {
-  it('[S2] [Q1] runs so many at once, keeps so many waiting in order, and refuses more', async () => {
+  it('[RUNS-S2] [RUNS-Q1] runs so many at once, keeps so many waiting in order, and refuses more', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 2, maxQueuedRuns: 1 }
@@ -129,7 +129,7 @@ describe('the queue', () => {
 })
 
 describe('cancel', () => {
-  it('[S4] [Q2] ends a running run when its work has stopped, and keeps what was completed', async () => {
+  it('[RUNS-S4] [RUNS-Q2] ends a running run when its work has stopped, and keeps what was completed', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -148,7 +148,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[S4] says CANCELLING as long as a tool that ignores its signal goes on', async () => {
+  it('[RUNS-S4] says CANCELLING as long as a tool that ignores its signal goes on', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ obedient: false })
     const clock = fakeClock()
@@ -169,7 +169,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[S4] at a boundary lets the running task finish and starts no other', async () => {
+  it('[RUNS-S4] at a boundary lets the running task finish and starts no other', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble({ encore: true })
     const service = await openRuns(directory.path, [ensemble])
@@ -192,7 +192,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[S4] at a boundary is COMPLETED when nothing was left to start', async () => {
+  it('[RUNS-S4] at a boundary is COMPLETED when nothing was left to start', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -269,7 +269,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[Q2] ends a waiting run at once; it never begins', async () => {
+  it('[RUNS-Q2] ends a waiting run at once; it never begins', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting, model } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble], { maxConcurrentRuns: 1 })
@@ -311,7 +311,7 @@ describe('cancel', () => {
 })
 
 describe('a run that was cut off', () => {
-  it('[S3] [S5] [X1] goes on after its last completed step, under a new epoch', async () => {
+  it('[RUNS-S3] [RUNS-S5] [RUNS-X1] goes on after its last completed step, under a new epoch', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -349,7 +349,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[S3] takes up those that waited, too, oldest first', async () => {
+  it('[RUNS-S3] takes up those that waited, too, oldest first', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 1 })
@@ -367,7 +367,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[X2] ends FAILED with the reason when its ensemble is gone', async () => {
+  it('[RUNS-X2] ends FAILED with the reason when its ensemble is gone', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -382,7 +382,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[Q3] is cancelled when it was being cancelled', async () => {
+  it('[RUNS-Q3] is cancelled when it was being cancelled', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble({ obedient: false })
     const clock = fakeClock()
@@ -405,7 +405,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[Q3] only finishes what ran when it was to stop at the next task', async () => {
+  it('[RUNS-Q3] only finishes what ran when it was to stop at the next task', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble({ encore: true })
     const first = await openRuns(directory.path, [before.ensemble])
@@ -434,7 +434,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[Q2] that waits for its turn again is cancelled at once, and keeps what it has', async () => {
+  it('[RUNS-Q2] that waits for its turn again is cancelled at once, and keeps what it has', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble({ encore: true })
     const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
@@ -461,7 +461,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[Q2] that waits for its turn again stays cancelled if its process dies before the end', async () => {
+  it('[RUNS-Q2] that waits for its turn again stays cancelled if its process dies before the end', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -479,7 +479,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[Q4] is left as it was at shutdown: no cancel, no end, no interrupted call', async () => {
+  it('[RUNS-Q4] is left as it was at shutdown: no cancel, no end, no interrupted call', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -504,7 +504,7 @@ describe('a run that was cut off', () => {
     ])
   })
 
-  it('[Q4] keeps what happened in the very moment of the shutdown', async () => {
+  it('[RUNS-Q4] keeps what happened in the very moment of the shutdown', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -523,7 +523,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[X2] [X4] keeps what was completed, and its reason, when it cannot go on', async () => {
+  it('[RUNS-X2] [RUNS-X4] keeps what was completed, and its reason, when it cannot go on', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
@@ -542,7 +542,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[X3] an owner that lost its claim stops and writes nothing more', async () => {
+  it('[RUNS-X3] an owner that lost its claim stops and writes nothing more', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const storage = sqliteRunStorage(directory.path)
@@ -561,7 +561,7 @@ describe('a run that was cut off', () => {
 })
 
 describe('close', () => {
-  it('[S5] lets running runs end within the drain time, takes no new ones, and starts none', async () => {
+  it('[RUNS-S5] lets running runs end within the drain time, takes no new ones, and starts none', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble], { maxConcurrentRuns: 1 })
@@ -579,7 +579,7 @@ describe('close', () => {
 })
 
 describe('retention', () => {
-  it('[S8] deletes the oldest of those that have ended, with their events, and no other', async () => {
+  it('[RUNS-S8] deletes the oldest of those that have ended, with their events, and no other', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const clock = fakeClock()
@@ -607,7 +607,7 @@ describe('retention', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[S8] deletes nothing unless a limit is set', async () => {
+  it('[RUNS-S8] deletes nothing unless a limit is set', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -623,7 +623,7 @@ describe('retention', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[S8] deletes those that ended too long ago', async () => {
+  it('[RUNS-S8] deletes those that ended too long ago', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()

@@ -81,7 +81,7 @@ function isGapless(events: readonly LoggedRunEvent[]): boolean {
 }
 
 describe('several processes on one store', () => {
-  it('[S1] what one takes in, another executes, and every one sees the same events live', async () => {
+  it('[RUNS-S1] what one takes in, another executes, and every one sees the same events live', async () => {
     await using database = await testDatabase()
     const { ensemble, play, waiting } = waitingEnsemble()
     const taker = await processOf(database.url, { ensemble }, api)
@@ -103,7 +103,7 @@ describe('several processes on one store', () => {
     for (const service of [taker, worker, onlooker]) await service.close(CLOSE)
   })
 
-  it('[F6] readers of a process that heard nothing for a while miss nothing', async () => {
+  it('[RUNS-F6] readers of a process that heard nothing for a while miss nothing', async () => {
     await using database = await testDatabase()
     const { ensemble, play, waiting } = waitingEnsemble()
     const storage = await open(database.url)
@@ -138,7 +138,7 @@ describe('several processes on one store', () => {
     for (const service of [onlooker, worker]) await service.close(CLOSE)
   })
 
-  it('[S2] [Q1] together execute no more than the limit, and take no more than the bound', async () => {
+  it('[RUNS-S2] [RUNS-Q1] together execute no more than the limit, and take no more than the bound', async () => {
     await using database = await testDatabase()
     const { ensemble, play } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 3, maxQueuedRuns: 5 }
@@ -167,7 +167,7 @@ describe('several processes on one store', () => {
     for (const worker of workers) await worker.close(CLOSE)
   })
 
-  it('[Q7] a process leaves runs of ensembles that it does not know to those that do', async () => {
+  it('[RUNS-Q7] a process leaves runs of ensembles that it does not know to those that do', async () => {
     await using database = await testDatabase()
     const choir = waitingEnsemble({ name: 'choir' })
     choir.play()
@@ -183,7 +183,7 @@ describe('several processes on one store', () => {
     for (const process of [stranger, taker, worker]) await process.close(CLOSE)
   })
 
-  it('[S6] the same submission is one run, wherever and how often it is sent', async () => {
+  it('[RUNS-S6] the same submission is one run, wherever and how often it is sent', async () => {
     await using database = await testDatabase()
     const { ensemble } = waitingEnsemble()
     const [one, two] = [
@@ -202,7 +202,7 @@ describe('several processes on one store', () => {
     for (const service of [one, two]) await service.close(CLOSE)
   })
 
-  it('[S4] [W5] [W6] a command reaches the run from any process', async () => {
+  it('[RUNS-S4] [RUNS-W5] [RUNS-W6] a command reaches the run from any process', async () => {
     await using database = await testDatabase()
     const { ensemble, models, other } = reviewedEnsemble({ review: false })
     const gate = waitingEnsemble({ encore: true })
@@ -243,7 +243,7 @@ describe('several processes on one store', () => {
     for (const service of [taker, worker]) await service.close(CLOSE)
   })
 
-  it('[X3] [Q5] a run whose process falls silent goes on elsewhere; that process writes nothing more', async () => {
+  it('[RUNS-X3] [RUNS-Q5] a run whose process falls silent goes on elsewhere; that process writes nothing more', async () => {
     await using database = await testDatabase()
     const silent = waitingEnsemble()
     const { service, mute, unmute } = await mutedProcess(database.url, silent)
@@ -270,7 +270,7 @@ describe('several processes on one store', () => {
     for (const process of [service, worker]) await process.close(CLOSE)
   })
 
-  it('[S5] [X6] a process that stops hands its run over when nothing is in flight', async () => {
+  it('[RUNS-S5] [RUNS-X6] a process that stops hands its run over when nothing is in flight', async () => {
     await using database = await testDatabase()
     const first = waitingEnsemble({ encore: true })
     const stopping = await processOf(database.url, first)
@@ -292,7 +292,7 @@ describe('several processes on one store', () => {
     await next.close(CLOSE)
   })
 
-  it('[S7] [G5] a run in flight goes on when the store is back; submits are refused meanwhile', async () => {
+  it('[RUNS-S7] [RUNS-G5] a run in flight goes on when the store is back; submits are refused meanwhile', async () => {
     await using server = await testServer()
     const { ensemble, play, waiting, model } = waitingEnsemble()
     const service = await processOf(server.url, { ensemble }, { leaseMs: 60_000 })
@@ -315,7 +315,7 @@ describe('several processes on one store', () => {
     await service.close(CLOSE)
   })
 
-  it('[S5] closes within its time when the store is gone', async () => {
+  it('[RUNS-S5] closes within its time when the store is gone', async () => {
     await using server = await testServer()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await processOf(server.url, { ensemble })

@@ -107,7 +107,7 @@ describe('a command for a run', () => {
     })
   })
 
-  it('[W5] is refused when it cannot be kept', async () => {
+  it('[RUNS-W5] is refused when it cannot be kept', async () => {
     const broken = new TuttiError('STORE_UNAVAILABLE', 'no connection')
     const { commands, delivered } = setUp({ send: () => Promise.reject(broken) })
     await expect(commands.send(RUN, CANCEL)).rejects.toBe(broken)
@@ -116,21 +116,21 @@ describe('a command for a run', () => {
 })
 
 describe('a command for a run that executes here', () => {
-  it('[W6] is answered by it, and nothing is looked for', async () => {
+  it('[RUNS-W6] is answered by it, and nothing is looked for', async () => {
     const { commands, delivered, clock, looks } = setUp({ deliver: async () => DONE })
     expect(await commands.send(RUN, SWITCH)).toEqual(REPLY)
     expect(delivered).toEqual([{ id: 'command-1', runId: RUN, command: SWITCH }])
     expect([looks(), clock.pending]).toEqual([0, 0])
   })
 
-  it('[W6] is refused by it, with its words', async () => {
+  it('[RUNS-W6] is refused by it, with its words', async () => {
     const error = { code: 'INVALID_MODEL', message: 'No model "fast"', retryable: true } as const
     const deliver = async () => ({ commandId: 'command-1', ok: false, error }) as const
     const { commands } = setUp({ deliver })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject(error)
   })
 
-  it('[W7] waits for the next owner when this one has nothing more to do with it', async () => {
+  it('[RUNS-W7] waits for the next owner when this one has nothing more to do with it', async () => {
     const { commands, answer } = setUp()
     const end = commands.send(RUN, SWITCH)
     await turns()
@@ -139,27 +139,27 @@ describe('a command for a run that executes here', () => {
     expect(await end).toEqual(REPLY)
   })
 
-  it('[W8] stays queued when the run does not answer in time', async () => {
+  it('[RUNS-W8] stays queued when the run does not answer in time', async () => {
     const { commands, clock } = setUp({ deliver: () => new Promise(() => undefined) })
     const sending = expect(commands.send(RUN, DECIDE)).rejects.toMatchObject(NOT_CONFIRMED)
     await clock.advance(30_000)
     await sending
   })
 
-  it('[W8] is reported as under way when it is a cancel', async () => {
+  it('[RUNS-W8] is reported as under way when it is a cancel', async () => {
     const { commands, clock } = setUp({ deliver: () => new Promise(() => undefined) })
     const sending = commands.send(RUN, CANCEL)
     await clock.advance(1_000)
     expect(await sending).toEqual({ status: 'CANCELLING' })
   })
 
-  it('[W6] gets an empty reply from an owner of an earlier version', async () => {
+  it('[RUNS-W6] gets an empty reply from an owner of an earlier version', async () => {
     const deliver = async () => ({ commandId: 'command-1', ok: true }) as const
     const { commands } = setUp({ deliver })
     expect(await commands.send(RUN, DECIDE)).toEqual({})
   })
 
-  it('[W6] is refused when the reply is not one to this command', async () => {
+  it('[RUNS-W6] is refused when the reply is not one to this command', async () => {
     const deliver = async () => ({ commandId: 'command-1', ok: true, value: { model: 1 } }) as const
     const { commands } = setUp({ deliver })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject({ code: 'ENGINE_FAILED' })
@@ -167,7 +167,7 @@ describe('a command for a run that executes here', () => {
 })
 
 describe('a command for a run that executes elsewhere', () => {
-  it('[W6] is answered at once when the answer is there', async () => {
+  it('[RUNS-W6] is answered at once when the answer is there', async () => {
     const { commands, answer, looks, clock } = setUp()
     answer(DONE)
     expect(await commands.send(RUN, SWITCH)).toEqual(REPLY)
@@ -177,7 +177,7 @@ describe('a command for a run that executes elsewhere', () => {
   it.each([
     ['a notice of the answer', (commands: RunCommands) => commands.onAnswer('command-1')],
     ['notices may have been missed', (commands: RunCommands) => commands.onMissed()],
-  ])('[W6] is answered on %s', async (_, tell) => {
+  ])('[RUNS-W6] is answered on %s', async (_, tell) => {
     const { commands, answer, looks, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
     await turns()
@@ -189,7 +189,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([2, 0])
   })
 
-  it('[W6] is answered without a notice, by looking every second', async () => {
+  it('[RUNS-W6] is answered without a notice, by looking every second', async () => {
     const { commands, answer, looks, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
     await clock.advance(2_999)
@@ -200,7 +200,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([4, 0])
   })
 
-  it('[W6] misses no notice that comes while it looks', async () => {
+  it('[RUNS-W6] misses no notice that comes while it looks', async () => {
     const gate = Promise.withResolvers<CommandAnswer | undefined>()
     const answers = [gate.promise, Promise.resolve(DONE)]
     const { commands } = setUp({ look: async () => answers.shift() })
@@ -211,7 +211,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect(await end).toEqual(REPLY)
   })
 
-  it('[W6] looks only for its own answer', async () => {
+  it('[RUNS-W6] looks only for its own answer', async () => {
     const { commands, looks, answer } = setUp()
     const end = commands.send(RUN, SWITCH)
     await turns()
@@ -223,7 +223,7 @@ describe('a command for a run that executes elsewhere', () => {
     await end
   })
 
-  it('[W8] stays queued when no owner answers in time', async () => {
+  it('[RUNS-W8] stays queued when no owner answers in time', async () => {
     const { commands, looks, clock } = setUp()
     let refusal: unknown
     commands.send(RUN, SWITCH).catch((error: unknown) => (refusal = error))
@@ -236,7 +236,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([31, 0])
   })
 
-  it('[W8] is answered in the last moment', async () => {
+  it('[RUNS-W8] is answered in the last moment', async () => {
     const { commands, answer, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
     await clock.advance(29_999)
@@ -281,7 +281,7 @@ describe('a command for a run that executes elsewhere', () => {
 })
 
 describe('a command for an unowned run', () => {
-  it('[W5] is written to it, told to readers, and the run goes on', async () => {
+  it('[RUNS-W5] is written to it, told to readers, and the run goes on', async () => {
     const run = recordOf(RUN, { epoch: 3, lastSeq: 7 })
     const { commands, written, told, woken } = setUp({ sent: [unowned([], run)] })
     const end = await commands.send(RUN, CANCEL)
@@ -312,7 +312,7 @@ describe('a command for an unowned run', () => {
   it.each([
     [SWITCH, { model: 'fast' }, 'model_switched'],
     [INJECT, { id: expect.any(String) as string }, 'directive_taken'],
-  ])('[W5] %j leaves it waiting', async (command, reply, kind) => {
+  ])('[RUNS-W5] %j leaves it waiting', async (command, reply, kind) => {
     const { commands, written, woken } = setUp({ sent: [unowned()] })
     expect(await commands.send(RUN, command)).toMatchObject(reply)
     expect(written).toMatchObject([{ afterwards: 'stay', steps: [{ kind }] }])
@@ -320,7 +320,7 @@ describe('a command for an unowned run', () => {
     expect(woken()).toBe(0)
   })
 
-  it('[W6] a decision is checked, written, and the run goes on', async () => {
+  it('[RUNS-W6] a decision is checked, written, and the run goes on', async () => {
     const { commands, written, woken } = setUp({ sent: [unowned(AT_GATE)], reviews: [REVIEW] })
     const end = await commands.send(RUN, DECIDE)
     expect(end).toEqual({})
@@ -334,7 +334,7 @@ describe('a command for an unowned run', () => {
     expect(woken()).toBe(1)
   })
 
-  it('[W6] is refused by the rules of the engine, and nothing is written', async () => {
+  it('[RUNS-W6] is refused by the rules of the engine, and nothing is written', async () => {
     const { commands, written } = setUp({ send: async () => unowned() })
     const refused: readonly (readonly [RunCommand, string])[] = [
       [{ ...SWITCH, model: 'slow' }, 'INVALID_MODEL'],
@@ -350,7 +350,7 @@ describe('a command for an unowned run', () => {
     expect(written).toEqual([])
   })
 
-  it('[W7] is sent again when somebody took the run meanwhile', async () => {
+  it('[RUNS-W7] is sent again when somebody took the run meanwhile', async () => {
     const { commands, written, delivered, told } = setUp({
       sent: [unowned(), SENT],
       results: [{ kind: 'fenced' }],
@@ -360,7 +360,7 @@ describe('a command for an unowned run', () => {
     expect([written.length, delivered.length, told]).toEqual([1, 1, []])
   })
 
-  it('[W7] is written to what the run is by then when something else was written first', async () => {
+  it('[RUNS-W7] is written to what the run is by then when something else was written first', async () => {
     const first = unowned([], recordOf(RUN, { lastSeq: 1 }))
     const earlier: RunStep = { kind: 'model_switched', model: 'other', runMs: 0 }
     const second = unowned([earlier], recordOf(RUN, { lastSeq: 2 }))
@@ -370,7 +370,7 @@ describe('a command for an unowned run', () => {
     expect(written.map(({ lastSeq }) => lastSeq)).toEqual([1, 2])
   })
 
-  it('[W7] is refused when the run has ended meanwhile', async () => {
+  it('[RUNS-W7] is refused when the run has ended meanwhile', async () => {
     const ended: SentCommand = { kind: 'ended', run: recordOf(RUN, { status: 'COMPLETED' }) }
     const { commands } = setUp({ sent: [unowned(), ended], results: [{ kind: 'fenced' }] })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject({
@@ -381,7 +381,7 @@ describe('a command for an unowned run', () => {
   it.each([
     ['unavailable', new TuttiError('STORE_UNAVAILABLE', 'no connection')],
     ['failed', new Error('disk full')],
-  ] as const)('[W5] is refused when its write is %s', async (kind, error) => {
+  ] as const)('[RUNS-W5] is refused when its write is %s', async (kind, error) => {
     const { commands, told, woken } = setUp({ sent: [unowned()], results: [{ kind, error }] })
     const { message } = error
     const refusal = { code: 'STORE_UNAVAILABLE', message }
@@ -397,7 +397,7 @@ describe('a command for an unowned run', () => {
     expect(written).toEqual([])
   })
 
-  it('[W6] can be cancelled when its ensemble is gone, and nothing else', async () => {
+  it('[RUNS-W6] can be cancelled when its ensemble is gone, and nothing else', async () => {
     const gone = unowned([], recordOf(RUN, { ensemble: 'choir' }))
     const { commands, written } = setUp({ send: async () => gone })
     await commands.send(RUN, { kind: 'cancel', mode: 'boundary' })

@@ -4,10 +4,10 @@
  *   command ─▶ queue.send ─┬─ owned ───▶ the owner interprets it ─▶ answer ─▶ reply
  *                          └─ unowned ─▶ interpreted here, written to the store
  *
- * W5 A command is durable before its sender gets a reply.
- * W6 The reply is the owner's, in whatever process it is; for an unowned run the same interpreter runs here.
- * W7 A command takes effect exactly once, also when the run changes hands at the same moment.
- * W8 A command without an answer in time stays queued, and its sender gets NOT_CONFIRMED. A cancel is reported as
+ * RUNS-W5 A command is durable before its sender gets a reply.
+ * RUNS-W6 The reply is the owner's, in whatever process it is; for an unowned run the same interpreter runs here.
+ * RUNS-W7 A command takes effect exactly once, also when the run changes hands at the same moment.
+ * RUNS-W8 A command without an answer in time stays queued, and its sender gets NOT_CONFIRMED. A cancel is reported as
  *    under way instead: it is durable.
  */
 import { isoNow, sleep, TuttiError } from '@tutti/core'

@@ -69,7 +69,7 @@ const FAILED: RunEventOf<'task_attempt_failed'> = {
 }
 
 describe('changesOf, of a run', () => {
-  it('[C1] a run that starts runs, and has the tasks of its plan in order', () => {
+  it('[RUNS-C1] a run that starts runs, and has the tasks of its plan in order', () => {
     const planned = (name: string, agentRole: string) => ({
       name,
       description: `To ${name}`,
@@ -99,18 +99,18 @@ describe('changesOf, of a run', () => {
     ])
   })
 
-  it('[C1] a run that is asked to end is CANCELLING', () => {
+  it('[RUNS-C1] a run that is asked to end is CANCELLING', () => {
     const changes = changesOf({ type: 'run_cancelling', requestedAt: AT, mode: 'boundary' })
     expect(changes).toEqual([{ kind: 'run', set: { status: 'CANCELLING' } }])
   })
 
-  it('[C4] a run that is taken up again keeps the status it had', () => {
+  it('[RUNS-C4] a run that is taken up again keeps the status it had', () => {
     expect(
       changesOf({ type: 'run_resumed', resumedAt: AT, epoch: 2, completedTasks: ['tune'] }),
     ).toEqual([])
   })
 
-  it('[C1] a run that ends has its end from the one event and its status from the other', () => {
+  it('[RUNS-C1] a run that ends has its end from the one event and its status from the other', () => {
     const metrics = { totalTokens: 1, totalToolCalls: 2 }
     expect(
       changesOf({
@@ -138,7 +138,7 @@ describe('changesOf, of a run', () => {
     ])
   })
 
-  it('[C1] most events change nothing', () => {
+  it('[RUNS-C1] most events change nothing', () => {
     const events: readonly RunEvent[] = [
       token('x'),
       {
@@ -157,7 +157,7 @@ describe('changesOf, of a run', () => {
 })
 
 describe('changesOf, of a task', () => {
-  it('[C2] an attempt that begins takes away what the one before ended with', () => {
+  it('[RUNS-C2] an attempt that begins takes away what the one before ended with', () => {
     const changes = changesOf({
       type: 'task_started',
       ...TASK,
@@ -184,7 +184,7 @@ describe('changesOf, of a task', () => {
     ])
   })
 
-  it('[C2] what an attempt has used so far takes the place of what it had used before', () => {
+  it('[RUNS-C2] what an attempt has used so far takes the place of what it had used before', () => {
     const snapshot: RunEventOf<'metrics_snapshot'> = {
       type: 'metrics_snapshot',
       ...TASK,
@@ -203,12 +203,12 @@ describe('changesOf, of a task', () => {
     ])
   })
 
-  it('[C2] a tool call counts once, and its steps do not', () => {
+  it('[RUNS-C2] a tool call counts once, and its steps do not', () => {
     expect(changesOf(CALLED)).toEqual([{ kind: 'task', taskIndex: 2, set: {}, addToolCalls: 1 }])
     expect(changesOf({ ...CALLED, parentToolCallId: 'call-0' })).toEqual([])
   })
 
-  it('[C2] the end of an attempt says what it has used, and what a task gave', () => {
+  it('[RUNS-C2] the end of an attempt says what it has used, and what a task gave', () => {
     const set = {
       status: 'COMPLETED',
       completedAt: AT_MS,
@@ -226,7 +226,7 @@ describe('changesOf, of a task', () => {
     ])
   })
 
-  it('[C2] a task that failed says why, and one that was cancelled is CANCELLED', () => {
+  it('[RUNS-C2] a task that failed says why, and one that was cancelled is CANCELLED', () => {
     const set = { completedAt: AT_MS, durationMs: 3, ...USED, costUsd: null, error: 'it broke' }
     expect(changesOf(FAILED)).toEqual([
       { kind: 'task', taskIndex: 2, set: { ...set, status: 'FAILED' } },
@@ -245,7 +245,7 @@ describe('changesOf, of a task', () => {
     ])
   })
 
-  it('[C3] a delegation makes a task, which the run counts', () => {
+  it('[RUNS-C3] a delegation makes a task, which the run counts', () => {
     const changes = changesOf({
       type: 'delegation_started',
       delegationId: 'd-1',
@@ -268,7 +268,7 @@ describe('changesOf, of a task', () => {
 })
 
 describe('changesOf, of a review', () => {
-  it('[C5] is open from its request on, and leaves the status of the run as it is', () => {
+  it('[RUNS-C5] is open from its request on, and leaves the status of the run as it is', () => {
     expect(changesOf(REQUESTED)).toEqual([
       {
         kind: 'new_review',
@@ -282,7 +282,7 @@ describe('changesOf, of a review', () => {
     ])
   })
 
-  it('[C5] a time of 0 on the wire is no end', () => {
+  it('[RUNS-C5] a time of 0 on the wire is no end', () => {
     const request = { ...REQUESTED, timeoutMs: 0 }
     expect(changesOf(request)).toEqual([
       { kind: 'new_review', review: { reviewId: 'review-1', request, openedAt: AT_MS } },
@@ -312,7 +312,7 @@ describe('changesOf, of a review', () => {
       { type: 'review_withdrawn', reviewId: 'review-1', reason: 'over', withdrawnAt: AT },
       { status: 'WITHDRAWN' },
     ],
-  ])('[C5] is closed by %j', (event, end) => {
+  ])('[RUNS-C5] is closed by %j', (event, end) => {
     expect(changesOf(event)).toEqual([{ kind: 'review', reviewId: 'review-1', ...end }])
   })
 })

@@ -1,12 +1,12 @@
 /**
  * Pure: what an event changes in the records of its run. Every store applies the same changes.
  *
- * C1 The records follow from one event at a time: a run is WAITING_REVIEW while it is parked, which no
+ * RUNS-C1 The records follow from one event at a time: a run is WAITING_REVIEW while it is parked, which no
  *    event says; else it stays RUNNING, as whether it waits depends on all its tasks.
- * C2 What a task has used counts all its attempts; its times and its error are those of the latest.
- * C3 A task that a delegation makes has a record of its own; one of the plan keeps the record it has.
- * C4 A run that is taken up again keeps the status it had.
- * C5 A review is open from its request until it is decided, its time is over, or it is withdrawn.
+ * RUNS-C2 What a task has used counts all its attempts; its times and its error are those of the latest.
+ * RUNS-C3 A task that a delegation makes has a record of its own; one of the plan keeps the record it has.
+ * RUNS-C4 A run that is taken up again keeps the status it had.
+ * RUNS-C5 A review is open from its request until it is decided, its time is over, or it is withdrawn.
  */
 import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'

@@ -30,7 +30,7 @@ const STOP = new TuttiError('INTERRUPTED', 'stop')
 const RETRY_MS = 250
 
 describe('GroupCommit', () => {
-  it('[G1] writes the events of a run in the order they were emitted', async () => {
+  it('[RUNS-G1] writes the events of a run in the order they were emitted', async () => {
     const { journal, written } = setUp()
     journal.emit(token('a', 1))
     journal.emit(CANCELLING)
@@ -39,7 +39,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['a', 'run_cancelling', 'b'])
   })
 
-  it('[G2] tells readers only after the store has answered', async () => {
+  it('[RUNS-G2] tells readers only after the store has answered', async () => {
     const { journal, store, heard } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -52,13 +52,13 @@ describe('GroupCommit', () => {
     expect(heard).toEqual(['run-a:0'])
   })
 
-  it('[G2] whoever waits for events to be durable goes on after readers were told', async () => {
+  it('[RUNS-G2] whoever waits for events to be durable goes on after readers were told', async () => {
     const { journal, heard } = setUp()
     await journal.commit(CANCEL, CANCELLING)
     expect(heard).toEqual(['run-a:0'])
   })
 
-  it('[G3] joins tokens of one model call, each task apart, and loses no text', async () => {
+  it('[RUNS-G3] joins tokens of one model call, each task apart, and loses no text', async () => {
     const { journal, written, clock } = setUp()
     for (const text of ['one ', 'two ', 'three']) {
       journal.emit(token(text, 1))
@@ -73,7 +73,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['one two three', 'ONE TWO THREE'])
   })
 
-  it('[G3] does not join tokens over another event, another attempt or another turn', async () => {
+  it('[RUNS-G3] does not join tokens over another event, another attempt or another turn', async () => {
     const { journal, written } = setUp()
     journal.emit(token('a'))
     journal.emit({ ...token('b'), iterationIndex: 1 })
@@ -84,7 +84,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['a', 'b', 'c', 'run_cancelling', 'd'])
   })
 
-  it('[G3] does not join tokens to those of a write that was sent', async () => {
+  it('[RUNS-G3] does not join tokens to those of a write that was sent', async () => {
     const { journal, store, written } = setUp()
     store.before = async (batch) => {
       if (batch === 1) journal.emit(token('b'))
@@ -143,7 +143,7 @@ describe('GroupCommit', () => {
     expect(store.writes.map(textsOf)).toEqual([['run_cancelling'], ['run_cancelling', 'late']])
   })
 
-  it('[G3] joins the tokens that come while it writes until the next tick', async () => {
+  it('[RUNS-G3] joins the tokens that come while it writes until the next tick', async () => {
     const { journal, store, clock } = setUp()
     store.before = async (batch) => {
       if (batch === 1) journal.emit(token('a '))
@@ -159,7 +159,7 @@ describe('GroupCommit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[G1] numbers the writes of a claim from 1, and says whose they are', async () => {
+  it('[RUNS-G1] numbers the writes of a claim from 1, and says whose they are', async () => {
     const { commits, store } = setUp()
     const journal = commits.journal({ runId: 'run-b', epoch: 7, onLost: () => undefined })
     await journal.commit(BEGUN)
@@ -170,7 +170,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('[G1] writes a step with the event that tells of it, and steps in their order', async () => {
+  it('[RUNS-G1] writes a step with the event that tells of it, and steps in their order', async () => {
     const { journal, store } = setUp()
     journal.emit(token('a'))
     journal.emit(CANCELLING, BEGUN)
@@ -217,7 +217,7 @@ describe('GroupCommit', () => {
     await committed
   })
 
-  it('[G1] an answer is kept with the events that were emitted in the same turn', async () => {
+  it('[RUNS-G1] an answer is kept with the events that were emitted in the same turn', async () => {
     const { journal, store } = setUp()
     journal.emit(CANCELLING, CANCEL)
     await Promise.resolve()
@@ -259,7 +259,7 @@ describe('GroupCommit', () => {
     ['fenced', { kind: 'fenced' }, 'FENCED'],
     ['failed', { kind: 'failed', error: new Error('disk full') }, 'STORE_UNAVAILABLE'],
   ] as const)(
-    '[G4] a run whose write was %s writes nothing more and is told once',
+    '[RUNS-G4] a run whose write was %s writes nothing more and is told once',
     async (_, answer, code) => {
       const { journal, store, lost, told } = setUp()
       store.reply = () => answer
@@ -274,7 +274,7 @@ describe('GroupCommit', () => {
     },
   )
 
-  it('[G4] a run that is lost leaves the others of its batch alone', async () => {
+  it('[RUNS-G4] a run that is lost leaves the others of its batch alone', async () => {
     const { commits, journal, store, lost } = setUp()
     const other = journalOf(commits, 'run-b')
     store.reply = ({ runId }, keep) => (runId === 'run-a' ? { kind: 'fenced' } : keep())
@@ -285,7 +285,7 @@ describe('GroupCommit', () => {
     expect(store.kept.map(({ id }) => id)).toEqual(['run-b:0'])
   })
 
-  it('[G4] a store that throws loses the runs of its batch, not the process', async () => {
+  it('[RUNS-G4] a store that throws loses the runs of its batch, not the process', async () => {
     const { journal, store, lost } = setUp()
     store.before = () => Promise.reject(new Error('gone'))
     journal.emit(CANCELLING)
@@ -293,7 +293,7 @@ describe('GroupCommit', () => {
     expect(lost).toHaveLength(1)
   })
 
-  it('[G4] a write that a store does not answer is lost', async () => {
+  it('[RUNS-G4] a write that a store does not answer is lost', async () => {
     const clock = fakeClock()
     const store = { commit: () => Promise.resolve([]) }
     const commits = new GroupCommit({ store, clock, onWritten: () => undefined })
@@ -304,7 +304,7 @@ describe('GroupCommit', () => {
 })
 
 describe('GroupCommit over a store that cannot be reached', () => {
-  it('[G5] waits, tries again from time to time, and writes each thing once, in order', async () => {
+  it('[RUNS-G5] waits, tries again from time to time, and writes each thing once, in order', async () => {
     const { journal, store, clock, heard } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING, CANCEL)
@@ -329,7 +329,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[G5] a write whose answer was lost is sent again as it was, and kept once', async () => {
+  it('[RUNS-G5] a write whose answer was lost is sent again as it was, and kept once', async () => {
     const { journal, store, commits, heard } = setUp()
     let answers = 0
     store.reply = (_, keep) => {
@@ -354,7 +354,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(heard).toEqual(['run-a:0', 'run-a:1'])
   })
 
-  it('[G5] a store that throws that it cannot be reached is as one that answers so', async () => {
+  it('[RUNS-G5] a store that throws that it cannot be reached is as one that answers so', async () => {
     const { journal, store, lost, commits } = setUp()
     store.before = () => Promise.reject(new TuttiError('STORE_UNAVAILABLE', 'no connection'))
     journal.emit(CANCELLING)
@@ -366,7 +366,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.writes.map(({ writeNo }) => writeNo)).toEqual([1, 1])
   })
 
-  it('[G3] tokens are joined while they wait for the store', async () => {
+  it('[RUNS-G3] tokens are joined while they wait for the store', async () => {
     const { journal, store, clock, commits } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(token('a'))
@@ -382,7 +382,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.kept.map(textOf)).toEqual(['a', 'b'.repeat(2 * MAX_PENDING_EVENTS)])
   })
 
-  it('[G5] takes only so many events; one more loses the run, which is told once', async () => {
+  it('[RUNS-G5] takes only so many events; one more loses the run, which is told once', async () => {
     const { journal, store, lost, commits } = setUp()
     store.reply = () => UNAVAILABLE
     const committed = journal.commit(CANCEL, CANCELLING)
@@ -403,7 +403,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(journal.isFlushed).toBe(true)
   })
 
-  it('[G5] tries again at once when it is told to, and not once more by the clock', async () => {
+  it('[RUNS-G5] tries again at once when it is told to, and not once more by the clock', async () => {
     const { commits, journal, store, clock } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING)
@@ -418,14 +418,14 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.batches).toHaveLength(2)
   })
 
-  it('[G5] being told to try again while all is well writes nothing', async () => {
+  it('[RUNS-G5] being told to try again while all is well writes nothing', async () => {
     const { commits, store } = setUp()
     commits.retry()
     await turns()
     expect(store.batches).toEqual([])
   })
 
-  it('[G5] a run that comes meanwhile waits as well', async () => {
+  it('[RUNS-G5] a run that comes meanwhile waits as well', async () => {
     const { commits, journal, store, clock } = setUp()
     store.reply = ({ runId }, keep) => (runId === 'run-a' ? UNAVAILABLE : keep())
     journal.emit(CANCELLING)
@@ -439,7 +439,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.batches.at(1)?.map(({ runId }) => runId)).toEqual(['run-a', 'run-b'])
   })
 
-  it('[G5] flush waits until the store is back', async () => {
+  it('[RUNS-G5] flush waits until the store is back', async () => {
     const { commits, journal, store } = setUp()
     store.reply = () => UNAVAILABLE
     let isFlushed = false
@@ -453,7 +453,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     await flushed
   })
 
-  it('[G4] a write that is fenced when it is sent again loses the run', async () => {
+  it('[RUNS-G4] a write that is fenced when it is sent again loses the run', async () => {
     const { commits, journal, store, lost } = setUp()
     store.reply = () => UNAVAILABLE
     const first = journal.commit(CANCEL, CANCELLING)
@@ -491,7 +491,7 @@ describe('a journal that is let go', () => {
     expect(journal.isFlushed).toBe(true)
   })
 
-  it('[G2] readers hear of a write that was under way, if it is kept', async () => {
+  it('[RUNS-G2] readers hear of a write that was under way, if it is kept', async () => {
     const { journal, store, heard } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -506,7 +506,7 @@ describe('a journal that is let go', () => {
     expect(store.batches).toHaveLength(1)
   })
 
-  it('[G5] does not send again what could not be written', async () => {
+  it('[RUNS-G5] does not send again what could not be written', async () => {
     const { commits, journal, store, clock } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING)

@@ -8,12 +8,12 @@
  * It knows nothing of what events and steps mean, but for tokens: they may wait `tickMs` and be joined;
  * anything else is written as soon as the present turn of the event loop ends.
  *
- * G1 The events of a run are written in the order they were emitted, its steps in theirs; a step and the
+ * RUNS-G1 The events of a run are written in the order they were emitted, its steps in theirs; a step and the
  *    event that tells of it, in one write.
- * G2 Readers are told of an event only after it is durable.
- * G3 Tokens of one model call that follow one another are joined into one event; no text is lost.
- * G4 A run whose write was fenced, or failed, writes nothing more and is told so once.
- * G5 While the store cannot be reached everything waits, within bounds, and is written once when it is
+ * RUNS-G2 Readers are told of an event only after it is durable.
+ * RUNS-G3 Tokens of one model call that follow one another are joined into one event; no text is lost.
+ * RUNS-G4 A run whose write was fenced, or failed, writes nothing more and is told so once.
+ * RUNS-G5 While the store cannot be reached everything waits, within bounds, and is written once when it is
  *    back.
  */
 import { TuttiError, type Clock } from '@tutti/core'

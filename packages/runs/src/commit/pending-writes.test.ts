@@ -27,7 +27,7 @@ describe('PendingWrites', () => {
     await pending.settled()
   })
 
-  it('[G1] sends all that was added, once', () => {
+  it('[RUNS-G1] sends all that was added, once', () => {
     const { pending } = setUp()
     pending.add({ event: CANCELLING, step: BEGUN })
     pending.add({ answer: { commandId: 's', ok: true } })
@@ -43,7 +43,7 @@ describe('PendingWrites', () => {
     expect([pending.isEmpty, pending.take()]).toEqual([true, undefined])
   })
 
-  it('[G5] gives the same write until its fate is known, whatever is added meanwhile', () => {
+  it('[RUNS-G5] gives the same write until its fate is known, whatever is added meanwhile', () => {
     const { pending } = setUp()
     pending.add({ event: token('a') })
     const sent = pending.take()
@@ -74,7 +74,7 @@ describe('PendingWrites', () => {
     await second
   })
 
-  it('[G3] tokens of two tasks are joined each to its own, however they are mixed', () => {
+  it('[RUNS-G3] tokens of two tasks are joined each to its own, however they are mixed', () => {
     const { pending } = setUp()
     const mixed = [
       ['a', 1],
@@ -86,14 +86,14 @@ describe('PendingWrites', () => {
     expect(pending.take()?.events).toEqual([token('ad', 1), token('bc', 2)])
   })
 
-  it('[G3] a token keeps what the first of those that were joined says', () => {
+  it('[RUNS-G3] a token keeps what the first of those that were joined says', () => {
     const { pending } = setUp()
     pending.add({ event: token('a') })
     pending.add({ event: { ...token('b'), sentAt: '2026-02-02T00:00:00.000Z' } })
     expect(pending.take()?.events).toEqual([token('ab')])
   })
 
-  it('[G3] a write that was sent leaves nothing that later tokens could be joined to', () => {
+  it('[RUNS-G3] a write that was sent leaves nothing that later tokens could be joined to', () => {
     const { pending } = setUp()
     pending.add({ event: token('a', 1) })
     pending.take()
@@ -103,7 +103,7 @@ describe('PendingWrites', () => {
     expect(pending.take()?.events).toEqual([token('b', 2), token('c', 1)])
   })
 
-  it('[G3] an attempt that begins anew takes up no text of the one before', () => {
+  it('[RUNS-G3] an attempt that begins anew takes up no text of the one before', () => {
     const { pending } = setUp()
     pending.add({ event: token('a') })
     pending.add({ event: { ...token('b'), attempt: 2 } })
@@ -112,7 +112,7 @@ describe('PendingWrites', () => {
     expect(texts).toEqual(['a', 'bc'])
   })
 
-  it('[G4] takes nothing any more when it is lost, and says so', async () => {
+  it('[RUNS-G4] takes nothing any more when it is lost, and says so', async () => {
     const { pending, lost } = setUp()
     pending.add({ event: CANCELLING })
     pending.take()
@@ -126,7 +126,7 @@ describe('PendingWrites', () => {
     await expect(pending.settled()).rejects.toBe(lost[0])
   })
 
-  it('[G4] is lost once: what becomes of the write afterwards changes nothing', () => {
+  it('[RUNS-G4] is lost once: what becomes of the write afterwards changes nothing', () => {
     const { pending, lost } = setUp()
     pending.add({ event: CANCELLING })
     pending.take()
@@ -137,7 +137,7 @@ describe('PendingWrites', () => {
     expect(lost).toEqual([reason])
   })
 
-  it('[G5] tokens that are joined count as one of the events that may wait', () => {
+  it('[RUNS-G5] tokens that are joined count as one of the events that may wait', () => {
     const { pending, lost } = setUp()
     for (let count = 1; count < MAX_PENDING_EVENTS; count += 1) pending.add({ event: CANCELLING })
     for (let count = 0; count < 9; count += 1) {

@@ -1,10 +1,10 @@
 /**
  * Removes from the events of a run what must not be stored or read.
  *
- * C1 Capture mode OFF stores no prompt: no message that a model is sent, and nothing that stands only in prompts, which
+ * RUNS-J1 Capture mode OFF stores no prompt: no message that a model is sent, and nothing that stands only in prompts, which
  *    is the goal and the background of an agent and the context that it is given. Descriptions, answers, tool calls
  *    and inputs are stored, because a run cannot be listed, resumed or followed without them.
- * C2 Every other mode stores all of it; what a trace shows is decided when the trace is read.
+ * RUNS-J2 Every other mode stores all of it; what a trace shows is decided when the trace is read.
  */
 import type { CaptureMode, RunEvent } from '@tutti/protocol'
 import type { DurableJournal } from './group-commit.ts'

@@ -7,20 +7,20 @@
  *                    ├─▶ handed over: nothing in flight, everything durable
  *                    └─▶ lost: another process owns it
  *
- * X1 Completed steps of an earlier owner are not repeated: the engine resumes from them.
- * X2 A run whose ensemble is gone, or no longer fits, ends FAILED with the reason; it is never stuck. So
+ * RUNS-X1 Completed steps of an earlier owner are not repeated: the engine resumes from them.
+ * RUNS-X2 A run whose ensemble is gone, or no longer fits, ends FAILED with the reason; it is never stuck. So
  *    does one whose steps cannot be read, and one that repeatedly loses its owner without progress, before its
  *    steps are read.
- * X3 An owner that lost its claim stops its work and writes nothing more.
- * X4 A cancelled run that cannot continue ends CANCELLED; completed tasks are retained.
- * X5 A run that only waits for a person for a while is parked: no process holds it, and the store enforces its
+ * RUNS-X3 An owner that lost its claim stops its work and writes nothing more.
+ * RUNS-X4 A cancelled run that cannot continue ends CANCELLED; completed tasks are retained.
+ * RUNS-X5 A run that only waits for a person for a while is parked: no process holds it, and the store enforces its
  *    time limit. One that cannot be parked, because a tool asks from inside a call that must not be repeated,
  *    stays in memory.
- * X6 A run that is handed over begins nothing; in-flight work ends and becomes durable before the release.
- * X7 A command is applied once, and its answer is durable together with its effect, or after it.
- * X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
+ * RUNS-X6 A run that is handed over begins nothing; in-flight work ends and becomes durable before the release.
+ * RUNS-X7 A command is applied once, and its answer is durable together with its effect, or after it.
+ * RUNS-X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
  *    takes no slot. It continues at once when it is decided, briefly beyond the limit if necessary.
- * X8 A run whose events cannot be stored is released as lost, and fails when that happens repeatedly.
+ * RUNS-X8 A run whose events cannot be stored is released as lost, and fails when that happens repeatedly.
  */
 import { setImmediate } from 'node:timers/promises'
 

@@ -20,7 +20,7 @@ const LEASE_MS = 9_000
 const POLL_MS = 1_000
 
 describe('RunExecutor, claiming', () => {
-  it('[Q1] begins with what waits, in its order, as many as it has places', async () => {
+  it('[RUNS-Q1] begins with what waits, in its order, as many as it has places', async () => {
     const { executor, started, queue } = setUp({ waiting: ['a', 'b', 'c'] })
     executor.start()
     await turns()
@@ -28,7 +28,7 @@ describe('RunExecutor, claiming', () => {
     expect([executor.running, queue.wanted]).toEqual([2, [2]])
   })
 
-  it('[Q1] [Q7] says how many may execute over all processes, who it is, for how long, and what it knows', async () => {
+  it('[RUNS-Q1] [RUNS-Q7] says how many may execute over all processes, who it is, for how long, and what it knows', async () => {
     const { executor, queue, engine } = setUp({ options: { maxConcurrentRuns: 7 } })
     const requests: unknown[] = []
     queue.claimNext = async (request) => {
@@ -47,7 +47,7 @@ describe('RunExecutor, claiming', () => {
   it.each([
     ['a suspect until it has ended', SUSPECT_LOSSES, false],
     ['a run that lost its owner once', SUSPECT_LOSSES - 1, true],
-  ])('[Q8] while it executes %s: whether it takes a suspect', async (_, lostOwners, takes) => {
+  ])('[RUNS-Q8] while it executes %s: whether it takes a suspect', async (_, lostOwners, takes) => {
     const { executor, queue, engine } = setUp()
     const asked = takesOf(queue, [claimed('a', { lostOwners })])
     executor.start()
@@ -60,7 +60,7 @@ describe('RunExecutor, claiming', () => {
     expect(asked).toEqual([true, takes, true])
   })
 
-  it('[Q8] takes another suspect when the first has stayed for a while', async () => {
+  it('[RUNS-Q8] takes another suspect when the first has stayed for a while', async () => {
     const { executor, queue, clock } = setUp({ options: { pollMs: SETTLED_AFTER_MS / 2 } })
     const asked = takesOf(queue, [claimed('a', { lostOwners: SUSPECT_LOSSES })])
     executor.start()
@@ -72,7 +72,7 @@ describe('RunExecutor, claiming', () => {
     expect(asked).toEqual([true, false, true])
   })
 
-  it('[Q1] takes the next one when a place is free', async () => {
+  it('[RUNS-Q1] takes the next one when a place is free', async () => {
     const { executor, engine, started } = setUp({ waiting: ['a', 'b', 'c'] })
     executor.start()
     await turns()
@@ -82,7 +82,7 @@ describe('RunExecutor, claiming', () => {
     expect(executor.running).toBe(2)
   })
 
-  it('[Q1] looks once for all that wake it in one turn of the event loop', async () => {
+  it('[RUNS-Q1] looks once for all that wake it in one turn of the event loop', async () => {
     const { executor, queue } = setUp()
     executor.start()
     await turns()
@@ -93,7 +93,7 @@ describe('RunExecutor, claiming', () => {
     expect(queue.wanted).toHaveLength(2)
   })
 
-  it('[Q1] looks again when it is woken while it looks', async () => {
+  it('[RUNS-Q1] looks again when it is woken while it looks', async () => {
     const { executor, queue, started } = setUp()
     executor.start()
     await turns()
@@ -111,7 +111,7 @@ describe('RunExecutor, claiming', () => {
     expect(queue.wanted).toHaveLength(3)
   })
 
-  it('[Q1] looks from time to time without being told', async () => {
+  it('[RUNS-Q1] looks from time to time without being told', async () => {
     const { executor, queue, clock, started } = setUp()
     executor.start()
     await turns()
@@ -121,7 +121,7 @@ describe('RunExecutor, claiming', () => {
     expect(started()).toEqual(['a'])
   })
 
-  it('[Q1] never executes more than it may, also when it looks on time while it looks', async () => {
+  it('[RUNS-Q1] never executes more than it may, also when it looks on time while it looks', async () => {
     const { executor, queue, clock, started } = setUp({ waiting: ['a', 'b', 'c', 'd'] })
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
@@ -132,7 +132,7 @@ describe('RunExecutor, claiming', () => {
     expect(started()).toEqual(['a', 'b'])
   })
 
-  it('[Q1] goes on looking while it is given all it wants and has places', async () => {
+  it('[RUNS-Q1] goes on looking while it is given all it wants and has places', async () => {
     const { executor, engine, started } = setUp({ waiting: ['a', 'b', 'c'] })
     engine.onStart = (run) => {
       if (engine.runs.length < 3) run.complete()
@@ -179,7 +179,7 @@ describe('RunExecutor, claiming', () => {
 })
 
 describe('RunExecutor, told to execute a run now', () => {
-  it('[Q2] executes it whatever the limits, and tells how that ended', async () => {
+  it('[RUNS-Q2] executes it whatever the limits, and tells how that ended', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a', 'b'] })
     executor.start()
     await turns()
@@ -191,7 +191,7 @@ describe('RunExecutor, told to execute a run now', () => {
     expect(await end).toBe('ended')
   })
 
-  it('[Q1] claims nothing while it has more than its places', async () => {
+  it('[RUNS-Q1] claims nothing while it has more than its places', async () => {
     const { executor, engine, queue, clock } = setUp({ waiting: ['a', 'b'] })
     executor.start()
     await turns()
@@ -204,7 +204,7 @@ describe('RunExecutor, told to execute a run now', () => {
     expect(queue.waiting.map(({ run }) => run.runId)).toEqual(['d'])
   })
 
-  it('[Q2] waits for the run that it claims at the same moment', async () => {
+  it('[RUNS-Q2] waits for the run that it claims at the same moment', async () => {
     const { executor, engine, queue, started } = setUp({ waiting: ['a'] })
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
@@ -249,7 +249,7 @@ describe('RunExecutor, told to execute a run now', () => {
 })
 
 describe('RunExecutor, about leases', () => {
-  it('[Q5] renews them three times before they are over', async () => {
+  it('[RUNS-Q5] renews them three times before they are over', async () => {
     const { executor, queue, clock } = setUp({ waiting: ['a'], held: [{ runId: 'a', epoch: 1 }] })
     executor.start()
     await turns()
@@ -260,7 +260,7 @@ describe('RunExecutor, about leases', () => {
     expect(executor.running).toBe(1)
   })
 
-  it('[Q5] a process that executes nothing by itself renews too', async () => {
+  it('[RUNS-Q5] a process that executes nothing by itself renews too', async () => {
     const held = [{ runId: 'a', epoch: 1 }]
     const { executor, queue, clock } = setUp({ options: { executes: false }, waiting: ['a'], held })
     executor.start()
@@ -270,7 +270,7 @@ describe('RunExecutor, about leases', () => {
     expect(queue.asked).toEqual(['renew'])
   })
 
-  it('[Q6] gives up a run that was claimed for it and never arrived', async () => {
+  it('[RUNS-Q6] gives up a run that was claimed for it and never arrived', async () => {
     const { executor, queue, clock, warned } = setUp({ held: [{ runId: 'stray', epoch: 1 }] })
     executor.start()
     await turns()
@@ -280,7 +280,7 @@ describe('RunExecutor, about leases', () => {
   })
 
   it.each(['before it renews', 'while it renews'])(
-    '[Q6] leaves a run alone whose claim is under way %s',
+    '[RUNS-Q6] leaves a run alone whose claim is under way %s',
     async (when) => {
       const { executor, queue } = setUp()
       executor.start()
@@ -305,7 +305,7 @@ describe('RunExecutor, about leases', () => {
     },
   )
 
-  it('[Q5] renews none of a store that only this process has', async () => {
+  it('[RUNS-Q5] renews none of a store that only this process has', async () => {
     const { executor, queue, clock } = setUp({ waiting: ['a'], isShared: false })
     const leases: number[] = []
     const claimNext = queue.claimNext.bind(queue)
@@ -322,7 +322,7 @@ describe('RunExecutor, about leases', () => {
   it.each([
     ['somebody else has', []],
     ['it has under another claim', [{ runId: 'a', epoch: 2 }]],
-  ])('[Q5] stops a run that %s', async (_, lost) => {
+  ])('[RUNS-Q5] stops a run that %s', async (_, lost) => {
     const held = [...lost, { runId: 'b', epoch: 1 }]
     const { executor, engine, clock, warned, queue } = setUp({ waiting: ['a', 'b'], held })
     executor.start()
@@ -334,7 +334,7 @@ describe('RunExecutor, about leases', () => {
     expect(queue.asked).toEqual(['renew'])
   })
 
-  it('[Q5] leaves a run alone that was claimed while it renewed', async () => {
+  it('[RUNS-Q5] leaves a run alone that was claimed while it renewed', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -349,7 +349,7 @@ describe('RunExecutor, about leases', () => {
     expect(engine.runs.map(({ isStopped }) => isStopped)).toEqual([false, false])
   })
 
-  it('[Q5] leaves a run alone that came back under a new claim while it renewed', async () => {
+  it('[RUNS-Q5] leaves a run alone that came back under a new claim while it renewed', async () => {
     const { executor, engine, queue, warned } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -366,7 +366,7 @@ describe('RunExecutor, about leases', () => {
     expect([executor.running, warned]).toEqual([1, ['Lost the lease of a run; stopping']])
   })
 
-  it('[Q5] says that it could not renew, stops nothing, and tries again', async () => {
+  it('[RUNS-Q5] says that it could not renew, stops nothing, and tries again', async () => {
     const { executor, engine, queue, clock, warned } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -413,7 +413,7 @@ describe('RunExecutor, about commands', () => {
 })
 
 describe('RunExecutor that is stopped', () => {
-  it('[Q4] hands its runs over, waits for those in flight, and claims nothing more', async () => {
+  it('[RUNS-Q4] hands its runs over, waits for those in flight, and claims nothing more', async () => {
     const { executor, engine, queue, clock } = setUp({ waiting: ['a', 'b', 'c'] })
     executor.start()
     await turns()
@@ -429,7 +429,7 @@ describe('RunExecutor that is stopped', () => {
     expect([executor.running, clock.pending]).toEqual([0, 0])
   })
 
-  it('[Q4] lets the runs go that have not come to rest in time', async () => {
+  it('[RUNS-Q4] lets the runs go that have not come to rest in time', async () => {
     const held = [{ runId: 'a', epoch: 1 }]
     const { executor, engine, queue, clock } = setUp({ waiting: ['a'], held })
     executor.start()
@@ -458,7 +458,7 @@ describe('RunExecutor that is stopped', () => {
     expect(queue.asked).toEqual([])
   })
 
-  it('[Q4] hands over what it was given while it was told to stop', async () => {
+  it('[RUNS-Q4] hands over what it was given while it was told to stop', async () => {
     const { executor, queue } = setUp({ waiting: ['a'] })
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
@@ -471,7 +471,7 @@ describe('RunExecutor that is stopped', () => {
     expect(executor.running).toBe(0)
   })
 
-  it('[Q4] hands over what it was given on time while it was told to stop', async () => {
+  it('[RUNS-Q4] hands over what it was given on time while it was told to stop', async () => {
     const { executor, queue, clock } = setUp()
     executor.start()
     await turns()
@@ -488,7 +488,7 @@ describe('RunExecutor that is stopped', () => {
     expect(queue.asked).toEqual(['release a ready'])
   })
 
-  it('[Q4] hands over at once what it is told to execute now', async () => {
+  it('[RUNS-Q4] hands over at once what it is told to execute now', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()

@@ -3,17 +3,17 @@
  *
  *   notification, poll, end of a run ─▶ claim due runs ─▶ Execution ─▶ slot is free ─▶ claim …
  *
- * Q1 At most `maxRunsPerProcess` execute here, and `maxConcurrentRuns` over all processes; queued runs start
+ * RUNS-Q1 At most `maxRunsPerProcess` execute here, and `maxConcurrentRuns` over all processes; queued runs start
  *    in the order of submission. A run that waits for a person takes no slot.
- * Q2 A cancelled unowned run ends at once, whatever the limits.
- * Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
+ * RUNS-Q2 A cancelled unowned run ends at once, whatever the limits.
+ * RUNS-Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
  *    when its running tasks have finished.
- * Q4 Releasing a run keeps its history, but not its provisional end state.
- * Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
- * Q6 A run that the store assigns to this process, and that does not execute here, is released as lost.
- * Q7 A run of an ensemble that this process does not know is left to other processes for ten minutes. In a store
+ * RUNS-Q4 Releasing a run keeps its history, but not its provisional end state.
+ * RUNS-Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
+ * RUNS-Q6 A run that the store assigns to this process, and that does not execute here, is released as lost.
+ * RUNS-Q7 A run of an ensemble that this process does not know is left to other processes for ten minutes. In a store
  *    that is not shared, it is claimed at once.
- * Q8 Of the runs that may have killed their process, one executes here at a time, until it has ended or
+ * RUNS-Q8 Of the runs that may have killed their process, one executes here at a time, until it has ended or
  *    stayed for {@link SETTLED_AFTER_MS}.
  */
 import { setImmediate } from 'node:timers/promises'
@@ -249,7 +249,7 @@ export class RunExecutor {
     return [...this.#active.values()].filter(({ takesSlot }) => takesSlot).length
   }
 
-  /** Q8: whether a suspect executes here that may still kill this process. */
+  /** RUNS-Q8: whether a suspect executes here that may still kill this process. */
   get #watchesSuspect(): boolean {
     const since = this.#options.settings.clock.now() - SETTLED_AFTER_MS
     return [...this.#active.values()].some(

@@ -11,7 +11,7 @@ import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 const RUN = 'run-a'
 
 describe('EventFeed, told of what this process wrote', () => {
-  it('[F4] publishes it at once, and reads nothing', () => {
+  it('[RUNS-F4] publishes it at once, and reads nothing', () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     feed.offer(RUN, log.append(RUN, tokens(1)))
@@ -19,7 +19,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(log.reads).toEqual([])
   })
 
-  it('[F4] publishes in order what it is told out of order, each event once', async () => {
+  it('[RUNS-F4] publishes in order what it is told out of order, each event once', async () => {
     const { feed, log, heard } = setUp()
     const first = log.append(RUN, tokens(2))
     const second = log.append(RUN, tokens(2))
@@ -32,7 +32,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(heard).toEqual(ids(0, 4))
   })
 
-  it('[F4] publishes nothing again that it is told again', async () => {
+  it('[RUNS-F4] publishes nothing again that it is told again', async () => {
     const { feed, log, heard } = setUp()
     const events = log.append(RUN, tokens(3))
     feed.offer(RUN, events)
@@ -42,7 +42,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(heard).toEqual(ids(0, 2))
   })
 
-  it('[F4] publishes of a batch only what was not published yet', async () => {
+  it('[RUNS-F4] publishes of a batch only what was not published yet', async () => {
     const { feed, log, heard } = setUp()
     const events = log.append(RUN, tokens(3))
     feed.offer(RUN, events.slice(0, 2))
@@ -51,7 +51,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(heard).toEqual(ids(0, 2))
   })
 
-  it('[F4] waits with it while it reads what came before', async () => {
+  it('[RUNS-F4] waits with it while it reads what came before', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(2))
@@ -68,7 +68,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect([log.reads, heard]).toEqual([[], []])
   })
 
-  it('[F4] a run that goes on here begins where it is told', () => {
+  it('[RUNS-F4] a run that goes on here begins where it is told', () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(5))
     feed.offer(RUN, log.append(RUN, tokens(1)))
@@ -77,7 +77,7 @@ describe('EventFeed, told of what this process wrote', () => {
 })
 
 describe('EventFeed, told of what others wrote', () => {
-  it('[F4] reads it and publishes it in order', async () => {
+  it('[RUNS-F4] reads it and publishes it in order', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(3))
     feed.onWritten(RUN, { from: 0, to: 2 })
@@ -86,7 +86,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads).toEqual([{ runId: RUN, from: 0, limit: 500 }])
   })
 
-  it('[F4] goes on reading for what it hears of meanwhile, and never reads twice at a time', async () => {
+  it('[RUNS-F4] goes on reading for what it hears of meanwhile, and never reads twice at a time', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 0, to: 1 })
@@ -99,7 +99,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads.map(({ from }) => from)).toEqual([0, 2])
   })
 
-  it('[F4] reads long stretches by pages', async () => {
+  it('[RUNS-F4] reads long stretches by pages', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(1_200))
     feed.onWritten(RUN, { from: 0, to: 1_199 })
@@ -108,7 +108,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads.map(({ from }) => from)).toEqual([0, 500, 1_000])
   })
 
-  it('[F4] fills the gap when a notice was lost', async () => {
+  it('[RUNS-F4] fills the gap when a notice was lost', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(5))
@@ -117,7 +117,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(heard).toEqual(ids(0, 5))
   })
 
-  it('[F4] an old notice does nothing', async () => {
+  it('[RUNS-F4] an old notice does nothing', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(5)))
     feed.onWritten(RUN, { from: 1, to: 3 })
@@ -126,7 +126,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads).toEqual([])
   })
 
-  it('[F5] reads nothing while nobody listens, and begins with what comes afterwards', async () => {
+  it('[RUNS-F5] reads nothing while nobody listens, and begins with what comes afterwards', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     log.append(RUN, tokens(3))
     feed.onWritten(RUN, { from: 0, to: 2 })
@@ -139,7 +139,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(heard).toEqual(ids(3, 4))
   })
 
-  it('[F5] reads the runs that somebody listens to by name, and no others', async () => {
+  it('[RUNS-F5] reads the runs that somebody listens to by name, and no others', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     const heard: string[] = []
     bus.listen('run-b', (events) => heard.push(...events.map(({ id }) => id)))
@@ -152,7 +152,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads.map(({ runId }) => runId)).toEqual(['run-b'])
   })
 
-  it('[F5] reads no more pages when the last listener has gone', async () => {
+  it('[RUNS-F5] reads no more pages when the last listener has gone', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     const stop = bus.listenToAll(() => {
       stop()
@@ -189,7 +189,7 @@ describe('EventFeed, told of what others wrote', () => {
 })
 
 describe('EventFeed, about runs that end', () => {
-  it('[F4] publishes the end of a run that another process wrote', async () => {
+  it('[RUNS-F4] publishes the end of a run that another process wrote', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, [...tokens(1), resultOf(RUN)])
     feed.onWritten(RUN, { from: 0, to: 1 })
@@ -197,7 +197,7 @@ describe('EventFeed, about runs that end', () => {
     expect(heard).toEqual(ids(0, 1))
   })
 
-  it('[F4] publishes nothing again of an ended run when its last notice comes late', async () => {
+  it('[RUNS-F4] publishes nothing again of an ended run when its last notice comes late', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, [...tokens(2), resultOf(RUN)])
     feed.onWritten(RUN, { from: 0, to: 1 })
@@ -208,7 +208,7 @@ describe('EventFeed, about runs that end', () => {
     expect(heard).toEqual(ids(0, 2))
   })
 
-  it('[F4] publishes nothing again of a run that ends while it looks at all runs', async () => {
+  it('[RUNS-F4] publishes nothing again of a run that ends while it looks at all runs', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.beforeAnswer = () => {
@@ -222,7 +222,7 @@ describe('EventFeed, about runs that end', () => {
 })
 
 describe('EventFeed, when notices may have been missed', () => {
-  it('[F6] knows from the start how far each run is', async () => {
+  it('[RUNS-F6] knows from the start how far each run is', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(4))
     await feed.start()
@@ -232,7 +232,7 @@ describe('EventFeed, when notices may have been missed', () => {
     expect(heard).toEqual(ids(4, 5))
   })
 
-  it('[F6] publishes what was missed, of known runs and of new ones', async () => {
+  it('[RUNS-F6] publishes what was missed, of known runs and of new ones', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(2))
@@ -242,7 +242,7 @@ describe('EventFeed, when notices may have been missed', () => {
     expect(heard.toSorted()).toEqual([...ids(0, 3), 'run-b:0'])
   })
 
-  it('[F6] publishes what was missed of a run that has ended meanwhile', async () => {
+  it('[RUNS-F6] publishes what was missed of a run that has ended meanwhile', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, [...tokens(1), resultOf(RUN)])
@@ -251,7 +251,7 @@ describe('EventFeed, when notices may have been missed', () => {
     expect(heard).toEqual(ids(0, 3))
   })
 
-  it('[F6] a listener for all runs gets no event twice, however often it is looked at', async () => {
+  it('[RUNS-F6] a listener for all runs gets no event twice, however often it is looked at', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(1))
@@ -263,7 +263,7 @@ describe('EventFeed, when notices may have been missed', () => {
     expect(heard).toEqual(ids(0, 3))
   })
 
-  it('[F6] has the readers of each run look at the log again', async () => {
+  it('[RUNS-F6] has the readers of each run look at the log again', async () => {
     const { feed, log, bus, heard } = setUp()
     const looks: number[] = []
     bus.listen('ended', (events) => looks.push(events.length))
@@ -274,7 +274,7 @@ describe('EventFeed, when notices may have been missed', () => {
     expect(heard).toEqual([])
   })
 
-  it('[F6] forgets runs that are deleted', async () => {
+  it('[RUNS-F6] forgets runs that are deleted', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.delete(RUN)

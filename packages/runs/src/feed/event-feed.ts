@@ -5,9 +5,9 @@
  *                         ├─▶ in order, no gap ─▶ bus ─▶ readers
  *   written elsewhere ─ hear ─▶ read from the log
  *
- * F4 The events of a run are published in the order of their sequence numbers, each once, without a gap.
- * F5 Events that other processes wrote are read only while somebody listens.
- * F6 When notices may have been missed, the log says how far each run is.
+ * RUNS-F4 The events of a run are published in the order of their sequence numbers, each once, without a gap.
+ * RUNS-F5 Events that other processes wrote are read only while somebody listens.
+ * RUNS-F6 When notices may have been missed, the log says how far each run is.
  */
 import type { EventBus } from './event-bus.ts'
 import type { StoredEventLog } from '../ports/event-log.ts'

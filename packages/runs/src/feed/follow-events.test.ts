@@ -14,7 +14,7 @@ import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 const RUN = 'run-a'
 
 describe('followEvents', () => {
-  it('[F1] gives what is in the log and then what comes, each event once, in order', async () => {
+  it('[RUNS-F1] gives what is in the log and then what comes, each event once, in order', async () => {
     const run = new FakeRun()
     run.append(3)
     const reader = run.follow(0)
@@ -23,7 +23,7 @@ describe('followEvents', () => {
     expect(await reader.take(2)).toEqual([3, 4])
   })
 
-  it('[F1] gives no event twice that was written while the log was read', async () => {
+  it('[RUNS-F1] gives no event twice that was written while the log was read', async () => {
     const run = new FakeRun()
     run.append(2)
     run.duringRead(() => {
@@ -34,7 +34,7 @@ describe('followEvents', () => {
     expect(await reader.take(5)).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('[F1] begins where it is told, also when that is yet to come', async () => {
+  it('[RUNS-F1] begins where it is told, also when that is yet to come', async () => {
     const run = new FakeRun()
     run.append(2)
     const reader = run.follow(2)
@@ -43,7 +43,7 @@ describe('followEvents', () => {
     expect(await first).toEqual([2])
   })
 
-  it('[F2] ends after the terminal event', async () => {
+  it('[RUNS-F2] ends after the terminal event', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -53,7 +53,7 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('[F3] a slow reader misses nothing of what did not fit in its memory', async () => {
+  it('[RUNS-F3] a slow reader misses nothing of what did not fit in its memory', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -64,7 +64,7 @@ describe('followEvents', () => {
     expect(run.reads).toBeGreaterThan(10)
   })
 
-  it('[F3] a reader that keeps up is served from memory', async () => {
+  it('[RUNS-F3] a reader that keeps up is served from memory', async () => {
     const run = new FakeRun()
     const reader = run.follow(0)
     const all = reader.rest()
@@ -77,7 +77,7 @@ describe('followEvents', () => {
     expect(run.reads).toBe(1)
   })
 
-  it('[F3] reads large events from the log again when their reader does not ask for them', async () => {
+  it('[RUNS-F3] reads large events from the log again when their reader does not ask for them', async () => {
     const run = new FakeRun()
     const reader = run.follow(0)
     const first = reader.take(1)
@@ -88,7 +88,7 @@ describe('followEvents', () => {
     expect(run.reads).toBe(2)
   })
 
-  it('[F3] does not retain a batch that was given', async () => {
+  it('[RUNS-F3] does not retain a batch that was given', async () => {
     setFlagsFromString('--expose-gc')
     const collectGarbage: unknown = runInNewContext('gc')
     const run = new FakeRun()
@@ -101,7 +101,7 @@ describe('followEvents', () => {
     expect(batch.deref()).toBeUndefined()
   })
 
-  it('[F1] reads the log again when it is told of later events than the next', async () => {
+  it('[RUNS-F1] reads the log again when it is told of later events than the next', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -114,7 +114,7 @@ describe('followEvents', () => {
     expect(await reader.rest()).toEqual([4])
   })
 
-  it('[F1] reads the log again when it is told to look, with no events', async () => {
+  it('[RUNS-F1] reads the log again when it is told to look, with no events', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -127,7 +127,7 @@ describe('followEvents', () => {
     expect(await reader.take(1)).toEqual([3])
   })
 
-  it('[F1] being told to look while it reads makes it read once more', async () => {
+  it('[RUNS-F1] being told to look while it reads makes it read once more', async () => {
     const run = new FakeRun()
     run.append(1)
     run.duringRead(() => {
@@ -138,7 +138,7 @@ describe('followEvents', () => {
     expect(run.reads).toBe(2)
   })
 
-  it('[F1] being told to look when there is nothing new gives nothing, and waits on', async () => {
+  it('[RUNS-F1] being told to look when there is nothing new gives nothing, and waits on', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -152,7 +152,7 @@ describe('followEvents', () => {
     expect(await reader.take(1)).toEqual([1])
   })
 
-  it('[F2] ends when it is told to look and the run has ended', async () => {
+  it('[RUNS-F2] ends when it is told to look and the run has ended', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -163,7 +163,7 @@ describe('followEvents', () => {
     expect(await reader.rest()).toEqual([1])
   })
 
-  it('[F2] ends when it is told to look and the run was deleted', async () => {
+  it('[RUNS-F2] ends when it is told to look and the run was deleted', async () => {
     const run = new FakeRun()
     run.append(2)
     const reader = run.follow(0)
@@ -174,13 +174,13 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('[F2] ends at once when there is no such run', async () => {
+  it('[RUNS-F2] ends at once when there is no such run', async () => {
     const run = new FakeRun()
     run.delete()
     expect(await run.follow(0).rest()).toEqual([])
   })
 
-  it('[F2] asks whether the run is there only when its log has nothing to read', async () => {
+  it('[RUNS-F2] asks whether the run is there only when its log has nothing to read', async () => {
     const run = new FakeRun()
     run.append(2)
     const reader = run.follow(0)
@@ -194,7 +194,7 @@ describe('followEvents', () => {
     expect(run.questions).toBe(1)
   })
 
-  it('[F2] ends with the run also when it was to begin after its end', async () => {
+  it('[RUNS-F2] ends with the run also when it was to begin after its end', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(9)
@@ -206,7 +206,7 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('[F2] gives the end of a run that ends while the log is read', async () => {
+  it('[RUNS-F2] gives the end of a run that ends while the log is read', async () => {
     const run = new FakeRun()
     run.append(1)
     run.duringRead(() => {
@@ -215,7 +215,7 @@ describe('followEvents', () => {
     expect(await run.follow(1).rest()).toEqual([1])
   })
 
-  it('[F2] a reader that comes after the end is given it from the log', async () => {
+  it('[RUNS-F2] a reader that comes after the end is given it from the log', async () => {
     const run = new FakeRun()
     run.append(2)
     run.end()

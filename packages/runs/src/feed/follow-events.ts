@@ -1,9 +1,9 @@
 /**
  * Reads a run's events from the log and then live, with no gap and no duplicate.
  *
- * F1 The events given are exactly those with `seq >= from`, in order, each once.
- * F2 It ends after the terminal event, also when it was to begin after it, and when the run is deleted.
- * F3 A slow reader costs at most `MAX_WAITING` events and about `MAX_WAITING_BYTES` of memory: what does not fit is
+ * RUNS-F1 The events given are exactly those with `seq >= from`, in order, each once.
+ * RUNS-F2 It ends after the terminal event, also when it was to begin after it, and when the run is deleted.
+ * RUNS-F3 A slow reader costs at most `MAX_WAITING` events and about `MAX_WAITING_BYTES` of memory: what does not fit is
  *    read from the log again when the reader asks for it. A batch that was given is no longer held here.
  */
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
@@ -54,7 +54,7 @@ export type EventBatches = AsyncIterableIterator<readonly LoggedRunEvent[], void
 
 type NextBatch = IteratorResult<readonly LoggedRunEvent[], void>
 
-/** An iterator and not a generator: a suspended generator retains the batch that it gave last (F3). */
+/** An iterator and not a generator: a suspended generator retains the batch that it gave last (RUNS-F3). */
 class FollowedEvents implements EventBatches {
   readonly #source: FollowSource
   readonly #options: FollowRunOptions

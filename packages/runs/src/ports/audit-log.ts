@@ -1,9 +1,9 @@
 /**
  * Who did what. Entries are numbered by the store in the order in which they were kept.
  *
- * A1 Entries of one call are kept in one piece, in their order.
- * A2 A list is newest first, and a page goes on where the last one ended, whatever was added since.
- * A3 Entries stay when the run they are about is deleted.
+ * RUNS-A1 Entries of one call are kept in one piece, in their order.
+ * RUNS-A2 A list is newest first, and a page goes on where the last one ended, whatever was added since.
+ * RUNS-A3 Entries stay when the run they are about is deleted.
  */
 import type { AuditEntry, AuditQuery } from '@tutti/protocol'
 

@@ -1,11 +1,11 @@
 /**
  * Pending commands: those on their way to the process that executes their run.
  *
- * W1 A command is stored before its sender gets a reply. The owner of its run replies in the write that shows its
+ * RUNS-W1 A command is stored before its sender gets a reply. The owner of its run replies in the write that shows its
  *    effect.
- * W2 A command for an unowned run is not queued; the process that receives it applies it.
- * W3 When a run ends, its pending commands are answered with RUN_COMPLETED.
- * W4 The record of a run that is sent a cancel is CANCELLING from then on.
+ * RUNS-W2 A command for an unowned run is not queued; the process that receives it applies it.
+ * RUNS-W3 When a run ends, its pending commands are answered with RUN_COMPLETED.
+ * RUNS-W4 The record of a run that is sent a cancel is CANCELLING from then on.
  */
 import type { RunStep, StepError } from '@tutti/ensemble'
 import type { RunCommand } from '@tutti/protocol'

@@ -2,10 +2,10 @@
  * Memories and reflections of tasks over many runs, shared by every process on the store. The ports are those of
  * the engine; this file adds what a database promises.
  *
- * M1 `retrieve` returns the most recent entries of a scope, oldest first. Scopes share nothing.
- * M2 A scope holds its last `MAX_MEMORY_ENTRIES` entries.
- * M3 A reflection replaces the earlier one with the same key.
- * M4 Entries and reflections outlive the runs that wrote them.
+ * RUNS-M1 `retrieve` returns the most recent entries of a scope, oldest first. Scopes share nothing.
+ * RUNS-M2 A scope holds its last `MAX_MEMORY_ENTRIES` entries.
+ * RUNS-M3 A reflection replaces the earlier one with the same key.
+ * RUNS-M4 Entries and reflections outlive the runs that wrote them.
  */
 import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
 

@@ -7,23 +7,23 @@
  *               ├── handed over┤
  *               └─ wake ◀ parked
  *
- * L1 A claim raises the epoch: what an earlier owner writes afterwards is fenced.
- * L2 A run has one owner at a time. When its lease is over without being renewed, others may claim it.
- * L3 At most `maxConcurrentRuns` runs are owned under a lease that is not over, over all processes. A run
+ * RUNS-L1 A claim raises the epoch: what an earlier owner writes afterwards is fenced.
+ * RUNS-L2 A run has one owner at a time. When its lease is over without being renewed, others may claim it.
+ * RUNS-L3 At most `maxConcurrentRuns` runs are owned under a lease that is not over, over all processes. A run
  *    whose owner has marked it as waiting for a person is not counted.
- * L4 Runs whose owner is lost come first, then those that wait, the oldest first; a parked run is due when
+ * RUNS-L4 Runs whose owner is lost come first, then those that wait, the oldest first; a parked run is due when
  *    its time is over.
- * L5 A run with a pending command is not parked: it becomes ready.
- * L6 A claim that takes the run from an owner who never gave it up counts. A step that is kept sets the count
+ * RUNS-L5 A run with a pending command is not parked: it becomes ready.
+ * RUNS-L6 A claim that takes the run from an owner who never gave it up counts. A step that is kept sets the count
  *    back to 0 when the owner has had the run for {@link SETTLED_AFTER_MS}, and to at most 1 before that.
- * L7 Leases and instants are measured by the clock of the store.
- * L8 A run that is given up as lost is claimed like one whose lease is over, and counted like it.
- * L9 A process is given runs of the ensembles that it knows; of others only when nobody took them for a
+ * RUNS-L7 Leases and instants are measured by the clock of the store.
+ * RUNS-L8 A run that is given up as lost is claimed like one whose lease is over, and counted like it.
+ * RUNS-L9 A process is given runs of the ensembles that it knows; of others only when nobody took them for a
  *    while.
- * L10 What waits is counted without looking at what has ended.
- * L11 The mark lasts until the owner removes it, releases the run, or loses it. The record of a marked run is
+ * RUNS-L10 What waits is counted without looking at what has ended.
+ * RUNS-L11 The mark lasts until the owner removes it, releases the run, or loses it. The record of a marked run is
  *     WAITING_REVIEW, unless it is CANCELLING.
- * L12 A claim gets at most one suspect (`../suspects.ts`), before all others, when the delay of the suspect
+ * RUNS-L12 A claim gets at most one suspect (`../suspects.ts`), before all others, when the delay of the suspect
  *    is over and the caller takes one.
  */
 import type { RunStatus } from '@tutti/protocol'

@@ -1,18 +1,18 @@
 /**
  * What is kept of runs. `sqlite/` and `postgres/` hold the adapters; each passes the cases of `testing/`.
  *
- * P1 `create` writes the run and its first event in one piece; the same submission twice is one run.
- * P2 A write of a holder whose claim is over changes nothing and is answered `fenced`.
- * P3 Sequence numbers are given by the store: gapless from 0 in the order of writing.
- * P4 The events of a write, its steps, its answers and the state that follows are kept in one piece.
- * P5 A write that cannot be kept leaves the others of its batch untouched.
- * P6 A run that has ended has no steps, no pending commands, and no open review.
- * P7 A write that is sent again, as its first answer was lost, is kept once.
- * P8 A write at rest is kept only while nobody has the run and nothing was written since.
- * P9 What is deleted is deleted whole, the oldest first, and never a run that has not ended.
- * P10 What webhooks are to be told is kept in one piece with the events that they are told of.
- * P11 The quota of an actor counts what is kept, also by other processes; two submits never share a place.
- * P12 A list shows of each run what its records say, in one statement however long the page is, and every
+ * RUNS-P1 `create` writes the run and its first event in one piece; the same submission twice is one run.
+ * RUNS-P2 A write of a holder whose claim is over changes nothing and is answered `fenced`.
+ * RUNS-P3 Sequence numbers are given by the store: gapless from 0 in the order of writing.
+ * RUNS-P4 The events of a write, its steps, its answers and the state that follows are kept in one piece.
+ * RUNS-P5 A write that cannot be kept leaves the others of its batch untouched.
+ * RUNS-P6 A run that has ended has no steps, no pending commands, and no open review.
+ * RUNS-P7 A write that is sent again, as its first answer was lost, is kept once.
+ * RUNS-P8 A write at rest is kept only while nobody has the run and nothing was written since.
+ * RUNS-P9 What is deleted is deleted whole, the oldest first, and never a run that has not ended.
+ * RUNS-P10 What webhooks are to be told is kept in one piece with the events that they are told of.
+ * RUNS-P11 The quota of an actor counts what is kept, also by other processes; two submits never share a place.
+ * RUNS-P12 A list shows of each run what its records say, in one statement however long the page is, and every
  *     store finds the same runs.
  */
 import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'

@@ -1,7 +1,7 @@
 /**
  * Random secrets that every process on a store shares.
  *
- * X1 A secret is created by the first call that asks for its name. Every later call returns the same value, in
+ * RUNS-Y1 A secret is created by the first call that asks for its name. Every later call returns the same value, in
  *    every process and after a restart.
  */
 

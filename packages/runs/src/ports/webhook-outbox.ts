@@ -1,12 +1,12 @@
 /**
  * What webhooks are to be told, until they have been told.
  *
- * O1 A write that brings `run_result` or `review_requested` makes one delivery for each webhook of its run, in
- *    the same piece (P10); it is due at once.
- * O2 A delivery is claimed by one process at a time; when that says nothing before its claim is over, the
+ * RUNS-O1 A write that brings `run_result` or `review_requested` makes one delivery for each webhook of its run, in
+ *    the same piece (RUNS-P10); it is due at once.
+ * RUNS-O2 A delivery is claimed by one process at a time; when that says nothing before its claim is over, the
  *    delivery is due again.
- * O3 A delivery that is done or given up is not claimed any more, and goes with its run.
- * O4 What a process says of a delivery whose claim is over, and which another has claimed since, changes nothing.
+ * RUNS-O3 A delivery that is done or given up is not claimed any more, and goes with its run.
+ * RUNS-O4 What a process says of a delivery whose claim is over, and which another has claimed since, changes nothing.
  */
 
 /** Keeps what webhooks are to be told. */

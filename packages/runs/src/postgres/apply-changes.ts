@@ -46,7 +46,7 @@ export function applyChange(records: Records, change: Change): void {
       const { set, addCompletedTasks = 0, countTasks = false } = change
       const completedTasks = records.run.completedTasks + addCompletedTasks
       const taskCount = countTasks ? records.taskTotal : records.run.taskCount
-      // W4: a start after the cancel does not change the status back.
+      // RUNS-W4: a start after the cancel does not change the status back.
       const stays = records.run.status === 'CANCELLING' && set.status === 'RUNNING'
       const status = stays ? 'CANCELLING' : (set.status ?? records.run.status)
       records.run = { ...records.run, ...set, status, completedTasks, taskCount }

@@ -14,7 +14,7 @@ export class PostgresAuditLog implements AuditLog {
     this.#database = database
   }
 
-  /** Under a lock, so that whoever reads never sees a number before a smaller one (A2). */
+  /** Under a lock, so that whoever reads never sees a number before a smaller one (RUNS-A2). */
   async append(entries: readonly NewAuditEntry[]): Promise<void> {
     if (entries.length === 0) return
     const { schema, lockKey } = this.#database

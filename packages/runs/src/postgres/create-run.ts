@@ -4,7 +4,7 @@
  * While there is room for every connection of the server to bring one more, several are taken in at the
  * same time: they share a lock. Else, and when two are the same, one has the lock for itself: it sees all
  * that the others did. Where the runs of an actor are counted, one at a time adds to them: each actor has
- * a lock of its own, which is taken after that one (P11).
+ * a lock of its own, which is taken after that one (RUNS-P11).
  */
 import { DatabaseError } from 'pg'
 

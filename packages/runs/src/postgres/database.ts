@@ -1,13 +1,14 @@
 /**
  * The connections of a store: a pool, transactions, and whether the database can be reached.
  *
- * B1 A connection that is lost, in use or not, never ends the process; what meets it throws
- *    STORE_UNAVAILABLE, and what is open is rolled back by the server.
- * B2 A statement has a limit, on both sides: a paused process holds no lock for long, and a database that
- *    does not answer is noticed.
- * B3 Transactions that meet a deadlock, and statements that were prepared before a newer version changed the
- *    tables, are tried again.
- * B4 Session settings are set for a transaction only, so that a pooler may be in between.
+ * RUNS-D1 A lost connection, in use or idle, never ends the process. Its statements throw STORE_UNAVAILABLE, and
+ *    the server rolls back its open transaction.
+ * RUNS-D2 Statements have time limits on both sides: a paused process does not hold a lock for long, and an
+ *    unresponsive database is noticed.
+ * RUNS-D3 Transactions that meet a deadlock, and statements that were prepared before a newer version changed the
+ *    tables, are retried.
+ *
+ * Session settings apply to one transaction only, so that a connection pooler can be in between.
  */
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 

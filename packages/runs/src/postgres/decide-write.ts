@@ -29,7 +29,7 @@ export interface Decision {
 
 const FENCED: Decision = { result: { kind: 'fenced' } }
 
-/** P2, P7: the next write under the claim is kept, the last one that was kept is not kept again. */
+/** RUNS-P2, RUNS-P7: the next write under the claim is kept, the last one that was kept is not kept again. */
 export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): Decision {
   if (row === undefined || row.run.epoch !== write.epoch) return FENCED
   const { events, steps, writeNo, answers = [] } = write
@@ -45,7 +45,7 @@ export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): D
   }
 }
 
-/** P8: a write at rest is kept while nobody has the run and nothing was written since. */
+/** RUNS-P8: a write at rest is kept while nobody has the run and nothing was written since. */
 export function decideUnownedWrite(row: PostgresRunRow | undefined, write: UnownedWrite): Decision {
   if (row === undefined || row.run.epoch !== write.epoch) return FENCED
   if (row.run.lastSeq !== write.lastSeq) return FENCED

@@ -77,7 +77,7 @@ describe('a store of version 1', () => {
     expect(await storage.runs.delete('run-parked')).toBe('unfinished')
   })
 
-  it('[B3] is brought forward under a process that goes on with its runs', async () => {
+  it('[RUNS-D3] is brought forward under a process that goes on with its runs', async () => {
     await using storage = await open('rolling')
     const owner = await keepRunsInFlight(storage)
     await database.client.query(toVersion1('rolling'))

@@ -11,7 +11,7 @@ import { ownDatabase } from '../../test/own-database.ts'
 const database = ownDatabase()
 
 describe('a server that goes and comes', () => {
-  it('[P7] nothing that was written is lost, and nothing is there twice', async () => {
+  it('[RUNS-P7] nothing that was written is lost, and nothing is there twice', async () => {
     await using server = await testServer()
     await using storage = await postgresRunStorage({ connectionString: server.url })
     await using other = await postgresRunStorage({ connectionString: server.url })
@@ -63,7 +63,7 @@ describe('a server that goes and comes', () => {
 })
 
 describe('connections that are ended', () => {
-  it('[P7] a commit that is cut off is sent again until it is there, once', async () => {
+  it('[RUNS-D1] [RUNS-P7] a commit whose connection is lost is sent again and stored once', async () => {
     await using storage = await postgresRunStorage({
       connectionString: database.url,
       schema: 'cut',
@@ -93,7 +93,7 @@ describe('connections that are ended', () => {
 })
 
 describe('a database that is busy', () => {
-  it('a lock that is not given and a pool with nothing left are unavailable, and no loss', async () => {
+  it('[RUNS-D2] reports a lock timeout and an exhausted pool as unavailable, and not as a lost database', async () => {
     await using storage = await postgresRunStorage({
       connectionString: database.url,
       schema: 'busy',

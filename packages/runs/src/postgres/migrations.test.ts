@@ -9,7 +9,7 @@ import { ownDatabase } from '../../test/own-database.ts'
 const database = ownDatabase()
 
 describe('opening', () => {
-  it('[D10] several processes at once make the tables once', async () => {
+  it('[RUNS-D4] several processes that open the store at once create its tables once', async () => {
     const storages = await Promise.all(
       Array.from({ length: 8 }, () =>
         postgresRunStorage({ connectionString: database.url, schema: 'eight', maxConnections: 2 }),
@@ -21,7 +21,7 @@ describe('opening', () => {
     await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
   })
 
-  it('[B3] a process of the version before goes on when the tables are changed under it', async () => {
+  it('[RUNS-D3] a process of the version before goes on when the tables are changed under it', async () => {
     const settings = { connectionString: database.url, schema: 'rolling', maxConnections: 4 }
     await using storage = await postgresRunStorage(settings)
     const owner = await ownedRun(storage, 'run-a')
@@ -35,7 +35,7 @@ describe('opening', () => {
     expect(storage.isAvailable).toBe(true)
   })
 
-  it('[D10] a newer schema is refused with both versions named, and left as it is', async () => {
+  it('[RUNS-D4] refuses a newer schema, names both versions and leaves it unchanged', async () => {
     await using _ = await postgresRunStorage({ connectionString: database.url, schema: 'newer' })
     await database.client.query('UPDATE newer.schema_version SET version = 99')
     await expect(

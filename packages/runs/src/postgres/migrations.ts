@@ -1,4 +1,9 @@
-/** The schema of the Postgres store, as numbered steps that only go forward. */
+/**
+ * The schema of the Postgres store, as numbered steps that only go forward.
+ *
+ * RUNS-D4 Processes that open a store at the same time migrate it once. A schema that is newer than the code is
+ *    refused with SCHEMA_TOO_NEW and left unchanged.
+ */
 import { TuttiError } from '@tutti/core'
 
 import { LOCKS, type Database, type DatabaseSession } from './database.ts'

@@ -24,7 +24,7 @@ const open = (): Promise<RunStorage> =>
   postgresRunStorage({ connectionString: database.url, schema, maxConnections: 4 })
 
 describe('notices between stores', () => {
-  it('[N1] events that were not kept are not told of', async () => {
+  it('[RUNS-N1] events that were not kept are not told of', async () => {
     await using writer = await open()
     await using reader = await open()
     const owner = await ownedRun(writer, 'run-a')
@@ -95,7 +95,7 @@ describe('notices between stores', () => {
 })
 
 describe('the connection that listens', () => {
-  it('[N2] is made again when it is lost, and says that something may have been missed', async () => {
+  it('[RUNS-N2] is made again when it is lost, and says that something may have been missed', async () => {
     await using writer = await open()
     await using reader = await open()
     const heard = heardNotices(reader.listen)
@@ -114,7 +114,7 @@ describe('the connection that listens', () => {
     await heard.first(({ kind }) => kind === 'ready')
   })
 
-  it('[N2] says so only when it hears again', async () => {
+  it('[RUNS-N2] says so only when it hears again', async () => {
     await using server = await tcpProxy(database.url)
     await using notices = await openNotices(server.url)
     const heard = heardNotices((listener) => notices.listen(listener))
@@ -131,7 +131,7 @@ describe('the connection that listens', () => {
     await heard.first(({ kind }) => kind === 'ready')
   })
 
-  it('[N3] one that answers is asked again and again, and kept', async () => {
+  it('[RUNS-N3] one that answers is asked again and again, and kept', async () => {
     await using notices = await openNotices(database.url)
     const asked = async (): Promise<number> => {
       const { rows } = await database.client.query<{ asked: Date }>(

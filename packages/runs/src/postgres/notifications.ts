@@ -4,9 +4,9 @@
  *
  *   commit ── NOTIFY ──▶ every other process ── listen(…) ──▶ its listeners
  *
- * N1 Only what was committed is told of.
- * N2 When the connection was lost, `missed` follows as soon as there is another.
- * N3 A connection that does not answer is found out by asking it now and then.
+ * RUNS-N1 Only what was committed is told of.
+ * RUNS-N2 When the connection was lost, `missed` follows as soon as there is another.
+ * RUNS-N3 A connection that does not answer is found out by asking it now and then.
  */
 import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'

@@ -1,9 +1,10 @@
 /**
  * Gives the runs of a Postgres store to those who execute them. Leases live in the rows of the runs.
  *
- * Q1 Whoever claims by the limit holds a lock until its transaction ends, so that the count is exact.
- * Q2 A run whose lease is over takes room for all but whoever takes it over: its owner may still renew.
- * Q3 A row that somebody is writing to is not waited for; the next claim finds it.
+ * - A claim within the limit holds a lock until its transaction ends, so that the count is exact.
+ * - A run whose lease has expired takes a slot, because its owner may still renew it. Only the claim that takes it
+ *   over does not count it.
+ * - A claim skips rows that are being written; the next claim finds them.
  */
 import { figuresOf } from '../store-figures.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
@@ -30,7 +31,7 @@ import type { PostgresParts } from './postgres-parts.ts'
 
 const OVER = 'due_at <= statement_timestamp()'
 
-/** L9: the ensemble of the run is one of those named, or the run has been due for long. */
+/** RUNS-L9: the ensemble of the run is one of those named, or the run has been due for long. */
 const FITS = `($5::text[] IS NULL OR ensemble = ANY($5::text[])
   OR due_at <= statement_timestamp() - $6::float8 * interval '1 millisecond')`
 
@@ -188,7 +189,7 @@ export class PostgresRunQueue implements RunQueue {
     return figuresOf(rows)
   }
 
-  /** A signal is sent under the lock of its run, so none is overlooked (L5). */
+  /** A signal is sent under the lock of its run, so none is overlooked (RUNS-L5). */
   async #release(
     session: DatabaseSession,
     { runId, epoch }: HeldRun,
@@ -234,7 +235,7 @@ export class PostgresRunQueue implements RunQueue {
 
 /**
  * Takes a suspect, then runs whose lease is over while there is room below those that are under a lease,
- * then those that wait while there is room below all that are owned (Q2). Runs that wait for a person take
+ * then those that wait while there is room below all that are owned. Runs that wait for a person take
  * no room. `$3` is how many, `$4` the limit,
  * `$5` the ensembles, null for all, `$6` how long a run of another one is due first, in milliseconds, and `$7`
  * how many suspects, 0 or 1.

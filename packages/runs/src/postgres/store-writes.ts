@@ -152,7 +152,7 @@ async function storeReviews(
   }
 }
 
-/** W1, W3: stores the answers that were given, and one for each command that the end of its run leaves pending. */
+/** RUNS-W1, RUNS-W3: stores the answers that were given, and one for each command that the end of its run leaves pending. */
 async function storeAnswers(
   session: DatabaseSession,
   stored: readonly StoredWrite[],
@@ -182,7 +182,7 @@ function restAnswers(runs: readonly StoredWrite[]): readonly unknown[] {
   ]
 }
 
-/** O1: a delivery for each webhook of a run and each event that webhooks are told of. */
+/** RUNS-O1: a delivery for each webhook of a run and each event that webhooks are told of. */
 async function storeDeliveries(
   session: DatabaseSession,
   stored: readonly StoredWrite[],

@@ -13,7 +13,7 @@ const LIMIT = 12
 const WRITES_A_RUN = 6
 
 describe('several stores at once under load', () => {
-  it('[L2] [L3] [P3] a run has one owner at a time, the limit holds, and no number is left out', async () => {
+  it('[RUNS-L2] [RUNS-L3] [RUNS-P3] a run has one owner at a time, the limit holds, and no number is left out', async () => {
     await using database = await testDatabase()
     const connect = () => postgresRunStorage({ connectionString: database.url, maxConnections: 5 })
     const storages = await Promise.all([connect(), connect(), connect(), connect()])

@@ -91,20 +91,23 @@ describe('a schema of a request', () => {
     Reflect.deleteProperty(globalThis, 'hacked')
   })
 
-  it.each(Object.entries(PLACES))('[T3] never becomes code that runs: %s', async (_, place) => {
-    for (const payload of PAYLOADS) {
-      const schema = JSON.parse(JSON.stringify(place(payload)))
-      const fault = faultIn(schema)
-      if (fault === 'none') {
-        const { read } = readerOf(schema)
-        const values = ['1', '"x"', '{}', '[1]', JSON.stringify({ [payload]: payload, a: 1 })]
-        for (const text of [...values, JSON.stringify(payload)]) await read(text)
+  it.each(Object.entries(PLACES))(
+    '[RUNS-T3] never becomes code that runs: %s',
+    async (_, place) => {
+      for (const payload of PAYLOADS) {
+        const schema = JSON.parse(JSON.stringify(place(payload)))
+        const fault = faultIn(schema)
+        if (fault === 'none') {
+          const { read } = readerOf(schema)
+          const values = ['1', '"x"', '{}', '[1]', JSON.stringify({ [payload]: payload, a: 1 })]
+          for (const text of [...values, JSON.stringify(payload)]) await read(text)
+        }
+        expect(Reflect.has(globalThis, 'hacked'), JSON.stringify(schema)).toBe(false)
       }
-      expect(Reflect.has(globalThis, 'hacked'), JSON.stringify(schema)).toBe(false)
-    }
-  })
+    },
+  )
 
-  it('[T3] is enforced, slips of form mended, whatever names it has', async () => {
+  it('[RUNS-T3] is enforced, slips of form mended, whatever names it has', async () => {
     const { read, schema } = readerOf({
       type: 'object',
       properties: { toString: { type: 'integer' }, tags: { type: 'array', items: {} } },
@@ -147,11 +150,11 @@ describe('a schema of a request', () => {
     ['a broken pattern', { pattern: '(' }, '/pattern must be a regular expression'],
     ['a default that does not fit', { type: 'integer', default: 'x' }, '/default must fit'],
     ['no schema of a library', { '~standard': { validate: 1 }, type: 'text' }, '/type must be'],
-  ])('[T3] with a fault is refused with its path: %s', (_, schema, message) => {
+  ])('[RUNS-T3] with a fault is refused with its path: %s', (_, schema, message) => {
     expect(faultIn(schema)).toContain(message)
   })
 
-  it('[B1] that is large is refused with its size', () => {
+  it('[RUNS-B1] that is large is refused with its size', () => {
     const wide = (fields: number): Json => ({
       properties: Object.fromEntries(
         Array.from({ length: fields }, (__, index) => [`field${index}`, { type: 'string' }]),
@@ -161,13 +164,13 @@ describe('a schema of a request', () => {
     expect(faultIn(wide(5_000))).toMatch(/^must be at most 65536 characters of JSON, got \d{6}$/)
   })
 
-  it.each([100, 101, 5_000, 300_000])('[B1] that is %i deep is taken up to 100', (depth) => {
+  it.each([100, 101, 5_000, 300_000])('[RUNS-B1] that is %i deep is taken up to 100', (depth) => {
     const text = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`
     const fault = faultIn(JSON.parse(`{"const":${text}}`))
     expect(fault).toBe(depth <= 100 ? 'none' : `must nest at most 100 deep, got ${depth}`)
   })
 
-  it('[B1] that takes for ever to make ready is refused', () => {
+  it('[RUNS-B1] that takes for ever to make ready is refused', () => {
     const schema = { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` }
     const late =
       'must be ready, with those before it, within 100 ms and 2 ms for each thousand characters'
@@ -177,7 +180,7 @@ describe('a schema of a request', () => {
     expect(faultIn({ type: 'string', pattern: '^(a+)+$', default: 'aaa' })).toBe('none')
   })
 
-  it('[B1] of one request block for about 100 ms, however many of them take for ever', () => {
+  it('[RUNS-B1] of one request block for about 100 ms, however many of them take for ever', () => {
     const schema = { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` }
     const patience = newSchemaTime()
     const before = process.cpuUsage()
@@ -187,7 +190,7 @@ describe('a schema of a request', () => {
     expect(processorMs(before)).toBeLessThan(1_000)
   })
 
-  it('[B2] of one run block for about 100 ms, however many answers take for ever to check', async () => {
+  it('[RUNS-B2] of one run block for about 100 ms, however many answers take for ever to check', async () => {
     const patience = checkTime()
     const readers = Array.from({ length: 30 }, (_, index) => {
       const output = boundedSchema({ type: 'string', pattern: '^(a+)+$' }, patience)
@@ -203,7 +206,7 @@ describe('a schema of a request', () => {
     expect(processorMs(before)).toBeLessThan(1_000)
   })
 
-  it('[B2] whose checks are quick never run out of time', async () => {
+  it('[RUNS-B2] whose checks are quick never run out of time', async () => {
     const output = boundedSchema({ type: 'array', items: { type: 'integer' } }, checkTime())
     const { outputReader } = inBoundedTime(task({ name: 't', description: 'T', output }))
     for (let answer = 0; answer < 500; answer += 1) {
@@ -234,7 +237,7 @@ describe('a schema of a request', () => {
       Array.from({ length: 12 }).reduce((inner) => ({ a: inner, b: 'x' }), 1),
     ],
   ])(
-    '[B2] whose check takes for ever ends the task, and is not tried again: %s',
+    '[RUNS-B2] whose check takes for ever ends the task, and is not tried again: %s',
     async (_, schema, answer) => {
       const { read, readValue } = readerOf(schema)
       const text = JSON.stringify(answer)

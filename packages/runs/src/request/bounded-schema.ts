@@ -2,8 +2,8 @@
  * Output schemas that come with a request: compiled and checked in bounded time, as the thread that does it
  * serves everybody.
  *
- * B1 A schema that is large, deep, or slow to make ready is refused when it is submitted.
- * B2 The checks of all tasks of a run have one budget of time, as a pattern of a few characters can take
+ * RUNS-B1 A schema that is large, deep, or slow to make ready is refused when it is submitted.
+ * RUNS-B2 The checks of all tasks of a run have one budget of time, as a pattern of a few characters can take
  *    seconds. An answer that cannot be checked within it ends its task, and so does every later one.
  */
 import { createContext, Script } from 'node:vm'

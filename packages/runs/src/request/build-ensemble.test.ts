@@ -50,7 +50,7 @@ function problemOf(request: RequestedRun, template: Ensemble = team): object {
 }
 
 describe('the ensemble of a request', () => {
-  it('[R4] that asks for nothing is the template itself', () => {
+  it('[RUNS-R4] that asks for nothing is the template itself', () => {
     expect(made({})).toBe(team)
     expect(made({ options: { verbose: true, captureMode: 'OFF' } })).toBe(team)
   })
@@ -67,7 +67,7 @@ describe('the ensemble of a request', () => {
     expect(team).toMatchObject({ reviewPolicy: 'NEVER', maxToolOutputLength: -1 })
   })
 
-  it('[R2] is the same each time', () => {
+  it('[RUNS-R2] is the same each time', () => {
     const request: RequestedRun = {
       tasks: [
         { description: 'Research a', outputSchema: { type: 'integer' } },
@@ -85,7 +85,7 @@ describe('the ensemble of a request', () => {
     expect(one).toEqual(two)
   })
 
-  it('[R3] keeps the budget, the model and the limits of the template for tasks of a request', () => {
+  it('[RUNS-R3] keeps the budget, the model and the limits of the template for tasks of a request', () => {
     const bounded = ensemble({
       ...team,
       budget: { maxTokens: 7 },
@@ -113,7 +113,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('[R1] tells every name that is not there at once, under the code of the first', () => {
+  it('[RUNS-R1] tells every name that is not there at once, under the code of the first', () => {
     expect(
       problemOf({
         tasks: [
@@ -149,7 +149,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('[R1] without catalogs is refused where it names something of them', () => {
+  it('[RUNS-R1] without catalogs is refused where it names something of them', () => {
     const without = { tools: undefined, models: undefined }
     const request = { tasks: [{ description: 'A', tools: ['search'], model: 'opus' }] }
     expect(() => buildEnsemble(team, request, without)).toThrow(
@@ -161,7 +161,7 @@ describe('the ensemble of a request', () => {
     )
   })
 
-  it('[R1] with very many unknown names describes twenty of them and counts the rest', () => {
+  it('[RUNS-R1] with very many unknown names describes twenty of them and counts the rest', () => {
     const tools = Array.from({ length: 50_000 }, (_, index) => `searc${index}`)
     const refusal = problemOf({ tasks: [{ name: 'a', description: 'A', tools }] })
     expect(refusal).toMatchObject({ code: 'INVALID_TOOL' })
@@ -231,7 +231,7 @@ describe('an override', () => {
   const changes = (key: string, override: object) => made({ taskOverrides: { [key]: override } })
 
   it.each(['research', 'RESEARCH', 'Research {t', 'research {TOPIC} in depth'])(
-    '[V1] finds its task by %j',
+    '[RUNS-V1] finds its task by %j',
     (key) => {
       const [first, ...others] = changes(key, { maxIterations: 3 }).tasks
       expect(first).toMatchObject({ name: 'research', maxIterations: 3 })
@@ -239,7 +239,7 @@ describe('an override', () => {
     },
   )
 
-  it('[V1] goes by the name as it is before any other way', () => {
+  it('[RUNS-V1] goes by the name as it is before any other way', () => {
     const twins = ['a', 'A', 'b'].map((name) => task({ name, description: `A ${name}` }))
     const band = ensemble({ name: 'band', tasks: twins, model: main })
     const override = { maxIterations: 3 }
@@ -261,7 +261,7 @@ describe('an override', () => {
     ['constructor', ''],
     ['esearch', ". Did you mean 'research'?"],
     ['wriet', ". Did you mean 'Write'?"],
-  ])('[V2] that means no task is refused: %j', (key, hint) => {
+  ])('[RUNS-V2] that means no task is refused: %j', (key, hint) => {
     const request = JSON.parse(`{"taskOverrides":{${JSON.stringify(key)}:{"maxIterations":3}}}`)
     expect(problemOf(request)).toMatchObject({
       code: 'INVALID_TASK_OVERRIDE',
@@ -269,7 +269,7 @@ describe('an override', () => {
     })
   })
 
-  it('[V2] is refused when another means the same task, and says which', () => {
+  it('[RUNS-V2] is refused when another means the same task, and says which', () => {
     const taskOverrides = { 'a/b~': {}, research: {}, 'Research {': {} }
     expect(problemOf({ taskOverrides })).toMatchObject({
       problems: [
@@ -319,7 +319,7 @@ describe('an override', () => {
     expect(own.tools).toEqual([mail, search])
   })
 
-  it('[V4] takes tools away and adds those of the catalog; one that is there stays the author’s', () => {
+  it('[RUNS-V4] takes tools away and adds those of the catalog; one that is there stays the author’s', () => {
     const tools = (change: object) =>
       changes('research', { tools: change }).tasks[0]?.tools.map(({ name }) => name)
     expect(tools({ add: ['calculator'], remove: ['mail'] })).toEqual(['search', 'calculator'])
@@ -342,7 +342,7 @@ describe('an override', () => {
     expect(made(swap, band).tasks[0]?.tools).toEqual([search])
   })
 
-  it('[V4] that takes away what the task does not have is refused with what it has', () => {
+  it('[RUNS-V4] that takes away what the task does not have is refused with what it has', () => {
     expect(
       problemOf({
         taskOverrides: { research: { tools: { remove: ['mail', 'cal'], add: ['x'] } } },
@@ -364,7 +364,7 @@ describe('an override', () => {
     ['tools', { tools: { add: ['search'] } }],
     ['maxIterations', { maxIterations: 3 }],
     ['additionalContext', { additionalContext: 'x' }],
-  ])('[V3] of the %s of a task of code is refused', (setting, override) => {
+  ])('[RUNS-V3] of the %s of a task of code is refused', (setting, override) => {
     expect(problemOf({ taskOverrides: { file: override } })).toEqual({
       code: 'INVALID_TASK_OVERRIDE',
       message: `Task 'file' is done by code, so ${setting} has no effect on it`,
@@ -418,7 +418,7 @@ describe('tasks of a request', () => {
     })
   })
 
-  it('[T1] without a name get one each, that none has', () => {
+  it('[RUNS-T1] without a name get one each, that none has', () => {
     const names = tasksOf(
       { description: 'Do it' },
       { description: 'Do it' },
@@ -428,7 +428,7 @@ describe('tasks of a request', () => {
     expect(names).toEqual(['do-it-3', 'do-it-4', 'do-it', 'do-it-2'])
   })
 
-  it('[T2] name their context by name or by place, and are PARALLEL then', () => {
+  it('[RUNS-T2] name their context by name or by place, and are PARALLEL then', () => {
     const request: RequestedRun = {
       tasks: [
         { name: 'a', description: 'A' },
@@ -443,7 +443,7 @@ describe('tasks of a request', () => {
     expect(made({ tasks: [{ description: 'A' }] }).plan.workflow).toBe('SEQUENTIAL')
   })
 
-  it('[T3] have output schemas that cannot hold the thread', async () => {
+  it('[RUNS-T3] have output schemas that cannot hold the thread', async () => {
     const outputSchema = { type: 'string', pattern: '^(a+)+$' }
     const [one] = tasksOf({ name: 'one', description: 'A', outputSchema })
     expect(await one?.outputReader?.read('"aa"')).toEqual({ ok: true, value: 'aa' })
@@ -452,7 +452,7 @@ describe('tasks of a request', () => {
     })
   })
 
-  it('[T4] of one role are led by a manager under roles of their own', () => {
+  it('[RUNS-T4] of one role are led by a manager under roles of their own', () => {
     const { tasks, plan } = made({
       tasks: [
         { name: 'a', description: 'Research a' },

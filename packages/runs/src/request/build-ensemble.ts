@@ -4,11 +4,11 @@
  *
  *   template ─▶ tasks of the request, or its own ─▶ overrides ─▶ options ─▶ ensemble()
  *
- * R1 A request names tools and models of the catalogs, and nothing else; every name that is not there is told
+ * RUNS-R1 A request names tools and models of the catalogs, and nothing else; every name that is not there is told
  *    at once, with those that are.
- * R2 The same request gives the same ensemble in every process.
- * R3 What the operator limits (model, budget, rate limits, delegation) stays in force for tasks of a request.
- * R4 Nothing of a request is ignored: what has no effect on a task is refused.
+ * RUNS-R2 The same request gives the same ensemble in every process.
+ * RUNS-R3 What the operator limits (model, budget, rate limits, delegation) stays in force for tasks of a request.
+ * RUNS-R4 Nothing of a request is ignored: what has no effect on a task is refused.
  */
 import { TuttiError } from '@tutti/core'
 import { ensemble, type DelegationLimits, type Ensemble, type Task } from '@tutti/ensemble'

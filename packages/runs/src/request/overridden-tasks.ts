@@ -1,11 +1,11 @@
 /**
  * Pure: tasks with what a request changes in them (level 2).
  *
- * V1 A key is the name of a task, as it is or in any case, else the start of one description, in any case.
- * V2 A key that means no task, or more than one, is refused with the names that there are; so are two keys
+ * RUNS-V1 A key is the name of a task, as it is or in any case, else the start of one description, in any case.
+ * RUNS-V2 A key that means no task, or more than one, is refused with the names that there are; so are two keys
  *    that mean the same task.
- * V3 What a task of code cannot use (model, tools, turns, context) is refused for it.
- * V4 Tools are taken away first and then added; a tool of a name that the task has stays as it is.
+ * RUNS-V3 What a task of code cannot use (model, tools, turns, context) is refused for it.
+ * RUNS-V4 Tools are taken away first and then added; a tool of a name that the task has stays as it is.
  */
 import { task, type Agent, type Task } from '@tutti/ensemble'
 import { shortList, shortText, suggest } from '@tutti/protocol'
@@ -89,7 +89,7 @@ function joined(own: string | undefined, added: string | undefined): string | un
   return texts.length === 0 ? undefined : texts.join('\n\n')
 }
 
-/** V3: whether the override has fields that only agents can use; they are refused. */
+/** RUNS-V3: whether the override has fields that only agents can use; they are refused. */
 function isForAgents(
   { name, handler }: Task,
   override: TaskOverrideBody,
@@ -121,7 +121,7 @@ function removedTools(
   return new Set(wanted)
 }
 
-/** Task name → the key that means it. V1, V2 */
+/** Task name → the key that means it. RUNS-V1, RUNS-V2 */
 export function keysByTask(
   tasks: readonly Pick<Task, 'name' | 'description'>[],
   keys: readonly string[],

@@ -1,10 +1,10 @@
 /**
  * Pure: tasks as a request defines them (level 3), made into tasks of the engine.
  *
- * T1 A task that has no name gets one from its description; two never share one.
- * T2 `$name` is the task of that name, else `$0`, `$1`, … the one at that place.
- * T3 An output schema is a JSON Schema that is checked here and enforced by the engine.
- * T4 Where a role stands for one task, as in HIERARCHICAL, two tasks never share one.
+ * RUNS-T1 A task that has no name gets one from its description; two never share one.
+ * RUNS-T2 `$name` is the task of that name, else `$0`, `$1`, … the one at that place.
+ * RUNS-T3 An output schema is a JSON Schema that is checked here and enforced by the engine.
+ * RUNS-T4 Where a role stands for one task, as in HIERARCHICAL, two tasks never share one.
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { task, type Task } from '@tutti/ensemble'
@@ -56,7 +56,7 @@ export function requestedTasks(
   })
 }
 
-/** T1 */
+/** RUNS-T1 */
 function chooseNames(bodies: readonly TaskDefinitionBody[], refusals: Refusals): readonly string[] {
   const names: string[] = []
   const taken = new Set(bodies.flatMap(({ name }) => name ?? []))
@@ -80,7 +80,7 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-/** T2 */
+/** RUNS-T2 */
 function referredName(
   reference: string,
   { names, known }: { readonly names: readonly string[]; readonly known: ReadonlySet<string> },
@@ -95,7 +95,7 @@ function referredName(
   return []
 }
 
-/** T3 */
+/** RUNS-T3 */
 function readOutputSchema(
   { outputSchema }: TaskDefinitionBody,
   patience: SchemaTime,
@@ -115,7 +115,7 @@ function readOutputSchema(
   }
 }
 
-/** T4 */
+/** RUNS-T4 */
 export function withOwnRoles(tasks: readonly Task[]): readonly Task[] {
   const roles = tasks.map(({ agent }) => agent.role)
   return tasks.map((one) => {

@@ -35,7 +35,7 @@ function refused(request: RequestedRun, template: Ensemble = team()): readonly s
   }
 }
 
-describe('[R5] a request cannot relax the reviews of its operator', () => {
+describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
   it.each([
     ['NEVER', 'NEVER', []],
     ['NEVER', 'AFTER_EVERY_TASK', []],

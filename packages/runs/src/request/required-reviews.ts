@@ -1,7 +1,7 @@
 /**
  * Pure: reviews that a request may not change.
  *
- * R5 A request can add reviews and make them stricter. It cannot remove a review that the operator requires, let
+ * RUNS-R5 A request can add reviews and make them stricter. It cannot remove a review that the operator requires, let
  *    a timeout approve it, change its role, or replace its prompt. Such a request is refused.
  */
 import {

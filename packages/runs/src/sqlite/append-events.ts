@@ -86,7 +86,7 @@ type DeliveryMaker = (
   addition: Pick<Addition, 'id' | 'lastSeq' | 'events'>,
 ) => readonly StoreNotification[]
 
-/** O1: makes a delivery for each webhook of the run and each event that webhooks are told of. */
+/** RUNS-O1: makes a delivery for each webhook of the run and each event that webhooks are told of. */
 function deliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMaker {
   const webhooksOf = database.prepare(
     'SELECT webhooks FROM runs WHERE id = ? AND webhooks IS NOT NULL',

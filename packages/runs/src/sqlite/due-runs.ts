@@ -5,7 +5,7 @@ import type { ClaimRequest } from '../ports/run-queue.ts'
 import type { SqliteRow } from './rows.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Makes the function that gives the rows of the runs that may be claimed at `now`, by L3, L4, L9 and L12. */
+/** Makes the function that gives the rows of the runs that may be claimed at `now`, by RUNS-L3, RUNS-L4, RUNS-L9 and RUNS-L12. */
 export function dueRuns(
   database: DatabaseSync,
 ): (request: ClaimRequest, now: number) => readonly number[] {
@@ -31,7 +31,7 @@ export function dueRuns(
   }
 }
 
-/** L9: the ensemble of the run is one of those named, or the run has been due for long. */
+/** RUNS-L9: the ensemble of the run is one of those named, or the run has been due for long. */
 const FITS = `AND (due_at <= $others OR ensemble IN (SELECT value FROM json_each($known)))`
 
 type DueReader = (values: {

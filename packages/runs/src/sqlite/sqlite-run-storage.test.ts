@@ -111,7 +111,7 @@ describe('the embedded storage', () => {
     expect(told).toEqual([{ kind: 'ready' }])
   })
 
-  it('[O3] keeps what became of a delivery, and why, for whoever looks into the file', async () => {
+  it('[RUNS-O3] keeps what became of a delivery, and why, for whoever looks into the file', async () => {
     {
       await using storage = sqliteRunStorage(directory)
       await endedRun(storage, 'run-a', { webhooks: ['one', 'two', 'three'] })
@@ -142,7 +142,7 @@ describe('the embedded storage', () => {
     expect(await storage.runs.deleteEnded({ keep: 1, limit: 9 })).toEqual(['run-2', 'run-1'])
   })
 
-  it('[L4] of runs that are due since the same instant, the one that came first is first', async () => {
+  it('[RUNS-L4] of runs that are due since the same instant, the one that came first is first', async () => {
     const clock = fakeClock()
     await using storage = sqliteRunStorage(directory, { clock })
     await ownedRun(storage, 'run-1')
@@ -187,7 +187,7 @@ describe('the embedded storage', () => {
     await expect(storage.runs.get('run-a')).rejects.toThrow(/finalized|not open/)
   })
 
-  it('[P1] takes in at once what comes in one turn, and refuses of it what it must', async () => {
+  it('[RUNS-P1] takes in at once what comes in one turn, and refuses of it what it must', async () => {
     await using storage = sqliteRunStorage(directory)
     const submission = { idempotencyKey: 'key', fingerprint: 'print' }
     const create = (runId: string, maxUnfinishedRuns: number, more = {}): Promise<unknown> => {

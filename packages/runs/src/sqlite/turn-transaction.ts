@@ -6,11 +6,11 @@
  *   commit ─┼─▶ waiting ─ setImmediate ─ BEGIN … COMMIT ─┼─▶ promise of the commit
  *   claim  ─┘                      └─▶ promise of the claim
  *
- * T1 Bodies run in the order in which they came; each reads what those before it wrote.
- * T2 A body that throws leaves nothing behind and rejects its own promise; the others are kept.
- * T3 Promises settle when everything is durable.
- * T4 When the transaction itself fails, each body runs again in one of its own, and is told how that went.
- * T5 Whoever closes the store has what waits written first.
+ * RUNS-U1 Bodies run in the order in which they came; each reads what those before it wrote.
+ * RUNS-U2 A body that throws leaves nothing behind and rejects its own promise; the others are kept.
+ * RUNS-U3 Promises settle when everything is durable.
+ * RUNS-U4 When the transaction itself fails, each body runs again in one of its own, and is told how that went.
+ * RUNS-U5 Whoever closes the store has what waits written first.
  */
 import type { Transaction } from './transaction.ts'
 import type { DatabaseSync } from 'node:sqlite'

@@ -1,4 +1,4 @@
-/** Cases of A1 to A3: who did what. */
+/** Cases of RUNS-A1 to RUNS-A3: who did what. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import { AT, ODD_TEXT } from './event-fixtures.ts'
@@ -12,7 +12,7 @@ import type { AuditQuery } from '@tutti/protocol'
 /** The cases. */
 export const auditCases: readonly StorageCase[] = [
   {
-    name: '[A1] entries are kept as they are, newest first, with numbers that grow',
+    name: '[RUNS-A1] entries are kept as they are, newest first, with numbers that grow',
     async run({ storage }) {
       const full: NewAuditEntry = {
         at: AT,
@@ -38,7 +38,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[A1] entries of one call are kept in one piece or not at all, in their order',
+    name: '[RUNS-A1] entries of one call are kept in one piece or not at all, in their order',
     async run({ storage }) {
       const toJSON = (): never => {
         throw new Error('this value cannot be written')
@@ -53,7 +53,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[A2] a list is of one run, actor or action, or of what has all of them',
+    name: '[RUNS-A2] a list is of one run, actor or action, or of what has all of them',
     async run({ storage }) {
       await storage.audit.append([
         entry('submit', { runId: 'run-a', actor: 'ann' }),
@@ -77,7 +77,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[A2] what is asked for is compared as it is, odd and long texts too',
+    name: '[RUNS-A2] what is asked for is compared as it is, odd and long texts too',
     async run({ storage }) {
       const long = 'ß🎻'.repeat(2000)
       const names = [ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), `${long}a`, `${long}b`, '%']
@@ -90,7 +90,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[A2] a page goes on where the last one ended, whatever was added since',
+    name: '[RUNS-A2] a page goes on where the last one ended, whatever was added since',
     async run({ storage }) {
       await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((action) => entry(action)))
       const first = await storage.audit.list({ limit: 2 })
@@ -103,7 +103,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[A2] a page ends after the entry that reaches its limit in bytes, and the next one continues',
+    name: '[RUNS-A2] a page ends after the entry that reaches its limit in bytes, and the next one continues',
     async run({ storage }) {
       const target = 'é'.repeat(500)
       await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((name) => entry(name, { target })))
@@ -120,7 +120,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[A2] trimming keeps the newest, and numbers go on to grow',
+    name: '[RUNS-A2] trimming keeps the newest, and numbers go on to grow',
     async run({ storage }) {
       await storage.audit.trim(3)
       await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((action) => entry(action)))
@@ -139,7 +139,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[A3] entries stay when the run they are about is deleted',
+    name: '[RUNS-A3] entries stay when the run they are about is deleted',
     async run({ storage }) {
       await storage.audit.append([entry('cancel', { runId: 'run-a' })])
       await endedRun(storage, 'run-a')

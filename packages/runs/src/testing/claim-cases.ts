@@ -1,4 +1,4 @@
-/** Cases of L1 to L3, L6, L7, L9 and L12: who gets which run, and for how long. */
+/** Cases of RUNS-L1 to RUNS-L3, RUNS-L6, RUNS-L7, RUNS-L9 and RUNS-L12: who gets which run, and for how long. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { SETTLED_AFTER_MS, SUSPECT_DELAY_MS } from '../execution/suspects.ts'
@@ -22,7 +22,7 @@ const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 /** The cases. */
 export const claimCases: readonly StorageCase[] = [
   {
-    name: '[L9] a run of an ensemble that the caller does not know is left to others for a while',
+    name: '[RUNS-L9] a run of an ensemble that the caller does not know is left to others for a while',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-choir', { ensemble: 'choir' })
       await createRun(storage, 'run-band')
@@ -35,7 +35,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L9] who knows the ensemble is given the run at once; who knows none waits for ever',
+    name: '[RUNS-L9] who knows the ensemble is given the run at once; who knows none waits for ever',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-a', { ensemble: 'choir' })
       const lost = { owner: 'gone', leaseMs: 1000 }
@@ -49,7 +49,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L1] a claim gives the run with its epoch raised, and what a new one has: nothing yet',
+    name: '[RUNS-L1] a claim gives the run with its epoch raised, and what a new one has: nothing yet',
     async run({ storage }) {
       const run = await createRun(storage, 'run-a', { tags: { by: 'ci' } })
       const [claimed, ...others] = await claimDue(storage)
@@ -63,7 +63,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L1] every claim raises the epoch by one, however the run was given up',
+    name: '[RUNS-L1] every claim raises the epoch by one, however the run was given up',
     async run({ storage, passTime }) {
       const epochs = [(await ownedRun(storage, 'run-a')).epoch]
       const release = async (kind: 'ready' | 'parked'): Promise<void> => {
@@ -82,7 +82,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L2] a run that somebody has is given to nobody else, by whichever way',
+    name: '[RUNS-L2] a run that somebody has is given to nobody else, by whichever way',
     async run({ storage }) {
       await ownedRun(storage, 'run-a', { holder: LEASED })
       deepStrictEqual(await claimDue(storage, { owner: 'owner-b' }), [])
@@ -93,7 +93,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L2] when a lease is over without being renewed, others may claim the run',
+    name: '[RUNS-L2] when a lease is over without being renewed, others may claim the run',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a', { holder: LEASED })
       await passTime(58_000)
@@ -107,7 +107,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L2] a lease without end is never over',
+    name: '[RUNS-L2] a lease without end is never over',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a')
       await createRun(storage, 'run-b')
@@ -120,7 +120,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L2] renewing extends the leases of its owner alone, from now on',
+    name: '[RUNS-L2] renewing extends the leases of its owner alone, from now on',
     async run({ storage, passTime }) {
       const other = { ...LEASED, owner: 'owner-b' }
       await ownedRun(storage, 'run-a', { holder: LEASED })
@@ -142,7 +142,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L2] renewing says which runs are left: none that others took or that were given up',
+    name: '[RUNS-L2] renewing says which runs are left: none that others took or that were given up',
     async run({ storage, passTime }) {
       for (const runId of ['run-1', 'run-2', 'run-3']) {
         await ownedRun(storage, runId, { holder: LEASED })
@@ -156,7 +156,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L2] the same owner may lose a run and get it again: it is another claim',
+    name: '[RUNS-L2] the same owner may lose a run and get it again: it is another claim',
     async run({ storage, passTime }) {
       const first = await ownedRun(storage, 'run-a', { holder: LEASED })
       await passTime(61_000)
@@ -168,7 +168,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L3] no more are given than are wanted, nor than the limit leaves',
+    name: '[RUNS-L3] no more are given than are wanted, nor than the limit leaves',
     async run({ storage }) {
       for (let n = 0; n < 6; n += 1) await createRun(storage, `run-${n}`)
       deepStrictEqual(await claimDue(storage, { wanted: 0 }), [])
@@ -189,7 +189,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L3] a run counts until its owner gives it up or its lease is over',
+    name: '[RUNS-L3] a run counts until its owner gives it up or its lease is over',
     async run({ storage, passTime }) {
       const claim = () => claimDue(storage, { ...LEASED, maxConcurrentRuns: 1 })
       await createRun(storage, 'run-1')
@@ -206,7 +206,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L3] a run that is claimed by its id counts, but needs no room',
+    name: '[RUNS-L3] a run that is claimed by its id counts, but needs no room',
     async run({ storage }) {
       await ownedRun(storage, 'run-1')
       await ownedRun(storage, 'run-2')
@@ -216,7 +216,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L3] twenty at once never get past the limit, nor any run twice',
+    name: '[RUNS-L3] twenty at once never get past the limit, nor any run twice',
     async run({ storage }) {
       for (let n = 0; n < 30; n += 1) await createRun(storage, `run-${n}`)
       const claims = await Promise.all(
@@ -235,7 +235,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L2] of twenty who claim one run at once, one gets it',
+    name: '[RUNS-L2] of twenty who claim one run at once, one gets it',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const claims = await Promise.all(
@@ -248,7 +248,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L6] only a claim from an owner who never gave the run up counts, until it is settled and keeps a step',
+    name: '[RUNS-L6] only a claim from an owner who never gave the run up counts, until it is settled and keeps a step',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-a')
       const claim = async () => {
@@ -283,7 +283,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L12] a suspect waits after each loss, (n - 1)² times as long',
+    name: '[RUNS-L12] a suspect waits after each loss, (n - 1)² times as long',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a')
       for (const [losses, waits] of [
@@ -304,7 +304,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L12] a claim gets one suspect, before all others, and none when its caller takes none',
+    name: '[RUNS-L12] a claim gets one suspect, before all others, and none when its caller takes none',
     async run({ storage, passTime }) {
       for (const runId of ['run-s1', 'run-s2', 'run-s3']) await ownedRun(storage, runId)
       await storage.queue.reclaimAll()
@@ -322,7 +322,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L12] suspects count for the limit of running runs like all others',
+    name: '[RUNS-L12] suspects count for the limit of running runs like all others',
     async run({ storage, passTime }) {
       for (const runId of ['run-s1', 'run-s2']) await ownedRun(storage, runId)
       await storage.queue.reclaimAll()

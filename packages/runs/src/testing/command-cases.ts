@@ -1,4 +1,4 @@
-/** Cases of W1, W2 and W4, and of what a storage tells those who listen. */
+/** Cases of RUNS-W1, RUNS-W2 and RUNS-W4, and of what a storage tells those who listen. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { AT_MS, cancelling, poison, result, started, step, token } from './event-fixtures.ts'
@@ -32,7 +32,7 @@ const COMMANDS: readonly RunCommand[] = [
 /** The cases. */
 export const commandCases: readonly StorageCase[] = [
   {
-    name: '[W1] signals wait in the order in which they were sent until their run answers them',
+    name: '[RUNS-W1] signals wait in the order in which they were sent until their run answers them',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
@@ -64,7 +64,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W1] a signal has one answer, the first, and only from the owner of its run',
+    name: '[RUNS-W1] a signal has one answer, the first, and only from the owner of its run',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -80,7 +80,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W1] an answer is lost with the write that it is a part of',
+    name: '[RUNS-W1] an answer is lost with the write that it is a part of',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
       const commandId = await send(storage, 'run-a', SWITCH)
@@ -100,7 +100,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W1] what a lost owner did not answer reaches the next one, in order',
+    name: '[RUNS-W1] what a lost owner did not answer reaches the next one, in order',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a', { holder: LEASED })
       const ids = [await send(storage, 'run-a', SWITCH)]
@@ -115,7 +115,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W2] a run that nobody has gets no signal: its sender is given the run and its steps',
+    name: '[RUNS-W2] a run that nobody has gets no signal: its sender is given the run and its steps',
     async run({ storage }) {
       const ready = await createRun(storage, 'run-ready')
       const parked = await parkedRun(storage, 'run-parked')
@@ -136,7 +136,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W2] a run that has ended or is unknown gets no signal',
+    name: '[RUNS-W2] a run that has ended or is unknown gets no signal',
     async run({ storage }) {
       const ended = await endedRun(storage, 'run-a')
       for (const command of COMMANDS) {
@@ -148,7 +148,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W4] a run that is sent a cancel is CANCELLING from then on, by no other command',
+    name: '[RUNS-W4] a run that is sent a cancel is CANCELLING from then on, by no other command',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
@@ -166,7 +166,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W4] a run that was sent a cancel before it started is CANCELLING also when it starts',
+    name: '[RUNS-W4] a run that was sent a cancel before it started is CANCELLING also when it starts',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await send(storage, 'run-a', { kind: 'cancel', mode: 'boundary' })
@@ -178,7 +178,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L4] a storage tells of runs that wait for an owner',
+    name: '[RUNS-L4] a storage tells of runs that wait for an owner',
     async run({ storage }) {
       const notices = watchNotices(storage)
       await createRun(storage, 'run-a')
@@ -202,7 +202,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W1] a storage tells of signals, and of answers when they are kept',
+    name: '[RUNS-W1] a storage tells of signals, and of answers when they are kept',
     async run({ storage }) {
       const notices = watchNotices(storage)
       const owner = await ownedRun(storage, 'run-a')
@@ -218,7 +218,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W1] a listener that throws or has left keeps nobody else from being told',
+    name: '[RUNS-W1] a listener that throws or has left keeps nobody else from being told',
     async run({ storage }) {
       const stopThrowing = storage.listen(() => {
         throw new Error('a listener is broken')

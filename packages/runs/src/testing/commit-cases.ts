@@ -1,4 +1,4 @@
-/** Cases of P2, P3, P5 and P7: who may write, what is numbered how, what fails alone, what is sent again. */
+/** Cases of RUNS-P2, RUNS-P3, RUNS-P5 and RUNS-P7: who may write, what is numbered how, what fails alone, what is sent again. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { logged, poison, result, started, step, token } from './event-fixtures.ts'
@@ -21,7 +21,7 @@ const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 /** The cases. */
 export const commitCases: readonly StorageCase[] = [
   {
-    name: '[P2] a writer whose run was taken over is fenced and writes nothing',
+    name: '[RUNS-P2] a writer whose run was taken over is fenced and writes nothing',
     async run({ storage, passTime }) {
       const old = await ownedRun(storage, 'run-a', { holder: LEASED })
       await passTime(61_000)
@@ -38,7 +38,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P2] a writer whose lease is over goes on as long as nobody takes the run',
+    name: '[RUNS-P2] a writer whose lease is over goes on as long as nobody takes the run',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
       await passTime(61_000)
@@ -46,7 +46,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P2] a writer that gave its run up is fenced, whoever has it by then',
+    name: '[RUNS-P2] a writer that gave its run up is fenced, whoever has it by then',
     async run({ storage }) {
       for (const kind of ['ready', 'parked'] as const) {
         const runId = `run-${kind}`
@@ -61,7 +61,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P2] a writer of a run that has ended is fenced',
+    name: '[RUNS-P2] a writer of a run that has ended is fenced',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([result('run-a')])
@@ -72,7 +72,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P2] nobody writes to a run that was never claimed, is unknown, or under a coming epoch',
+    name: '[RUNS-P2] nobody writes to a run that was never claimed, is unknown, or under a coming epoch',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const write = { runId: 'run-a', epoch: 0, writeNo: 1, events: [token('x')], steps: [] }
@@ -85,7 +85,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P2] a write that is fenced leaves the others of its batch as they are',
+    name: '[RUNS-P2] a write that is fenced leaves the others of its batch as they are',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -97,7 +97,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P3] sequence numbers are gapless across batches and owners, and apart for each run',
+    name: '[RUNS-P3] sequence numbers are gapless across batches and owners, and apart for each run',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -121,7 +121,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P3] several hundred events in one write keep their order',
+    name: '[RUNS-P3] several hundred events in one write keep their order',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const events = Array.from({ length: 700 }, (_, n) => token(`${n}`, (n % 3) + 1))
@@ -132,7 +132,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P3] fifty runs in one batch get each its own answer, in their order',
+    name: '[RUNS-P3] fifty runs in one batch get each its own answer, in their order',
     async run({ storage }) {
       const owners = []
       for (let n = 0; n < 50; n += 1) owners.push(await ownedRun(storage, `run-${n}`))
@@ -150,7 +150,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P3] an empty batch has no answers, and a write may hold nothing but steps, or nothing',
+    name: '[RUNS-P3] an empty batch has no answers, and a write may hold nothing but steps, or nothing',
     async run({ storage }) {
       deepStrictEqual(await storage.runs.commit([]), [])
       const owner = await ownedRun(storage, 'run-a')
@@ -162,7 +162,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P5] a write that cannot be kept leaves the others of its batch as they are',
+    name: '[RUNS-P5] a write that cannot be kept leaves the others of its batch as they are',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -187,7 +187,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P5] a write that failed uses up no number: the next one is kept in its place',
+    name: '[RUNS-P5] a write that failed uses up no number: the next one is kept in its place',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const { writeNo } = owner.next([])
@@ -199,7 +199,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P7] a write that is sent again is kept once and answered as before',
+    name: '[RUNS-P7] a write that is sent again is kept once and answered as before',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('0')])
@@ -214,7 +214,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P7] the end of a run that is sent again is answered as before',
+    name: '[RUNS-P7] the end of a run that is sent again is answered as before',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const write = owner.next([token('x'), result('run-a')])
@@ -228,7 +228,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P7] in a batch, what was kept before and what is new are told apart',
+    name: '[RUNS-P7] in a batch, what was kept before and what is new are told apart',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -243,7 +243,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P7] a write out of its turn is fenced: an earlier one, and one that skips another',
+    name: '[RUNS-P7] a write out of its turn is fenced: an earlier one, and one that skips another',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const early = owner.next([token('1')])
@@ -256,7 +256,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P7] writes are counted anew under each claim; a write before the first is fenced',
+    name: '[RUNS-P7] writes are counted anew under each claim; a write before the first is fenced',
     async run({ storage }) {
       const first = await ownedRun(storage, 'run-a')
       await first.commit([token('1')])
@@ -269,7 +269,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P7] what an old owner sends again after a takeover is fenced',
+    name: '[RUNS-P7] what an old owner sends again after a takeover is fenced',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
       const write = owner.next([token('1')])

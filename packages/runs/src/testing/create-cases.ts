@@ -1,4 +1,4 @@
-/** Cases of P1: how a run is taken in. */
+/** Cases of RUNS-P1: how a run is taken in. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import { ODD_TEXT, queued, result, token } from './event-fixtures.ts'
@@ -24,7 +24,7 @@ const SUBMISSION = { idempotencyKey: 'key-1', fingerprint: 'print-1' }
 /** The cases. */
 export const createCases: readonly StorageCase[] = [
   {
-    name: '[P1] a new run and its first event are there together',
+    name: '[RUNS-P1] a new run and its first event are there together',
     async run({ storage }) {
       const run = newRun('run-a', { tags: { by: 'ci' } })
       const made = await create(storage, run)
@@ -40,7 +40,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] a run id is taken once, and the second taker changes nothing',
+    name: '[RUNS-P1] a run id is taken once, and the second taker changes nothing',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const again = create(storage, newRun('run-a', { ensemble: 'other' }))
@@ -52,7 +52,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] a first event that cannot be kept leaves no run behind',
+    name: '[RUNS-P1] a first event that cannot be kept leaves no run behind',
     async run({ storage }) {
       const run = newRun('run-a')
       const toJSON = (): never => {
@@ -68,7 +68,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] the same submission twice is one run, as it is by then, whatever id it asks for',
+    name: '[RUNS-P1] the same submission twice is one run, as it is by then, whatever id it asks for',
     async run({ storage }) {
       const run = newRun('run-a', { submission: SUBMISSION })
       strictEqual((await create(storage, run)).kind, 'created')
@@ -87,7 +87,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] a submission that is sent again is known also when there is no room',
+    name: '[RUNS-P1] a submission that is sent again is known also when there is no room',
     async run({ storage }) {
       const run = newRun('run-a', { submission: SUBMISSION })
       await create(storage, run)
@@ -96,7 +96,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] a key that was used for something else is refused, and changes nothing',
+    name: '[RUNS-P1] a key that was used for something else is refused, and changes nothing',
     async run({ storage }) {
       await create(storage, newRun('run-a', { submission: SUBMISSION }))
       const other = { ...SUBMISSION, fingerprint: 'print-2' }
@@ -108,7 +108,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] runs without a key are never the same, and other keys are other runs',
+    name: '[RUNS-P1] runs without a key are never the same, and other keys are other runs',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       await createRun(storage, 'run-b')
@@ -120,7 +120,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] keys and fingerprints are compared as they are, odd characters and all',
+    name: '[RUNS-P1] keys and fingerprints are compared as they are, odd characters and all',
     async run({ storage }) {
       const submission = { idempotencyKey: `k ${ODD_TEXT}`, fingerprint: `f ${ODD_TEXT}` }
       await createRun(storage, 'run-a', { submission })
@@ -137,7 +137,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] many at once with one key make one run',
+    name: '[RUNS-P1] many at once with one key make one run',
     async run({ storage }) {
       const all = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
@@ -155,7 +155,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] many at once with one id make one run',
+    name: '[RUNS-P1] many at once with one id make one run',
     async run({ storage }) {
       const all = await Promise.allSettled(
         Array.from({ length: 10 }, () => create(storage, newRun('run-a'))),
@@ -168,7 +168,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] no more runs wait or execute than may; those that wait for a person do not count',
+    name: '[RUNS-P1] no more runs wait or execute than may; those that wait for a person do not count',
     async run({ storage }) {
       await parkedRun(storage, 'run-parked')
       await endedRun(storage, 'run-ended')
@@ -186,7 +186,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] many at once never get past the bound',
+    name: '[RUNS-P1] many at once never get past the bound',
     async run({ storage }) {
       const all = await Promise.allSettled(
         Array.from({ length: 20 }, (_, n) => create(storage, newRun(`run-${n}`), 7)),
@@ -196,7 +196,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] a run that was released still is who it was submitted as',
+    name: '[RUNS-P1] a run that was released still is who it was submitted as',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { submission: SUBMISSION })
       await storage.queue.release(owner, { kind: 'ready' })

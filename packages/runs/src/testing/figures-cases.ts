@@ -1,4 +1,4 @@
-/** Cases of L10: what waits in a store, counted. */
+/** Cases of RUNS-L10: what waits in a store, counted. */
 import { deepStrictEqual, ok } from 'node:assert/strict'
 
 import { reviewRequested, started } from './event-fixtures.ts'
@@ -9,7 +9,7 @@ import type { StorageCase } from './storage-case.ts'
 /** The cases. */
 export const figuresCases: readonly StorageCase[] = [
   {
-    name: '[L10] an empty store has nothing that waits',
+    name: '[RUNS-L10] an empty store has nothing that waits',
     async run({ storage }) {
       deepStrictEqual(await storage.queue.figures(), {
         running: 0,
@@ -24,7 +24,7 @@ export const figuresCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L10] runs that have not ended are counted by state and status, reviews and deliveries with them',
+    name: '[RUNS-L10] runs that have not ended are counted by state and status, reviews and deliveries with them',
     async run({ storage }) {
       await createRun(storage, 'run-a', { createdAt: Date.now() })
       await createRun(storage, 'run-b', { createdAt: Date.now() })
@@ -46,7 +46,7 @@ export const figuresCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L10] a delivery that is done waits no more; one that is to be tried again does',
+    name: '[RUNS-L10] a delivery that is done waits no more; one that is to be tried again does',
     async run({ storage }) {
       await endedRun(storage, 'run-a', { webhooks: ['done', 'gone', 'again'] })
       const claimed = await storage.outbox.claim({ limit: 9, claimMs: 10_000 })
@@ -63,7 +63,7 @@ export const figuresCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L10] the oldest of those that wait says how long; one that was reclaimed waits since it was made',
+    name: '[RUNS-L10] the oldest of those that wait says how long; one that was reclaimed waits since it was made',
     async run({ storage, passTime }) {
       const waited = async (): Promise<number> => (await storage.queue.figures()).oldestQueuedMs
       await createRun(storage, 'run-a')

@@ -1,4 +1,4 @@
-/** Cases of P12: what a list shows of each run, and which runs it finds. */
+/** Cases of RUNS-P12: what a list shows of each run, and which runs it finds. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
@@ -110,7 +110,7 @@ const HISTORIES: Readonly<
 /** The cases. */
 export const listCases: readonly StorageCase[] = [
   {
-    name: '[P12] a list shows what the tasks of each run have used, and what it is at',
+    name: '[RUNS-P12] a list shows what the tasks of each run have used, and what it is at',
     async run({ storage }) {
       for (const [runId, { events }] of Object.entries(HISTORIES)) {
         const owner = await ownedRun(storage, runId)
@@ -131,7 +131,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P12] the name of the task that a run is at is kept as it is, odd characters and all',
+    name: '[RUNS-P12] the name of the task that a run is at is kept as it is, odd characters and all',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const planned = { name: ODD_TEXT, description: '', agentRole: '', context: [] }
@@ -142,7 +142,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P12] runs are found by the whole name of their ensemble, and by all that is asked for',
+    name: '[RUNS-P12] runs are found by the whole name of their ensemble, and by all that is asked for',
     async run({ storage }) {
       const odd = `o'%"\\_ é`
       await createRun(storage, 'run-1', { tags: { by: 'ci' } })
@@ -162,7 +162,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P12] runs are found by the start of their id, in any case',
+    name: '[RUNS-P12] runs are found by the start of their id, in any case',
     async run({ storage }) {
       await createRun(storage, 'Run-12_b', { inputs: {} })
       await createRun(storage, 'run-1x', { inputs: {} })
@@ -176,7 +176,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P12] runs are found by a part of a value of a tag or an input, in any case',
+    name: '[RUNS-P12] runs are found by a part of a value of a tag or an input, in any case',
     async run({ storage }) {
       await createRun(storage, 'run-1', { inputs: { topic: 'KÄSE & Σοφός', second: '100% of it' } })
       await createRun(storage, 'run-2', {
@@ -206,7 +206,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P12] a run is found by the key of its result, which its tags do not give it',
+    name: '[RUNS-P12] a run is found by the key of its result, which its tags do not give it',
     async run({ storage }) {
       await createRun(storage, 'run-1', { cacheKey: 'abc' })
       await createRun(storage, 'run-2', { cacheKey: 'def' })
@@ -219,7 +219,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P12] runs are listed page by page in the order in which their status changed',
+    name: '[RUNS-P12] runs are listed page by page in the order in which their status changed',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       await createRun(storage, 'run-b', { createdAt: AT_MS + 1 })
@@ -258,7 +258,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P12] runs are listed by change of one group, of some statuses, and as they wait for a review',
+    name: '[RUNS-P12] runs are listed by change of one group, of some statuses, and as they wait for a review',
     async run({ storage }) {
       const odd = `o'%"\\_ é`
       await createRun(storage, 'run-1', { tags: { context: odd } })
@@ -293,7 +293,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P12] a run that is deleted is not found',
+    name: '[RUNS-P12] a run that is deleted is not found',
     async run({ storage }) {
       await endedRun(storage, 'run-1', { inputs: { topic: 'cheese' } })
       strictEqual(await storage.runs.delete('run-1'), 'deleted')

@@ -1,4 +1,4 @@
-/** Cases of M1 to M4: what tasks remember and learn. */
+/** Cases of RUNS-M1 to RUNS-M4: what tasks remember and learn. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 
 import { MAX_MEMORY_ENTRIES } from '../ports/run-memory.ts'
@@ -13,7 +13,7 @@ import type { MemoryEntry, Reflection } from '@tutti/ensemble'
 /** The cases. */
 export const memoryCases: readonly StorageCase[] = [
   {
-    name: '[M1] a scope returns its most recent entries unchanged, oldest first',
+    name: '[RUNS-M1] a scope returns its most recent entries unchanged, oldest first',
     async run({ storage }) {
       const { memories } = storage
       const full = { ...entry(ODD_TEXT), taskName: ODD_TEXT, agentRole: ODD_TEXT }
@@ -28,7 +28,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[M1] scopes share nothing, also when their names are odd',
+    name: '[RUNS-M1] scopes share nothing, also when their names are odd',
     async run({ storage }) {
       const scopes = ['notes', 'NOTES', ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), '']
       for (const scope of scopes) await storage.memories.append(scope, entry(scope))
@@ -37,7 +37,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[M2] a scope holds its last entries only',
+    name: '[RUNS-M2] a scope holds its last entries only',
     async run({ storage }) {
       const { memories } = storage
       await memories.append('other', entry('stays'))
@@ -51,7 +51,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[M3] a reflection replaces the earlier one with the same key',
+    name: '[RUNS-M3] a reflection replaces the earlier one with the same key',
     async run({ storage }) {
       const { reflections } = storage
       strictEqual(await reflections.get('key'), undefined)
@@ -63,7 +63,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[M4] what was remembered and learned outlives the run that wrote it',
+    name: '[RUNS-M4] what was remembered and learned outlives the run that wrote it',
     async run({ storage }) {
       await endedRun(storage, 'run-a')
       await storage.memories.append('notes', { ...entry('found'), runId: 'run-a' })
@@ -78,7 +78,7 @@ export const memoryCases: readonly StorageCase[] = [
 /** The cases of a shared storage. */
 export const sharedMemoryCases: readonly SharedStorageCase[] = [
   {
-    name: '[M1] what one process remembers, another reads',
+    name: '[RUNS-M1] what one process remembers, another reads',
     async run(given) {
       const all = await storagesOf(given, 3)
       await at(all, 0).memories.append('notes', entry('from the first'))

@@ -1,4 +1,4 @@
-/** Cases of P10 and O1 to O4: what webhooks are to be told. */
+/** Cases of RUNS-P10 and RUNS-O1 to RUNS-O4: what webhooks are to be told. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
@@ -22,7 +22,7 @@ const CLAIM_MS = 10_000
 /** The cases. */
 export const outboxCases: readonly StorageCase[] = [
   {
-    name: '[O1] the end of a run and a review make a delivery for each webhook, due at once',
+    name: '[RUNS-O1] the end of a run and a review make a delivery for each webhook, due at once',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['b', 'a'] })
       deepStrictEqual(await claimed(storage), [])
@@ -39,7 +39,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O1] nobody is told of a run without webhooks, nor twice of the same',
+    name: '[RUNS-O1] nobody is told of a run without webhooks, nor twice of the same',
     async run({ storage }) {
       const plain = await ownedRun(storage, 'run-a')
       await plain.commit([reviewRequested('review-a'), result('run-a')])
@@ -50,7 +50,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O1] a write at rest tells webhooks as well',
+    name: '[RUNS-O1] a write at rest tells webhooks as well',
     async run({ storage }) {
       const run = await createRun(storage, 'run-a', HOOKED)
       const events = [token('x'), result('run-a')]
@@ -59,7 +59,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O1] several runs of one batch tell each its own webhooks',
+    name: '[RUNS-O1] several runs of one batch tell each its own webhooks',
     async run({ storage }) {
       const owners = [
         await ownedRun(storage, 'run-a', HOOKED),
@@ -73,7 +73,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O1] whoever listens here is told of deliveries, and only of those',
+    name: '[RUNS-O1] whoever listens here is told of deliveries, and only of those',
     async run({ storage }) {
       const told: StoreNotification[] = []
       const stop = storage.listen((notice) => told.push(notice))
@@ -94,7 +94,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P10] what is not kept tells nobody, and what is sent again tells once',
+    name: '[RUNS-P10] what is not kept tells nobody, and what is sent again tells once',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', HOOKED)
       const other = await ownedRun(storage, 'run-b', HOOKED)
@@ -114,7 +114,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O2] a claimed delivery is due again when its claim is over, as the next attempt',
+    name: '[RUNS-O2] a claimed delivery is due again when its claim is over, as the next attempt',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       strictEqual((await take(storage)).attempt, 1)
@@ -126,7 +126,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O2] the longest due are claimed first, no more than wanted',
+    name: '[RUNS-O2] the longest due are claimed first, no more than wanted',
     async run({ storage, passTime }) {
       const ids = []
       for (const n of [3, 1, 2, 4]) {
@@ -146,7 +146,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O2] a claim without an end is never over, and what it is for can be settled',
+    name: '[RUNS-O2] a claim without an end is never over, and what it is for can be settled',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       const forever = { limit: Infinity, claimMs: Infinity }
@@ -159,7 +159,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O2] many who claim at once never claim the same',
+    name: '[RUNS-O2] many who claim at once never claim the same',
     async run({ storage }) {
       for (let n = 0; n < 12; n += 1) await endedRun(storage, `run-${n}`, HOOKED)
       const all = await Promise.all(Array.from({ length: 8 }, () => claimed(storage, 2)))
@@ -168,7 +168,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O3] what is done or given up is never due again, whatever is said of it later',
+    name: '[RUNS-O3] what is done or given up is never due again, whatever is said of it later',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', { webhooks: ['done', 'given up'] })
       const [done, hopeless] = await storage.outbox.claim({ limit: 9, claimMs: CLAIM_MS })
@@ -183,7 +183,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O3] a delivery that is to be tried again is due after that time, again and again',
+    name: '[RUNS-O3] a delivery that is to be tried again is due after that time, again and again',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       for (const attempt of [1, 2, 3]) {
@@ -197,7 +197,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O3] deliveries go with their run, and what is said of them then is nothing',
+    name: '[RUNS-O3] deliveries go with their run, and what is said of them then is nothing',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', { webhooks: ['one', 'two'] })
       const delivery = await take(storage)
@@ -211,7 +211,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O4] what is said of a delivery that another has claimed since changes nothing',
+    name: '[RUNS-O4] what is said of a delivery that another has claimed since changes nothing',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       const old = await take(storage)
@@ -228,7 +228,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O4] what is said of a delivery that nobody has claimed since counts, if late',
+    name: '[RUNS-O4] what is said of a delivery that nobody has claimed since counts, if late',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       const delivery = await take(storage)
@@ -238,7 +238,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[O1] webhooks are told apart by all of their names, and each is settled alone',
+    name: '[RUNS-O1] webhooks are told apart by all of their names, and each is settled alone',
     async run({ storage, passTime }) {
       const names = [
         ODD_TEXT,
@@ -264,7 +264,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P9] a run whose webhooks were not told can be deleted, also by age',
+    name: '[RUNS-P9] a run whose webhooks were not told can be deleted, also by age',
     async run({ storage }) {
       await endedRun(storage, 'run-a', HOOKED)
       deepStrictEqual(await storage.runs.deleteEnded({ keep: 0, limit: 9 }), ['run-a'])

@@ -1,4 +1,4 @@
-/** Cases of P11: what the runs of one actor may be and cost. */
+/** Cases of RUNS-P11: what the runs of one actor may be and cost. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import {
@@ -25,7 +25,7 @@ const ACTOR = { actor: 'ci' }
 /** The cases. */
 export const quotaCases: readonly StorageCase[] = [
   {
-    name: '[P11] an actor has no more runs that have not ended than it may, parked ones counted',
+    name: '[RUNS-P11] an actor has no more runs that have not ended than it may, parked ones counted',
     async run({ storage }) {
       await createRun(storage, 'run-ready', ACTOR)
       await ownedRun(storage, 'run-owned', ACTOR)
@@ -47,7 +47,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P11] a run that ends makes room, and others are not in the way',
+    name: '[RUNS-P11] a run that ends makes room, and others are not in the way',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', ACTOR)
       const quota = { maxUnfinishedRuns: 1 }
@@ -60,7 +60,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P11] many at once never get past what the actor may have',
+    name: '[RUNS-P11] many at once never get past what the actor may have',
     async run({ storage }) {
       const all = await Promise.allSettled(
         Array.from({ length: 16 }, (_, n) =>
@@ -73,7 +73,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P11] a submission that is sent again is known also when its actor may have no more',
+    name: '[RUNS-P11] a submission that is sent again is known also when its actor may have no more',
     async run({ storage }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const quota = { maxUnfinishedRuns: 1, spend: { maxCostUsd: 1, since: 0 } }
@@ -83,7 +83,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P11] what runs have cost counts from the instant on, over all attempts, ended or not',
+    name: '[RUNS-P11] what runs have cost counts from the instant on, over all attempts, ended or not',
     async run({ storage }) {
       const retried = [taskStarted(1), failed, { ...taskStarted(1), attempt: 2 }, completed]
       await spend(storage, 'run-counted', { events: retried, ...ACTOR })
@@ -105,7 +105,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P11] what has no price counts as nothing, and what has one counts beside it',
+    name: '[RUNS-P11] what has no price counts as nothing, and what has one counts beside it',
     async run({ storage }) {
       const { costUsd: _none, ...unpriced } = completed
       const second = { ...taskStarted(1), attempt: 2 }
@@ -130,7 +130,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P11] an actor that may spend nothing submits nothing; without limits all is taken in',
+    name: '[RUNS-P11] an actor that may spend nothing submits nothing; without limits all is taken in',
     async run({ storage }) {
       const nothing = { maxCostUsd: 0, since: AT_MS }
       await rejects(submit(storage, 'run-a', { spend: nothing }), { code: 'SPEND_LIMIT' })
@@ -142,7 +142,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P11] actors are told apart by all of their names, odd and long ones too',
+    name: '[RUNS-P11] actors are told apart by all of their names, odd and long ones too',
     async run({ storage }) {
       const long = 'ß🎻'.repeat(2000)
       const names = [ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), `${long}a`, `${long}b`, '"']
@@ -155,7 +155,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P11] the bound of the store holds for whoever is within a quota',
+    name: '[RUNS-P11] the bound of the store holds for whoever is within a quota',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const run = newRun('run-b', ACTOR)
@@ -165,7 +165,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] what was asked for, who asked and who is told of it stay with the run',
+    name: '[RUNS-P1] what was asked for, who asked and who is told of it stay with the run',
     async run({ storage }) {
       const asked = {
         request: {

@@ -50,7 +50,7 @@ const ODD_STEP: RunStep = {
 /** The cases. */
 export const readCases: readonly StorageCase[] = [
   {
-    name: '[P3] a read begins where it is told, keeps to its limit and to the wanted types',
+    name: '[RUNS-P3] a read begins where it is told, keeps to its limit and to the wanted types',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('1'), started, token('2'), token('3')])
@@ -68,7 +68,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P3] heads are those of runs that have not ended and of those that are named',
+    name: '[RUNS-P3] heads are those of runs that have not ended and of those that are named',
     async run({ storage }) {
       await createRun(storage, 'run-ready')
       await parkedRun(storage, 'run-parked')
@@ -94,7 +94,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] tags keep their types, and are found by the text form of their value',
+    name: '[RUNS-P4] tags keep their types, and are found by the text form of their value',
     async run({ storage }) {
       const tags = { n: 5, ratio: 0.1, large: 1e21, negative: -3, yes: true, no: false, five: '5' }
       await createRun(storage, 'run-typed', { tags })
@@ -120,7 +120,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] runs are listed newest first, by status and tag, in pages with the full count',
+    name: '[RUNS-P4] runs are listed newest first, by status and tag, in pages with the full count',
     async run({ storage }) {
       await createRun(storage, 'run-1', { tags: { by: 'ci', env: 'prod' } })
       await endedRun(storage, 'run-2', { tags: { by: 'hand' } })
@@ -149,7 +149,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] a tag is found whatever its name and value hold',
+    name: '[RUNS-P4] a tag is found whatever its name and value hold',
     async run({ storage }) {
       const key = 'a"b\\c="d" $.x é'
       await createRun(storage, 'run-1', { tags: { [key]: 'v"=\\' } })
@@ -164,7 +164,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] steps come back in their order, those of all owners, each run its own',
+    name: '[RUNS-P4] steps come back in their order, those of all owners, each run its own',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -185,7 +185,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] events and steps come back as they were written, odd characters and all',
+    name: '[RUNS-P4] events and steps come back as they were written, odd characters and all',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token(ODD_TEXT)], { steps: [ODD_STEP] })
@@ -199,7 +199,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] steps are read up to a limit in bytes of JSON, and no further',
+    name: '[RUNS-P4] steps are read up to a limit in bytes of JSON, and no further',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const steps = [step(1), { ...ODD_STEP }]
@@ -214,7 +214,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] the texts of a run and its tasks are kept as they are, odd characters and all',
+    name: '[RUNS-P4] the texts of a run and its tasks are kept as they are, odd characters and all',
     async run({ storage }) {
       const texts = { [ODD_TEXT]: ODD_TEXT }
       const run = newRun('run-a', { inputs: texts, tags: texts })
@@ -241,7 +241,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] what reviewers are asked and say is kept as it is, odd characters and all',
+    name: '[RUNS-P4] what reviewers are asked and say is kept as it is, odd characters and all',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const toolInput = JSON.parse('{"__proto__":{"text":"nul \\u0000 \\ud800"},"n":1}')
@@ -255,7 +255,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W1] commands and answers are kept as they are, odd characters and all',
+    name: '[RUNS-W1] commands and answers are kept as they are, odd characters and all',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const input = JSON.parse('{"__proto__":["\\u0000"]}')
@@ -285,7 +285,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] names such as __proto__ in inputs and tags are values like others',
+    name: '[RUNS-P1] names such as __proto__ in inputs and tags are values like others',
     async run({ storage }) {
       const inputs: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}')
       const run = newRun('run-a', { inputs, tags: inputs })
@@ -298,7 +298,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P3] what is read and what was written are the same to the letter',
+    name: '[RUNS-P3] what is read and what was written are the same to the letter',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const written = await owner.commit([started, token(''), completed])

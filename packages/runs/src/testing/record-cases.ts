@@ -1,4 +1,4 @@
-/** Cases of P4: what the records of a run, its tasks and its reviews show after a write. */
+/** Cases of RUNS-P4: what the records of a run, its tasks and its reviews show after a write. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
@@ -51,7 +51,7 @@ function delegated(workerTaskIndex: number): RunEventOf<'delegation_started'> {
 /** The cases. */
 export const recordCases: readonly StorageCase[] = [
   {
-    name: '[P4] the records follow from the events',
+    name: '[RUNS-P4] the records follow from the events',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const ended = { ...completed, finishReason: 'stop' } as const
@@ -83,7 +83,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] a task counts what all its attempts have used, and shows the latest',
+    name: '[RUNS-P4] a task counts what all its attempts have used, and shows the latest',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const again = { ...taskStarted(1), attempt: 2, taskDescription: 'Task 1, edited' }
@@ -107,7 +107,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] what one attempt does not say is not known of the task',
+    name: '[RUNS-P4] what one attempt does not say is not known of the task',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const { costUsd: _, ...unpriced } = failed
@@ -128,7 +128,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] a delegation adds its task once, and leaves one of the plan as it is',
+    name: '[RUNS-P4] a delegation adds its task once, and leaves one of the plan as it is',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started, delegated(1), delegated(3), delegated(3)])
@@ -151,7 +151,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] the records of a run change with its own events only',
+    name: '[RUNS-P4] the records of a run change with its own events only',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -173,7 +173,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] the end of a run is in its record with the reason',
+    name: '[RUNS-P4] the end of a run is in its record with the reason',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started, result('run-a')])
@@ -182,7 +182,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] events, steps and records of a write that cannot be kept are lost together',
+    name: '[RUNS-P4] events, steps and records of a write that cannot be kept are lost together',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started])
@@ -201,7 +201,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] a review is open from its request, with its time, until it is decided',
+    name: '[RUNS-P4] a review is open from its request, with its time, until it is decided',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { tags: { by: 'ci' } })
       const request = reviewRequested('review-1', { timeoutMs: 5000 })
@@ -222,7 +222,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] a review that ended stays as it ended, also when it is asked for again',
+    name: '[RUNS-P4] a review that ended stays as it ended, also when it is asked for again',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const ids = ['review-1', 'review-2', 'review-3', 'review-4']
@@ -254,7 +254,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P4] reviews are read in the order in which they opened, by run, id and state',
+    name: '[RUNS-P4] reviews are read in the order in which they opened, by run, id and state',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')

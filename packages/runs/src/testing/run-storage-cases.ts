@@ -1,10 +1,10 @@
 /**
- * The cases that every adapter of the storage ports passes. A test of an adapter opens an empty storage
- * for each case and runs it; a case throws when the adapter breaks its contract, whose rules are in the
- * heads of the ports: P1 to P12, L1 to L12, W1 to W4, O1 to O4, A1 to A3, X1, M1 to M4.
+ * The cases that every adapter of the storage ports passes. A test of an adapter opens an empty storage for each case
+ * and runs it. A case throws when the adapter breaks a rule of the headers in `../ports`: RUNS-P, RUNS-L, RUNS-W1 to
+ * RUNS-W4, RUNS-O, RUNS-A, RUNS-Y and RUNS-M.
  *
- * Time passes for the storage only as the test lets it, or also by itself: cases leave a second between
- * what they expect to be over and what not.
+ * The clock of the storage may be controlled by the test or be real. Cases therefore leave a second between the
+ * instants that they expect to have passed and those that they do not.
  */
 import { auditCases } from './audit-cases.ts'
 import { claimCases } from './claim-cases.ts'

@@ -1,4 +1,4 @@
-/** Cases of X1: secrets that processes share. */
+/** Cases of RUNS-Y1: secrets that processes share. */
 import { match, notStrictEqual, strictEqual } from 'node:assert/strict'
 
 import { ODD_TEXT } from './event-fixtures.ts'
@@ -9,7 +9,7 @@ import type { SharedStorageCase, StorageCase } from './storage-case.ts'
 /** The cases. */
 export const secretCases: readonly StorageCase[] = [
   {
-    name: '[X1] a secret has 256 random bits, and each name has its own',
+    name: '[RUNS-Y1] a secret has 256 random bits, and each name has its own',
     async run({ storage }) {
       const secret = await storage.secrets.get('tickets')
       match(secret, /^[\w-]{43}$/)
@@ -23,7 +23,7 @@ export const secretCases: readonly StorageCase[] = [
 /** The cases of a shared storage. */
 export const sharedSecretCases: readonly SharedStorageCase[] = [
   {
-    name: '[X1] processes that ask for a new secret at once get the same one',
+    name: '[RUNS-Y1] processes that ask for a new secret at once get the same one',
     async run(given) {
       const all = await storagesOf(given, 4)
       const secrets = await Promise.all(

@@ -13,7 +13,7 @@ import type { AuditEntry } from '@tutti/protocol'
 /** The cases. */
 export const sharedActorCases: readonly SharedStorageCase[] = [
   {
-    name: '[P11] submits from everywhere at once never share a place of their actor',
+    name: '[RUNS-P11] submits from everywhere at once never share a place of their actor',
     async run(given) {
       const all = await storagesOf(given, 4)
       const submits = await Promise.allSettled(
@@ -34,7 +34,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[P11] the bound of the store and that of an actor hold together',
+    name: '[RUNS-P11] the bound of the store and that of an actor hold together',
     async run(given) {
       const all = await storagesOf(given, 3)
       const submits = await Promise.allSettled(
@@ -54,7 +54,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[P11] what runs have cost elsewhere counts',
+    name: '[RUNS-P11] what runs have cost elsewhere counts',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a', { actor: 'ci' })
@@ -68,7 +68,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[O1] another is told of a delivery, and can claim it then',
+    name: '[RUNS-O1] another is told of a delivery, and can claim it then',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['hook'] })
@@ -82,7 +82,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[O2] claims from everywhere at once have each delivery once',
+    name: '[RUNS-O2] claims from everywhere at once have each delivery once',
     async run(given) {
       const all = await storagesOf(given, 4)
       for (let n = 0; n < 20; n += 1) await endedRun(given.storage, `run-${n}`, { webhooks: ['h'] })
@@ -98,7 +98,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[O4] what one says of a delivery that another has taken over changes nothing',
+    name: '[RUNS-O4] what one says of a delivery that another has taken over changes nothing',
     async run({ storage, another, passTime }) {
       const other = await another()
       await endedRun(storage, 'run-a', { webhooks: ['hook'] })
@@ -114,7 +114,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[A2] whoever reads while others add never sees an entry before an earlier one',
+    name: '[RUNS-A2] whoever reads while others add never sees an entry before an earlier one',
     async run(given) {
       const all = await storagesOf(given, 4)
       const pages: (readonly AuditEntry[])[] = []

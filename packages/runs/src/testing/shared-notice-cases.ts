@@ -19,7 +19,7 @@ import type { SharedStorageCase } from './storage-case.ts'
 /** The cases. */
 export const sharedNoticeCases: readonly SharedStorageCase[] = [
   {
-    name: '[P3] another is told of events that are written, and reads them then',
+    name: '[RUNS-P3] another is told of events that are written, and reads them then',
     async run({ storage, another }) {
       const other = await another()
       const notices = watchNotices(other)
@@ -40,7 +40,7 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[P3] another is told of every run of a large batch',
+    name: '[RUNS-P3] another is told of every run of a large batch',
     async run({ storage, another }) {
       const owners = []
       for (let n = 0; n < 150; n += 1) {
@@ -53,7 +53,7 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[L4] another is told of runs that wait for an owner, and can claim them then',
+    name: '[RUNS-L4] another is told of runs that wait for an owner, and can claim them then',
     async run({ storage, another }) {
       const other = await another()
       const notices = watchNotices(other)
@@ -70,7 +70,7 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[W1] a signal reaches an owner elsewhere, and its answer comes back',
+    name: '[RUNS-W1] a signal reaches an owner elsewhere, and its answer comes back',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a')
@@ -94,7 +94,7 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[W3] the end of a run answers signals that were sent from elsewhere',
+    name: '[RUNS-W3] the end of a run answers signals that were sent from elsewhere',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a')

@@ -32,7 +32,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedSecretCases,
   ...sharedMemoryCases,
   {
-    name: '[P4] what one writes, another reads: the run, its tasks, steps, reviews and events',
+    name: '[RUNS-P4] what one writes, another reads: the run, its tasks, steps, reviews and events',
     async run({ storage, another }) {
       const other = await another()
       strictEqual(storage.isShared && other.isShared, true)
@@ -49,7 +49,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[L2] what one has claimed no other can claim, and one limit counts for all',
+    name: '[RUNS-L2] what one has claimed no other can claim, and one limit counts for all',
     async run({ storage, another }) {
       const other = await another()
       for (const n of [1, 2, 3]) await createRun(storage, `run-${n}`)
@@ -62,7 +62,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[L3] claims from everywhere at once never get past the limit, nor any run twice',
+    name: '[RUNS-L3] claims from everywhere at once never get past the limit, nor any run twice',
     async run(given) {
       const all = await storagesOf(given, 4)
       for (let n = 0; n < 30; n += 1) await createRun(given.storage, `run-${n}`)
@@ -82,7 +82,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[P2] an owner that was taken over from elsewhere is fenced in everything',
+    name: '[RUNS-P2] an owner that was taken over from elsewhere is fenced in everything',
     async run({ storage, another, passTime }) {
       const other = await another()
       const old = await ownedRun(storage, 'run-a', { holder: LEASED })
@@ -100,7 +100,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[P8] of writes at rest from everywhere at once one is kept',
+    name: '[RUNS-P8] of writes at rest from everywhere at once one is kept',
     async run(given) {
       const all = await storagesOf(given, 3)
       const run = await parkedRun(given.storage, 'run-a')
@@ -116,7 +116,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[P1] submissions from everywhere at once: one run a key, and never past the bound',
+    name: '[RUNS-P1] submissions from everywhere at once: one run a key, and never past the bound',
     async run(given) {
       const all = await storagesOf(given, 3)
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
@@ -137,7 +137,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[L5] a signal that is sent elsewhere while its run is given up is not lost',
+    name: '[RUNS-L5] a signal that is sent elsewhere while its run is given up is not lost',
     async run({ storage, another }) {
       const other = await another()
       for (let n = 0; n < 12; n += 1) {
@@ -151,7 +151,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[P3] batches of several runs from everywhere at once keep every run gapless',
+    name: '[RUNS-P3] batches of several runs from everywhere at once keep every run gapless',
     async run(given) {
       const all = await storagesOf(given, 3)
       const groups = []
@@ -178,7 +178,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[P9] who deletes at the same time deletes each run once',
+    name: '[RUNS-P9] who deletes at the same time deletes each run once',
     async run(given) {
       const [one, other] = await storagesOf(given, 2)
       ok(one !== undefined && other !== undefined)
@@ -198,7 +198,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[L2] several open the place at once, and one that closes leaves its runs and the others',
+    name: '[RUNS-L2] several open the place at once, and one that closes leaves its runs and the others',
     async run({ storage, another }) {
       const others = await Promise.all(Array.from({ length: 4 }, () => another()))
       const [first, ...rest] = others

@@ -1,4 +1,4 @@
-/** Cases of L3 and L11: owned runs that wait for a person take no place. */
+/** Cases of RUNS-L3 and RUNS-L11: owned runs that wait for a person take no place. */
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
 
 import { cancelling, queued, started } from './event-fixtures.ts'
@@ -21,7 +21,7 @@ const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 /** The cases. */
 export const waitingCases: readonly StorageCase[] = [
   {
-    name: '[L3] a run that its owner marks as waiting leaves its place to another',
+    name: '[RUNS-L3] a run that its owner marks as waiting leaves its place to another',
     async run({ storage }) {
       const [first, second] = [await ownedRun(storage, 'run-1'), await ownedRun(storage, 'run-2')]
       await createRun(storage, 'run-3')
@@ -42,7 +42,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L3] twenty claims at once stay within the limit while runs wait and continue',
+    name: '[RUNS-L3] twenty claims at once stay within the limit while runs wait and continue',
     async run({ storage }) {
       const waiting: Owner[] = []
       for (let n = 0; n < 10; n += 1) waiting.push(await ownedRun(storage, `run-w${n}`))
@@ -63,7 +63,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L3] a waiting run whose owner is lost takes a place again when it is claimed',
+    name: '[RUNS-L3] a waiting run whose owner is lost takes a place again when it is claimed',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-1', { holder: LEASED })
       await storage.queue.markWaiting(owner, true)
@@ -76,7 +76,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L11] only the owner of a run can mark it, and only until the run has ended',
+    name: '[RUNS-L11] only the owner of a run can mark it, and only until the run has ended',
     async run({ storage }) {
       await createRun(storage, 'run-1')
       const mark = (epoch: number, runId = 'run-1') =>
@@ -93,7 +93,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L11] the record of a marked run is WAITING_REVIEW, then RUNNING, and stays CANCELLING',
+    name: '[RUNS-L11] the record of a marked run is WAITING_REVIEW, then RUNNING, and stays CANCELLING',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await owner.commit([started])
@@ -107,7 +107,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L11] the mark is gone when the run is claimed again, however it was released',
+    name: '[RUNS-L11] the mark is gone when the run is claimed again, however it was released',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await storage.queue.markWaiting(owner, true)
@@ -121,7 +121,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[P1] a waiting run does not count against the runs that may wait or execute',
+    name: '[RUNS-P1] a waiting run does not count against the runs that may wait or execute',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await rejects(submit(storage, 'run-2'), { code: 'CONCURRENCY_LIMIT' })
