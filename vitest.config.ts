@@ -40,7 +40,8 @@ const LIGHT = [
   'packages/runs/{src,test}/**/*.test.ts',
   'packages/remote-tools/src/{http,mcp,openapi}/**/*.test.ts',
   'packages/{builtin-tools,langchain}/{src,test}/**/*.test.ts',
-  'packages/net/src/{http,mcp,ws}/**/*.test.ts',
+  'packages/mcp/src/**/*.test.ts',
+  'packages/net/src/{http,ws}/**/*.test.ts',
   'apps/server/src/**/*.test.ts',
   'apps/dashboard/test/**/*.test.ts',
 ]

@@ -124,7 +124,7 @@ describe('the image', () => {
   it('has what configs import, and every provider that is installed', async () => {
     await using container = await BareContainer.run(image, { environment: KEYS })
     const doors = ['agent-call', 'agent-tool', 'builtin-tools', 'core', 'ensemble', 'langchain']
-    const more = ['net', 'pipeline', 'protocol', 'remote-tools', 'server', 'testing']
+    const more = ['mcp', 'net', 'pipeline', 'protocol', 'remote-tools', 'server', 'testing']
     const own = [...doors, ...more].map((door) => `@tutti/${door}`)
     const names = own.concat(
       ['@langchain/openai', '@langchain/anthropic'],

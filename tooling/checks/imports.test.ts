@@ -9,6 +9,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   core: ['typebox'],
   'agent-call': ['typebox'],
   net: ['typebox'],
+  mcp: ['typebox'],
   pipeline: ['typebox'],
   'builtin-tools': ['typebox'],
   'remote-tools': ['typebox'],

@@ -33,6 +33,7 @@ const PACKAGES = [
   'packages/core',
   'packages/ensemble',
   'packages/langchain',
+  'packages/mcp',
   'packages/net',
   'packages/pipeline',
   'packages/protocol',

@@ -13,6 +13,7 @@ const FILLED_IN =
 const PACKAGES = [
   'core',
   'net',
+  'mcp',
   'builtin-tools',
   'pipeline',
   'remote-tools',

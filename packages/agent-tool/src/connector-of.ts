@@ -9,7 +9,7 @@ import { peerConnector } from './peer/peer-connector.ts'
 import { tasksConnector } from './tasks/tasks-connector.ts'
 
 import type { AgentHttpOptions } from './http/agent-fetch.ts'
-import type { McpServer } from '@tutti/net'
+import type { McpServer } from '@tutti/mcp'
 
 const WIRES = ['auto', 'a2a', 'tasks'] as const
 

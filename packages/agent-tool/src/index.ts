@@ -4,7 +4,7 @@
 export { agentTool, type AgentAsTool, type AgentToolOptions } from './agent-tool.ts'
 export { connectorOf, type AgentAddressOptions, type AgentWire } from './connector-of.ts'
 export type { AgentHttpOptions } from './http/agent-fetch.ts'
-export type { McpClient, McpEndpoint, McpProgram, McpServer } from '@tutti/net'
+export type { McpClient, McpEndpoint, McpProgram, McpServer } from '@tutti/mcp'
 export {
   defineAgentTool,
   type AgentMode,

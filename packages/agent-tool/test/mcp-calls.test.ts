@@ -7,7 +7,7 @@ import { until } from '../../../tooling/test-kit/wait.ts'
 import { connectorTo, startMcpServer, testProgram } from './mcp-test-servers.ts'
 import { askOnce, sendTurn, testCall } from './test-call.ts'
 
-import type { McpServer } from '@tutti/net'
+import type { McpServer } from '@tutti/mcp'
 
 const WAYS = [
   ['a program of today', async (): Promise<McpServer> => testProgram()],

@@ -20,7 +20,7 @@ import {
 import { askOnce, testCall } from './test-call.ts'
 
 import type { AddressInfo, Socket } from 'node:net'
-import type { McpServer } from '@tutti/net'
+import type { McpServer } from '@tutti/mcp'
 
 describe('a program', () => {
   it('is started once for all calls of all tools that share its description', async () => {

@@ -5,7 +5,7 @@ import { silentLogger, systemClock } from '@tutti/core'
 
 import { mcpConnector } from '../src/mcp/mcp-connector.ts'
 
-import type { McpServer } from '@tutti/net'
+import type { McpServer } from '@tutti/mcp'
 
 // NOTE: the test that starts this gives it such a description.
 const server = JSON.parse(process.argv[2] ?? '') as McpServer

@@ -16,7 +16,7 @@ import { mcpConnector, type McpConnectorOptions } from '../src/mcp/mcp-connector
 import { mcpServer, mcpServerState, type McpServerState } from './mcp-server.ts'
 
 import type { AgentConnector } from '@tutti/agent-call'
-import type { McpProgram } from '@tutti/net'
+import type { McpProgram } from '@tutti/mcp'
 
 const require = createRequire(import.meta.url)
 

@@ -55,30 +55,3 @@ export {
   type ProcessStart,
   type RunningProcess,
 } from './process/running-process.ts'
-
-// To use MCP servers
-export type {
-  CallToolResult as McpToolResult,
-  Progress as McpProgress,
-  Tool as McpTool,
-} from '@modelcontextprotocol/client'
-export { acceptForm, askReviewer } from './mcp/ask-reviewer.ts'
-export {
-  DEFAULT_MAX_MCP_MESSAGE_BYTES,
-  DEFAULT_MCP_CONNECT_TIMEOUT_MS,
-  McpConnection,
-} from './mcp/mcp-connection.ts'
-export { McpError, type McpErrorKind, type McpErrorOptions } from './mcp/mcp-error.ts'
-export {
-  resolveMcpServer,
-  type McpClient,
-  type McpEndpoint,
-  type McpHeaders,
-  type McpProgram,
-  type McpServer,
-  type ResolvedMcpServer,
-} from './mcp/mcp-server.ts'
-export type { McpForm, McpFormAnswer } from './mcp/open-calls.ts'
-export type { McpOpenOptions } from './mcp/open-server.ts'
-export { McpToolCall, type McpCallOptions } from './mcp/tool-call.ts'
-export { contentText } from './mcp/tool-content.ts'

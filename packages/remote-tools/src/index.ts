@@ -33,4 +33,4 @@ export type { OpenApiAuth, OpenApiSecret } from './openapi/security.ts'
 // MCP servers
 export { mcpTools, type McpTools, type SkippedMcpTool } from './mcp/mcp-tools.ts'
 export type { McpToolFacts, McpToolsOptions } from './mcp/options.ts'
-export type { McpClient, McpEndpoint, McpHeaders, McpProgram, McpServer } from '@tutti/net'
+export type { McpClient, McpEndpoint, McpHeaders, McpProgram, McpServer } from '@tutti/mcp'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { toFormAnswer, formatQuestion } from './elicitation.ts'
 
-import type { McpForm } from '@tutti/net'
+import type { McpForm } from '@tutti/mcp'
 
 type Properties = McpForm['requestedSchema']['properties']
 

@@ -7,7 +7,7 @@
  * E3 The question itself, which a conversation without a reviewer sends back, declines.
  */
 import { isJsonObject } from '@tutti/protocol'
-import { acceptForm } from '@tutti/net'
+import { acceptForm } from '@tutti/mcp'
 
 import {
   parseJsonObject,
@@ -16,7 +16,7 @@ import {
   propertySchema,
 } from './tool-arguments.ts'
 
-import type { McpForm, McpFormAnswer } from '@tutti/net'
+import type { McpForm, McpFormAnswer } from '@tutti/mcp'
 
 /** Returns the question for a text answer. */
 export function formatQuestion({ message, requestedSchema }: McpForm): string {

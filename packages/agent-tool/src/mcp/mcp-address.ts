@@ -13,7 +13,7 @@
  */
 import { readAgentUrl, shownUrl } from '../http/agent-url.ts'
 
-import type { McpServer } from '@tutti/net'
+import type { McpServer } from '@tutti/mcp'
 
 /** An address, read. */
 export interface McpAddress {

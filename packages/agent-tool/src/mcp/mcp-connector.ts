@@ -13,7 +13,7 @@ import {
   type McpServer,
   type McpTool,
   resolveMcpServer,
-} from '@tutti/net'
+} from '@tutti/mcp'
 
 import { readAgentUrl, shownUrl } from '../http/agent-url.ts'
 import { toAgentError } from './mcp-failure.ts'

@@ -1,6 +1,6 @@
 /** Failures of MCP servers as failures of an agent. Pure. */
 import { AgentError } from '@tutti/agent-call'
-import { McpError } from '@tutti/net'
+import { McpError } from '@tutti/mcp'
 
 /** Converts a failure of an MCP server to that of an agent; other errors stay as they are. */
 export function toAgentError(error: unknown): unknown {

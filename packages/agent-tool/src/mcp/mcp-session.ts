@@ -8,7 +8,7 @@
  *    asked at once, in the form that the tool wants. Without a reviewer, and after a rejection, the tool is told so and
  *    continues.
  */
-import { askReviewer, McpToolCall, type McpForm, type McpFormAnswer } from '@tutti/net'
+import { askReviewer, McpToolCall, type McpForm, type McpFormAnswer } from '@tutti/mcp'
 
 import { readUsageMetadata } from '../usage-metadata.ts'
 import { toFormAnswer, formatQuestion } from './elicitation.ts'
@@ -17,7 +17,7 @@ import { schemaProperties, toMcpArguments } from './tool-arguments.ts'
 import { requestMeta, toMcpAnswer } from './tool-answer.ts'
 
 import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
-import type { McpConnection, McpProgress, McpTool } from '@tutti/net'
+import type { McpConnection, McpProgress, McpTool } from '@tutti/mcp'
 
 interface Question {
   readonly form: McpForm

@@ -1,6 +1,6 @@
 /** The results of MCP tools as answers of an agent, and the usage that they report. Pure. */
 import { AgentError, type AgentAnswer, type AgentCall } from '@tutti/agent-call'
-import { contentText, type McpToolResult } from '@tutti/net'
+import { contentText, type McpToolResult } from '@tutti/mcp'
 
 import { limitsMetadata, readUsageMetadata } from '../usage-metadata.ts'
 

@@ -2,7 +2,7 @@
 import { isJsonObject } from '@tutti/protocol'
 import { AgentError } from '@tutti/agent-call'
 
-import type { McpTool } from '@tutti/net'
+import type { McpTool } from '@tutti/mcp'
 
 /** Arguments of a tool by name. */
 export type McpArguments = Readonly<Record<string, unknown>>

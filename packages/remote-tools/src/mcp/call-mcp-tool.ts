@@ -15,7 +15,7 @@ import {
   type McpTool,
   McpToolCall,
   type McpToolResult,
-} from '@tutti/net'
+} from '@tutti/mcp'
 
 /** One call of a tool. */
 interface ImportedCall {

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
-import type { McpProgram } from '@tutti/net'
+import type { McpProgram } from '@tutti/mcp'
 import type { McpToolsOptions } from './options.ts'
 
 const SERVER = fileURLToPath(new URL('../../test/servers/mcp-server.ts', import.meta.url))

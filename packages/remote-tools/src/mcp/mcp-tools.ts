@@ -12,7 +12,7 @@ import {
   type McpServer,
   type McpTool,
   resolveMcpServer,
-} from '@tutti/net'
+} from '@tutti/mcp'
 
 import { ToolNames } from '../http/tool-names.ts'
 import { callMcpTool } from './call-mcp-tool.ts'

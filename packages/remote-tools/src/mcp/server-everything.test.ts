@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
 import type { AddressInfo } from 'node:net'
-import type { McpServer } from '@tutti/net'
+import type { McpServer } from '@tutti/mcp'
 import type { McpToolsOptions } from './options.ts'
 
 const require = createRequire(import.meta.url)

@@ -1,12 +1,14 @@
 /** MCP over the stdin and stdout of a child process: one JSON message a line. */
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/client'
-
-import { DRAIN_MS, startProcess } from '../process/running-process.ts'
+import {
+  DRAIN_MS,
+  startProcess,
+  type ResolvedProcessOptions,
+  type RunningProcess,
+} from '@tutti/net'
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Readable } from 'node:stream'
-import type { ResolvedProcessOptions } from '../process/options.ts'
-import type { RunningProcess } from '../process/running-process.ts'
 import type { ProcessFate } from './mcp-error.ts'
 
 /** Maximum characters of stderr that are retained for the message of a failure. */

@@ -4,7 +4,7 @@ import { handleInOrder } from './message-order.ts'
 import { OpenCalls } from './open-calls.ts'
 
 import type { Client, Tool, Transport, VersionNegotiationMode } from '@modelcontextprotocol/client'
-import type { ResolvedProcessOptions } from '../process/options.ts'
+import type { ResolvedProcessOptions } from '@tutti/net'
 import type { ProcessFate } from './mcp-error.ts'
 import type { McpEndpoint, ResolvedMcpEndpoint, ResolvedMcpServer } from './mcp-server.ts'
 

@@ -19,11 +19,15 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { errorMessage } from '@tutti/core'
+import {
+  findHeaderProblems,
+  guardedFetch,
+  MessageSize,
+  watchBody,
+  type GuardedFetch,
+  type Hop,
+} from '@tutti/net'
 
-import { findHeaderProblems } from '../http/header-rules.ts'
-import { watchBody } from '../http/body.ts'
-import { guardedFetch, type GuardedFetch } from '../http/guarded-fetch.ts'
-import { MessageSize } from '../http/message-size.ts'
 import { McpError, toMcpNetworkError, toStatusError } from './mcp-error.ts'
 import { handleInOrder, type OrderedMessages } from './message-order.ts'
 import { raceAbort } from './race-abort.ts'
@@ -34,7 +38,6 @@ import type {
   StreamableHTTPClientTransport,
   Transport,
 } from '@modelcontextprotocol/client'
-import type { Hop } from '../http/redirect.ts'
 import type { McpHeaders, ResolvedMcpEndpoint } from './mcp-server.ts'
 import type { McpCallScope, OpenCalls } from './open-calls.ts'
 

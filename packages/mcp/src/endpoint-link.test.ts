@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { localServer } from '../../../../tooling/test-kit/local-server.ts'
+import { localServer } from '../../../tooling/test-kit/local-server.ts'
 import { EndpointLink } from './endpoint-link.ts'
 import { resolveMcpServer, type McpEndpoint } from './mcp-server.ts'
 import { OpenCalls } from './open-calls.ts'

@@ -1,21 +1,18 @@
 /** Describes where an MCP server is. */
 import { assertKnownOptions, definitionError, type OptionNames } from '@tutti/core'
-
-import { findHeaderProblems } from '../http/header-rules.ts'
 import {
+  findHeaderProblems,
+  findProcessProblems,
   guardAround,
   networkGuard,
-  type NetworkGuard,
-  type NetworkGuardOptions,
-} from '../http/network-guard.ts'
-import { separateLogin } from '../http/url-login.ts'
-import {
-  findProcessProblems,
   PROCESS_OPTION_NAMES,
   resolveProcessOptions,
+  separateLogin,
+  type NetworkGuard,
+  type NetworkGuardOptions,
   type ProcessOptions,
   type ResolvedProcessOptions,
-} from '../process/options.ts'
+} from '@tutti/net'
 
 import type { AuthProvider, Client, OAuthClientProvider } from '@modelcontextprotocol/client'
 

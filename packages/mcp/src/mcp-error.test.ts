@@ -1,7 +1,7 @@
 import { TuttiError } from '@tutti/core'
+import { NetworkError } from '@tutti/net'
 import { describe, expect, it } from 'vitest'
 
-import { NetworkError } from '../http/network-error.ts'
 import { McpError, toMcpError, toMcpNetworkError, toStatusError } from './mcp-error.ts'
 
 const CALL = { name: 'files', phase: 'call' } as const

@@ -1,10 +1,6 @@
 /** Failures of MCP servers, in text without secrets. */
 import { errorMessage, TuttiError } from '@tutti/core'
-
-import { readLimitedBody } from '../http/body.ts'
-import { readRetryAfter } from '../http/retry-after.ts'
-
-import type { NetworkError } from '../http/network-error.ts'
+import { readLimitedBody, readRetryAfter, type NetworkError } from '@tutti/net'
 
 /**
  * `configuration`: the server cannot be started or may not be used. `unreachable`: no connection was made.

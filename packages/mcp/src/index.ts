@@ -1,0 +1,30 @@
+/**
+ * The MCP client of tools and agents: `resolveMcpServer` describes a server, `McpConnection` connects to it, and
+ * `McpToolCall` calls one of its tools.
+ */
+
+export type {
+  CallToolResult as McpToolResult,
+  Progress as McpProgress,
+  Tool as McpTool,
+} from '@modelcontextprotocol/client'
+export { acceptForm, askReviewer } from './ask-reviewer.ts'
+export {
+  DEFAULT_MAX_MCP_MESSAGE_BYTES,
+  DEFAULT_MCP_CONNECT_TIMEOUT_MS,
+  McpConnection,
+} from './mcp-connection.ts'
+export { McpError, type McpErrorKind, type McpErrorOptions } from './mcp-error.ts'
+export {
+  resolveMcpServer,
+  type McpClient,
+  type McpEndpoint,
+  type McpHeaders,
+  type McpProgram,
+  type McpServer,
+  type ResolvedMcpServer,
+} from './mcp-server.ts'
+export type { McpForm, McpFormAnswer } from './open-calls.ts'
+export type { McpOpenOptions } from './open-server.ts'
+export { McpToolCall, type McpCallOptions } from './tool-call.ts'
+export { contentText } from './tool-content.ts'
