@@ -1,6 +1,6 @@
 /**
- * What `npm start` and `npm test` run on a machine that has nothing but Node 20 and npm: gets pnpm for
- * the install, installs and builds what has changed, and goes on with the project's own Node 24.
+ * Runs the scripts of `package.json` on a machine that has only Node 20 and npm: gets pnpm for the install, installs
+ * and builds what has changed, and continues with the project's own Node 24.
  *
  * Plain JavaScript without dependencies, since it runs before anything is installed.
  */
@@ -20,13 +20,16 @@ const SERVER = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
 /** Packages that the program imports, as config files do; see `apps/server/tsdown.program.ts`. */
 const SHARED = ['protocol', 'core', 'ensemble']
 
-/** What a build is made of. */
+/** Folders that a build reads. */
 const SOURCES = ['packages', 'apps', 'tooling/build', 'tooling/tsconfig']
 
-/** Programs that are run tell nobody. */
+/** Variables that keep the tools from sending usage data. */
 const QUIET = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', NO_UPDATE_NOTIFIER: '1' }
 
 const ENV = { ...process.env, ...QUIET, PATH: `${BIN}:${process.env.PATH ?? ''}` }
+
+/** The tests start hundreds of Node processes that load the same modules. */
+const TEST_ENV = { ...ENV, NODE_COMPILE_CACHE: join(CACHE, 'compile') }
 
 const TASKS = {
   start(words) {
@@ -39,7 +42,7 @@ const TASKS = {
     build()
     must('tsc', ['-p', 'tsconfig.json'])
     must('tsc', ['-p', 'apps/dashboard/tsconfig.json'])
-    return run('vitest', ['run', ...words], ENV)
+    return run('vitest', ['run', ...words], TEST_ENV)
   },
   check(words) {
     install()
@@ -88,7 +91,7 @@ if (task === undefined) {
 }
 await task(words)
 
-/** Installs the dependencies unless they are those of the lockfile already. */
+/** Installs the dependencies unless those of the lockfile are installed. */
 function install() {
   const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests()]
   unlessSame('install', { signature: contentOf(files), present: existsSync(NODE) }, () => {
@@ -97,7 +100,7 @@ function install() {
   })
 }
 
-/** Builds every package unless their sources are those of the last build. */
+/** Builds every package unless the sources are those of the last build. */
 function build() {
   const signature = statsOf(SOURCES)
   unlessSame('build', { signature, present: everyPackageIsBuilt() }, () => {
@@ -130,7 +133,7 @@ function buildServer() {
   })
 }
 
-/** Does `work` unless it was done before with the same signature and its result is still there. */
+/** Does `work` unless its result is present and was made with the same signature. */
 function unlessSame(name, { signature, present }, work) {
   const path = join(CACHE, name)
   if (present && existsSync(path) && readFileSync(path, 'utf8') === signature) return
@@ -138,7 +141,7 @@ function unlessSame(name, { signature, present }, work) {
   stamp(name, signature)
 }
 
-/** Notes with what signature something was done. */
+/** Records the signature of finished work. */
 function stamp(name, signature) {
   mkdirSync(CACHE, { recursive: true })
   writeFileSync(join(CACHE, name), signature)
@@ -163,7 +166,7 @@ function contentOf(paths) {
   return hash.digest('hex')
 }
 
-/** Names, sizes and times of the files below `folders`, but for what builds and installs write. */
+/** Hashes names, sizes and times of the files below `folders`, without those that builds and installs write. */
 function statsOf(folders) {
   const hash = createHash('sha256')
   const walk = (path) => {
@@ -183,8 +186,8 @@ function statsOf(folders) {
 }
 
 /**
- * Runs pnpm, at the version that package.json names, from npm's cache or the registry. It checks engines against the
- * Node that the packages run on, which is the project's own, and asks nothing.
+ * Runs pnpm, in the version that package.json names, from npm's cache or the registry. It checks engines against the
+ * project's own Node and never prompts.
  */
 function pnpm(args) {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
@@ -196,18 +199,18 @@ function pnpm(args) {
   must('npx', ['--yes', '--prefer-offline', packageManager, ...settings, ...args])
 }
 
-/** Runs a program to its end; ends this one when it fails. */
+/** Runs a program and waits for it; exits when it fails. */
 function must(program, args, cwd = ROOT) {
   const { status, error } = spawnSync(program, args, { cwd, env: ENV, stdio: 'inherit' })
   if (error !== undefined) console.error(`Cannot run ${program}: ${error.message}`)
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** Runs a program in the foreground, hands it the signals, and ends as it ends. */
+/** Runs a program in the foreground, forwards signals to it, and exits with its code. */
 function run(program, args, env) {
   const child = spawn(program, args, { cwd: ROOT, env, stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  // npm tells nobody when it is killed or hung up: the program would go on without it.
+  // npm does not forward SIGKILL and SIGHUP: the program would continue without it.
   const parent = process.ppid
   const isScript = process.env.npm_lifecycle_event !== undefined && parent !== 1
   const watch = setInterval(() => {
