@@ -26,18 +26,18 @@ import {
 import { assertAcceptable, assertNoForm } from './http/accept.ts'
 import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
-import { requestFacts } from './http/request-facts.ts'
-import { tellRequest } from './http/tell-request.ts'
-import { untilExpiry } from './http/until-expiry.ts'
+import { readRequestInfo } from './http/request-info.ts'
+import { recordRequest } from './http/record-request.ts'
+import { endAtExpiry } from './http/until-expiry.ts'
 import { listRuns } from './runs/list-runs.ts'
-import { runDetail } from './runs/run-detail.ts'
+import { readRunDetail } from './runs/run-detail.ts'
 import { accessRoutes } from './routes/access.ts'
 import { dashboardFileRoutes, dashboardPageRoute } from './routes/dashboard.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { lifecycleRoutes } from './routes/lifecycle.ts'
 import { runEventsRoute } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
-import { capabilitiesRoute, healthRoutes, type ServerFacts } from './routes/server.ts'
+import { capabilitiesRoute, healthRoutes, type ServerInfo } from './routes/server.ts'
 import { steeringRoutes } from './routes/steering.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { traceRoutes } from './routes/trace.ts'
@@ -51,7 +51,7 @@ import type { HttpBindings } from '@hono/node-server'
 
 /** What an app is given beside its options. */
 export interface AppParts {
-  readonly facts: ServerFacts
+  readonly info: ServerInfo
   readonly guard: RequestGuard
   /** Signs tickets and MCP request states. */
   readonly signer: Signer
@@ -70,12 +70,12 @@ interface Env {
 /** The HTTP side of the control API. */
 export function createApp(
   options: ResolvedControlApiOptions,
-  { facts, guard, signer, metrics, dashboard }: AppParts,
+  { info, guard, signer, metrics, dashboard }: AppParts,
 ): Hono<Env> {
   const app = new Hono<Env>()
-  tellRequests(app, options)
+  recordRequests(app, options)
   app.use(async ({ env, req: { raw } }, next) => {
-    guard.assertSite(requestFacts(env.incoming))
+    guard.assertSite(readRequestInfo(env.incoming))
     if (isPreflight(raw.method, raw.headers)) {
       return new Response(null, { status: 204, headers: preflightHeaders(raw.headers) })
     }
@@ -84,11 +84,11 @@ export function createApp(
   })
   const routes = [
     ...(options.surface === 'all' ? controlRoutes(options, { signer, dashboard }) : []),
-    ...healthRoutes(options, facts),
+    ...healthRoutes(options, info),
     metrics,
   ]
   for (const route of routes) {
-    const dispatch = dispatcher(route, options, guard)
+    const dispatch = createDispatcher(route, options, guard)
     app.on(route.method, honoPath(route.path), (context, next) =>
       route.isFor?.(context.req.raw) === false ? next() : dispatch(context),
     )
@@ -96,7 +96,7 @@ export function createApp(
   refuseOtherMethods(app, routes, guard)
   app.notFound((context) => {
     identify(context, guard)
-    const message = `No route matches ${context.req.method} ${context.req.path}${hint(options, routes)}`
+    const message = `No route matches ${context.req.method} ${context.req.path}${routeHint(options, routes)}`
     const { status } = ERROR_CODES.NOT_FOUND
     return toResponse({ status, body: { error: 'NOT_FOUND', message } })
   })
@@ -109,13 +109,13 @@ export function createApp(
 }
 
 /** Has every request told of when its answer is there, whatever it is. */
-function tellRequests(app: Hono<Env>, options: ResolvedControlApiOptions): void {
+function recordRequests(app: Hono<Env>, options: ResolvedControlApiOptions): void {
   const { clock } = options
   app.use(async (context, next) => {
     const startedAt = clock.elapsed()
     await next()
     const { req, res, var: known } = context
-    tellRequest(options, {
+    recordRequest(options, {
       method: req.method,
       status: res.status,
       durationMs: clock.elapsed() - startedAt,
@@ -149,7 +149,7 @@ function controlRoutes(
       signer,
       reader: {
         list: (query) => listRuns(options, query),
-        detail: (runId) => runDetail(options, runId),
+        detail: (runId) => readRunDetail(options, runId),
       },
     }),
     // Last: no file takes the place of a route.
@@ -158,14 +158,14 @@ function controlRoutes(
 }
 
 /** Makes what answers the requests to one route. */
-function dispatcher(
+function createDispatcher(
   route: HttpRoute,
   { trail, clock }: ResolvedControlApiOptions,
   guard: RequestGuard,
 ): (context: Context<Env>) => Promise<Response> {
   const { scope } = route
   const action = routeName(route)
-  const mediaTypes = mediaTypesOf(route)
+  const mediaTypes = findMediaTypes(route)
   const answer = async (
     context: Context<Env>,
     caller: Caller,
@@ -176,11 +176,11 @@ function dispatcher(
     if (route.refusesForms !== true) assertNoForm(request)
     if (mediaTypes !== undefined) assertAcceptable(request.headers.get('accept'), mediaTypes)
     const handled = await route.handle({ request, caller, tell, parameters: context.req.param() })
-    return untilExpiry(handled, caller, clock)
+    return endAtExpiry(handled, caller, clock)
   }
   return async (context) => {
     context.set('route', action)
-    const caller = scope === null ? callerUnknown(context) : identify(context, guard, route)
+    const caller = scope === null ? anonymousCaller(context) : identify(context, guard, route)
     if (caller.name !== undefined) context.set('actor', caller.name)
     if (!isAudited(scope)) return answer(context, caller, () => undefined)
     const { runId, reviewId, name: target = reviewId } = context.req.param()
@@ -188,12 +188,12 @@ function dispatcher(
       ...(runId === undefined ? {} : { runId }),
       ...(target === undefined ? {} : { target }),
     }
-    const asked = { caller, action, via: 'http', ...subject } as const
-    return audited(asked, { trail, now: clock.now() }, (tell) => answer(context, caller, tell))
+    const audit = { caller, action, via: 'http', ...subject } as const
+    return audited(audit, { trail, now: clock.now() }, (tell) => answer(context, caller, tell))
   }
 }
 
-function callerUnknown({ env }: Context<Env>): Caller {
+function anonymousCaller({ env }: Context<Env>): Caller {
   return anyone(env.incoming.socket.remoteAddress)
 }
 
@@ -202,11 +202,11 @@ function identify(
   guard: RequestGuard,
   route?: Pick<HttpRoute, 'takesTicket'>,
 ): Caller {
-  return guard.identify(requestFacts(env.incoming), { takesTicket: route?.takesTicket === true })
+  return guard.identify(readRequestInfo(env.incoming), { takesTicket: route?.takesTicket === true })
 }
 
 /** What somebody should know who asks a process for something that it does not serve. */
-function hint({ surface }: ResolvedControlApiOptions, routes: readonly HttpRoute[]): string {
+function routeHint({ surface }: ResolvedControlApiOptions, routes: readonly HttpRoute[]): string {
   if (surface === 'all') return '; GET /docs lists all routes'
   const served = routes.map(({ path }) => path).join(', ')
   return `: this process is a worker, which executes runs and serves only ${served}`
@@ -255,7 +255,7 @@ const TABLE: ReadonlyMap<string, RouteEntry> = new Map(
 )
 
 /** Returns the media types that a route can send on success; undefined if it has no body or is not in the table. */
-function mediaTypesOf(
+function findMediaTypes(
   route: Pick<HttpRoute, 'method' | 'path' | 'mediaTypes'>,
 ): readonly string[] | undefined {
   const listed = TABLE.get(`${route.method} ${route.path}`)

@@ -11,7 +11,7 @@ import {
 } from '@tutti/core'
 import { LargeReads, type Redactor, type Shared } from '@tutti/gateway'
 
-import { accessProblems } from './auth/access-problems.ts'
+import { findAccessProblems } from './auth/access-problems.ts'
 import { AuditTrail } from './audit/audit-trail.ts'
 import { UnreadData } from './http/unread-data.ts'
 import { serverMetrics, type ServerMetrics } from './metrics/server-metrics.ts'
@@ -194,7 +194,7 @@ type Limits = Pick<
 >
 
 /** The least value of each limit; those that are no times are whole numbers. */
-const LEAST: Readonly<Partial<Record<keyof Limits, number>>> = {
+const MINIMUMS: Readonly<Partial<Record<keyof Limits, number>>> = {
   maxBodyBytes: 1,
   maxBufferedBytes: 1,
   maxUnreadBytes: 1,
@@ -233,9 +233,9 @@ export function resolveControlApiOptions(options: ControlApiOptions): ResolvedCo
     ...Object.fromEntries(given),
   }
   const problems = [
-    ...limitProblems(filled),
-    ...accessProblems(filled),
-    ...dashboardProblems(filled),
+    ...findLimitProblems(filled),
+    ...findAccessProblems(filled),
+    ...findDashboardProblems(filled),
   ]
   if (problems.length > 0) {
     throw new RangeError(`Cannot serve the control API: ${problems.join('; ')}`)
@@ -250,31 +250,33 @@ export function resolveControlApiOptions(options: ControlApiOptions): ResolvedCo
   const reads = new LargeReads(() => {
     unread.makeRoom()
   })
-  return { ...filled, trail: auditTrail(filled), unread, reads }
+  return { ...filled, trail: createAuditTrail(filled), unread, reads }
 }
 
-function auditTrail({
+function createAuditTrail({
   runs,
   clock,
   logger,
   maxAuditEntries,
   metrics,
 }: Required<ControlApiOptions>): AuditTrail {
-  const isHurried = (): boolean => runs.state === 'DRAINING'
+  const isClosing = (): boolean => runs.state === 'DRAINING'
   const onLost = (entries: number): void => {
     metrics.instruments.auditLost.add({}, entries)
   }
   const log = runs.audit
-  return new AuditTrail({ log, clock, logger, maxAuditEntries, isHurried, onLost })
+  return new AuditTrail({ log, clock, logger, maxAuditEntries, isClosing, onLost })
 }
 
-function dashboardProblems({ dashboard }: Pick<ControlApiOptions, 'dashboard'>): readonly string[] {
+function findDashboardProblems({
+  dashboard,
+}: Pick<ControlApiOptions, 'dashboard'>): readonly string[] {
   if (dashboard === undefined || isAbsolute(dashboard)) return []
   return [`dashboard must be an absolute path, got "${dashboard}"`]
 }
 
-function limitProblems(limits: Limits): readonly string[] {
-  return Object.entries(LEAST).flatMap(([name, least]) => {
+function findLimitProblems(limits: Limits): readonly string[] {
+  return Object.entries(MINIMUMS).flatMap(([name, least]) => {
     // NOTE: the keys of the table are names of limits.
     const value = limits[name as keyof Limits]
     const whole = !name.endsWith('Ms')

@@ -5,11 +5,11 @@ import { badRequest, toResponse, wireErrorOf } from '@tutti/gateway'
 
 import { createApp } from './create-app.ts'
 import { readDashboard, type Dashboard } from './dashboard/read-dashboard.ts'
-import { requestGuard } from './auth/guard-request.ts'
+import { createRequestGuard } from './auth/guard-request.ts'
 import { createLimitedServer } from './http/limited-server.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { resolveControlApiOptions, type ControlApiOptions } from './options.ts'
-import { signerOf } from './secrets/signer.ts'
+import { loadSigner } from './secrets/signer.ts'
 import { createSockets } from './sockets/attach-sockets.ts'
 import { startWebhooks } from './webhooks/start-webhooks.ts'
 
@@ -50,19 +50,19 @@ export async function serveControlApi(
 ): Promise<ControlApiServer> {
   const resolved = resolveControlApiOptions(options)
   const { trail, surface } = resolved
-  const dashboard = await dashboardOf(resolved)
-  const signer = await signerOf(resolved)
+  const dashboard = await loadDashboard(resolved)
+  const signer = await loadSigner(resolved)
   const stopWebhooks = startWebhooks(resolved)
-  const guard = requestGuard({ ...resolved, signer, isLocal: isLoopback(host) })
+  const guard = createRequestGuard({ ...resolved, signer, isLocal: isLoopback(host) })
   const sockets = createSockets(resolved, guard)
   let listening = 0
-  const facts = { clients: () => sockets.count, port: () => listening }
+  const info = { clients: () => sockets.count, port: () => listening }
   const { route: metrics, stop: stopMeasuring } = metricsRoute(resolved)
-  const app = createApp(resolved, { facts, guard, signer, metrics, dashboard })
+  const app = createApp(resolved, { info, guard, signer, metrics, dashboard })
   const respond = getRequestListener(app.fetch, {
     // For requests without a Host, which the guard refuses.
     hostname: 'localhost',
-    errorHandler: (error) => toResponse(wireErrorOf(addressError(error), resolved)),
+    errorHandler: (error) => toResponse(wireErrorOf(toAddressError(error), resolved)),
   })
   const server = createLimitedServer(resolved, {
     guard,
@@ -97,7 +97,7 @@ export async function serveControlApi(
 }
 
 /** The dashboard that is shown: a process that only executes runs shows none. */
-function dashboardOf({
+function loadDashboard({
   dashboard,
   surface,
 }: Pick<ControlApiOptions, 'dashboard' | 'surface'>): Promise<Dashboard> | undefined {
@@ -105,7 +105,7 @@ function dashboardOf({
 }
 
 /** A request of which no address can be made is a bad one; anything else that is thrown here is a fault. */
-function addressError(error: unknown): unknown {
+function toAddressError(error: unknown): unknown {
   if (!(error instanceof RequestError)) return error
   return badRequest('Address', [{ path: '', message: `cannot be understood (${error.message})` }])
 }

@@ -1,6 +1,6 @@
 /** A dashboard at a real socket: keeps its picture, and the faults of what it was sent. */
 import { fieldProblems } from './dashboard-fields.ts'
-import { EMPTY_PICTURE, pictureAfter, withoutPanel, type Picture } from './dashboard-picture.ts'
+import { EMPTY_PICTURE, pictureAfter, withoutPanel, type Picture } from './dashboard-model.ts'
 
 import type { TestServer, Socket } from './open-server.ts'
 import type { ServerMessage } from '@tutti/protocol'

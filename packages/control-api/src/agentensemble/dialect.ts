@@ -59,7 +59,7 @@ export function agentEnsembleDialect(
         const reviews = await readOpenReviews(runs, runId, clock.now())
         return { hello, continueWith: (early) => continueFrom({ reaches, reviews, early }) }
       }, signal),
-    followUp: panelCloser,
+    followUp: toPanelCloser,
     async afterRefusal(message) {
       if (message.type !== 'review_decision') return undefined
       return readOpenReview(runs, message.reviewId, clock.now())
@@ -95,7 +95,7 @@ const ACTION: Readonly<Record<ReviewDecisionKind, ReviewTimeoutAction>> = {
 }
 
 /** The `review_timed_out` that closes a panel; the log does not have it. */
-function panelCloser(event: LoggedRunEvent): LoggedRunEvent | undefined {
+function toPanelCloser(event: LoggedRunEvent): LoggedRunEvent | undefined {
   if (event.type !== 'review_decided' && event.type !== 'review_withdrawn') return undefined
   const { reviewId, runId, seq, id } = event
   const action = event.type === 'review_decided' ? ACTION[event.decision] : 'EXIT_EARLY'

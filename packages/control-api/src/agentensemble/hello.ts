@@ -17,7 +17,7 @@ import {
 } from '@tutti/protocol'
 import { eventSize, readTurn, type RunRecord, type RunService } from '@tutti/runs'
 
-import { recentIterations } from './recent-iterations.ts'
+import { readRecentIterations } from './recent-iterations.ts'
 
 /** Runs that `hello` shows, the newest ones; AgentEnsemble's number. */
 const RUNS_SHOWN = 10
@@ -67,9 +67,9 @@ export async function readHello(
   const reaches = new Map<string, number>()
   const histories: (readonly LoggedRunEvent[])[] = []
   let room = MAX_BYTES
-  for (const run of (await runsToShow(runs, runId)).toReversed()) {
+  for (const run of (await findShownRuns(runs, runId)).toReversed()) {
     const { runId: id, lastSeq } = run
-    const shown = room > 0 ? await eventsToShow(runs, run, room) : NOTHING_SHOWN
+    const shown = room > 0 ? await readShownEvents(runs, run, room) : NOTHING_SHOWN
     histories.push(shown.events)
     room -= shown.bytes
     reaches.set(id, lastSeq)
@@ -83,7 +83,7 @@ export async function readHello(
     }
   }
   const upTo = reaches.get(newest.runId) ?? newest.seq
-  const turns = await recentIterations(runs, newest.runId, upTo)
+  const turns = await readRecentIterations(runs, newest.runId, upTo)
   return {
     reaches,
     message: {
@@ -105,7 +105,7 @@ interface Shown {
 const NOTHING_SHOWN: Shown = { events: [], bytes: 0 }
 
 /** Reads what is shown of one run, in order; how it went on may take as much again as what came before. */
-async function eventsToShow(
+async function readShownEvents(
   runs: RunService,
   { runId, lastSeq }: ShownRun,
   room: number,
@@ -120,10 +120,10 @@ async function eventsToShow(
   await readTurn()
   const rest = await runs.readEvents({ ...query, from: last.seq + 1, types: COURSE })
   const events = withNewestMetrics([...first, ...rest.filter(isKnown)])
-  return { events, bytes: sizeOf(events) }
+  return { events, bytes: sumSizes(events) }
 }
 
-function sizeOf(events: readonly LoggedRunEvent[]): number {
+function sumSizes(events: readonly LoggedRunEvent[]): number {
   return events.reduce((sum, event) => sum + eventSize(event), 0)
 }
 
@@ -140,7 +140,7 @@ function withNewestMetrics(events: readonly LoggedRunEvent[]): readonly LoggedRu
 
 type ShownRun = Pick<RunRecord, 'runId' | 'status' | 'lastSeq'>
 
-async function runsToShow(
+async function findShownRuns(
   runs: RunService,
   runId: string | undefined,
 ): Promise<readonly ShownRun[]> {

@@ -82,7 +82,7 @@ describe('AuditTrail', () => {
   })
 
   it('entries do not wait for others when the store is about to be closed', async () => {
-    const { trail, appended } = trailOf({}, { isHurried: () => true })
+    const { trail, appended } = trailOf({}, { isClosing: () => true })
     trail.record(entry('a'))
     await Promise.resolve()
     await trail.flush()
@@ -108,7 +108,7 @@ describe('AuditTrail', () => {
   it('it is not trimmed when the store is about to be closed', async () => {
     const trims: number[] = []
     const trim = async (keep: number): Promise<void> => void trims.push(keep)
-    const { trail, appended } = trailOf({ trim }, { isHurried: () => true })
+    const { trail, appended } = trailOf({ trim }, { isClosing: () => true })
     trail.record(entry('a'))
     await trail.flush()
     expect([appended, trims]).toEqual([[['a']], []])
@@ -145,7 +145,7 @@ function trailOf(
       error: (_, fields) => errors.push(fields),
     },
     maxAuditEntries: 7,
-    isHurried: () => false,
+    isClosing: () => false,
     ...options,
   })
   return { trail, clock, appended, warnings, errors }

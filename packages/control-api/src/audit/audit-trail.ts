@@ -22,7 +22,7 @@ export interface AuditTrailOptions {
   /** Entries that are kept. */
   readonly maxAuditEntries: number
   /** Whether the store is about to be closed: entries do not wait for others then. */
-  readonly isHurried: () => boolean
+  readonly isClosing: () => boolean
   /** Told how many entries are only in the log from now on. */
   readonly onLost?: (entries: number) => void
 }
@@ -59,11 +59,11 @@ export class AuditTrail {
   /** Takes an entry. */
   record(entry: NewAuditEntry): void {
     if (this.#waiting.length >= MAX_WAITING) {
-      this.#giveUp([entry], undefined)
+      this.#logInstead([entry], undefined)
       return
     }
     this.#waiting.push(entry)
-    if (this.#waiting.length >= BATCH || this.#options.isHurried()) this.#write()
+    if (this.#waiting.length >= BATCH || this.#options.isClosing()) this.#write()
     else
       this.#stopTimer ??= this.#options.clock.after(GATHER_MS, () => {
         this.#write()
@@ -95,12 +95,12 @@ export class AuditTrail {
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH)
-      await this.#keep(batch)
+      await this.#append(batch)
       await this.#trim(batch.length)
     }
   }
 
-  async #keep(batch: readonly NewAuditEntry[]): Promise<void> {
+  async #append(batch: readonly NewAuditEntry[]): Promise<void> {
     const { log, clock, logger } = this.#options
     const { signal } = this.#closed
     for (let tries = 1; ; tries += 1) {
@@ -109,7 +109,7 @@ export class AuditTrail {
         return
       } catch (error) {
         if (tries === MAX_TRIES || signal.aborted) {
-          this.#giveUp(batch, error)
+          this.#logInstead(batch, error)
           return
         }
         if (tries === 1) logger.warn('The audit trail could not be kept; trying again', { error })
@@ -119,10 +119,10 @@ export class AuditTrail {
   }
 
   async #trim(written: number): Promise<void> {
-    const { log, logger, maxAuditEntries, isHurried } = this.#options
+    const { log, logger, maxAuditEntries, isClosing } = this.#options
     this.#sinceTrim += written
     // A store that is about to be closed is tidied by the next process.
-    if (this.#sinceTrim < TRIM_EVERY || isHurried()) return
+    if (this.#sinceTrim < TRIM_EVERY || isClosing()) return
     this.#sinceTrim = 0
     try {
       await log.trim(maxAuditEntries)
@@ -131,7 +131,7 @@ export class AuditTrail {
     }
   }
 
-  #giveUp(entries: readonly NewAuditEntry[], error: unknown): void {
+  #logInstead(entries: readonly NewAuditEntry[], error: unknown): void {
     this.#options.onLost?.(entries.length)
     this.#options.logger.error('Entries of the audit trail are only here', { entries, error })
   }

@@ -19,7 +19,7 @@ export interface Access {
 }
 
 /** Everything that keeps a server from starting with these. */
-export function accessProblems({
+export function findAccessProblems({
   apiKeys,
   allowedOrigins,
   publicUrl,
@@ -45,10 +45,10 @@ function publicUrlProblems(publicUrl: string): readonly string[] {
   const isAddress = url !== undefined && ['http:', 'https:'].includes(url.protocol)
   if (isAddress && url.href === url.origin + url.pathname && !/[?#]/.test(publicUrl)) return []
   const wanted = 'an address like "https://agents.example.com", without query, fragment or password'
-  return [`publicUrl must be ${wanted}, got "${withoutPassword(publicUrl)}"`]
+  return [`publicUrl must be ${wanted}, got "${maskPassword(publicUrl)}"`]
 }
 
-function withoutPassword(text: string): string {
+function maskPassword(text: string): string {
   return text.replace(/\/\/[^/@]*@/, '//…@')
 }
 
@@ -70,8 +70,10 @@ function keyProblems(keys: readonly ApiKey[]): readonly string[] {
   })
   return [
     ...problems,
-    ...repeated(keys.map(({ name }) => name)).map((name) => `two keys have the name "${name}"`),
-    ...repeated(keys.map(({ sha256 }) => sha256.toLowerCase())).map(() => 'one key is there twice'),
+    ...findRepeated(keys.map(({ name }) => name)).map((name) => `two keys have the name "${name}"`),
+    ...findRepeated(keys.map(({ sha256 }) => sha256.toLowerCase())).map(
+      () => 'one key is there twice',
+    ),
   ]
 }
 
@@ -84,6 +86,6 @@ function originProblems(origins: readonly string[]): readonly string[] {
     )
 }
 
-function repeated(texts: readonly string[]): readonly string[] {
+function findRepeated(texts: readonly string[]): readonly string[] {
   return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))]
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { apiKey } from './keys.ts'
 import { createSigner } from '../secrets/signer.ts'
-import { requestGuard, type GuardOptions, type RequestFacts } from './guard-request.ts'
+import { createRequestGuard, type GuardOptions, type RequestInfo } from './guard-request.ts'
 
 describe('requestGuard', () => {
   it('[API-K2] pages of the machine of a user may call a server on it, and no server elsewhere', () => {
@@ -54,7 +54,7 @@ describe('requestGuard', () => {
   })
 })
 
-const FACTS: RequestFacts = {
+const FACTS: RequestInfo = {
   method: 'GET',
   host: 'localhost',
   origin: undefined,
@@ -65,7 +65,7 @@ const FACTS: RequestFacts = {
 }
 
 function guard(options: Partial<GuardOptions>) {
-  return requestGuard({
+  return createRequestGuard({
     allowedHosts: [],
     allowedOrigins: [],
     apiKeys: [],

@@ -17,15 +17,15 @@ import { isIP } from 'node:net'
 import { TuttiError, type Clock, type Logger } from '@tutti/core'
 import { anyone, type Caller, type Signer } from '@tutti/gateway'
 
-import { callerOf, keyLookup } from './keys.ts'
-import { keyOfTicket } from './tickets.ts'
+import { createCaller, createKeyLookup } from './keys.ts'
+import { verifyTicket } from './tickets.ts'
 import { RateLimits } from './rate-limits.ts'
 
 import type { ApiKey } from './keys.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** What of a request decides whether it may pass. */
-export interface RequestFacts {
+export interface RequestInfo {
   readonly method: string
   readonly host: string | undefined
   readonly origin: string | undefined
@@ -41,19 +41,19 @@ export interface RequestFacts {
 /** Decides who may pass. */
 export interface RequestGuard {
   /** Whether pages of an origin may call. */
-  allowsOrigin(facts: Pick<RequestFacts, 'host' | 'origin'>): boolean
+  allowsOrigin(info: Pick<RequestInfo, 'host' | 'origin'>): boolean
   /**
    * Refuses requests under another name, and from other sites.
    *
    * @throws {TuttiError} HOST_NOT_ALLOWED or ORIGIN_NOT_ALLOWED.
    */
-  assertSite(facts: RequestFacts): void
+  assertSite(info: RequestInfo): void
   /**
    * Says who calls, and counts the request; everybody where no keys are set.
    *
    * @throws {TuttiError} UNAUTHORIZED or RATE_LIMITED.
    */
-  identify(facts: RequestFacts, access: { readonly takesTicket: boolean }): Caller
+  identify(info: RequestInfo, access: { readonly takesTicket: boolean }): Caller
 }
 
 /** What a guard works with. */
@@ -79,31 +79,31 @@ const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]']
 
 /** Makes the guard of a server. */
-export function requestGuard(options: GuardOptions): RequestGuard {
+export function createRequestGuard(options: GuardOptions): RequestGuard {
   const { apiKeys } = options
   const names = options.allowedHosts.map((host) => host.toLowerCase())
   const hosts = new Set([...LOCAL_NAMES, ...names])
   const anyHost = hosts.has('*')
-  const identify = identifier(options)
-  const allowsOrigin = originCheck(options, names)
+  const identify = createIdentify(options)
+  const allowsOrigin = createOriginCheck(options, names)
   return {
     allowsOrigin,
-    assertSite(facts) {
-      if (!anyHost || !HOST.test(facts.host ?? '')) assertHost(facts.host, hosts, options)
-      if (!allowsOrigin(facts)) {
+    assertSite(info) {
+      if (!anyHost || !HOST.test(info.host ?? '')) assertHost(info.host, hosts, options)
+      if (!allowsOrigin(info)) {
         throw new TuttiError(
           'ORIGIN_NOT_ALLOWED',
-          `Origin "${facts.origin}" may not call this server`,
+          `Origin "${info.origin}" may not call this server`,
         )
       }
-      assertSameSite(facts)
+      assertSameSite(info)
     },
-    identify: (facts, access) =>
-      apiKeys.length === 0 ? anyone(facts.remoteAddress) : identify(facts, access),
+    identify: (info, access) =>
+      apiKeys.length === 0 ? anyone(info.remoteAddress) : identify(info, access),
   }
 }
 
-function originCheck(
+function createOriginCheck(
   { allowedOrigins, isLocal }: GuardOptions,
   names: readonly string[],
 ): RequestGuard['allowsOrigin'] {
@@ -123,7 +123,7 @@ function assertHost(
   { isLocal }: Pick<GuardOptions, 'isLocal'>,
 ): void {
   if (host !== undefined && HOST.test(host)) {
-    const name = hostName(host)
+    const name = parseHostName(host)
     if (hosts.has(name)) return
     if (!isLocal && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return
   }
@@ -133,7 +133,7 @@ function assertHost(
   )
 }
 
-function hostName(host: string): string {
+function parseHostName(host: string): string {
   const url = `http://${host}`
   return URL.canParse(url) ? new URL(url).hostname : ''
 }
@@ -142,13 +142,13 @@ function hostName(host: string): string {
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
 /** Where a browser names no origin, it still says that the request is of another site. */
-function assertSameSite({ method, origin, fetchSite }: RequestFacts): void {
+function assertSameSite({ method, origin, fetchSite }: RequestInfo): void {
   const isForeign = fetchSite === 'cross-site' || fetchSite === 'same-site'
   if (origin !== undefined || !isForeign || SAFE_METHODS.includes(method)) return
   throw new TuttiError('ORIGIN_NOT_ALLOWED', 'A page of another site may not change anything here')
 }
 
-function identifier({
+function createIdentify({
   apiKeys,
   maxRefusedKeysPerMinute,
   ticketTtlMs,
@@ -156,34 +156,34 @@ function identifier({
   logger,
   signer,
 }: GuardOptions): RequestGuard['identify'] {
-  const lookUp = keyLookup(apiKeys)
+  const lookUp = createKeyLookup(apiKeys)
   const rates = new RateLimits(clock)
   const refusals = new RateLimits(clock)
-  const find = (facts: RequestFacts, takesTicket: boolean): ApiKey => {
-    const { authorization, ticket } = facts
+  const find = (info: RequestInfo, takesTicket: boolean): ApiKey => {
+    const { authorization, ticket } = info
     if (authorization === undefined && ticket !== undefined && takesTicket) {
-      return keyOfTicket(ticket, { keys: apiKeys, now: clock.now(), ticketTtlMs }, signer)
+      return verifyTicket(ticket, { keys: apiKeys, now: clock.now(), ticketTtlMs }, signer)
     }
-    return lookUp(bearer(authorization), clock.now())
+    return lookUp(parseBearer(authorization), clock.now())
   }
-  return (facts, { takesTicket }) => {
-    const { remoteAddress } = facts
+  return (info, { takesTicket }) => {
+    const { remoteAddress } = info
     let key: ApiKey
     try {
-      key = find(facts, takesTicket)
+      key = find(info, takesTicket)
     } catch (error) {
       const retryAfterMs = refusals.take(remoteAddress ?? '', maxRefusedKeysPerMinute)
       if (retryAfterMs > 0) throw tooManyRefusals(remoteAddress, retryAfterMs)
       logger.warn('A request without a valid key was refused', { remoteAddress, error })
       throw error
     }
-    const caller = callerOf(key, { remoteAddress, clock, rates })
+    const caller = createCaller(key, { remoteAddress, clock, rates })
     caller.count()
     return caller
   }
 }
 
-function bearer(authorization: string | undefined): string {
+function parseBearer(authorization: string | undefined): string {
   const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
   if (key !== undefined) return key
   throw new TuttiError(

@@ -2,7 +2,7 @@ import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { RateLimits } from './rate-limits.ts'
-import { apiKey, callerOf, DEFAULT_SCOPES, keyLookup } from './keys.ts'
+import { apiKey, createCaller, DEFAULT_SCOPES, createKeyLookup } from './keys.ts'
 
 const KEY = 'a-key-of-some-length'
 
@@ -17,7 +17,7 @@ describe('apiKey', () => {
 describe('keyLookup', () => {
   it('finds whose key it is, also by a hash in capitals; an unknown or expired one is refused', () => {
     const { sha256 } = apiKey(KEY, { name: 'a' })
-    const lookUp = keyLookup([
+    const lookUp = createKeyLookup([
       { name: 'a', sha256: sha256.toUpperCase() },
       apiKey('another-key-of-length', { name: 'b', expiresAt: 10 }),
     ])
@@ -54,7 +54,7 @@ describe('callerOf', () => {
 
 const clock = fakeClock()
 
-function caller(entry: Partial<Parameters<typeof callerOf>[0]>) {
+function caller(entry: Partial<Parameters<typeof createCaller>[0]>) {
   const key = { ...apiKey(KEY, { name: 'a' }), ...entry }
-  return callerOf(key, { remoteAddress: undefined, clock, rates: new RateLimits(clock) })
+  return createCaller(key, { remoteAddress: undefined, clock, rates: new RateLimits(clock) })
 }

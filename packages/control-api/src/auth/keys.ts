@@ -44,7 +44,7 @@ export const DEFAULT_SCOPES: readonly Scope[] = [
 
 /** The entry under which a server knows `key`; it does not hold the key itself. */
 export function apiKey(key: string, entry: Omit<ApiKey, 'sha256'>): ApiKey {
-  return { ...entry, sha256: hashOf(key).toString('hex') }
+  return { ...entry, sha256: hashKey(key).toString('hex') }
 }
 
 /**
@@ -52,10 +52,10 @@ export function apiKey(key: string, entry: Omit<ApiKey, 'sha256'>): ApiKey {
  *
  * @throws {TuttiError} UNAUTHORIZED for a key that is unknown or expired.
  */
-export function keyLookup(keys: readonly ApiKey[]): (given: string, now: number) => ApiKey {
+export function createKeyLookup(keys: readonly ApiKey[]): (given: string, now: number) => ApiKey {
   const known = keys.map((entry) => ({ entry, hash: Buffer.from(entry.sha256, 'hex') }))
   return (given, now) => {
-    const hash = hashOf(given)
+    const hash = hashKey(given)
     const matches = known.map((key) => timingSafeEqual(key.hash, hash))
     const found = known[matches.indexOf(true)]
     if (found === undefined) {
@@ -79,7 +79,7 @@ export interface CallerParts {
 }
 
 /** The holder of a key as a caller. */
-export function callerOf(key: ApiKey, { remoteAddress, clock, rates }: CallerParts): Caller {
+export function createCaller(key: ApiKey, { remoteAddress, clock, rates }: CallerParts): Caller {
   const { name, scopes = DEFAULT_SCOPES, roles = [], expiresAt = Infinity, limits = {} } = key
   return {
     name,
@@ -87,7 +87,7 @@ export function callerOf(key: ApiKey, { remoteAddress, clock, rates }: CallerPar
     roles: new Set(roles),
     remoteAddress,
     expiresAt,
-    quota: () => quotaOf(key, clock.now()),
+    quota: () => toQuota(key, clock.now()),
     count: () => {
       if (clock.now() >= expiresAt)
         throw new TuttiError('UNAUTHORIZED', `Key "${name}" has expired`)
@@ -104,7 +104,7 @@ export function callerOf(key: ApiKey, { remoteAddress, clock, rates }: CallerPar
   }
 }
 
-function quotaOf({ name, limits = {} }: ApiKey, now: number): Quota | undefined {
+function toQuota({ name, limits = {} }: ApiKey, now: number): Quota | undefined {
   const { maxUnfinishedRuns, maxCostUsdPerDay } = limits
   if (maxUnfinishedRuns === undefined && maxCostUsdPerDay === undefined) return undefined
   return {
@@ -116,6 +116,6 @@ function quotaOf({ name, limits = {} }: ApiKey, now: number): Quota | undefined 
   }
 }
 
-function hashOf(key: string): Buffer {
+function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }

@@ -53,7 +53,7 @@ export function makeTicket({ key, expiresAt }: TicketParts, signer: Signer): str
   const name = key?.name ?? 'anonymous'
   const content = Buffer.from(JSON.stringify({ name, expiresAt, nonce }))
   const payload = content.toString('base64url')
-  return `${payload}.${signatureOf(payload, signer.signingKey(PURPOSE, key)).toString('base64url')}`
+  return `${payload}.${signPayload(payload, signer.signingKey(PURPOSE, key)).toString('base64url')}`
 }
 
 /**
@@ -62,7 +62,7 @@ export function makeTicket({ key, expiresAt }: TicketParts, signer: Signer): str
  * @throws {TuttiError} UNAUTHORIZED when the ticket is forged, has expired or is valid for longer than this
  * server allows, and when its key was removed, replaced or has expired.
  */
-export function keyOfTicket(
+export function verifyTicket(
   ticket: string,
   { keys, now, ticketTtlMs }: TicketCheck,
   signer: Signer,
@@ -73,7 +73,7 @@ export function keyOfTicket(
   const found = keys.find(
     (key) =>
       key.name === content?.name &&
-      isSame(given, signatureOf(payload, signer.signingKey(PURPOSE, key))),
+      isSame(given, signPayload(payload, signer.signingKey(PURPOSE, key))),
   )
   // No process issues a ticket that expires later.
   const latest = now + ticketTtlMs + CLOCK_SKEW_MS
@@ -89,7 +89,7 @@ export function keyOfTicket(
   return found
 }
 
-function signatureOf(payload: string, signingKey: Buffer): Buffer {
+function signPayload(payload: string, signingKey: Buffer): Buffer {
   return createHmac('sha256', signingKey).update(payload).digest()
 }
 

@@ -38,7 +38,7 @@ const PLAIN_NAME = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
  * addresses write differently.
  */
 export async function readDashboard(folder: string): Promise<Dashboard> {
-  const names = (await namesIn(folder)).filter((name) => !/(?:^|\/)\./.test(name))
+  const names = (await listFiles(folder)).filter((name) => !/(?:^|\/)\./.test(name))
   if (!names.includes(PAGE)) throw invalid(folder, `there is no ${PAGE}`)
   const odd = names.filter((name) => !PLAIN_NAME.test(name))
   if (odd.length > 0) {
@@ -49,12 +49,12 @@ export async function readDashboard(folder: string): Promise<Dashboard> {
     names
       .filter((name) => name !== PAGE)
       .toSorted()
-      .map(async (name) => ({ name, bytes: await bytesOf(folder, name) })),
+      .map(async (name) => ({ name, bytes: await readBytes(folder, name) })),
   )
-  return { page: await bytesOf(folder, PAGE), files }
+  return { page: await readBytes(folder, PAGE), files }
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+async function listFiles(folder: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true })
     return entries
@@ -65,7 +65,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-async function bytesOf(folder: string, name: string): Promise<Bytes> {
+async function readBytes(folder: string, name: string): Promise<Bytes> {
   try {
     return await readFile(join(folder, name))
   } catch (error) {

@@ -65,7 +65,7 @@ const CHANNELS = {
 } as const
 
 /** What the server says without being asked. */
-const TOLD: readonly string[] = [
+const SERVER_MESSAGES: readonly string[] = [
   'hello',
   'heartbeat',
   'capacity_update',
@@ -83,7 +83,7 @@ export function asyncApiDocument(): AsyncApiDocument {
 
 function makeDocument(): AsyncApiDocument {
   const components = schemaComponents()
-  const messages = messagesOf(components)
+  const messages = buildMessages(components)
   return {
     asyncapi: '3.0.0',
     info: {
@@ -93,17 +93,17 @@ function makeDocument(): AsyncApiDocument {
       license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',
-    servers: { here: server() },
+    servers: { here: buildServer() },
     channels: Object.fromEntries(
       Object.entries(CHANNELS).map(([name, { route, about }]) => [
         name,
-        channelOf(
+        buildChannel(
           { address: route.path, title: about },
           { query: { ...route.query }, names: Object.keys(messages) },
         ),
       ]),
     ),
-    operations: operations(),
+    operations: buildOperations(),
     components: {
       messages,
       schemas: components.all(),
@@ -112,7 +112,7 @@ function makeDocument(): AsyncApiDocument {
   }
 }
 
-function server(): Readonly<Record<string, unknown>> {
+function buildServer(): Readonly<Record<string, unknown>> {
   return {
     host: '{address}',
     protocol: 'ws',
@@ -126,7 +126,7 @@ function server(): Readonly<Record<string, unknown>> {
 }
 
 /** Every message of both directions by its `type`, which no two have in common. */
-function messagesOf(components: SchemaComponents): Readonly<Record<string, AsyncApiMessage>> {
+function buildMessages(components: SchemaComponents): Readonly<Record<string, AsyncApiMessage>> {
   const replies = ServerMessage.anyOf.filter((member) => 'properties' in member)
   const [, position] = LoggedRunEvent.allOf
   const members = [...ClientMessage.anyOf, ...replies].map((member) => ({
@@ -145,7 +145,7 @@ function messagesOf(components: SchemaComponents): Readonly<Record<string, Async
   )
 }
 
-function channelOf(
+function buildChannel(
   head: { readonly address: string; readonly title: string },
   { query, names }: { readonly query: JsonSchema; readonly names: readonly string[] },
 ): Readonly<Record<string, unknown>> {
@@ -164,7 +164,7 @@ function channelOf(
 }
 
 /** What can be done on each channel: one operation a client's message, and one for what is told. */
-function operations(): AsyncApiDocument['operations'] {
+function buildOperations(): AsyncApiDocument['operations'] {
   const perChannel = Object.keys(CHANNELS).map((channel) => [
     ...CLIENT_MESSAGE_TYPES.map((type) => [
       `${channel}.${type}`,
@@ -183,7 +183,7 @@ function operations(): AsyncApiDocument['operations'] {
       {
         action: 'send',
         channel: { $ref: `#/channels/${channel}` },
-        messages: references(channel, TOLD),
+        messages: references(channel, SERVER_MESSAGES),
       },
     ],
   ])

@@ -5,7 +5,7 @@ import { ROUTES, WebhookDelivery, type Route, type RouteName } from '@tutti/prot
 import { AREAS } from './areas.ts'
 import { INTRODUCTION } from './introduction.ts'
 import { commonResponses } from './open-api-errors.ts'
-import { operationOf } from './open-api-operation.ts'
+import { buildOperation } from './open-api-operation.ts'
 import { schemaComponents } from './schema-components.ts'
 import { KEY_SCHEME, TICKET_SCHEME } from './security-schemes.ts'
 
@@ -22,8 +22,8 @@ export function openApiDocument(): OpenApiDocument {
 
 function makeDocument(): OpenApiDocument {
   const components = schemaComponents()
-  const paths = pathsOf(components)
-  const delivery = webhookOf(components)
+  const paths = buildPaths(components)
+  const delivery = buildWebhook(components)
   const responses = commonResponses(components)
   return {
     openapi: '3.1.1',
@@ -38,7 +38,7 @@ function makeDocument(): OpenApiDocument {
     paths,
     webhooks: { deliver: { post: delivery } },
     components: {
-      schemas: withDiscriminators(components.all()),
+      schemas: addDiscriminators(components.all()),
       responses,
       securitySchemes: { key: KEY_SCHEME, ticket: TICKET_SCHEME },
     },
@@ -46,18 +46,18 @@ function makeDocument(): OpenApiDocument {
 }
 
 /** Every path, in the order of the areas. */
-function pathsOf(components: SchemaComponents): Readonly<Record<string, PathItem>> {
+function buildPaths(components: SchemaComponents): Readonly<Record<string, PathItem>> {
   const table: Readonly<Record<RouteName, Route>> = ROUTES
   const paths: Record<string, PathItem> = {}
   for (const name of AREAS.flatMap(({ routes }) => routes)) {
     const route = table[name]
-    const operation = operationOf(name, route, components)
+    const operation = buildOperation(name, route, components)
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation }
   }
   return paths
 }
 
-function webhookOf(components: SchemaComponents): Operation {
+function buildWebhook(components: SchemaComponents): Operation {
   return {
     operationId: 'deliver',
     tags: ['Runs'],
@@ -74,12 +74,12 @@ function webhookOf(components: SchemaComponents): Operation {
 }
 
 /** Unions whose members are told apart by `type` say so, for programs that make code from this. */
-function withDiscriminators(
+function addDiscriminators(
   schemas: Readonly<Record<string, JsonSchema>>,
 ): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => {
-      const mapping = mappingOf(schema, schemas)
+      const mapping = findMapping(schema, schemas)
       return mapping === undefined
         ? [name, schema]
         : [name, { ...schema, discriminator: { propertyName: 'type', mapping } }]
@@ -88,7 +88,7 @@ function withDiscriminators(
 }
 
 /** Value of `type` → the member that it names; undefined when the schema is no such union. */
-function mappingOf(
+function findMapping(
   { anyOf }: JsonSchema,
   schemas: Readonly<Record<string, JsonSchema>>,
 ): Readonly<Record<string, string>> | undefined {
@@ -96,13 +96,13 @@ function mappingOf(
   const entries = anyOf.map((member: JsonSchema) => {
     const reference = typeof member['$ref'] === 'string' ? member['$ref'] : ''
     const target = schemas[reference.slice(reference.lastIndexOf('/') + 1)]
-    return [typeConstantOf(target), reference] as const
+    return [findTypeConstant(target), reference] as const
   })
   if (entries.some(([constant]) => constant === undefined)) return undefined
   return Object.fromEntries(entries)
 }
 
-function typeConstantOf(schema: JsonSchema | undefined): string | undefined {
+function findTypeConstant(schema: JsonSchema | undefined): string | undefined {
   // NOTE: the properties of a JSON Schema are schemas by their names.
   const properties = schema?.['properties'] as Readonly<Record<string, JsonSchema>> | undefined
   const constant = properties?.['type']?.['const']

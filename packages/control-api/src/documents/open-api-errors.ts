@@ -7,10 +7,10 @@ import type { SchemaComponents } from './schema-components.ts'
 /** Headers that go with a status. */
 const HEADERS: Readonly<Record<number, Readonly<Record<string, Header>>>> = {
   401: {
-    'WWW-Authenticate': always('How to be let in'),
+    'WWW-Authenticate': requiredHeader('How to be let in'),
   },
   405: {
-    Allow: always('The methods that the address takes'),
+    Allow: requiredHeader('The methods that the address takes'),
   },
   429: { 'Retry-After': retryAfter() },
   503: { 'Retry-After': retryAfter() },
@@ -20,9 +20,12 @@ const HEADERS: Readonly<Record<number, Readonly<Record<string, Header>>>> = {
 export function commonResponses(
   components: SchemaComponents,
 ): Readonly<Record<string, ApiResponse>> {
-  const groups = [...byStatus(COMMON_ERRORS)]
+  const groups = [...groupByStatus(COMMON_ERRORS)]
   return Object.fromEntries(
-    groups.map(([status, codes]) => [nameOf(status), errorResponse(status, codes, components)]),
+    groups.map(([status, codes]) => [
+      componentName(status),
+      errorResponse(status, codes, components),
+    ]),
   )
 }
 
@@ -32,22 +35,22 @@ export function errorResponses(
   components: SchemaComponents,
 ): Readonly<Record<string, ApiResponse | Reference>> {
   const owned: ReadonlySet<number> = new Set(own.map((code) => ERROR_CODES[code].status))
-  const groups = [...byStatus([...own, ...COMMON_ERRORS])]
+  const groups = [...groupByStatus([...own, ...COMMON_ERRORS])]
   return Object.fromEntries(
     groups.map(([status, codes]) => [
       String(status),
       owned.has(status)
         ? errorResponse(status, codes, components)
-        : { $ref: `#/components/responses/${nameOf(status)}` },
+        : { $ref: `#/components/responses/${componentName(status)}` },
     ]),
   )
 }
 
-function nameOf(status: number): string {
+function componentName(status: number): string {
   return `Error${status}`
 }
 
-function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly ErrorCode[]> {
+function groupByStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly ErrorCode[]> {
   const groups = new Map<number, ErrorCode[]>()
   for (const code of codes) {
     const { status } = ERROR_CODES[code]
@@ -72,18 +75,18 @@ export function errorResponse(
         schema: {
           allOf: [components.refer(ErrorBody), { properties: { error: { enum: codes } } }],
         },
-        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
+        examples: Object.fromEntries(codes.map((code) => [code, toExample(code)])),
       },
     },
   }
 }
 
-function exampleOf(code: ErrorCode): Example {
+function toExample(code: ErrorCode): Example {
   const { meaning } = ERROR_CODES[code]
   return { summary: meaning, value: { error: code, message: meaning } }
 }
 
-function always(description: string): Header {
+function requiredHeader(description: string): Header {
   return { description, required: true, schema: { type: 'string' } }
 }
 

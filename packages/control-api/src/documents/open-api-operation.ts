@@ -10,13 +10,13 @@ import {
 import { AREAS } from './areas.ts'
 import { EXAMPLES } from './examples.ts'
 import { errorResponse, errorResponses } from './open-api-errors.ts'
-import { requestHeaders, responseHeaders, wordsOf } from './route-notes.ts'
+import { requestHeaders, responseHeaders, describeRoute } from './route-notes.ts'
 
 import type { ApiResponse, MediaType, Operation, Parameter } from './open-api-types.ts'
 import type { JsonSchema, SchemaComponents } from './schema-components.ts'
 
 /** The operation of a route; the schemas that it needs are added to `components`. */
-export function operationOf(
+export function buildOperation(
   name: RouteName,
   route: Route,
   components: SchemaComponents,
@@ -30,30 +30,30 @@ export function operationOf(
     operationId: name,
     tags: AREAS.filter(({ routes }) => routes.includes(name)).map((area) => area.name),
     summary: route.summary,
-    description: wordsOf(name, route),
+    description: describeRoute(name, route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}
       : {
           requestBody: {
             required: route.bodyOptional !== true,
-            content: { 'application/json': mediaTypeOf(route.body, components) },
+            content: { 'application/json': buildMediaType(route.body, components) },
           },
         }),
     responses: {
       [route.status]: {
-        description: successOf(route),
+        description: describeSuccess(route),
         ...responseHeaders(name),
-        ...contentOf(route, components),
+        ...buildContent(route, components),
       },
       ...errorResponses(route.errors, components),
       ...otherResponses(name, route, components),
     },
-    security: securityOf(route),
+    security: buildSecurity(route),
   }
 }
 
-function successOf({ status, mediaType, response }: Route): string {
+function describeSuccess({ status, mediaType, response }: Route): string {
   if (status === 101) {
     return 'The connection is a WebSocket from here on; `/asyncapi.json` says what is sent over it'
   }
@@ -76,7 +76,7 @@ function otherResponses(
       const answer = {
         description: meaning,
         ...responseHeaders(name),
-        ...(response === null ? {} : jsonContent(mediaTypeOf(response, components))),
+        ...(response === null ? {} : jsonContent(buildMediaType(response, components))),
       }
       const isError = same.length > 0
       return [status, isError ? either(answer, errorResponse(status, same, components)) : answer]
@@ -100,18 +100,18 @@ function jsonContent(body: MediaType): Pick<ApiResponse, 'content'> {
   return { content: { 'application/json': body } }
 }
 
-function contentOf(
+function buildContent(
   { response, mediaType }: Route,
   components: SchemaComponents,
 ): Pick<ApiResponse, 'content'> {
   if (response !== null) {
-    return { content: { [mediaType ?? 'application/json']: mediaTypeOf(response, components) } }
+    return { content: { [mediaType ?? 'application/json']: buildMediaType(response, components) } }
   }
   if (mediaType === undefined) return {}
   return { content: { [mediaType]: { schema: { type: 'string' } } } }
 }
 
-function mediaTypeOf(schema: object, components: SchemaComponents): MediaType {
+function buildMediaType(schema: object, components: SchemaComponents): MediaType {
   const referred = components.refer(schema)
   const [, name] = /([^/]+)$/.exec(String(referred['$ref'])) ?? []
   const examples = name === undefined ? undefined : EXAMPLES[name]
@@ -145,7 +145,7 @@ function queryParameters({ query }: Route, components: SchemaComponents): readon
     })
 }
 
-function securityOf({ scope, takesTicket }: Route): Operation['security'] {
+function buildSecurity({ scope, takesTicket }: Route): Operation['security'] {
   if (scope === null) return []
   const ways = [{ key: [scope] }, ...(takesTicket === true ? [{ ticket: [scope] }] : [])]
   return [...ways, {}]

@@ -84,7 +84,7 @@ export function responseHeaders(name: RouteName): Pick<ApiResponse, 'headers'> {
 }
 
 /** What a route does beyond its summary, and what a key needs for it. */
-export function wordsOf(name: RouteName, { scope }: Route): string {
+export function describeRoute(name: RouteName, { scope }: Route): string {
   const needs = scope === null ? 'Needs no key.' : `Needs a key with the scope \`${scope}\`.`
   return [NOTES[name], needs].filter((words) => words !== undefined).join('\n\n')
 }

@@ -31,13 +31,13 @@ export function schemaComponents(): SchemaComponents {
     if (!components.has(name)) {
       // Known from here on, so that a schema which holds itself refers to itself.
       components.set(name, {})
-      components.set(name, copyOf(schema, refer))
+      components.set(name, copySchema(schema, refer))
     }
     return { $ref: `${PREFIX}${name}` }
   }
   const refer = (schema: object): JsonSchema => {
-    const [name, target] = recursiveOf(schema) ?? [nameOf(schema), schema]
-    return name === undefined ? copyOf(schema, refer) : keep(name, target)
+    const [name, target] = resolveRecursive(schema) ?? [findExportedName(schema), schema]
+    return name === undefined ? copySchema(schema, refer) : keep(name, target)
   }
   return {
     refer,
@@ -46,7 +46,7 @@ export function schemaComponents(): SchemaComponents {
 }
 
 /** A schema that holds itself: TypeBox writes it as one of `$defs` and refers to that by its bare name. */
-function recursiveOf(schema: object): readonly [string, object] | undefined {
+function resolveRecursive(schema: object): readonly [string, object] | undefined {
   if (!('$defs' in schema && '$ref' in schema)) return undefined
   const { $defs: definitions, $ref: name } = schema
   if (typeof name !== 'string' || !isJsonObject(definitions)) return undefined
@@ -54,25 +54,25 @@ function recursiveOf(schema: object): readonly [string, object] | undefined {
   return isJsonObject(target) ? [name, target] : undefined
 }
 
-function copyOf(schema: object, refer: (schema: object) => JsonSchema): JsonSchema {
+function copySchema(schema: object, refer: (schema: object) => JsonSchema): JsonSchema {
   const entries = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
     // The name by which a recursive schema means itself is the name of its component.
     if (keyword === '$id') return []
     if (keyword === '$ref') return [[keyword, `${PREFIX}${String(value)}`]]
-    return [[keyword, copyOfValue(value, refer)]]
+    return [[keyword, copyValue(value, refer)]]
   })
   return Object.fromEntries(entries)
 }
 
-function copyOfValue(value: unknown, refer: (schema: object) => JsonSchema): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => copyOfValue(item, refer))
+function copyValue(value: unknown, refer: (schema: object) => JsonSchema): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => copyValue(item, refer))
   return isJsonObject(value) ? refer(value) : value
 }
 
 let names: ReadonlyMap<string, string> | undefined
 
 /** The name by which the protocol exports a schema. */
-function nameOf(schema: object): string | undefined {
+function findExportedName(schema: object): string | undefined {
   names ??= new Map(
     Object.entries(protocol)
       .filter(([name, value]) => isJsonObject(value) && /^[A-Z][a-z]/.test(name))

@@ -76,16 +76,16 @@ function isAcceptable(mediaType: string, ranges: readonly AcceptRange[]): boolea
  */
 export function prefersHtml(accept: string | null): boolean {
   const ranges = parseAccept(accept)
-  const html = qualityOf('text/html', ranges)
+  const html = findQuality('text/html', ranges)
   if (html === undefined || html === 0) return false
   const plain = ['text/plain', 'text/*', '*/*']
-    .map((type) => qualityOf(type, ranges))
+    .map((type) => findQuality(type, ranges))
     .find((quality) => quality !== undefined)
   return html >= (plain ?? 0)
 }
 
 /** Quality of a type that is named; the highest one when it is named more than once. */
-function qualityOf(type: string, ranges: readonly AcceptRange[]): number | undefined {
+function findQuality(type: string, ranges: readonly AcceptRange[]): number | undefined {
   const named = ranges.filter((range) => range.type === type)
   return named.length === 0 ? undefined : Math.max(...named.map(({ quality }) => quality))
 }

@@ -18,7 +18,7 @@ import { badRequest, errorHeaders, wireErrorOf } from '@tutti/gateway'
 
 import { corsHeaders } from './cors.ts'
 import { endWithError, SECURITY_HEADERS } from './raw-response.ts'
-import { tellRequest } from './tell-request.ts'
+import { recordRequest } from './record-request.ts'
 
 import type { RequestGuard } from '../auth/guard-request.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -68,7 +68,7 @@ export function createLimitedServer(
         !surplus.has(socket),
     },
     (request, response) => {
-      follow(response, answering)
+      trackResponse(response, answering)
       prepare(request, response, guard)
       try {
         const tooMany = surplus.get(request.socket)
@@ -76,7 +76,7 @@ export function createLimitedServer(
         assertHeaders(request, maxHeaders)
         answer(request, response)
       } catch (error) {
-        send(response, error, options)
+        sendError(response, error, options)
       }
     },
   )
@@ -105,7 +105,7 @@ export function createLimitedServer(
     if (begun || error.code === 'ECONNRESET') socket.destroy()
     else {
       const wire = wireErrorOf(toRefusal(error, options), options)
-      tellRequest(options, { method: 'unknown', status: wire.status, durationMs: 0 })
+      recordRequest(options, { method: 'unknown', status: wire.status, durationMs: 0 })
       endWithError(socket, wire, { clock: options.clock })
     }
   })
@@ -121,7 +121,10 @@ export function createLimitedServer(
 }
 
 /** Remembers which answers a connection waits for. */
-function follow(response: ServerResponse, answering: Map<Duplex, Set<ServerResponse>>): void {
+function trackResponse(
+  response: ServerResponse,
+  answering: Map<Duplex, Set<ServerResponse>>,
+): void {
   const { socket } = response.req
   const open = answering.get(socket) ?? new Set()
   answering.set(socket, open.add(response))
@@ -205,10 +208,14 @@ function toRefusal(
 }
 
 /** Answers a request that goes no further. */
-function send(response: ServerResponse, error: unknown, options: ResolvedControlApiOptions): void {
+function sendError(
+  response: ServerResponse,
+  error: unknown,
+  options: ResolvedControlApiOptions,
+): void {
   const wire = wireErrorOf(error, options)
   const { method = 'unknown' } = response.req
-  tellRequest(options, { method, status: wire.status, durationMs: 0 })
+  recordRequest(options, { method, status: wire.status, durationMs: 0 })
   const body = JSON.stringify(wire.body)
   response.writeHead(wire.status, {
     ...errorHeaders(wire),

@@ -1,7 +1,7 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { untilExpiry } from './until-expiry.ts'
+import { endAtExpiry } from './until-expiry.ts'
 
 /** A stream that the test writes to. */
 function stream(type = 'text/event-stream; charset=utf-8') {
@@ -17,7 +17,7 @@ describe('untilExpiry', () => {
   it('ends a stream when the key expires, and cancels its source', async () => {
     const clock = fakeClock()
     const { response, writer } = stream()
-    const limited = untilExpiry(response, { expiresAt: clock.now() + 1_000 }, clock)
+    const limited = endAtExpiry(response, { expiresAt: clock.now() + 1_000 }, clock)
     const reader = limited.body?.getReader()
     void writer.write(bytes('one'))
     expect(await reader?.read()).toEqual({ done: false, value: bytes('one') })
@@ -35,7 +35,7 @@ describe('untilExpiry', () => {
   it('hands on a stream that ends before the key does', async () => {
     const clock = fakeClock()
     const { response, writer } = stream('application/x-ndjson')
-    const limited = untilExpiry(response, { expiresAt: clock.now() + 1_000 }, clock)
+    const limited = endAtExpiry(response, { expiresAt: clock.now() + 1_000 }, clock)
     void writer.write(bytes('one')).then(() => writer.close())
     expect(await limited.text()).toBe('one')
   })
@@ -43,8 +43,8 @@ describe('untilExpiry', () => {
   it('leaves other answers and keys that never expire as they are', () => {
     const clock = fakeClock()
     const plain = Response.json({})
-    expect(untilExpiry(plain, { expiresAt: clock.now() + 1 }, clock)).toBe(plain)
+    expect(endAtExpiry(plain, { expiresAt: clock.now() + 1 }, clock)).toBe(plain)
     const { response } = stream()
-    expect(untilExpiry(response, { expiresAt: Infinity }, clock)).toBe(response)
+    expect(endAtExpiry(response, { expiresAt: Infinity }, clock)).toBe(response)
   })
 })

@@ -5,7 +5,7 @@ import type { Clock } from '@tutti/core'
 const STREAM = /^(?:text\/event-stream|application\/x-ndjson)\b/
 
 /** Returns the answer, with a body that ends when the key does if it is a stream. */
-export function untilExpiry(
+export function endAtExpiry(
   response: Response,
   { expiresAt }: Pick<Caller, 'expiresAt'>,
   clock: Clock,
@@ -13,10 +13,10 @@ export function untilExpiry(
   const { body } = response
   const isStream = STREAM.test(response.headers.get('content-type') ?? '')
   if (body === null || !isStream || expiresAt === Infinity) return response
-  return new Response(limited(body, expiresAt, clock), response)
+  return new Response(limitBody(body, expiresAt, clock), response)
 }
 
-function limited(
+function limitBody(
   body: ReadableStream<Uint8Array>,
   expiresAt: number,
   clock: Clock,

@@ -29,7 +29,7 @@ export function createInstruments(registry: MetricRegistry) {
     ...taskInstruments(registry),
     ...modelInstruments(registry),
     ...toolInstruments(registry),
-    ...gateInstruments(registry),
+    ...reviewInstruments(registry),
     ...eventInstruments(registry),
     ...storeInstruments(registry),
     ...webhookInstruments(registry),
@@ -182,20 +182,20 @@ function toolInstruments(registry: MetricRegistry) {
   } satisfies Record<string, Instrument>
 }
 
-function gateInstruments(registry: MetricRegistry) {
+function reviewInstruments(registry: MetricRegistry) {
   return {
-    gatesPending: registry.gauge('tutti_gates_pending', {
+    reviewsPending: registry.gauge('tutti_gates_pending', {
       help: 'Reviews that wait for a decision, over all processes',
     }),
-    gatesOpened: registry.counter('tutti_gates_opened_total', {
+    reviewsOpened: registry.counter('tutti_gates_opened_total', {
       help: 'Reviews that were asked for',
       labels: ['timing'],
     }),
-    gatesClosed: registry.counter('tutti_gates_closed_total', {
+    reviewsClosed: registry.counter('tutti_gates_closed_total', {
       help: 'Reviews that are over by what became of them: the decision, timed_out or withdrawn',
       labels: ['outcome'],
     }),
-    gateWait: registry.histogram('tutti_gate_wait_seconds', {
+    reviewWait: registry.histogram('tutti_gate_wait_seconds', {
       help: 'Time that a review was open, where this process saw it open or close a parked run',
       labels: ['outcome'],
       buckets: WORK,

@@ -20,38 +20,38 @@ export interface LiveReader {
    * It was given events. Of those given together only the newest counts, and only what happened after the reader came:
    * what was before is history.
    */
-  given(events: readonly LoggedRunEvent[]): void
+  recordDelivery(events: readonly LoggedRunEvent[]): void
   /** It was dropped, as it did not read. */
-  dropped(): void
+  recordDrop(): void
   /** It is there no more. */
-  gone(): void
+  end(): void
 }
 
 /** Counts a reader that has come. */
-export function liveReader({ instruments, clock, transport }: LiveReaderOptions): LiveReader {
+export function trackReader({ instruments, clock, transport }: LiveReaderOptions): LiveReader {
   const { readers, readerDrops, readerLag } = instruments
   const cameAt = clock.now()
   readers.add({ transport }, 1)
   return {
-    given(events) {
+    recordDelivery(events) {
       const instant = newestInstant(events)
       if (instant === undefined || instant < cameAt) return
       readerLag.observe({ transport }, Math.max(0, clock.now() - instant) / 1_000)
     },
-    dropped() {
+    recordDrop() {
       readerDrops.add({ transport })
     },
-    gone() {
+    end() {
       readers.add({ transport }, -1)
     },
   }
 }
 
 /** Events that are looked at for their instant, from the newest on: the end of a run has none, its cause before has. */
-const LOOKED_AT = 4
+const MAX_CHECKED = 4
 
 function newestInstant(events: readonly LoggedRunEvent[]): number | undefined {
-  for (const event of events.slice(-LOOKED_AT).toReversed()) {
+  for (const event of events.slice(-MAX_CHECKED).toReversed()) {
     const instant = eventTime(event)
     if (instant !== undefined) return instant
   }

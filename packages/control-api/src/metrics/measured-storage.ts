@@ -24,10 +24,10 @@ interface Done {
 }
 
 /** `storage`, measured. */
-export function measuredStorage(storage: RunStorage, options: MeasuringOptions): RunStorage {
-  const read = reader(options.instruments)
+export function measureStorage(storage: RunStorage, options: MeasuringOptions): RunStorage {
+  const read = createResultReader(options.instruments)
   const measured = <P extends object>(name: string, port: P): P =>
-    measuredPort(port, { name, read, ...options })
+    measurePort(port, { name, read, ...options })
   return {
     runs: measured('runs', storage.runs),
     queue: measured('queue', storage.queue),
@@ -53,7 +53,7 @@ interface PortOptions extends MeasuringOptions {
 }
 
 /** A port whose methods are timed. All of them give promises. */
-function measuredPort<P extends object>(port: P, options: PortOptions): P {
+function measurePort<P extends object>(port: P, options: PortOptions): P {
   const methods = new Map<string | symbol, unknown>()
   return new Proxy(port, {
     get(target, key) {
@@ -61,7 +61,7 @@ function measuredPort<P extends object>(port: P, options: PortOptions): P {
       if (known !== undefined) return known
       const value: unknown = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
-      const method = timed(`${options.name}.${String(key)}`, options, (given) =>
+      const method = timeMethod(`${options.name}.${String(key)}`, options, (given) =>
         Reflect.apply(value, target, given),
       )
       methods.set(key, method)
@@ -70,7 +70,7 @@ function measuredPort<P extends object>(port: P, options: PortOptions): P {
   })
 }
 
-function timed(
+function timeMethod(
   operation: string,
   { instruments, clock, read }: PortOptions,
   call: (given: readonly unknown[]) => unknown,
@@ -111,7 +111,7 @@ function storeFault(error: unknown): string | undefined {
 const MAX_CLAIMED = 1_000
 
 /** Reads what operations were given and gave. */
-function reader(instruments: Instruments): (done: Done) => void {
+function createResultReader(instruments: Instruments): (done: Done) => void {
   const { eventsWritten, leaseRenewals, leasesHeld, webhookAttempts } = instruments
   const webhooks = new Map<string, string>()
   // NOTE: each operation is given, and gives, what its port says.

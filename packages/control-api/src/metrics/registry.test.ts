@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { MAX_SERIES, MetricRegistry, OTHER } from './registry.ts'
-import { formatFor, metricsText } from './text-format.ts'
+import { chooseFormat, formatMetrics } from './text-format.ts'
 
 describe('MetricRegistry', () => {
   it('[API-M1] has one series for each set of label values', () => {
@@ -68,22 +68,22 @@ describe('MetricRegistry', () => {
     const registry = new MetricRegistry()
     registry.gauge('g', { help: 'A "b" \\ c\nd', labels: ['x'] }).set({ x: 'A "b" \\ c\nd' }, 1)
     const line = String.raw`g{x="A \"b\" \\ c\nd"} 1`
-    expect(metricsText(registry.read(), 'prometheus')).toBe(
+    expect(formatMetrics(registry.read(), 'prometheus')).toBe(
       `${String.raw`# HELP g A "b" \\ c\nd`}\n# TYPE g gauge\n${line}\n`,
     )
-    expect(metricsText(registry.read(), 'openmetrics')).toBe(
+    expect(formatMetrics(registry.read(), 'openmetrics')).toBe(
       `${String.raw`# HELP g A \"b\" \\ c\nd`}\n# TYPE g gauge\n${line}\n# EOF\n`,
     )
   })
 
   it('is OpenMetrics only for those who name it', () => {
-    expect(formatFor(null)).toBe('prometheus')
-    expect(formatFor('text/plain;version=0.0.4')).toBe('prometheus')
-    expect(formatFor('application/openmetrics-text; version=1.0.0')).toBe('openmetrics')
+    expect(chooseFormat(null)).toBe('prometheus')
+    expect(chooseFormat('text/plain;version=0.0.4')).toBe('prometheus')
+    expect(chooseFormat('application/openmetrics-text; version=1.0.0')).toBe('openmetrics')
   })
 })
 
 function samplesOf(registry: MetricRegistry): readonly string[] {
-  const lines = metricsText(registry.read(), 'prometheus').split('\n')
+  const lines = formatMetrics(registry.read(), 'prometheus').split('\n')
   return lines.filter((line) => line !== '' && !line.startsWith('#'))
 }

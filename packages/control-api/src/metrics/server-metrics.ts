@@ -8,9 +8,9 @@
 import { systemClock, type Clock, type ToolMetrics } from '@tutti/core'
 
 import { createInstruments, type Instruments } from './instruments.ts'
-import { measuredStorage } from './measured-storage.ts'
+import { measureStorage } from './measured-storage.ts'
 import { MetricRegistry, type MetricDescription } from './registry.ts'
-import { runFigures, type RunListeners } from './run-figures.ts'
+import { createRunListeners, type RunListeners } from './run-listeners.ts'
 
 import type { RunService, RunStorage } from '@tutti/runs'
 
@@ -55,11 +55,11 @@ export function serverMetrics(options: ServerMetricsOptions = {}): ServerMetrics
     instruments,
     cacheMs,
     runs: {
-      ...runFigures({ instruments, clock, openedAt }),
-      toolMetrics: toolFigures(instruments, 'agent'),
+      ...createRunListeners({ instruments, clock, openedAt }),
+      toolMetrics: createToolMetrics(instruments, 'agent'),
     },
-    byHand: toolFigures(instruments, 'hand'),
-    measured: (storage) => measuredStorage(storage, { instruments, clock }),
+    byHand: createToolMetrics(instruments, 'hand'),
+    measured: (storage) => measureStorage(storage, { instruments, clock }),
     watch(runs) {
       watched = runs
     },
@@ -75,7 +75,7 @@ export function describeMetrics(): readonly MetricDescription[] {
  * Where tool calls are counted. Roles of agents are left out: requests bring their own, and a label must not hold what
  * they say.
  */
-function toolFigures(
+function createToolMetrics(
   { toolCalls, toolDuration, toolCounter, toolValue }: Instruments,
   by: 'agent' | 'hand',
 ): ToolMetrics {

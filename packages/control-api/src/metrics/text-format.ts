@@ -17,42 +17,42 @@ export const MEDIA_TYPES: Readonly<Record<TextFormat, string>> = {
 }
 
 /** The format that a reader asks for. Prometheus names every one that it knows. */
-export function formatFor(accept: string | null): TextFormat {
+export function chooseFormat(accept: string | null): TextFormat {
   return accept?.includes('application/openmetrics-text') === true ? 'openmetrics' : 'prometheus'
 }
 
 /** The text of families. */
-export function metricsText(families: readonly Family[], format: TextFormat): string {
+export function formatMetrics(families: readonly Family[], format: TextFormat): string {
   const isOpen = format === 'openmetrics'
-  const lines = families.flatMap((family) => familyLines(family, isOpen))
+  const lines = families.flatMap((family) => formatFamily(family, isOpen))
   return [...lines, ...(isOpen ? ['# EOF'] : []), ''].join('\n')
 }
 
-function familyLines({ name, type, help, samples }: Family, isOpen: boolean): readonly string[] {
+function formatFamily({ name, type, help, samples }: Family, isOpen: boolean): readonly string[] {
   const described = isOpen && type === 'counter' ? name.replace(/_total$/, '') : name
   return [
-    `# HELP ${described} ${isOpen ? quoted(help) : escaped(help)}`,
+    `# HELP ${described} ${isOpen ? escapeLabel(help) : escapeHelp(help)}`,
     `# TYPE ${described} ${type}`,
-    ...samples.map((sample) => sampleLine(name, sample)),
+    ...samples.map((sample) => formatSample(name, sample)),
   ]
 }
 
-function sampleLine(name: string, { suffix, labels, value }: Sample): string {
-  const pairs = labels.map(([label, text]) => `${label}="${quoted(text)}"`)
+function formatSample(name: string, { suffix, labels, value }: Sample): string {
+  const pairs = labels.map(([label, text]) => `${label}="${escapeLabel(text)}"`)
   const list = pairs.length === 0 ? '' : `{${pairs.join(',')}}`
-  return `${name}${suffix}${list} ${numberText(value)}`
+  return `${name}${suffix}${list} ${formatNumber(value)}`
 }
 
 /** As Go reads it. */
-function numberText(value: number): string {
+function formatNumber(value: number): string {
   if (Number.isFinite(value) || Number.isNaN(value)) return String(value)
   return value > 0 ? '+Inf' : '-Inf'
 }
 
-function escaped(text: string): string {
+function escapeHelp(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }
 
-function quoted(text: string): string {
-  return escaped(text).replaceAll('"', '\\"')
+function escapeLabel(text: string): string {
+  return escapeHelp(text).replaceAll('"', '\\"')
 }

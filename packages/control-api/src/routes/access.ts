@@ -14,7 +14,7 @@ const DEFAULT_LIMIT = 100
 const MAX_PAGE_BYTES = 1_000_000
 
 /** The key of a caller, as the caller is told of it. */
-function identityOf({ name, scopes, roles, expiresAt }: Caller): Identity {
+function toIdentity({ name, scopes, roles, expiresAt }: Caller): Identity {
   return {
     name: name ?? null,
     scopes: [...scopes],
@@ -45,7 +45,7 @@ export function accessRoutes(
     },
     {
       ...ROUTES.getIdentity,
-      handle: ({ caller }) => Response.json(identityOf(caller)),
+      handle: ({ caller }) => Response.json(toIdentity(caller)),
     },
     {
       ...ROUTES.listAudit,

@@ -1,5 +1,5 @@
 /** The dashboard: a page for people, where programs get a text, and the files that it loads. */
-import { keptDocument } from '../documents/kept-document.ts'
+import { createDocumentHandler } from '../documents/document-handler.ts'
 import { fileKind } from '../dashboard/file-kind.ts'
 import { prefersHtml } from '../http/accept.ts'
 
@@ -25,27 +25,34 @@ const POLICY = [
 ].join('; ')
 
 /** What of the machine no page needs that shows runs. */
-const NO_DEVICES = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb']
+const DISABLED_FEATURES = [
+  'camera',
+  'display-capture',
+  'geolocation',
+  'microphone',
+  'payment',
+  'usb',
+]
 
 /** Asked for again each time, and nearly always answered with 304: a new version shows at once. */
-const ASK_AGAIN = 'no-cache'
+const REVALIDATE = 'no-cache'
 
 /** The headers of the page. */
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
-  'cache-control': ASK_AGAIN,
+  'cache-control': REVALIDATE,
   'content-security-policy': POLICY,
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
-  'permissions-policy': NO_DEVICES.map((device) => `${device}=()`).join(', '),
+  'permissions-policy': DISABLED_FEATURES.map((device) => `${device}=()`).join(', '),
 }
 
 /** The names of files in `assets/` have a hash of what is in them: what is kept never changes. */
-const FOR_EVER = 'public, max-age=31536000, immutable'
+const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** `GET /` of a browser. Everybody may have the page: it is the page that asks for a key. */
 export function dashboardPageRoute({ page }: Dashboard): HttpRoute {
-  const answer = keptDocument({
+  const answer = createDocumentHandler({
     source: () => Promise.resolve(page),
     headers: PAGE_HEADERS,
     varies: ['accept'],
@@ -66,11 +73,11 @@ export function dashboardFileRoutes({ files }: Dashboard): readonly HttpRoute[] 
 
 function fileRoute({ name, bytes }: DashboardFile): HttpRoute {
   const { contentType, isCompressed } = fileKind(name)
-  const answer = keptDocument({
+  const answer = createDocumentHandler({
     source: () => Promise.resolve(bytes),
     headers: {
       'content-type': contentType,
-      'cache-control': name.startsWith('assets/') ? FOR_EVER : ASK_AGAIN,
+      'cache-control': name.startsWith('assets/') ? IMMUTABLE : REVALIDATE,
     },
     isCompressed,
   })

@@ -16,10 +16,10 @@ const ACCEPTED = JSON.stringify({ status: 'DRAINING' } satisfies DrainAccepted)
 export function lifecycleRoutes({
   drain,
 }: Pick<ResolvedControlApiOptions, 'drain'>): readonly HttpRoute[] {
-  let isAsked = false
+  let isDraining = false
   const drainOnce = (): void => {
-    if (isAsked) return
-    isAsked = true
+    if (isDraining) return
+    isDraining = true
     drain?.()
   }
   return [
@@ -31,7 +31,7 @@ export function lifecycleRoutes({
           const message = 'This server cannot be stopped by a request; end its process'
           throw new TuttiError('NOT_CONFIGURED', message)
         }
-        return answerThen(drainOnce)
+        return respondThen(drainOnce)
       },
     },
   ]
@@ -45,7 +45,7 @@ function assertLocal({ name, remoteAddress = 'unknown' }: Caller): void {
 }
 
 /** The answer, and `act` when all of it was taken, or nobody takes it any more. */
-function answerThen(act: () => void): Response {
+function respondThen(act: () => void): Response {
   const soon = (): void => {
     setImmediate(act)
   }

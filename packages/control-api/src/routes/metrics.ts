@@ -7,9 +7,9 @@
  */
 import { ROUTES } from '@tutti/protocol'
 
-import { processFigures } from '../metrics/process-figures.ts'
-import { storeFigures } from '../metrics/store-figures.ts'
-import { formatFor, MEDIA_TYPES, metricsText } from '../metrics/text-format.ts'
+import { measureProcess } from '../metrics/process-metrics.ts'
+import { createStoreCollector } from '../metrics/store-metrics.ts'
+import { chooseFormat, MEDIA_TYPES, formatMetrics } from '../metrics/text-format.ts'
 
 import type { HttpRoute } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -30,8 +30,8 @@ export function metricsRoute({
   const { instruments, cacheMs } = metrics
   const { registry } = instruments
   metrics.watch(runs)
-  const figures = processFigures(instruments)
-  const collectStore = storeFigures({ instruments, runs, clock, logger, cacheMs })
+  const figures = measureProcess(instruments)
+  const collectStore = createStoreCollector({ instruments, runs, clock, logger, cacheMs })
   return {
     stop() {
       figures.stop()
@@ -42,8 +42,8 @@ export function metricsRoute({
       async handle({ request }) {
         figures.collect()
         await collectStore()
-        const format = formatFor(request.headers.get('accept'))
-        return new Response(metricsText(registry.read(), format), {
+        const format = chooseFormat(request.headers.get('accept'))
+        return new Response(formatMetrics(registry.read(), format), {
           headers: { 'content-type': MEDIA_TYPES[format] },
         })
       },

@@ -9,7 +9,7 @@ import {
   STREAM_HEADERS,
 } from '@tutti/gateway'
 
-import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
+import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
 import { readQuery } from '../http/read-query.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -22,7 +22,7 @@ export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
     ...ROUTES.streamRunEvents,
     async handle({ request, parameters: { runId = '' } }) {
       const { from, events } = readQuery(request.url, RunEventsQuery)
-      const wants = eventFilter(events)
+      const wants = createEventFilter(events)
       const lastEventId = request.headers.get('last-event-id') ?? undefined
       const { cursor, over } = await findPlace(runs, runId, { from, lastEventId })
       // "No content" tells an EventSource that there is nothing to reconnect for.
@@ -35,11 +35,11 @@ export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
       let reader: LiveReader | undefined
       const watch = {
         begun() {
-          reader = liveReader({ instruments: metrics.instruments, clock, transport: 'sse' })
+          reader = trackReader({ instruments: metrics.instruments, clock, transport: 'sse' })
         },
-        over: () => reader?.gone(),
+        over: () => reader?.end(),
       }
-      const given = (sent: readonly LoggedRunEvent[]): void => reader?.given(sent)
+      const given = (sent: readonly LoggedRunEvent[]): void => reader?.recordDelivery(sent)
       const encoder = runEventsEncoder({ wants, given, onError })
       const parts = { batches, encoder, stop, clock, heartbeatMs, watch, unread }
       return new Response(eventStream(parts), { headers: STREAM_HEADERS })
@@ -56,7 +56,7 @@ type EventFilter = (type: RunEvent['type']) => boolean
  *
  * @throws {TuttiError} BAD_REQUEST naming every unknown type and the known ones.
  */
-function eventFilter(list: string | undefined): EventFilter {
+function createEventFilter(list: string | undefined): EventFilter {
   const names = (list ?? '').split(',').map((name) => name.trim())
   const wanted = new Set(names.filter((name) => name !== ''))
   const unknown = [...wanted].filter(

@@ -27,7 +27,7 @@ import {
 
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../runs/list-runs.ts'
-import { runDetail } from '../runs/run-detail.ts'
+import { readRunDetail } from '../runs/run-detail.ts'
 import { cancelTaggedRuns } from '../steering/broadcast.ts'
 import { toRunAccepted } from '../runs/to-wire.ts'
 
@@ -51,8 +51,8 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
         })
         tell({ runId: run.runId })
         const headers = { location: `/api/runs/${encodeURIComponent(run.runId)}` }
-        const patience = { timeoutMs: wait * 1_000, signal: request.signal }
-        const ended = wait === 0 ? undefined : await endOf(options, run, patience)
+        const waiting = { timeoutMs: wait * 1_000, signal: request.signal }
+        const ended = wait === 0 ? undefined : await waitForDetail(options, run, waiting)
         if (ended !== undefined) return Response.json(ended, { headers })
         return Response.json(toRunAccepted(run), { status: 202, headers })
       },
@@ -60,14 +60,14 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
     {
       ...ROUTES.listRuns,
       async handle({ request }) {
-        const query = listQuery(request.url)
+        const query = readListQuery(request.url)
         return largeResponse(reads, request, () => listRuns(options, query))
       },
     },
     {
       ...ROUTES.getRun,
       async handle({ request, parameters: { runId = '' } }) {
-        return largeResponse(reads, request, () => runDetail(options, runId))
+        return largeResponse(reads, request, () => readRunDetail(options, runId))
       },
     },
     {
@@ -100,14 +100,14 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
  * A run when it has ended; undefined when it does not in time, or what became of it cannot be read: it was
  * taken in all the same, and whoever is told otherwise would submit it again.
  */
-async function endOf(
+async function waitForDetail(
   options: ResolvedControlApiOptions,
   run: RunRecord,
-  patience: WaitOptions,
+  waiting: WaitOptions,
 ): Promise<RunDetail | undefined> {
   try {
-    if (!(await waitForEnd(options, run, patience))) return undefined
-    return await options.reads.run(() => runDetail(options, run.runId))
+    if (!(await waitForEnd(options, run, waiting))) return undefined
+    return await options.reads.run(() => readRunDetail(options, run.runId))
   } catch (error) {
     options.logger.warn('The end of a run could not be waited for', { runId: run.runId, error })
     return undefined
@@ -115,7 +115,7 @@ async function endOf(
 }
 
 /** The query of a list; a status may be written in any case. */
-function listQuery(url: string): ListRunsQuery {
+function readListQuery(url: string): ListRunsQuery {
   const asked = new URL(url)
   const status = asked.searchParams.get('status')
   if (status !== null) asked.searchParams.set('status', status.toUpperCase())

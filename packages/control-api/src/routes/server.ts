@@ -8,7 +8,7 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Liveness, Readiness, ServerStatus } from '@tutti/protocol'
 
 /** What the routes ask of the running server. */
-export interface ServerFacts {
+export interface ServerInfo {
   /** Open WebSocket connections. */
   clients(): number
   /** Port it listens on; 0 before it does. */
@@ -31,7 +31,7 @@ export function capabilitiesRoute(options: ResolvedControlApiOptions): HttpRoute
 /** The routes for status and health, which every process serves. */
 export function healthRoutes(
   options: ResolvedControlApiOptions,
-  facts: ServerFacts,
+  info: ServerInfo,
 ): readonly HttpRoute[] {
   const { runs } = options
   return [
@@ -41,8 +41,8 @@ export function healthRoutes(
         const { queued } = await runs.load()
         const status: ServerStatus = {
           status: 'running',
-          clients: facts.clients(),
-          port: facts.port(),
+          clients: info.clients(),
+          port: info.port(),
           lifecycleState: runs.phase,
           queueDepth: queued,
           activeTasks: runs.activeTasks,

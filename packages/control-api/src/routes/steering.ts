@@ -12,7 +12,7 @@ import { decideReview, readJsonBody, type HttpRoute } from '@tutti/gateway'
 
 import { readQuery } from '../http/read-query.ts'
 import { assertFeedback, listReviews } from '../steering/reviews.ts'
-import { injectCommand, switchCommand } from '../steering/to-command.ts'
+import { toInjectCommand, toSwitchCommand } from '../steering/to-command.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
@@ -24,7 +24,7 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Htt
       ...ROUTES.switchModel,
       async handle({ request, caller, parameters: { runId = '' } }) {
         const body = await readJsonBody(request, SwitchModelBody, maxBodyBytes)
-        const switched = await runs.send(runId, switchCommand(body, caller))
+        const switched = await runs.send(runId, toSwitchCommand(body, caller))
         return Response.json({ runId, ...switched, status: 'APPLIED' } satisfies ModelSwitched)
       },
     },
@@ -32,7 +32,7 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Htt
       ...ROUTES.injectDirective,
       async handle({ request, caller, parameters: { runId = '' } }) {
         const body = await readJsonBody(request, InjectBody, maxBodyBytes)
-        const { id } = await runs.send(runId, injectCommand(body, caller))
+        const { id } = await runs.send(runId, toInjectCommand(body, caller))
         return Response.json({ directiveId: id, status: 'ACTIVE' } satisfies InjectAccepted)
       },
     },

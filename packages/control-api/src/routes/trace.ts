@@ -2,7 +2,7 @@
 import { ROUTES } from '@tutti/protocol'
 import { largeResponse, type HttpRoute } from '@tutti/gateway'
 
-import { runDag, runTrace } from '../agentensemble/trace/run-trace.ts'
+import { readRunDag, readRunTrace } from '../agentensemble/trace/run-trace.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
@@ -12,13 +12,13 @@ export function traceRoutes(options: ResolvedControlApiOptions): readonly HttpRo
     {
       ...ROUTES.getRunTrace,
       async handle({ request, parameters: { runId = '' } }) {
-        return largeResponse(options.reads, request, () => runTrace(options, runId))
+        return largeResponse(options.reads, request, () => readRunTrace(options, runId))
       },
     },
     {
       ...ROUTES.getRunDag,
       async handle({ request, parameters: { runId = '' } }) {
-        return largeResponse(options.reads, request, () => runDag(options, runId))
+        return largeResponse(options.reads, request, () => readRunDag(options, runId))
       },
     },
   ]

@@ -21,14 +21,14 @@ const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
  * @throws {TuttiError} CONFIG_INVALID when the workspace is no directory.
  */
 export function workspaceRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
-  const root = options.workspace === undefined ? undefined : workspaceRoot(options.workspace)
+  const root = options.workspace === undefined ? undefined : openWorkspace(options.workspace)
   const list: HttpRoute['handle'] = async ({ request }) => {
     const { path = '' } = readQuery(request.url, WorkspaceFilesQuery)
-    return Response.json(await listDirectory(configured(root), path))
+    return Response.json(await listDirectory(assertConfigured(root), path))
   }
   const read: HttpRoute['handle'] = async ({ request }) => {
     const { path } = readQuery(request.url, WorkspaceFileQuery)
-    return new Response(await readTextFile(configured(root), path), { headers: TEXT })
+    return new Response(await readTextFile(assertConfigured(root), path), { headers: TEXT })
   }
   const ofRun =
     (handle: HttpRoute['handle']): HttpRoute['handle'] =>
@@ -44,7 +44,7 @@ export function workspaceRoutes(options: ResolvedControlApiOptions): readonly Ht
   ]
 }
 
-function configured(root: Root | undefined): Root {
+function assertConfigured(root: Root | undefined): Root {
   if (root !== undefined) return root
   throw new TuttiError(
     'NOT_CONFIGURED',
@@ -52,7 +52,7 @@ function configured(root: Root | undefined): Root {
   )
 }
 
-function workspaceRoot(directory: string): Root {
+function openWorkspace(directory: string): Root {
   const refuse = (why: string, cause?: unknown): TuttiError =>
     new TuttiError('CONFIG_INVALID', `Cannot show the workspace "${directory}": ${why}`, { cause })
   if (!isAbsolute(directory)) throw refuse('it must be an absolute path')

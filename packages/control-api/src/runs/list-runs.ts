@@ -17,13 +17,13 @@ export async function listRuns(
   const page = await runs.list({
     limit,
     offset,
-    ...(status === undefined ? {} : { statuses: statusesOf(status) }),
-    ...(tag === undefined ? {} : { tag: tagOf(tag) }),
+    ...(status === undefined ? {} : { statuses: parseStatuses(status) }),
+    ...(tag === undefined ? {} : { tag: parseTag(tag) }),
     ...(ensemble === undefined ? {} : { ensemble }),
     ...(q === undefined ? {} : { text: q }),
   })
   return {
-    runs: fitting(page.runs.map((run) => redactor.value(toRunSummary(run)))),
+    runs: takeFitting(page.runs.map((run) => redactor.value(toRunSummary(run)))),
     total: page.total,
   }
 }
@@ -31,19 +31,19 @@ export async function listRuns(
 /** Size after which a page ends, in bytes; the next page begins where it ended. */
 const MAX_PAGE_BYTES = 1_000_000
 
-function fitting(runs: readonly RunSummary[]): RunSummary[] {
+function takeFitting(runs: readonly RunSummary[]): RunSummary[] {
   let bytes = 0
   const end = runs.findIndex((run) => (bytes += eventSize(run)) > MAX_PAGE_BYTES)
   return runs.slice(0, end === -1 ? runs.length : end + 1)
 }
 
-function statusesOf(list: RunStatusList): readonly RunStatus[] {
+function parseStatuses(list: RunStatusList): readonly RunStatus[] {
   // NOTE: its schema lets only statuses through, with commas between them.
   return list.split(',') as RunStatus[]
 }
 
 /** The tag that a text names: `key` or `key:value`. */
-export function tagOf(text: string): { readonly key: string; readonly value?: string } {
+export function parseTag(text: string): { readonly key: string; readonly value?: string } {
   const colon = text.indexOf(':')
   if (colon === -1) return { key: text }
   return { key: text.slice(0, colon), value: text.slice(colon + 1) }

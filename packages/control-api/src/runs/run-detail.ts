@@ -13,20 +13,20 @@ import type { RunRecord, RunService } from '@tutti/runs'
  *
  * @throws {TuttiError} RUN_NOT_FOUND when there is none.
  */
-export async function runDetail(
+export async function readRunDetail(
   { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
   runId: string,
 ): Promise<RunDetail> {
   const found = await findRun(runs, runId)
   const [openReviews, result] = await Promise.all([
     runs.openReviews({ runId }),
-    resultOf(runs, found.run),
+    readResult(runs, found.run),
   ])
   return redactor.value(toRunDetail(found, openReviews, result))
 }
 
 /** The last event of a run that has ended. */
-async function resultOf(
+async function readResult(
   runs: RunService,
   { runId, status, lastSeq }: RunRecord,
 ): Promise<RunEventOf<'run_result'> | undefined> {

@@ -30,7 +30,7 @@ export function toRunSummary(run: ListedRun): RunSummary {
   return {
     runId: run.runId,
     status: run.status,
-    startedAt: iso(run.startedAt ?? run.createdAt),
+    startedAt: formatInstant(run.startedAt ?? run.createdAt),
     durationMs: run.durationMs ?? null,
     taskCount: run.taskCount,
     completedTasks: run.completedTasks,
@@ -50,8 +50,8 @@ export function toRunSummary(run: ListedRun): RunSummary {
     ...(costUsd === undefined ? {} : { costUsd }),
     openReviews: run.openReviews,
     ...(actor === undefined ? {} : { submittedBy: actor }),
-    ...(completedAt === undefined ? {} : { completedAt: iso(completedAt) }),
-    ...(error === undefined ? {} : { error: startOf(error) }),
+    ...(completedAt === undefined ? {} : { completedAt: formatInstant(completedAt) }),
+    ...(error === undefined ? {} : { error: truncateError(error) }),
   }
 }
 
@@ -59,7 +59,7 @@ export function toRunSummary(run: ListedRun): RunSummary {
 const LISTED_ERROR_LENGTH = 300
 
 /** The start of an error; not half of a character at its end. */
-function startOf(error: string): string {
+function truncateError(error: string): string {
   if (error.length <= LISTED_ERROR_LENGTH) return error
   return error.slice(0, LISTED_ERROR_LENGTH).replace(/[\ud800-\udbff]$/, '')
 }
@@ -77,14 +77,14 @@ export function toRunDetail(
   return {
     runId: run.runId,
     status: run.status,
-    startedAt: iso(run.startedAt ?? run.createdAt),
-    ...(run.completedAt === undefined ? {} : { completedAt: iso(run.completedAt) }),
+    startedAt: formatInstant(run.startedAt ?? run.createdAt),
+    ...(run.completedAt === undefined ? {} : { completedAt: formatInstant(run.completedAt) }),
     ...(run.durationMs === undefined ? {} : { durationMs: run.durationMs }),
     workflow: run.workflow,
     inputs: { ...run.inputs },
     tags: { ...run.tags },
     tasks: tasks.map(toTaskDetail),
-    metrics: metricsOf(tasks, result?.metrics?.costEstimate),
+    metrics: sumMetrics(tasks, result?.metrics?.costEstimate),
     pendingReviews: openReviews.map(toPendingReview),
     ...(run.error === undefined ? {} : { error: run.error }),
     ensemble: run.ensemble,
@@ -96,11 +96,11 @@ export function toRunDetail(
   }
 }
 
-function metricsOf(
+function sumMetrics(
   tasks: readonly TaskRecord[],
   costEstimate: RunMetrics['costEstimate'],
 ): RunMetrics {
-  const costUsd = costOf(tasks)
+  const costUsd = sumCosts(tasks)
   return {
     totalTokens: totalTokens(addTokens(tasks)),
     totalToolCalls: tasks.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
@@ -110,7 +110,7 @@ function metricsOf(
 }
 
 /** What tasks have cost so far; undefined as soon as one has used tokens without a price. */
-function costOf(tasks: readonly TaskRecord[]): number | undefined {
+function sumCosts(tasks: readonly TaskRecord[]): number | undefined {
   const costs = tasks.map((task) => task.costUsd ?? (totalTokens(task) === 0 ? 0 : undefined))
   return costs.reduce<number | undefined>(
     (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),
@@ -133,8 +133,8 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
     onTimeout,
     ...(requiredRole === undefined ? {} : { requiredRole }),
     runId,
-    createdAt: iso(openedAt),
-    ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
+    createdAt: formatInstant(openedAt),
+    ...(expiresAt === undefined ? {} : { expiresAt: formatInstant(expiresAt) }),
     taskName,
     agentRole,
     attempt,
@@ -204,6 +204,6 @@ function toPreconfiguredTask(task: Task): PreconfiguredTask {
   }
 }
 
-function iso(instant: number): string {
+function formatInstant(instant: number): string {
   return new Date(instant).toISOString()
 }

@@ -20,7 +20,7 @@ export const REDACTED = '[redacted]'
 export function redactor(secrets: Iterable<string>): Redactor {
   const forms = secretForms(secrets)
   if (forms.length === 0) return { text: (text) => text, value: (value) => value }
-  const pattern = new RegExp(forms.map(escaped).join('|'), 'g')
+  const pattern = new RegExp(forms.map(escapePattern).join('|'), 'g')
   const text = (given: string): string => given.replace(pattern, REDACTED)
   const clean = (given: unknown): unknown => {
     if (typeof given === 'string') return text(given)
@@ -36,7 +36,7 @@ export function redactor(secrets: Iterable<string>): Redactor {
 }
 
 /** `text` as a pattern that matches it and nothing else. */
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`)
 }
 

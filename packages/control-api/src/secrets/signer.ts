@@ -13,7 +13,7 @@ import type { Signer } from '@tutti/gateway'
 const SECRET_NAME = 'signatures'
 
 /** Returns the signer of a server: every process with the same store or the same `ticketSecret` has the same. */
-export async function signerOf({
+export async function loadSigner({
   ticketSecret,
   runs,
 }: Pick<ResolvedControlApiOptions, 'ticketSecret' | 'runs'>): Promise<Signer> {

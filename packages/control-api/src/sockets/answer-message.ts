@@ -18,12 +18,12 @@ import {
 } from '@tutti/gateway'
 
 import { listRuns } from '../runs/list-runs.ts'
-import { runDetail } from '../runs/run-detail.ts'
+import { readRunDetail } from '../runs/run-detail.ts'
 import { broadcastDirective } from '../steering/broadcast.ts'
 import { assertFeedback } from '../steering/reviews.ts'
-import { switchCommand } from '../steering/to-command.ts'
+import { toSwitchCommand } from '../steering/to-command.ts'
 import { toCapabilities } from '../runs/to-wire.ts'
-import { decodeMessage, ownText } from './parse-message.ts'
+import { decodeMessage, readOwnText } from './parse-message.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type {
@@ -38,7 +38,7 @@ import type {
 export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
 
 /** The connection that asks. */
-export interface SocketCaller {
+export interface MessageContext {
   readonly options: ResolvedControlApiOptions
   readonly caller: Caller
   /** The run that the connection is about; undefined for every run. */
@@ -79,11 +79,11 @@ export const MESSAGE_SCOPES: Readonly<Record<ClientMessage['type'], Scope>> = {
  */
 export async function answerMessage(
   sent: unknown,
-  asker: SocketCaller,
+  context: MessageContext,
   onDecoded: (message: ClientMessage) => void,
 ): Promise<void> {
-  const { caller, options } = asker
-  const action = actionOf(sent)
+  const { caller, options } = context
+  const action = readAction(sent)
   if (action === undefined) {
     decodeMessage(sent)
     return
@@ -93,19 +93,19 @@ export async function answerMessage(
     assertScope(caller, scope)
     const message = decodeMessage(sent)
     onDecoded(message)
-    await answer(message, asker, tell)
+    await answer(message, context, tell)
   }
   if (!isAudited(scope)) {
     await work(() => undefined)
     return
   }
-  const asked = { caller, action, via: 'websocket', ...subjectOf(action, sent, asker) } as const
-  await audited(asked, { trail: options.trail, now: options.clock.now() }, work)
+  const audit = { caller, action, via: 'websocket', ...readSubject(action, sent, context) } as const
+  await audited(audit, { trail: options.trail, now: options.clock.now() }, work)
 }
 
 /** Returns the type of a message that is not decoded yet; undefined for a type that does not exist. */
-function actionOf(sent: unknown): ClientMessage['type'] | undefined {
-  const type = ownText(sent, 'type')
+function readAction(sent: unknown): ClientMessage['type'] | undefined {
+  const type = readOwnText(sent, 'type')
   return CLIENT_MESSAGE_TYPES.find((known) => known === type)
 }
 
@@ -118,14 +118,14 @@ const TARGETS: Readonly<Partial<Record<ClientMessage['type'], string>>> = {
 }
 
 /** Returns what a message is about, as far as it says so. It is not decoded yet, so texts are cut. */
-function subjectOf(
+function readSubject(
   action: ClientMessage['type'],
   sent: unknown,
-  { runId: home }: SocketCaller,
+  { runId: ownRunId }: MessageContext,
 ): AuditSubject {
-  const named = action === 'run_control' || action === 'directive' ? ownText(sent, 'runId') : ''
-  const runId = action === 'directive' ? (named ?? home) : named
-  const target = ownText(sent, TARGETS[action] ?? '')
+  const named = action === 'run_control' || action === 'directive' ? readOwnText(sent, 'runId') : ''
+  const runId = action === 'directive' ? (named ?? ownRunId) : named
+  const target = readOwnText(sent, TARGETS[action] ?? '')
   return {
     ...(runId === undefined || runId === '' ? {} : { runId: shortText(runId) }),
     ...(target === undefined ? {} : { target: shortText(target) }),
@@ -134,52 +134,52 @@ function subjectOf(
 
 async function answer(
   message: ClientMessage,
-  asker: SocketCaller,
+  context: MessageContext,
   tell: TellSubject,
 ): Promise<void> {
   switch (message.type) {
     case 'ping':
-      asker.send({ type: 'pong' })
+      context.send({ type: 'pong' })
       return
     case 'subscribe':
-      await asker.subscribe(message)
+      await context.subscribe(message)
       return
     case 'run_request':
-      tell({ runId: await submit(message, asker) })
+      tell({ runId: await submit(message, context) })
       return
     case 'run_control':
-      await control(message, asker)
+      await controlRun(message, context)
       return
     case 'directive':
-      await direct(message, asker)
+      await injectDirective(message, context)
       return
     case 'review_decision':
-      await decide(message, asker, tell)
+      await decide(message, context, tell)
       return
     case 'state_query':
-      asker.send(await largeJson(await answerStateQuery(message, asker.options)))
+      context.send(await largeJson(await answerStateQuery(message, context.options)))
       return
     case 'task_request':
-      await answerTaskRequest(message, asker)
+      await answerTaskRequest(message, context)
       return
     case 'tool_request':
-      await answerToolRequest(message, asker)
+      await answerToolRequest(message, context)
       return
     case 'capability_query':
-      answerCapabilityQuery(message, asker)
+      answerCapabilityQuery(message, context)
   }
 }
 
 /** Submits a run; gives its id. */
-async function submit(message: MessageOf<'run_request'>, asker: SocketCaller): Promise<string> {
+async function submit(message: MessageOf<'run_request'>, context: MessageContext): Promise<string> {
   const { type: _type, requestId, idempotencyKey, traceContext, ...body } = message
-  const { runId, taskCount, workflow } = await submitAs(asker.options, body, {
-    caller: asker.caller,
+  const { runId, taskCount, workflow } = await submitAs(context.options, body, {
+    caller: context.caller,
     ...traceContextOf(traceContext?.traceparent, traceContext?.tracestate),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   })
-  const disown = asker.own(runId)
-  asker.send({
+  const disown = context.own(runId)
+  context.send({
     type: 'run_ack',
     ...(requestId === undefined ? {} : { requestId }),
     runId,
@@ -188,13 +188,13 @@ async function submit(message: MessageOf<'run_request'>, asker: SocketCaller): P
     workflow,
   })
   // Under an idempotency key it may be a run that has ended, of which nothing more is heard.
-  const result = idempotencyKey === undefined ? undefined : await resultOf(asker.options, runId)
-  if (result !== undefined && disown()) asker.send(result)
+  const result = idempotencyKey === undefined ? undefined : await readResult(context.options, runId)
+  if (result !== undefined && disown()) context.send(result)
   return runId
 }
 
 /** The last event of a run that has ended. */
-async function resultOf(
+async function readResult(
   { runs }: Pick<ResolvedControlApiOptions, 'runs'>,
   runId: string,
 ): Promise<LoggedRunEvent | undefined> {
@@ -204,29 +204,35 @@ async function resultOf(
   return event
 }
 
-async function control(message: MessageOf<'run_control'>, asker: SocketCaller): Promise<void> {
-  const { caller, options } = asker
+async function controlRun(
+  message: MessageOf<'run_control'>,
+  context: MessageContext,
+): Promise<void> {
+  const { caller, options } = context
   const { runId, action } = message
   const acknowledged = { type: 'run_control_ack', runId, action } as const
   if (action === 'cancel') {
     const mode = message.mode === undefined ? {} : { mode: message.mode }
     const command = { kind: 'cancel', ...mode, ...actorOf(caller) } as const
-    asker.send({ ...acknowledged, ...(await options.runs.send(runId, command)) })
+    context.send({ ...acknowledged, ...(await options.runs.send(runId, command)) })
     return
   }
-  const switched = await options.runs.send(runId, switchCommand(message, caller))
-  asker.send({ ...acknowledged, ...switched, status: 'APPLIED' })
+  const switched = await options.runs.send(runId, toSwitchCommand(message, caller))
+  context.send({ ...acknowledged, ...switched, status: 'APPLIED' })
 }
 
-async function direct(message: MessageOf<'directive'>, asker: SocketCaller): Promise<void> {
-  const directiveId = await broadcastDirective(asker.options.runs, message, asker)
-  asker.send({ type: 'directive_ack', directiveId, status: 'accepted' })
+async function injectDirective(
+  message: MessageOf<'directive'>,
+  context: MessageContext,
+): Promise<void> {
+  const directiveId = await broadcastDirective(context.options.runs, message, context)
+  context.send({ type: 'directive_ack', directiveId, status: 'accepted' })
 }
 
 /** Decides a review; what comes of it is told by its `review_decided`. */
 async function decide(
   message: MessageOf<'review_decision'>,
-  { options, caller }: SocketCaller,
+  { options, caller }: MessageContext,
   tell: TellSubject,
 ): Promise<void> {
   const { type: _type, reviewId, ...body } = message
@@ -253,12 +259,12 @@ async function answerStateQuery(
   const { reads } = options
   if (query === 'capabilities') return answer(toCapabilities(options))
   if (query === 'runs') return answer(await reads.run(() => listRuns(options, filter)))
-  return answer(await reads.run(() => runDetail(options, runId)))
+  return answer(await reads.run(() => readRunDetail(options, runId)))
 }
 
 function answerCapabilityQuery(
   { requestId, toolName, tag, capabilityType }: MessageOf<'capability_query'>,
-  { options, send }: SocketCaller,
+  { options, send }: MessageContext,
 ): void {
   const fits = ({ name, type, tags = [] }: SharedCapability): boolean =>
     (toolName === undefined || (type === 'TOOL' && name === toolName)) &&

@@ -8,10 +8,10 @@ import { assertTarget } from '../http/assert-target.ts'
 import { corsHeaders } from '../http/cors.ts'
 import { readQuery } from '../http/read-query.ts'
 import { endWithError } from '../http/raw-response.ts'
-import { requestFacts } from '../http/request-facts.ts'
-import { tellRequest } from '../http/tell-request.ts'
+import { readRequestInfo } from '../http/request-info.ts'
+import { recordRequest } from '../http/record-request.ts'
 import { CapacityFeed } from './capacity-feed.ts'
-import { SocketSession, type Visit } from './session.ts'
+import { SocketSession, type ConnectionInfo } from './session.ts'
 
 import type { RequestGuard } from '../auth/guard-request.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -61,44 +61,44 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
   const server = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes })
   const { clock, logger, maxSockets } = options
   const sessions = new Map<WebSocket, SocketSession>()
-  const capacity = capacityFeed(options, sessions)
+  const capacity = createCapacityFeed(options, sessions)
   let opening = 0
   let stopHeartbeat = (): void => undefined
 
   const refuse = (socket: Duplex, request: IncomingMessage, error: unknown): void => {
-    const facts = requestFacts(request)
-    const headers = corsHeaders(facts.origin, guard.allowsOrigin(facts))
+    const requestInfo = readRequestInfo(request)
+    const headers = corsHeaders(requestInfo.origin, guard.allowsOrigin(requestInfo))
     const wire = wireErrorOf(error, options)
-    tellHandshake(options, wire.status)
+    recordHandshake(options, wire.status)
     endWithError(socket, wire, { headers, clock })
   }
   server.on('wsClientError', (error, socket, request) => {
     refuse(socket, request, badRequest('Handshake', [{ path: '', message: error.message }]))
   })
 
-  const admit = async (request: IncomingMessage): Promise<Visit> => {
-    const facts = requestFacts(request)
-    guard.assertSite(facts)
-    const caller = guard.identify(facts, { takesTicket: true })
+  const admit = async (request: IncomingMessage): Promise<ConnectionInfo> => {
+    const requestInfo = readRequestInfo(request)
+    guard.assertSite(requestInfo)
+    const caller = guard.identify(requestInfo, { takesTicket: true })
     assertScope(caller, ROUTES.openSocket.scope)
     if (sessions.size + opening > maxSockets) throw tooManySockets(maxSockets)
     const { url: target = '/' } = request
-    const runId = runIdOf(target)
+    const runId = parseRunId(target)
     const { snapshot = 'all' } = readQuery(`${ANY_BASE}${target}`, SocketQuery)
-    const visit = { caller, snapshot, capacity: () => capacity.current() }
-    if (runId === undefined) return { ...visit, runId }
+    const info = { caller, snapshot, capacity: () => capacity.current() }
+    if (runId === undefined) return { ...info, runId }
     const run = await findRecord(options.runs, runId)
-    return { ...visit, runId: run.runId }
+    return { ...info, runId: run.runId }
   }
 
-  const open = (webSocket: WebSocket, visit: Visit): void => {
+  const open = (webSocket: WebSocket, info: ConnectionInfo): void => {
     webSocket.on('error', (error) => {
       logger.debug('A WebSocket failed', { error })
     })
     webSocket.on('close', () => sessions.delete(webSocket))
-    closeAtExpiry(webSocket, visit.caller, clock)
-    tellHandshake(options, SWITCHING_PROTOCOLS)
-    sessions.set(webSocket, new SocketSession(webSocket, options, visit))
+    closeAtExpiry(webSocket, info.caller, clock)
+    recordHandshake(options, SWITCHING_PROTOCOLS)
+    sessions.set(webSocket, new SocketSession(webSocket, options, info))
   }
 
   return {
@@ -106,7 +106,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
       return sessions.size
     },
     attach(http) {
-      stopHeartbeat = beat(options, sessions)
+      stopHeartbeat = startHeartbeat(options, sessions)
       capacity.start()
       http.on('upgrade', (request, socket, head) => {
         socket.on('error', () => undefined)
@@ -116,9 +116,9 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
             opening -= 1
           })
           .then(
-            (visit) => {
+            (info) => {
               server.handleUpgrade(request, socket, head, (webSocket) => {
-                open(webSocket, visit)
+                open(webSocket, info)
               })
             },
             (error: unknown) => {
@@ -137,7 +137,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
 }
 
 /** Tells the connections that subscribed to it how busy the server is. */
-function capacityFeed(
+function createCapacityFeed(
   options: ResolvedControlApiOptions,
   sessions: ReadonlyMap<WebSocket, SocketSession>,
 ): CapacityFeed {
@@ -157,7 +157,7 @@ function capacityFeed(
  *
  * @throws {TuttiError} NOT_FOUND for another address, BAD_REQUEST for one that is not written well.
  */
-function runIdOf(target: string): string | undefined {
+function parseRunId(target: string): string | undefined {
   const [path = ''] = target.split('?')
   assertTarget(`${ANY_BASE}${path}`)
   if (path === '/ws') return undefined
@@ -166,8 +166,8 @@ function runIdOf(target: string): string | undefined {
   throw new TuttiError('NOT_FOUND', `There is no WebSocket at ${path}`)
 }
 
-function tellHandshake(options: ResolvedControlApiOptions, status: number): void {
-  tellRequest(options, { method: 'GET', route: 'openSocket', status, durationMs: 0 })
+function recordHandshake(options: ResolvedControlApiOptions, status: number): void {
+  recordRequest(options, { method: 'GET', route: 'openSocket', status, durationMs: 0 })
 }
 
 function tooManySockets(maxSockets: number): TuttiError {
@@ -196,7 +196,7 @@ function closeSoon(socket: WebSocket, clock: Clock): void {
 }
 
 /** Sends a `heartbeat` to every connection, again and again; drops those that do not answer pings. */
-function beat(
+function startHeartbeat(
   { clock, heartbeatMs }: ResolvedControlApiOptions,
   sessions: ReadonlyMap<WebSocket, SocketSession>,
 ): () => void {

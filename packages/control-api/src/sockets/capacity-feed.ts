@@ -18,7 +18,7 @@ export interface CapacityFeedOptions extends Pick<
 }
 
 /** Events after which the load may be another one. */
-const MOVES: ReadonlySet<LoggedRunEvent['type']> = new Set([
+const LOAD_EVENTS: ReadonlySet<LoggedRunEvent['type']> = new Set([
   'run_queued',
   'ensemble_started',
   'run_resumed',
@@ -47,7 +47,7 @@ export class CapacityFeed {
   /** Begins to tell of changes. */
   start(): void {
     this.#stopListening = this.#options.runs.listenToAll((events) => {
-      if (events.some(({ type }) => MOVES.has(type))) this.#lookSoon()
+      if (events.some(({ type }) => LOAD_EVENTS.has(type))) this.#updateSoon()
     })
     this.#repeat()
   }
@@ -80,24 +80,24 @@ export class CapacityFeed {
   #repeat(): void {
     const { clock, heartbeatMs } = this.#options
     this.#stopRepeating = clock.after(heartbeatMs, () => {
-      this.#lookSoon()
+      this.#updateSoon()
       this.#repeat()
     })
   }
 
-  #lookSoon(): void {
+  #updateSoon(): void {
     const { clock, logger, hasReaders } = this.#options
     // Without readers nothing is read from the store.
     if (this.#stopGathering !== undefined || !hasReaders()) return
     this.#stopGathering = clock.after(GATHER_MS, () => {
       this.#stopGathering = undefined
-      this.#look().catch((error: unknown) => {
+      this.#update().catch((error: unknown) => {
         logger.warn('Failed to read the load of the store', { error })
       })
     })
   }
 
-  async #look(): Promise<void> {
+  async #update(): Promise<void> {
     const update = await this.current()
     const text = JSON.stringify(update)
     if (text === this.#last) return

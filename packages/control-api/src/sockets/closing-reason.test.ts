@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 
-import { closingReason } from './closing-reason.ts'
+import { formatClosingReason } from './closing-reason.ts'
 
 describe('closingReason', () => {
   it('says after which event the client can go on', () => {
-    expect(closingReason('Too slow', 'run-1:7')).toBe('Too slow; last event sent: run-1:7')
+    expect(formatClosingReason('Too slow', 'run-1:7')).toBe('Too slow; last event sent: run-1:7')
   })
 
   it('is the text alone when nothing was sent', () => {
-    expect(closingReason('Too slow', '')).toBe('Too slow')
+    expect(formatClosingReason('Too slow', '')).toBe('Too slow')
   })
 
   it('fits into a close frame, with the number of the event, however long the id is', () => {
     const exact = `${'x'.repeat(94)}:1`
-    expect(closingReason('Too slow', exact)).toBe(`Too slow; last event sent: ${exact}`)
-    const reason = closingReason('Too slow', `${'x'.repeat(128)}:1234`)
+    expect(formatClosingReason('Too slow', exact)).toBe(`Too slow; last event sent: ${exact}`)
+    const reason = formatClosingReason('Too slow', `${'x'.repeat(128)}:1234`)
     expect(reason).toMatch(/^Too slow; last event sent: ~x+:1234$/)
     expect(reason).toHaveLength(123)
   })

@@ -4,7 +4,7 @@
 const MAX_BYTES = 123
 
 /** `text`, and after which event the client can go on; of an id that is too long only its end. */
-export function closingReason(text: string, lastEventId: string): string {
+export function formatClosingReason(text: string, lastEventId: string): string {
   if (lastEventId === '') return text
   const start = `${text}; last event sent: `
   const room = MAX_BYTES - start.length

@@ -33,15 +33,15 @@ const SHORT = 4_096
 
 /** Parses JSON and reads which message it says it is. Never throws. */
 export function parseMessage(data: RawData): ParsedMessage {
-  const bytes = bytesOf(data)
+  const bytes = toBytes(data)
   const parsed = parseJsonBytes(bytes)
   if (!parsed.ok) return { ok: false, error: badRequest('Message', [parsed.problem]), head: {} }
   const { value } = parsed
-  return { ok: true, value, head: headOf(value), isShort: bytes.length <= SHORT }
+  return { ok: true, value, head: readHead(value), isShort: bytes.length <= SHORT }
 }
 
 /** Returns the message that a caller without its scope has sent, for the form of the refusal, if that is cheap. */
-export function refusedMessage(parsed: ParsedMessage): ClientMessage | undefined {
+export function decodeRefusedMessage(parsed: ParsedMessage): ClientMessage | undefined {
   if (!parsed.ok || !parsed.isShort) return undefined
   const decoded = decodeClientMessage(parsed.value)
   return decoded.ok ? decoded.value : undefined
@@ -58,9 +58,9 @@ export function decodeMessage(value: unknown): ClientMessage {
   throw badRequest('Message', decoded.problems)
 }
 
-function headOf(value: unknown): MessageHead {
-  const type = ownText(value, 'type')
-  const requestId = ownText(value, 'requestId')
+function readHead(value: unknown): MessageHead {
+  const type = readOwnText(value, 'type')
+  const requestId = readOwnText(value, 'requestId')
   return {
     ...(type === undefined ? {} : { type }),
     ...(requestId === undefined || requestId.length > MAX_REQUEST_ID ? {} : { requestId }),
@@ -68,13 +68,13 @@ function headOf(value: unknown): MessageHead {
 }
 
 /** Returns the text in an own field of a value; undefined if it is not a text. */
-export function ownText(value: unknown, key: string): string | undefined {
+export function readOwnText(value: unknown, key: string): string | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   const entry: unknown = Reflect.get(value, key)
   return typeof entry === 'string' ? entry : undefined
 }
 
-function bytesOf(data: RawData): Uint8Array {
+function toBytes(data: RawData): Uint8Array {
   if (Array.isArray(data)) return Buffer.concat(data)
   return data instanceof ArrayBuffer ? new Uint8Array(data) : data
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { malformedRefusalOf, refusalOf } from './refusal.ts'
+import { toMalformedRefusal, toMessageRefusal } from './refusal.ts'
 
 import type { WireError } from '@tutti/gateway'
 import type { ClientMessage, ErrorCode } from '@tutti/protocol'
@@ -26,7 +26,7 @@ describe('refusalOf', () => {
   ] as const)(
     'a run control that fails with %s %i is acknowledged with %s',
     (code, status, word) => {
-      expect(refusalOf(failure(code, status), SWITCH)).toEqual({
+      expect(toMessageRefusal(failure(code, status), SWITCH)).toEqual({
         type: 'run_control_ack',
         runId: 'run-1',
         action: 'switch_model',
@@ -41,7 +41,7 @@ describe('refusalOf', () => {
     ['RUN_NOT_FOUND', 404],
     ['NOT_CONFIGURED', 503],
   ] as const)('a directive that fails with %s %i is acknowledged as REJECTED', (code, status) => {
-    expect(refusalOf(failure(code, status), { type: 'directive' })).toEqual({
+    expect(toMessageRefusal(failure(code, status), { type: 'directive' })).toEqual({
       type: 'directive_ack',
       directiveId: null,
       status: 'REJECTED',
@@ -55,18 +55,21 @@ describe('refusalOf', () => {
       body: { error: 'STORE_UNAVAILABLE', message: 'Away', retryAfterMs: 5_000 },
     }
     for (const message of [SWITCH, { type: 'directive' } as const, undefined]) {
-      expect(refusalOf(fault, message)).toEqual({ type: 'error', ...fault.body })
+      expect(toMessageRefusal(fault, message)).toEqual({ type: 'error', ...fault.body })
     }
   })
 
   it('the id of the request comes back', () => {
     const query: ClientMessage = { type: 'state_query', requestId: 'q-1', query: 'runs' }
-    expect(refusalOf(failure('INTERNAL', 500), query)).toMatchObject({
+    expect(toMessageRefusal(failure('INTERNAL', 500), query)).toMatchObject({
       type: 'error',
       requestId: 'q-1',
     })
     expect(
-      refusalOf(failure('CONCURRENCY_LIMIT', 429), { type: 'run_request', requestId: 'q-2' }),
+      toMessageRefusal(failure('CONCURRENCY_LIMIT', 429), {
+        type: 'run_request',
+        requestId: 'q-2',
+      }),
     ).toMatchObject({
       type: 'run_ack',
       status: 'REJECTED',
@@ -80,7 +83,7 @@ describe('refusalOf', () => {
 describe('malformedRefusalOf', () => {
   it('refuses a run that does not fit as one that was refused, under its own id', () => {
     const head = { type: 'run_request', requestId: 'q-1' }
-    expect(malformedRefusalOf(failure('BAD_REQUEST', 400), head)).toEqual({
+    expect(toMalformedRefusal(failure('BAD_REQUEST', 400), head)).toEqual({
       type: 'run_ack',
       status: 'REJECTED',
       tasks: 0,
@@ -93,8 +96,8 @@ describe('malformedRefusalOf', () => {
   it('answers everything else with an error, under its id if it has one', () => {
     const wire = failure('BAD_REQUEST', 400)
     const head = { type: 'state_query', requestId: 'q-2' }
-    expect(malformedRefusalOf(wire, head)).toMatchObject({ type: 'error', requestId: 'q-2' })
-    expect(malformedRefusalOf(wire, {})).toEqual({
+    expect(toMalformedRefusal(wire, head)).toMatchObject({ type: 'error', requestId: 'q-2' })
+    expect(toMalformedRefusal(wire, {})).toEqual({
       type: 'error',
       error: 'BAD_REQUEST',
       message: 'Why',

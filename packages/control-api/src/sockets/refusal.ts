@@ -23,13 +23,13 @@ const NOT_OFFERED: readonly ErrorCode[] = ['NOT_CONFIGURED']
  * The answer to a message that failed: the acknowledgement of its kind where it has one and the message
  * itself is the reason, else an `error`.
  */
-export function refusalOf(
+export function toMessageRefusal(
   { status, body }: WireError,
   message: ClientMessage | undefined,
 ): ServerMessage {
   const { error: code, message: reason } = body
   const requestId = message !== undefined && 'requestId' in message ? message.requestId : undefined
-  if (message?.type === 'run_request') return refusedRun(body, requestId)
+  if (message?.type === 'run_request') return toRejectedRun(body, requestId)
   if (message?.type === 'task_request' || message?.type === 'tool_request') {
     return peerRefusal({ status, body }, message)
   }
@@ -42,22 +42,22 @@ export function refusalOf(
   if (message?.type === 'directive' && isRefused) {
     return { type: 'directive_ack', directiveId: null, status: 'REJECTED', message: reason }
   }
-  return refusal(body, requestId)
+  return toErrorMessage(body, requestId)
 }
 
 /** The answer to a message that does not fit its schema, of which only the head can be told. */
-export function malformedRefusalOf(
+export function toMalformedRefusal(
   { body }: WireError,
   { type, requestId }: MessageHead,
 ): ServerMessage {
-  return type === 'run_request' ? refusedRun(body, requestId) : refusal(body, requestId)
+  return type === 'run_request' ? toRejectedRun(body, requestId) : toErrorMessage(body, requestId)
 }
 
-function refusedRun(body: ErrorBody, requestId: string | undefined): ServerMessage {
+function toRejectedRun(body: ErrorBody, requestId: string | undefined): ServerMessage {
   return { type: 'run_ack', status: 'REJECTED', tasks: 0, ...body, ...ownId(requestId) }
 }
 
-function refusal(body: ErrorBody, requestId: string | undefined): ServerMessage {
+function toErrorMessage(body: ErrorBody, requestId: string | undefined): ServerMessage {
   return { type: 'error', ...body, ...ownId(requestId) }
 }
 

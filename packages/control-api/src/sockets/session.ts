@@ -28,13 +28,13 @@ import {
 } from '@tutti/gateway'
 
 import { agentEnsembleDialect, type Dialect } from '../agentensemble/dialect.ts'
-import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
-import { answerMessage, type SocketCaller, type MessageOf } from './answer-message.ts'
-import { appliedProfile, controlAck } from './control-ack.ts'
-import { closingReason } from './closing-reason.ts'
+import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
+import { answerMessage, type MessageContext, type MessageOf } from './answer-message.ts'
+import { toAppliedProfile, toControlAck } from './control-ack.ts'
+import { formatClosingReason } from './closing-reason.ts'
 import { MessageInbox } from './inbox.ts'
-import { parseMessage, refusedMessage } from './parse-message.ts'
-import { malformedRefusalOf, refusalOf } from './refusal.ts'
+import { parseMessage, decodeRefusedMessage } from './parse-message.ts'
+import { toMalformedRefusal, toMessageRefusal } from './refusal.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type {
@@ -65,7 +65,7 @@ const MAX_EARLY = 5_000
 const NO_TYPES: ReadonlySet<string> = new Set()
 
 /** The caller and the scope of a connection. */
-export interface Visit {
+export interface ConnectionInfo {
   readonly caller: Caller
   /** The run that the connection is about; undefined for every run. */
   readonly runId: string | undefined
@@ -80,7 +80,7 @@ export class SocketSession {
   readonly #socket: WebSocket
   readonly #options: ResolvedControlApiOptions
   /** The run that the connection was opened for; undefined for every run. */
-  readonly #home: string | undefined
+  readonly #runId: string | undefined
   #subscription: Subscription
   /** Runs submitted here; their result is sent whatever the subscription says. */
   readonly #ownRuns = new Set<string>()
@@ -96,18 +96,18 @@ export class SocketSession {
   readonly #stopListening: () => void
   /** Stops the reading of one run from its log; undefined while events come as they happen. */
   #stopReading: (() => void) | undefined
-  readonly #capacity: Visit['capacity']
-  readonly #asker: SocketCaller
+  readonly #capacity: ConnectionInfo['capacity']
+  readonly #context: MessageContext
   #lastEventId = ''
   readonly #reader: LiveReader
 
-  constructor(socket: WebSocket, options: ResolvedControlApiOptions, visit: Visit) {
-    const { runId, caller, snapshot, capacity } = visit
+  constructor(socket: WebSocket, options: ResolvedControlApiOptions, info: ConnectionInfo) {
+    const { runId, caller, snapshot, capacity } = info
     this.#capacity = capacity
     const { instruments } = options.metrics
     this.#socket = socket
-    this.#reader = liveReader({ instruments, clock: options.clock, transport: 'websocket' })
-    this.#asker = {
+    this.#reader = trackReader({ instruments, clock: options.clock, transport: 'websocket' })
+    this.#context = {
       options,
       caller,
       runId,
@@ -123,10 +123,10 @@ export class SocketSession {
     }
     this.#options = options
     this.#dialect = agentEnsembleDialect(options, runId)
-    this.#home = runId
+    this.#runId = runId
     this.#subscription = { runId, types: snapshot === 'none' ? NO_TYPES : undefined }
     this.#stopListening = options.runs.listenToAll((events) => {
-      this.#hear(events)
+      this.#handleEvents(events)
     })
     const inbox = new MessageInbox(socket, (data) => this.#receive(data))
     socket.on('message', (data) => {
@@ -135,7 +135,7 @@ export class SocketSession {
     socket.on('close', () => {
       inbox.clear()
       this.#stop()
-      this.#reader.gone()
+      this.#reader.end()
     })
     if (snapshot === 'none') this.#greetBriefly()
     else void this.#greet()
@@ -166,15 +166,15 @@ export class SocketSession {
   }
 
   /** Takes events as they happen; while one run is read from its log, only the results of own runs. */
-  #hear(events: readonly LoggedRunEvent[]): void {
-    if (this.#early !== undefined) this.#keepEarly(this.#early, events)
+  #handleEvents(events: readonly LoggedRunEvent[]): void {
+    if (this.#early !== undefined) this.#holdEarly(this.#early, events)
     else if (this.#stopReading === undefined) {
       this.#deliver(events.filter(({ id }) => !this.#sentWithHello.has(id)))
     } else this.#deliver(events.filter((event) => this.#isOwnResult(event)))
   }
 
   /** Keeps events until `hello` is sent; too many of them are as if the connection did not read. */
-  #keepEarly(early: LoggedRunEvent[], events: readonly LoggedRunEvent[]): void {
+  #holdEarly(early: LoggedRunEvent[], events: readonly LoggedRunEvent[]): void {
     early.push(...events)
     if (early.length > MAX_EARLY) this.#tooSlow()
   }
@@ -196,7 +196,7 @@ export class SocketSession {
       if (followUp !== undefined) this.#deliverOne(followUp)
       this.#acknowledge(event)
     }
-    if (events.at(-1)?.id === this.#lastEventId) this.#reader.given(events)
+    if (events.at(-1)?.id === this.#lastEventId) this.#reader.recordDelivery(events)
   }
 
   /** Whether the connection subscribed to messages of this type by name (API-N5). */
@@ -208,9 +208,9 @@ export class SocketSession {
   #acknowledge(event: LoggedRunEvent): void {
     const { runId } = this.#subscription
     if (runId !== undefined && runId !== event.runId) return
-    const profile = this.subscribesTo('profile_applied') ? appliedProfile(event) : undefined
+    const profile = this.subscribesTo('profile_applied') ? toAppliedProfile(event) : undefined
     if (profile !== undefined) this.send(profile)
-    const ack = this.subscribesTo('run_control_ack') ? controlAck(event) : undefined
+    const ack = this.subscribesTo('run_control_ack') ? toControlAck(event) : undefined
     if (ack === undefined || this.#ownControls.delete(`${ack.action} ${ack.runId}`)) return
     this.send(ack)
   }
@@ -246,8 +246,8 @@ export class SocketSession {
   #tooSlow(): void {
     this.#early = undefined
     this.#stop()
-    this.#reader.dropped()
-    this.#socket.close(TRY_AGAIN_LATER, closingReason('Too slow', this.#lastEventId))
+    this.#reader.recordDrop()
+    this.#socket.close(TRY_AGAIN_LATER, formatClosingReason('Too slow', this.#lastEventId))
   }
 
   /** Closes the connection, as what it is to be sent cannot be read. */
@@ -256,7 +256,7 @@ export class SocketSession {
     this.#options.logger[isAway ? 'warn' : 'error']('A WebSocket was closed', { error, text })
     this.#stop()
     const code = isAway ? TRY_AGAIN_LATER : INTERNAL_ERROR
-    this.#socket.close(code, closingReason(text, this.#lastEventId))
+    this.#socket.close(code, formatClosingReason(text, this.#lastEventId))
   }
 
   async #receive(data: RawData): Promise<void> {
@@ -272,23 +272,25 @@ export class SocketSession {
       this.#ownControls.add(control)
     }
     try {
-      this.#asker.caller.count()
+      this.#context.caller.count()
       if (!parsed.ok) throw parsed.error
-      await answerMessage(parsed.value, this.#asker, onDecoded)
+      await answerMessage(parsed.value, this.#context, onDecoded)
     } catch (error) {
       if (control !== undefined) this.#ownControls.delete(control)
       if (message === undefined) messagesReceived.add({ type: 'malformed' })
       const wire = wireErrorOf(error, this.#options)
-      const refused = message ?? refusedMessage(parsed)
+      const refused = message ?? decodeRefusedMessage(parsed)
       this.send(
-        refused === undefined ? malformedRefusalOf(wire, parsed.head) : refusalOf(wire, refused),
+        refused === undefined
+          ? toMalformedRefusal(wire, parsed.head)
+          : toMessageRefusal(wire, refused),
       )
-      if (refused !== undefined) await this.#repeat(refused)
+      if (refused !== undefined) await this.#sendAgain(refused)
     }
   }
 
   /** Sends an event again that the dialect needs after a refusal. */
-  async #repeat(refused: ClientMessage): Promise<void> {
+  async #sendAgain(refused: ClientMessage): Promise<void> {
     try {
       const event = await this.#dialect.afterRefusal(refused)
       if (event !== undefined) this.#deliver([event])
@@ -300,7 +302,7 @@ export class SocketSession {
   async #subscribe({ events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
     const types = events.length === 0 || events.includes('*') ? undefined : new Set<string>(events)
     const about = runId ?? this.#subscription.runId
-    const place = from === undefined ? undefined : await this.#place(about, from)
+    const place = from === undefined ? undefined : await this.#findPlace(about, from)
     this.#stopReading?.()
     this.send({
       type: 'subscribe_ack',
@@ -309,7 +311,7 @@ export class SocketSession {
       ...(place === undefined ? {} : { from: place.cursor }),
     })
     if (about === undefined || place === undefined) {
-      this.#subscription = { runId: runId ?? this.#home, types }
+      this.#subscription = { runId: runId ?? this.#runId, types }
       this.#stopReading = undefined
     } else {
       this.#subscription = { runId: about, types }
@@ -318,7 +320,7 @@ export class SocketSession {
     if (this.subscribesTo('capacity_update')) this.send(await this.#capacity())
   }
 
-  #place(runId: string | undefined, from: number): Promise<ReadingPlace> {
+  #findPlace(runId: string | undefined, from: number): Promise<ReadingPlace> {
     if (runId !== undefined) return findPlace(this.#options.runs, runId, { from })
     throw badRequest('Message', [{ path: '/runId', message: 'is required with "from"' }])
   }

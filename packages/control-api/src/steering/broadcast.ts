@@ -12,13 +12,13 @@ import {
   type RunStatus,
 } from '@tutti/protocol'
 
-import { tagOf } from '../runs/list-runs.ts'
+import { parseTag } from '../runs/list-runs.ts'
 import { toDirective } from './to-command.ts'
 
 import type { RunRecord, RunService } from '@tutti/runs'
 
 /** Maximum number of passes over the runs of a tag; bounded so that the loop terminates. */
-const MAX_LOOKS = 10
+const MAX_PASSES = 10
 
 /** Number of runs that are cancelled at the same time. */
 const BATCH = 20
@@ -28,7 +28,7 @@ const PAGE = 1_000
 
 /**
  * Cancels every run with a tag that has not ended; resolves with the status of each. Runs that are submitted
- * meanwhile are cancelled too, in at most {@link MAX_LOOKS} passes.
+ * meanwhile are cancelled too, in at most {@link MAX_PASSES} passes.
  */
 export async function cancelTaggedRuns(
   runs: RunService,
@@ -37,7 +37,7 @@ export async function cancelTaggedRuns(
 ): Promise<RunsCancelled> {
   const statuses = new Map<string, RunStatus | undefined>()
   // Pages shift while runs end, so the list is read again for runs that were passed over.
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     const found = await unfinishedRuns(runs, tag)
     const fresh = found.filter((runId) => !statuses.has(runId))
     if (fresh.length === 0) break
@@ -61,7 +61,7 @@ async function unfinishedRuns(runs: RunService, tag: string): Promise<readonly s
   for (;;) {
     const page = await runs.list({
       statuses: ['ACCEPTED', 'RUNNING', 'WAITING_REVIEW', 'CANCELLING'],
-      tag: tagOf(tag),
+      tag: parseTag(tag),
       limit: PAGE,
       offset: ids.length,
     })
@@ -83,7 +83,7 @@ export async function broadcastDirective(
   { runId, caller }: { readonly runId: string | undefined; readonly caller: Caller },
 ): Promise<string> {
   const directive = { ...readDirective(message), ...actorOf(caller), id: crypto.randomUUID() }
-  const targets = await runsMeant(runs, message.runId ?? runId)
+  const targets = await findTargets(runs, message.runId ?? runId)
   const taken = await Promise.allSettled(
     targets.map(({ runId: target, ensemble }) =>
       runs.send(target, { kind: 'inject', directive: forEnsemble(directive, ensemble) }),
@@ -116,7 +116,7 @@ function readDirective(message: DirectiveMessage): DirectiveInput {
 type TargetRun = Pick<RunRecord, 'runId' | 'ensemble'>
 
 /** The run of that id, or every run that is being worked on. */
-async function runsMeant(
+async function findTargets(
   runs: RunService,
   runId: string | undefined,
 ): Promise<readonly TargetRun[]> {

@@ -27,7 +27,7 @@ export async function listReviews(
   const reviews = open.map((review) => ({
     ...toPendingReview(review),
     ensemble: review.ensemble,
-    inputs: shortened(review.inputs),
+    inputs: shortenInputs(review.inputs),
     tags: { ...review.tags },
     mayDecide: mayDecide(caller, review.request.requiredRole),
   }))
@@ -35,7 +35,7 @@ export async function listReviews(
   return { reviews, total: Math.max(total, reviews.length) }
 }
 
-function shortened(inputs: Readonly<Record<string, string>>): Record<string, string> {
+function shortenInputs(inputs: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(inputs).map(([name, value]) => [name, limitText(value, MAX_INPUT_LENGTH)]),
   )

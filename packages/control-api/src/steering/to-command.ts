@@ -4,19 +4,19 @@ import { actorOf, badRequest, type Caller, durationMs } from '@tutti/gateway'
 import type { DirectiveInput, InjectBody, RunCommandOf, SwitchModelBody } from '@tutti/protocol'
 
 /** @throws {TuttiError} BAD_REQUEST unless either a model or a tier is named. */
-export function switchCommand(
+export function toSwitchCommand(
   { model, tier, taskName }: SwitchModelBody,
   caller: Caller,
 ): RunCommandOf<'switch_model'> {
   return {
     kind: 'switch_model',
-    model: choiceOf(model, tier),
+    model: chooseModel(model, tier),
     ...(taskName === undefined ? {} : { taskName }),
     ...actorOf(caller),
   }
 }
 
-function choiceOf(
+function chooseModel(
   model: string | undefined,
   tier: string | undefined,
 ): RunCommandOf<'switch_model'>['model'] {
@@ -29,7 +29,7 @@ function choiceOf(
 }
 
 /** @throws {TuttiError} BAD_REQUEST when `ttl` is not longer than 0. */
-export function injectCommand(
+export function toInjectCommand(
   { target, ...body }: InjectBody,
   caller: Caller,
 ): RunCommandOf<'inject'> {
@@ -50,11 +50,11 @@ export function toDirective(
     ...(action === undefined ? {} : { action }),
     ...(value === undefined ? {} : { value }),
     ...(priority === undefined ? {} : { priority }),
-    ...(ttl === undefined ? {} : { ttlMs: ttlMs(ttl, what) }),
+    ...(ttl === undefined ? {} : { ttlMs: parseTtl(ttl, what) }),
   }
 }
 
-function ttlMs(ttl: string, what: string): number {
+function parseTtl(ttl: string, what: string): number {
   const length = durationMs(ttl)
   if (length !== undefined && length > 0) return length
   const message = `must be longer than 0 and count no months or years, got "${ttl}"`

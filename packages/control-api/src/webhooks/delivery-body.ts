@@ -1,7 +1,7 @@
 /** What a webhook is told: made when it is sent, of what is kept then. */
 import { runSpanKey, spanTraceparent, type TraceContext } from '@tutti/core'
 
-import { runDetail } from '../runs/run-detail.ts'
+import { readRunDetail } from '../runs/run-detail.ts'
 import { toPendingReview } from '../runs/to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -24,31 +24,31 @@ export interface DeliveryContent {
 export type DeliveryOptions = Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>
 
 /** What a delivery says; undefined when there is nothing to say any more. */
-export async function deliveryContent(
+export async function readDeliveryContent(
   options: DeliveryOptions,
   { runId, seq }: Pick<ClaimedDelivery, 'runId' | 'seq'>,
 ): Promise<DeliveryContent | undefined> {
   const { runs } = options
   const [event] = await runs.readEvents({ runId, from: seq, limit: 1 })
-  const body = event === undefined ? undefined : await bodyOf(options, event)
-  return body === undefined ? undefined : { body, trace: await traceOfRun(runs, runId) }
+  const body = event === undefined ? undefined : await buildBody(options, event)
+  return body === undefined ? undefined : { body, trace: await readRunTraceContext(runs, runId) }
 }
 
 /** The span of the run, where somebody has given the run a trace. */
-async function traceOfRun(runs: RunService, runId: string): Promise<TraceContext> {
+async function readRunTraceContext(runs: RunService, runId: string): Promise<TraceContext> {
   const { traceparent, tracestate } = (await runs.record(runId))?.request ?? {}
   if (traceparent === undefined) return {}
   const ofRun = { traceparent: spanTraceparent(traceparent, runSpanKey(runId)) }
   return tracestate === undefined ? ofRun : { ...ofRun, tracestate }
 }
 
-async function bodyOf(
+async function buildBody(
   options: DeliveryOptions,
   event: LoggedRunEvent,
 ): Promise<WebhookDelivery | undefined> {
   const { runs } = options
   if (event.type === 'run_result') {
-    const data = await runDetail(options, event.runId)
+    const data = await readRunDetail(options, event.runId)
     const timestamp = data.completedAt ?? data.startedAt
     return { type: OUTCOMES[event.status], timestamp, data }
   }

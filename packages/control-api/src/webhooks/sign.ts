@@ -31,7 +31,7 @@ export function signatureHeaders(
 }
 
 /** What is wrong with a secret, to go after its name; undefined when nothing. The secret is not shown. */
-export function secretProblem(secret: string): string | undefined {
+export function findSecretProblem(secret: string): string | undefined {
   const wanted = `must be "${PREFIX}" and ${MIN_SECRET} to ${MAX_SECRET} bytes in base64`
   const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []
   if (encoded === undefined) return wanted

@@ -1,7 +1,7 @@
 /** Checks webhooks as the operator registers them, and starts their sender. */
 import { TuttiError } from '@tutti/core'
 
-import { secretProblem } from './sign.ts'
+import { findSecretProblem } from './sign.ts'
 import { WebhookSender } from './webhook-sender.ts'
 
 import type { ResolvedControlApiOptions, Webhook } from '../options.ts'
@@ -29,7 +29,7 @@ export function startWebhooks(
  */
 function assertWebhooks(webhooks: Readonly<Record<string, Webhook>>): void {
   const problems = Object.entries(webhooks).flatMap(([name, webhook]) =>
-    problemsOf(webhook).map((problem) => `webhooks.${name}.${problem}`),
+    findProblems(webhook).map((problem) => `webhooks.${name}.${problem}`),
   )
   if (problems.length === 0) return
   throw new TuttiError('CONFIG_INVALID', `Cannot use the webhooks: ${problems.join('; ')}`, {
@@ -37,8 +37,8 @@ function assertWebhooks(webhooks: Readonly<Record<string, Webhook>>): void {
   })
 }
 
-function problemsOf({ url, secret }: Webhook): readonly string[] {
-  const secretIs = secretProblem(secret)
+function findProblems({ url, secret }: Webhook): readonly string[] {
+  const secretIs = findSecretProblem(secret)
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const isHttp = parsed?.protocol === 'https:' || parsed?.protocol === 'http:'
   return [

@@ -16,7 +16,7 @@
 import { errorMessage, type Clock, type Logger } from '@tutti/core'
 import { guardAround, HttpConnections } from '@tutti/net'
 
-import { deliveryContent, type DeliveryContent } from './delivery-body.ts'
+import { readDeliveryContent, type DeliveryContent } from './delivery-body.ts'
 import { nextAttemptInMs } from './retry-schedule.ts'
 import { signatureHeaders } from './sign.ts'
 
@@ -52,7 +52,7 @@ export class WebhookSender {
   readonly #stopListening: () => void
   #stopTimer: () => void = () => undefined
   #claiming: Promise<void> | undefined
-  #isAskedAgain = false
+  #claimAgain = false
 
   constructor({
     runs,
@@ -67,7 +67,7 @@ export class WebhookSender {
     this.#clock = clock
     this.#logger = logger
     this.#stopListening = runs.listenToOutbox(() => {
-      this.#look()
+      this.#claimNext()
     })
     this.#poll()
   }
@@ -82,22 +82,22 @@ export class WebhookSender {
   }
 
   #poll(): void {
-    this.#look()
+    this.#claimNext()
     this.#stopTimer = this.#clock.after(POLL_MS, () => {
       this.#poll()
     })
   }
 
-  #look(): void {
+  #claimNext(): void {
     if (this.#stopping.signal.aborted) return
     if (this.#claiming !== undefined) {
-      this.#isAskedAgain = true
+      this.#claimAgain = true
       return
     }
-    this.#isAskedAgain = false
+    this.#claimAgain = false
     this.#claiming = this.#claim().finally(() => {
       this.#claiming = undefined
-      if (this.#isAskedAgain) this.#look()
+      if (this.#claimAgain) this.#claimNext()
     })
   }
 
@@ -115,7 +115,7 @@ export class WebhookSender {
   #begin(delivery: ClaimedDelivery): void {
     const work: Promise<void> = this.#deliver(delivery).finally(() => {
       this.#underWay.delete(work)
-      this.#look()
+      this.#claimNext()
     })
     this.#underWay.add(work)
   }
@@ -144,16 +144,19 @@ export class WebhookSender {
     if (webhook === undefined) {
       return { kind: 'given_up', reason: 'It is not registered any more' }
     }
-    const content = await deliveryContent({ runs: this.#runs, redactor: this.#redactor }, delivery)
+    const content = await readDeliveryContent(
+      { runs: this.#runs, redactor: this.#redactor },
+      delivery,
+    )
     if (content === undefined || !wants(webhook, content.body)) return { kind: 'done' }
     try {
       const status = await this.#post(webhook, delivery.id, content)
       if (status >= 200 && status < 300) return { kind: 'done' }
       if (status === GONE) return { kind: 'given_up', reason: 'It answered 410' }
-      return later(delivery, `It answered ${status}`)
+      return retryLater(delivery, `It answered ${status}`)
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined
-      return later(delivery, errorMessage(error))
+      return retryLater(delivery, errorMessage(error))
     }
   }
 
@@ -192,7 +195,7 @@ function wants({ events }: Webhook, { type }: WebhookDelivery): boolean {
   return events === undefined || events.includes(type)
 }
 
-function later({ attempt }: ClaimedDelivery, reason: string): DeliveryEnd {
+function retryLater({ attempt }: ClaimedDelivery, reason: string): DeliveryEnd {
   const dueInMs = nextAttemptInMs(attempt, Math.random())
   return dueInMs === undefined ? { kind: 'given_up', reason } : { kind: 'retry', dueInMs, reason }
 }

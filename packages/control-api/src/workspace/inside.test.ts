@@ -22,7 +22,7 @@ import { TuttiError } from '@tutti/core'
 import { decode, WorkspaceFiles } from '@tutti/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { instantOf, listDirectory } from './list-directory.ts'
+import { formatFileTime, listDirectory } from './list-directory.ts'
 import { openInside, assertStillInside, type Root } from './open-inside.ts'
 import { MAX_FILE_BYTES, readTextFile } from './read-text-file.ts'
 
@@ -274,7 +274,7 @@ it.each([
   [1e300, undefined],
   [Number.NaN, undefined],
 ])('the time %d of a file is %s', (ms, instant) => {
-  expect(instantOf(ms)).toBe(instant)
+  expect(formatFileTime(ms)).toBe(instant)
 })
 
 /** Swaps until it is told to stop; what is there now stays as long as a call takes, so that calls fall between. */

@@ -7,11 +7,11 @@ import {
   assertStillInside,
   openInside,
   statInside,
-  workspaceError,
+  toWorkspaceError,
   type Opened,
   type Root,
 } from './open-inside.ts'
-import { isReachable, shownPath } from './workspace-names.ts'
+import { isReachable, formatPath } from './workspace-names.ts'
 
 import type { WorkspaceEntry } from '@tutti/protocol'
 
@@ -32,18 +32,18 @@ export async function listDirectory(
 ): Promise<readonly WorkspaceEntry[]> {
   const opened = await openInside(root, path, 'directory')
   try {
-    const names = await namesOf(opened, path, maxEntries)
-    const entries = await Promise.all(names.map((name) => entryOf(root, opened, name)))
+    const names = await readNames(opened, path, maxEntries)
+    const entries = await Promise.all(names.map((name) => readEntry(root, opened, name)))
     await assertStillInside(root, opened, path)
-    return entries.filter((entry) => entry !== undefined).toSorted(byKindAndName)
+    return entries.filter((entry) => entry !== undefined).toSorted(compareEntries)
   } catch (error) {
-    throw workspaceError(error, path)
+    throw toWorkspaceError(error, path)
   } finally {
     await opened.handle.close()
   }
 }
 
-async function namesOf(
+async function readNames(
   { path }: Opened,
   asked: string,
   maxEntries: number,
@@ -52,32 +52,32 @@ async function namesOf(
   for await (const { name } of await opendir(path)) {
     if (isReachable(name)) names.push(name)
     if (names.length <= maxEntries) continue
-    const message = `Directory "${shownPath(asked)}" has more than ${maxEntries} entries`
+    const message = `Directory "${formatPath(asked)}" has more than ${maxEntries} entries`
     throw new TuttiError('PAYLOAD_TOO_LARGE', message)
   }
   return names
 }
 
-async function entryOf(
+async function readEntry(
   root: Root,
   opened: Opened,
   name: string,
 ): Promise<WorkspaceEntry | undefined> {
   const stats = await statInside(root, opened, name)
   if (stats === undefined) return undefined
-  const instant = instantOf(stats.mtimeMs)
+  const instant = formatFileTime(stats.mtimeMs)
   const changed = instant === undefined ? {} : { lastModified: instant }
   if (stats.isDirectory()) return { name, type: 'directory', ...changed }
   return stats.isFile() ? { name, type: 'file', size: stats.size, ...changed } : undefined
 }
 
 /** A time of a file as text; undefined for one without a year of four digits: a file can bear any time. */
-export function instantOf(ms: number): string | undefined {
+export function formatFileTime(ms: number): string | undefined {
   const isWritable = ms >= Date.parse('0000-01-01T00:00Z') && ms < Date.UTC(10_000, 0, 1)
   return isWritable ? new Date(ms).toISOString() : undefined
 }
 
-function byKindAndName(a: WorkspaceEntry, b: WorkspaceEntry): number {
+function compareEntries(a: WorkspaceEntry, b: WorkspaceEntry): number {
   if (a.type !== b.type) return a.type === 'directory' ? -1 : 1
   return a.name < b.name ? -1 : 1
 }

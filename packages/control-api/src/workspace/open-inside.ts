@@ -17,7 +17,13 @@ import { join, sep } from 'node:path'
 
 import { TuttiError } from '@tutti/core'
 
-import { isHidden, leadsOut, notInWorkspace, shownPath, workspaceNames } from './workspace-names.ts'
+import {
+  isHidden,
+  outsideWorkspace,
+  notInWorkspace,
+  formatPath,
+  parseWorkspacePath,
+} from './workspace-names.ts'
 
 /** The directory that requests are confined to. */
 export interface Root {
@@ -53,7 +59,7 @@ export function rootAt(path: string): Root {
  * there or is of another kind.
  */
 export async function openInside(root: Root, path: string, kind: Kind): Promise<Opened> {
-  const names = workspaceNames(path)
+  const names = parseWorkspacePath(path)
   try {
     const real = await realpath(join(root.path, ...names))
     assertShown(root, real, path)
@@ -70,7 +76,7 @@ export async function openInside(root: Root, path: string, kind: Kind): Promise<
       throw error
     }
   } catch (error) {
-    throw workspaceError(error, path)
+    throw toWorkspaceError(error, path)
   }
 }
 
@@ -86,7 +92,7 @@ export async function statInside(
     const target = await realpath(join(path, name))
     return isShown(root, target) ? await lstat(target) : undefined
   } catch (error) {
-    if (systemCode(error) === undefined) throw error
+    if (readSystemCode(error) === undefined) throw error
     return undefined
   }
 }
@@ -102,14 +108,14 @@ export async function assertStillInside(root: Root, opened: Opened, path: string
   assertShown(root, real, path)
   const [there, here] = [await stat(real, EXACT), await handle.stat(EXACT)]
   const isSame = there.dev === here.dev && there.ino === here.ino
-  if (!isSame || (await realpath(opened.path)) !== real) throw leadsOut(path)
+  if (!isSame || (await realpath(opened.path)) !== real) throw outsideWorkspace(path)
 }
 
 const EXACT = { bigint: true } as const
 
 function assertShown(root: Root, real: string, path: string): void {
   const names = namesBelow(root, real)
-  if (names === undefined) throw leadsOut(path)
+  if (names === undefined) throw outsideWorkspace(path)
   if (names.some(isHidden)) throw notInWorkspace(path)
 }
 
@@ -129,8 +135,8 @@ function assertKind(stats: Stats, kind: Kind, path: string): void {
 }
 
 /** What failed, in words that name nothing outside of the workspace; a fault of ours as it is. */
-export function workspaceError(error: unknown, path: string): unknown {
-  switch (systemCode(error)) {
+export function toWorkspaceError(error: unknown, path: string): unknown {
+  switch (readSystemCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
     case 'ELOOP':
@@ -139,7 +145,7 @@ export function workspaceError(error: unknown, path: string): unknown {
       return notInWorkspace(path)
     case 'EACCES':
     case 'EPERM': {
-      const message = `The server has no permission to read "${shownPath(path)}"`
+      const message = `The server has no permission to read "${formatPath(path)}"`
       return new TuttiError('FORBIDDEN', message, { cause: error })
     }
     default:
@@ -148,7 +154,7 @@ export function workspaceError(error: unknown, path: string): unknown {
 }
 
 /** The code of an error of the file system, such as ENOENT. */
-function systemCode(error: unknown): string | undefined {
+function readSystemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   return String(error.code)
 }

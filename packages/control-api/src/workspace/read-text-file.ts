@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { TuttiError } from '@tutti/core'
 
 import { openInside, type Root } from './open-inside.ts'
-import { shownPath } from './workspace-names.ts'
+import { formatPath } from './workspace-names.ts'
 
 import type { FileHandle } from 'node:fs/promises'
 
@@ -23,7 +23,7 @@ export async function readTextFile(root: Root, path: string): Promise<Buffer<Arr
   try {
     const bytes = await readBytes(handle, path)
     if (isUtf8(bytes)) return bytes
-    throw new TuttiError('UNSUPPORTED_MEDIA_TYPE', `File "${shownPath(path)}" is not UTF-8 text`)
+    throw new TuttiError('UNSUPPORTED_MEDIA_TYPE', `File "${formatPath(path)}" is not UTF-8 text`)
   } finally {
     await handle.close()
   }
@@ -45,6 +45,6 @@ async function readBytes(handle: FileHandle, path: string): Promise<Buffer<Array
 }
 
 function tooLarge(path: string, size: string): TuttiError {
-  const message = `File "${shownPath(path)}" has ${size} bytes, at most ${MAX_FILE_BYTES} are sent`
+  const message = `File "${formatPath(path)}" has ${size} bytes, at most ${MAX_FILE_BYTES} are sent`
   return new TuttiError('PAYLOAD_TOO_LARGE', message)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { isReachable, workspaceNames } from './workspace-names.ts'
+import { isReachable, parseWorkspacePath } from './workspace-names.ts'
 
 describe('workspaceNames', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('workspaceNames', () => {
     ['a..b/c..', ['a..b', 'c..']],
     ['ab:c', ['ab:c']],
   ])('%j', (path, names) => {
-    expect(workspaceNames(path)).toEqual(names)
+    expect(parseWorkspacePath(path)).toEqual(names)
   })
 
   it.each([
@@ -29,7 +29,7 @@ describe('workspaceNames', () => {
     'C:/a',
     'c:',
   ])('refuses a path that could lead out: %j', (path) => {
-    expect(() => workspaceNames(path)).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }))
+    expect(() => parseWorkspacePath(path)).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }))
   })
 
   it.each([
@@ -41,7 +41,7 @@ describe('workspaceNames', () => {
     ['\ud800', 'well-formed'],
     ['x'.repeat(1_001), 'at most 1000 characters, got 1001'],
   ])('refuses what is no path: %j', (path, why) => {
-    expect(() => workspaceNames(path)).toThrow(
+    expect(() => parseWorkspacePath(path)).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
         details: {
@@ -56,7 +56,7 @@ describe('workspaceNames', () => {
   it.each(['.env', '.git/config', 'docs/.secret', '...', './.env'])(
     'has nothing that is hidden: %j',
     (path) => {
-      expect(() => workspaceNames(path)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+      expect(() => parseWorkspacePath(path)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
     },
   )
 })

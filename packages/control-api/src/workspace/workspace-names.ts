@@ -19,11 +19,12 @@ const SHOWN_LENGTH = 200
  * @throws {TuttiError} BAD_REQUEST for what is no path; FORBIDDEN for one that leads out; NOT_FOUND for one
  * that is hidden.
  */
-export function workspaceNames(path: string): readonly string[] {
-  const problem = problemOf(path)
+export function parseWorkspacePath(path: string): readonly string[] {
+  const problem = findPathProblem(path)
   if (problem !== undefined) throw badRequest('Query', [{ path: '/path', message: problem }])
   const names = path.split('/').filter((name) => name !== '' && name !== '.')
-  if (path.startsWith('/') || /^[a-z]:/i.test(path) || names.includes('..')) throw leadsOut(path)
+  if (path.startsWith('/') || /^[a-z]:/i.test(path) || names.includes('..'))
+    throw outsideWorkspace(path)
   if (names.some(isHidden)) throw notInWorkspace(path)
   return names
 }
@@ -35,27 +36,27 @@ export function isHidden(name: string): boolean {
 
 /** Whether a request can ask for a name of a directory as it is. */
 export function isReachable(name: string): boolean {
-  return !isHidden(name) && !name.includes('/') && problemOf(name) === undefined
+  return !isHidden(name) && !name.includes('/') && findPathProblem(name) === undefined
 }
 
 /** A path that leads out of the workspace. */
-export function leadsOut(path: string): TuttiError {
-  const message = `Path "${shownPath(path)}" leads out of the workspace; it must be relative and have no ".."`
+export function outsideWorkspace(path: string): TuttiError {
+  const message = `Path "${formatPath(path)}" leads out of the workspace; it must be relative and have no ".."`
   return new TuttiError('FORBIDDEN', message)
 }
 
 /** A path where the workspace has nothing to show. */
 export function notInWorkspace(path: string, why = 'is not in the workspace'): TuttiError {
-  return new TuttiError('NOT_FOUND', `"${shownPath(path)}" ${why}`)
+  return new TuttiError('NOT_FOUND', `"${formatPath(path)}" ${why}`)
 }
 
 /** A path in a message, on one line. */
-export function shownPath(path: string): string {
+export function formatPath(path: string): string {
   const shown = path.length > SHOWN_LENGTH ? `${path.slice(0, SHOWN_LENGTH)}…` : path
   return shown === '' ? '.' : shown.toWellFormed()
 }
 
-function problemOf(path: string): string | undefined {
+function findPathProblem(path: string): string | undefined {
   if (path.length > MAX_PATH_LENGTH) {
     return `must have at most ${MAX_PATH_LENGTH} characters, got ${path.length}`
   }

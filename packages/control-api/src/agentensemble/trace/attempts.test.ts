@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { attemptsOf } from './attempts.ts'
-import { sumsOf } from './trace-metrics.ts'
+import { collectAttempts } from './attempts.ts'
+import { sumAttempt } from './trace-metrics.ts'
 
 import type { WorkSpan } from './attempts.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -52,7 +52,7 @@ const spanOf = ({ startedAt, completedAt }: WorkSpan): readonly [number, number]
 
 /** A turn and its first call, as the only ones of an attempt. */
 function onlyTurn(events: readonly LoggedRunEvent[]) {
-  const turns = attemptsOf(events)[0]?.turns
+  const turns = collectAttempts(events)[0]?.turns
   const [first] = turns ?? []
   if (first === undefined) throw new TypeError('No turn')
   return { turn: spanOf(first), calls: first.calls.map(spanOf) }
@@ -86,7 +86,7 @@ describe('the times of an attempt', () => {
       calls: [[140, 170]],
     })
     const [, next] =
-      attemptsOf(
+      collectAttempts(
         logged(...begun, begins, ends, call(0, 30, { completedAt: iso(250) }), ...turn(1, 20)),
       )[0]?.turns ?? []
     expect(next && spanOf(next)).toEqual([250, 270])
@@ -112,7 +112,7 @@ describe('the times of an attempt', () => {
 
   it('in a log of an earlier version follow from one another: a turn begins when the calls of the one before are over', () => {
     const events = logged(...begun, ...turn(0, 100), call(0, 30), call(0, 50), ...turn(1, 20))
-    const [attempt] = attemptsOf(events)
+    const [attempt] = collectAttempts(events)
     const spans = attempt?.turns.map(({ startedAt, completedAt }) => [
       startedAt - START,
       completedAt - START,
@@ -128,7 +128,7 @@ describe('the times of an attempt', () => {
 
   it('are never before what is known to have happened', () => {
     const failed = { type: 'llm_iteration_failed', ...where, failedAt: iso(500) }
-    const [attempt] = attemptsOf(logged(...begun, failed, ...turn(0, 100)))
+    const [attempt] = collectAttempts(logged(...begun, failed, ...turn(0, 100)))
     expect((attempt?.turns[0]?.startedAt ?? 0) - START).toBe(500)
   })
 })
@@ -136,8 +136,8 @@ describe('the times of an attempt', () => {
 describe('what an attempt has used', () => {
   it('counts the calls that the model asked for, and not their steps', () => {
     const step = call(0, 25, { parentToolCallId: 'c' })
-    const [attempt] = attemptsOf(logged(...begun, ...turn(0, 100), step, call(0, 30)))
-    expect(attempt && sumsOf(attempt)).toMatchObject({
+    const [attempt] = collectAttempts(logged(...begun, ...turn(0, 100), step, call(0, 30)))
+    expect(attempt && sumAttempt(attempt)).toMatchObject({
       toolCalls: 1,
       toolMs: 30,
       llmMs: 100,

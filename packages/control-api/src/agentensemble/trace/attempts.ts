@@ -52,7 +52,7 @@ interface Open extends TracedAttempt {
 }
 
 /** The attempts of a run, in the order in which they began. */
-export function attemptsOf(events: readonly LoggedRunEvent[]): readonly TracedAttempt[] {
+export function collectAttempts(events: readonly LoggedRunEvent[]): readonly TracedAttempt[] {
   const all = new Map<string, Open>()
   for (const event of events) {
     if (event.type === 'task_started') {
@@ -74,7 +74,7 @@ function keyOf({ taskName, attempt }: Pick<RunEventOf<'task_started'>, 'taskName
 }
 
 function take(attempt: Open, event: LoggedRunEvent): void {
-  const at = instantOf(event)
+  const at = readInstant(event)
   if (at !== undefined) attempt.clock = Math.max(attempt.clock, at)
   switch (event.type) {
     case 'task_input':
@@ -137,12 +137,12 @@ function endCall(attempt: Open, event: RunEventOf<'tool_called'>, at: number | u
 }
 
 /** When an event of a task happened, where it says so. */
-function instantOf(event: LoggedRunEvent): number | undefined {
-  const at = saidInstantOf(event)
+function readInstant(event: LoggedRunEvent): number | undefined {
+  const at = readTimestamp(event)
   return at === undefined ? undefined : Date.parse(at)
 }
 
-function saidInstantOf(event: LoggedRunEvent): string | undefined {
+function readTimestamp(event: LoggedRunEvent): string | undefined {
   switch (event.type) {
     case 'llm_iteration_started':
     case 'delegation_started':

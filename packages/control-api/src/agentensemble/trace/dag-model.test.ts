@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { dagModel } from './dag-model.ts'
+import { buildDagModel } from './dag-model.ts'
 
 import type { LoggedRunEvent, PlannedTask } from '@tutti/protocol'
 
@@ -20,7 +20,7 @@ function planned(...tasks: readonly (readonly [name: string, context: readonly s
 }
 
 function graphOf(events: readonly LoggedRunEvent[]) {
-  return dagModel({ workflow: 'PARALLEL', agents: [] }, events, START)
+  return buildDagModel({ workflow: 'PARALLEL', agents: [] }, events, START)
 }
 
 describe('a task graph', () => {

@@ -21,13 +21,13 @@ interface Node {
 }
 
 /** The task graph of a run, generated at `now`, in milliseconds since 1970. */
-export function dagModel(
+export function buildDagModel(
   { workflow, agents }: Pick<ExecutionTrace, 'workflow' | 'agents'>,
   events: readonly LoggedRunEvent[],
   now: number,
 ): DagModel {
-  const nodes = workflow === 'HIERARCHICAL' ? hierarchyOf(events) : planOf(events)
-  const levels = levelsOf(nodes)
+  const nodes = workflow === 'HIERARCHICAL' ? buildHierarchy(events) : buildPlan(events)
+  const levels = computeLevels(nodes)
   const criticalPath = longestChain(nodes, levels)
   const expected = new Map(
     events.flatMap((event) =>
@@ -39,7 +39,7 @@ export function dagModel(
     schemaVersion: SCHEMA_VERSION,
     workflow,
     generatedAt: new Date(now).toISOString(),
-    agents: withUnknown(agents, nodes),
+    agents: addUnknownAgents(agents, nodes),
     tasks: nodes.map(({ id, name, description, agentRole, dependsOn }) => ({
       id,
       description,
@@ -49,7 +49,7 @@ export function dagModel(
       parallelGroup: levels.get(id) ?? 0,
       onCriticalPath: criticalPath.includes(id),
     })),
-    parallelGroups: groupsOf(nodes, levels),
+    parallelGroups: groupByLevel(nodes, levels),
     criticalPath,
   }
 }
@@ -58,7 +58,7 @@ function plannedTasks(events: readonly LoggedRunEvent[]) {
   return events.find((event) => event.type === 'ensemble_started')?.tasks ?? []
 }
 
-function planOf(events: readonly LoggedRunEvent[]): readonly Node[] {
+function buildPlan(events: readonly LoggedRunEvent[]): readonly Node[] {
   const planned = plannedTasks(events)
   const ids = new Map(planned.map(({ name }, at) => [name, String(at)]))
   return planned.map(({ name, description, agentRole, context }, at) => ({
@@ -71,7 +71,7 @@ function planOf(events: readonly LoggedRunEvent[]): readonly Node[] {
 }
 
 /** API-D1 */
-function hierarchyOf(events: readonly LoggedRunEvent[]): readonly Node[] {
+function buildHierarchy(events: readonly LoggedRunEvent[]): readonly Node[] {
   const nodes = events
     .filter((event) => event.type === 'delegation_started')
     .filter(({ depth }) => depth === 1)
@@ -86,7 +86,7 @@ function hierarchyOf(events: readonly LoggedRunEvent[]): readonly Node[] {
 }
 
 /** The length of the longest chain of dependencies before each node. */
-function levelsOf(nodes: readonly Node[]): ReadonlyMap<string, number> {
+function computeLevels(nodes: readonly Node[]): ReadonlyMap<string, number> {
   const levels = new Map<string, number>()
   // Dependencies may be listed after the nodes that need them, so one pass is not enough.
   for (let isChanged = true; isChanged;) {
@@ -115,7 +115,7 @@ function longestChain(nodes: readonly Node[], levels: ReadonlyMap<string, number
   return path
 }
 
-function groupsOf(nodes: readonly Node[], levels: ReadonlyMap<string, number>): string[][] {
+function groupByLevel(nodes: readonly Node[], levels: ReadonlyMap<string, number>): string[][] {
   const groups: string[][] = []
   for (const { id } of nodes) {
     const level = levels.get(id) ?? 0
@@ -126,7 +126,7 @@ function groupsOf(nodes: readonly Node[], levels: ReadonlyMap<string, number>): 
 }
 
 /** API-D3 */
-function withUnknown(agents: readonly AgentSummary[], nodes: readonly Node[]): AgentSummary[] {
+function addUnknownAgents(agents: readonly AgentSummary[], nodes: readonly Node[]): AgentSummary[] {
   const known = new Set(agents.map(({ role }) => role))
   const unknown = new Set(
     nodes.map(({ agentRole }) => agentRole).filter((role) => !known.has(role)),

@@ -11,10 +11,10 @@
  * API-E5 Lists are never null, and outputs that do not exist are null, never absent: AgentEnsemble's viewer
  *    relies on both.
  */
-import { attemptsOf, type TracedAttempt } from './attempts.ts'
-import { isoDuration } from './iso-duration.ts'
-import { taskTraceOf, type TraceParts } from './task-trace.ts'
-import { addSums, runMetricsOf, sumsOf, taskMetricsOf } from './trace-metrics.ts'
+import { collectAttempts, type TracedAttempt } from './attempts.ts'
+import { formatJavaDuration } from './iso-duration.ts'
+import { buildTaskTrace, type TraceParts } from './task-trace.ts'
+import { addSums, toTraceMetrics, sumAttempt, toTaskMetrics } from './trace-metrics.ts'
 
 import type {
   AgentSummary,
@@ -29,27 +29,27 @@ import type { RunRecord } from '@tutti/runs'
 const SCHEMA_VERSION = '1.1'
 
 /** The trace of a run, at `now`, in milliseconds since 1970. */
-export function executionTrace(
+export function buildExecutionTrace(
   run: RunRecord,
   events: readonly LoggedRunEvent[],
   now: number,
 ): ExecutionTrace {
   const captureMode = run.request?.options?.captureMode ?? 'STANDARD'
-  const attempts = attemptsOf(events)
+  const attempts = collectAttempts(events)
   const startedAt = run.startedAt ?? run.createdAt
   const completedAt = Math.max(run.completedAt ?? now, startedAt)
-  const shares = find(events, 'run_result')?.metrics?.costEstimate
+  const shares = findLastEvent(events, 'run_result')?.metrics?.costEstimate
   const parts: TraceParts = {
     captureMode,
     lastAttempts: new Map(attempts.map((attempt) => [attempt.started.taskName, attempt])),
     shares,
     now: completedAt,
   }
-  const sums = addSums(attempts.map(sumsOf))
+  const sums = addSums(attempts.map(sumAttempt))
   const byRole = Object.fromEntries(
-    attempts.map((one) => [one.started.agentRole, taskMetricsOf(sumsOf(one), shares)]),
+    attempts.map((one) => [one.started.agentRole, toTaskMetrics(sumAttempt(one), shares)]),
   )
-  const metrics = runMetricsOf(sums, byRole, shares)
+  const metrics = toTraceMetrics(sums, byRole, shares)
   return {
     schemaVersion: SCHEMA_VERSION,
     captureMode: captureMode === 'DETAILED' ? 'FULL' : captureMode,
@@ -57,16 +57,18 @@ export function executionTrace(
     workflow: run.workflow,
     startedAt: new Date(startedAt).toISOString(),
     completedAt: new Date(completedAt).toISOString(),
-    totalDuration: isoDuration(run.durationMs ?? completedAt - startedAt),
+    totalDuration: formatJavaDuration(run.durationMs ?? completedAt - startedAt),
     inputs: { ...run.inputs },
-    agents: agentsOf(attempts),
-    taskTraces: topAttempts(attempts, events, run.workflow).map((attempt) =>
-      taskTraceOf(attempt, parts),
+    agents: collectAgents(attempts),
+    taskTraces: selectTopAttempts(attempts, events, run.workflow).map((attempt) =>
+      buildTaskTrace(attempt, parts),
     ),
     metrics,
     totalCostEstimate: metrics.totalCostEstimate,
     errors: events.flatMap((event) =>
-      event.type === 'task_failed' || event.type === 'task_attempt_failed' ? [errorOf(event)] : [],
+      event.type === 'task_failed' || event.type === 'task_attempt_failed'
+        ? [toTraceError(event)]
+        : [],
     ),
     mapReduceLevels: [],
     loopTraces: [],
@@ -82,7 +84,7 @@ export function executionTrace(
   }
 }
 
-function find<T extends LoggedRunEvent['type']>(
+function findLastEvent<T extends LoggedRunEvent['type']>(
   events: readonly LoggedRunEvent[],
   type: T,
 ): RunEventOf<T> | undefined {
@@ -92,7 +94,7 @@ function find<T extends LoggedRunEvent['type']>(
 }
 
 /** API-E2, API-E4 */
-function topAttempts(
+function selectTopAttempts(
   attempts: readonly TracedAttempt[],
   events: readonly LoggedRunEvent[],
   workflow: Workflow,
@@ -109,7 +111,7 @@ function topAttempts(
 }
 
 /** The agents at work, each once. */
-function agentsOf(attempts: readonly TracedAttempt[]): AgentSummary[] {
+function collectAgents(attempts: readonly TracedAttempt[]): AgentSummary[] {
   const agents = new Map<string, AgentSummary>()
   for (const { input, delegations } of attempts) {
     if (input === undefined) continue
@@ -126,7 +128,7 @@ function agentsOf(attempts: readonly TracedAttempt[]): AgentSummary[] {
   return [...agents.values()]
 }
 
-function errorOf(
+function toTraceError(
   event: RunEventOf<'task_attempt_failed' | 'task_failed'>,
 ): ExecutionTrace['errors'][number] {
   return {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { isoDuration } from './iso-duration.ts'
+import { formatJavaDuration } from './iso-duration.ts'
 
 it.each([
   [0, 'PT0S'],
@@ -13,5 +13,5 @@ it.each([
   [0.4, 'PT0S'],
   [-5, 'PT0S'],
 ])('%d ms is %s', (ms, text) => {
-  expect(isoDuration(ms)).toBe(text)
+  expect(formatJavaDuration(ms)).toBe(text)
 })

@@ -3,7 +3,7 @@
  *
  * @see https://docs.oracle.com/en/java/javase/21/docs/api/java.base/java/time/Duration.html#toString()
  */
-export function isoDuration(ms: number): string {
+export function formatJavaDuration(ms: number): string {
   const total = Math.max(0, Math.round(ms))
   const hours = Math.floor(total / 3_600_000)
   const minutes = Math.floor((total % 3_600_000) / 60_000)

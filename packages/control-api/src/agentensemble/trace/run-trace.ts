@@ -3,8 +3,8 @@ import { TuttiError } from '@tutti/core'
 import { findRecord } from '@tutti/gateway'
 import { eventPages, eventSize, type RunRecord } from '@tutti/runs'
 
-import { dagModel } from './dag-model.ts'
-import { executionTrace } from './execution-trace.ts'
+import { buildDagModel } from './dag-model.ts'
+import { buildExecutionTrace } from './execution-trace.ts'
 
 import type { ResolvedControlApiOptions } from '../../options.ts'
 import type { DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
@@ -16,10 +16,10 @@ type TraceOptions = Pick<ResolvedControlApiOptions, 'runs' | 'clock' | 'redactor
  *
  * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE.
  */
-export async function runTrace(options: TraceOptions, runId: string): Promise<ExecutionTrace> {
+export async function readRunTrace(options: TraceOptions, runId: string): Promise<ExecutionTrace> {
   const { clock } = options
   const { run, events } = await readRun(options, runId)
-  return executionTrace(run, events, clock.now())
+  return buildExecutionTrace(run, events, clock.now())
 }
 
 /**
@@ -27,10 +27,10 @@ export async function runTrace(options: TraceOptions, runId: string): Promise<Ex
  *
  * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE.
  */
-export async function runDag(options: TraceOptions, runId: string): Promise<DagModel> {
+export async function readRunDag(options: TraceOptions, runId: string): Promise<DagModel> {
   const { run, events } = await readRun(options, runId)
   const now = options.clock.now()
-  return dagModel(executionTrace(run, events, now), events, now)
+  return buildDagModel(buildExecutionTrace(run, events, now), events, now)
 }
 
 async function readRun(

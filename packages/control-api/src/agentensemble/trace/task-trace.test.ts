@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { attemptsOf } from './attempts.ts'
-import { taskTraceOf } from './task-trace.ts'
+import { collectAttempts } from './attempts.ts'
+import { buildTaskTrace } from './task-trace.ts'
 
 import type { LoggedRunEvent, TaskTrace } from '@tutti/protocol'
 
@@ -25,13 +25,13 @@ function delegationAfter(
   const logged = told.map(
     (event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }) as LoggedRunEvent,
   )
-  const attempts = attemptsOf(logged)
+  const attempts = collectAttempts(logged)
   const [first] = attempts
   const lastAttempts = new Map(attempts.map((one) => [one.started.taskName, one]))
   const now = START + 900
   return first === undefined
     ? undefined
-    : taskTraceOf(first, { captureMode: 'STANDARD', lastAttempts, shares: undefined, now })
+    : buildTaskTrace(first, { captureMode: 'STANDARD', lastAttempts, shares: undefined, now })
         .delegations[0]
 }
 

@@ -1,6 +1,6 @@
 /** Pure: the trace of one attempt at a task, with those of the tasks that it delegated. */
-import { isoDuration } from './iso-duration.ts'
-import { sumsOf, taskMetricsOf, type CostShares } from './trace-metrics.ts'
+import { formatJavaDuration } from './iso-duration.ts'
+import { sumAttempt, toTaskMetrics, type CostShares } from './trace-metrics.ts'
 
 import type {
   WorkSpan,
@@ -28,23 +28,23 @@ export interface TraceParts {
 }
 
 /** The trace of an attempt whose agent was given its input. */
-export function taskTraceOf(attempt: TracedAttempt, parts: TraceParts): TaskTrace {
+export function buildTaskTrace(attempt: TracedAttempt, parts: TraceParts): TaskTrace {
   const { started, input, end, turns } = attempt
   const startedAt = Date.parse(started.startedAt)
-  const completedAt = endOf(attempt, parts.now)
+  const completedAt = findEnd(attempt, parts.now)
   const output = end?.type === 'task_completed' ? end : undefined
   return {
     taskDescription: started.taskDescription,
     expectedOutput: input?.expectedOutput ?? '',
     agentRole: started.agentRole,
-    ...spanOf({ startedAt, completedAt }),
-    duration: isoDuration(end?.durationMs ?? completedAt - startedAt),
-    prompts: promptsOf(turns[0], parts),
-    llmInteractions: turns.map((turn) => interactionOf(turn, parts)),
-    delegations: attempt.delegations.map((one) => delegationOf(one, attempt, parts)),
+    ...formatSpan({ startedAt, completedAt }),
+    duration: formatJavaDuration(end?.durationMs ?? completedAt - startedAt),
+    prompts: toPrompts(turns[0], parts),
+    llmInteractions: turns.map((turn) => toInteraction(turn, parts)),
+    delegations: attempt.delegations.map((one) => toDelegation(one, attempt, parts)),
     finalOutput: output?.output ?? null,
     parsedOutput: output?.structuredOutput ?? null,
-    metrics: taskMetricsOf(sumsOf(attempt), parts.shares),
+    metrics: toTaskMetrics(sumAttempt(attempt), parts.shares),
     metadata: {
       taskName: started.taskName,
       taskIndex: started.taskIndex,
@@ -55,12 +55,12 @@ export function taskTraceOf(attempt: TracedAttempt, parts: TraceParts): TaskTrac
   }
 }
 
-function endOf({ end, started }: TracedAttempt, now: number): number {
+function findEnd({ end, started }: TracedAttempt, now: number): number {
   if (end === undefined) return Math.max(now, Date.parse(started.startedAt))
   return Date.parse(end.type === 'task_completed' ? end.completedAt : end.failedAt)
 }
 
-function promptsOf(
+function toPrompts(
   turn: TracedTurn | undefined,
   { captureMode }: TraceParts,
 ): TaskTrace['prompts'] {
@@ -71,18 +71,18 @@ function promptsOf(
   return { systemPrompt: textOf('system'), userPrompt: textOf('user') }
 }
 
-function interactionOf(turn: TracedTurn, parts: TraceParts): LlmInteraction {
+function toInteraction(turn: TracedTurn, parts: TraceParts): LlmInteraction {
   const { started, completed, calls } = turn
   return {
     iterationIndex: completed.iterationIndex,
-    ...spanOf(turn),
-    latency: isoDuration(completed.latencyMs),
+    ...formatSpan(turn),
+    latency: formatJavaDuration(completed.latencyMs),
     inputTokens: completed.inputTokens,
     outputTokens: completed.outputTokens,
     responseType: completed.responseType,
     responseText: completed.responseText ?? null,
-    toolCalls: calls.map((call) => callOf(call, parts)),
-    messages: parts.captureMode === 'OFF' ? [] : started.messages.map(messageOf),
+    toolCalls: calls.map((call) => toToolCall(call, parts)),
+    messages: parts.captureMode === 'OFF' ? [] : started.messages.map(toTraceMessage),
     model: completed.model,
     ...(completed.finishReason === undefined ? {} : { finishReason: completed.finishReason }),
     ...(completed.refusal === undefined ? {} : { refusal: completed.refusal }),
@@ -93,11 +93,11 @@ function interactionOf(turn: TracedTurn, parts: TraceParts): LlmInteraction {
 }
 
 /** In traces `toolCalls` is always a list: AgentEnsemble's viewer reads its length. */
-function messageOf(message: LlmMessage): LlmMessage {
+function toTraceMessage(message: LlmMessage): LlmMessage {
   return { ...message, toolCalls: message.toolCalls ?? [] }
 }
 
-function callOf(call: AttemptCall, { captureMode }: TraceParts): ToolCallTrace {
+function toToolCall(call: AttemptCall, { captureMode }: TraceParts): ToolCallTrace {
   const { event } = call
   const { toolName, toolArguments, toolResult, structuredResult, durationMs, outcome } = event
   const isFull = captureMode === 'DETAILED' || captureMode === 'FULL'
@@ -106,10 +106,10 @@ function callOf(call: AttemptCall, { captureMode }: TraceParts): ToolCallTrace {
     arguments: toolArguments ?? '',
     result: toolResult,
     structuredOutput: structuredResult ?? null,
-    ...spanOf(call),
-    duration: isoDuration(durationMs),
+    ...formatSpan(call),
+    duration: formatJavaDuration(durationMs),
     outcome,
-    parsedInput: isFull ? parsedInput(toolArguments) : null,
+    parsedInput: isFull ? parseArguments(toolArguments) : null,
     metadata: {
       toolCallId: event.toolCallId,
       ...(event.parentToolCallId === undefined ? {} : { parentToolCallId: event.parentToolCallId }),
@@ -118,7 +118,7 @@ function callOf(call: AttemptCall, { captureMode }: TraceParts): ToolCallTrace {
 }
 
 /** The arguments of a call as an object; null when they are none. */
-function parsedInput(text: string | null): Record<string, unknown> | null {
+function parseArguments(text: string | null): Record<string, unknown> | null {
   if (text === null) return null
   try {
     const value: unknown = JSON.parse(text)
@@ -129,31 +129,31 @@ function parsedInput(text: string | null): Record<string, unknown> | null {
   }
 }
 
-function delegationOf(
+function toDelegation(
   delegation: TracedDelegation,
   delegator: TracedAttempt,
   parts: TraceParts,
 ): TaskTrace['delegations'][number] {
   const { started, end } = delegation
   const worker = parts.lastAttempts.get(started.workerTask)
-  const span = delegationSpan(delegation, worker, endOf(worker ?? delegator, parts.now))
+  const span = findDelegationSpan(delegation, worker, findEnd(worker ?? delegator, parts.now))
   const isDone = end?.type === 'delegation_completed'
   const output = worker?.end?.type === 'task_completed' ? worker.end.output : null
   return {
     delegatorRole: started.delegatingAgentRole,
     workerRole: started.workerRole,
     taskDescription: started.taskDescription,
-    ...spanOf(span),
-    duration: isoDuration(isDone ? end.durationMs : span.completedAt - span.startedAt),
+    ...formatSpan(span),
+    duration: formatJavaDuration(isDone ? end.durationMs : span.completedAt - span.startedAt),
     depth: started.depth,
     result: isDone ? output : null,
     succeeded: isDone,
-    workerTrace: worker?.input === undefined ? null : taskTraceOf(worker, parts),
+    workerTrace: worker?.input === undefined ? null : buildTaskTrace(worker, parts),
   }
 }
 
 /** When a delegation was; where it does not say so, when its worker was at work. */
-function delegationSpan(
+function findDelegationSpan(
   { started, startedAt: askedAt, end, endedAt }: TracedDelegation,
   worker: TracedAttempt | undefined,
   lastAt: number,
@@ -164,7 +164,7 @@ function delegationSpan(
   return { startedAt, completedAt: Math.max(startedAt, endedAt ?? derived) }
 }
 
-function spanOf({ startedAt, completedAt }: WorkSpan) {
+function formatSpan({ startedAt, completedAt }: WorkSpan) {
   return {
     startedAt: new Date(startedAt).toISOString(),
     completedAt: new Date(completedAt).toISOString(),

@@ -1,7 +1,7 @@
 /** Pure: the numbers of a trace. */
 import { addTokens, totalTokens } from '@tutti/ensemble'
 
-import { isoDuration } from './iso-duration.ts'
+import { formatJavaDuration } from './iso-duration.ts'
 
 import type { TracedAttempt } from './attempts.ts'
 import type { ExecutionTrace, TaskTrace } from '@tutti/protocol'
@@ -33,7 +33,7 @@ export interface AttemptSums {
 }
 
 /** What an attempt has used so far. */
-export function sumsOf({ turns, delegations, end }: TracedAttempt): AttemptSums {
+export function sumAttempt({ turns, delegations, end }: TracedAttempt): AttemptSums {
   const calls = turns.flatMap((turn) => turn.calls.map(({ event }) => event))
   const own = calls.filter(({ parentToolCallId }) => parentToolCallId === undefined)
   const used = end ?? addTokens(turns.map(({ completed }) => completed))
@@ -66,25 +66,25 @@ export function addSums(sums: readonly AttemptSums[]): AttemptSums {
 }
 
 /** The metrics of one task. */
-export function taskMetricsOf(sums: AttemptSums, shares: CostShares | undefined): TaskMetrics {
+export function toTaskMetrics(sums: AttemptSums, shares: CostShares | undefined): TaskMetrics {
   return {
     inputTokens: sums.inputTokens,
     outputTokens: sums.outputTokens,
     totalTokens: totalTokens(sums),
-    llmLatency: isoDuration(sums.llmMs),
-    toolExecutionTime: isoDuration(sums.toolMs),
-    memoryRetrievalTime: isoDuration(0),
-    promptBuildTime: isoDuration(0),
+    llmLatency: formatJavaDuration(sums.llmMs),
+    toolExecutionTime: formatJavaDuration(sums.toolMs),
+    memoryRetrievalTime: formatJavaDuration(0),
+    promptBuildTime: formatJavaDuration(0),
     llmCallCount: sums.llmCalls,
     toolCallCount: sums.toolCalls,
     delegationCount: sums.delegations,
     memoryOperations: NO_MEMORY,
-    costEstimate: costEstimate(sums.costUsd, shares),
+    costEstimate: estimateCost(sums.costUsd, shares),
   }
 }
 
 /** The metrics of the run; `byRole` are those of each agent's last task. */
-export function runMetricsOf(
+export function toTraceMetrics(
   sums: AttemptSums,
   byRole: Readonly<Record<string, TaskMetrics>>,
   shares: CostShares | undefined,
@@ -93,16 +93,16 @@ export function runMetricsOf(
     totalInputTokens: sums.inputTokens,
     totalOutputTokens: sums.outputTokens,
     totalTokens: totalTokens(sums),
-    totalLlmLatency: isoDuration(sums.llmMs),
-    totalToolExecutionTime: isoDuration(sums.toolMs),
-    totalMemoryRetrievalTime: isoDuration(0),
-    totalPromptBuildTime: isoDuration(0),
+    totalLlmLatency: formatJavaDuration(sums.llmMs),
+    totalToolExecutionTime: formatJavaDuration(sums.toolMs),
+    totalMemoryRetrievalTime: formatJavaDuration(0),
+    totalPromptBuildTime: formatJavaDuration(0),
     totalLlmCallCount: sums.llmCalls,
     totalToolCalls: sums.toolCalls,
     totalDelegations: sums.delegations,
     memoryOperations: NO_MEMORY,
     taskMetrics: byRole,
-    totalCostEstimate: costEstimate(sums.costUsd, shares),
+    totalCostEstimate: estimateCost(sums.costUsd, shares),
   }
 }
 
@@ -110,7 +110,7 @@ export function runMetricsOf(
  * A cost as AgentEnsemble has it. Events have the cost of a task in one number: what of it was input is
  * taken to be as in the whole run.
  */
-function costEstimate(costUsd: number | undefined, shares: CostShares | undefined): Cost | null {
+function estimateCost(costUsd: number | undefined, shares: CostShares | undefined): Cost | null {
   if (costUsd === undefined || shares === undefined) return null
   const whole = shares.inputCost + shares.outputCost
   const inputCost = whole === 0 ? 0 : (costUsd * shares.inputCost) / whole

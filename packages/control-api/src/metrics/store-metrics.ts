@@ -8,7 +8,7 @@ import type { Instruments } from './instruments.ts'
 import type { RunService, StoreFigures } from '@tutti/runs'
 
 /** What the figures are made with. */
-export interface StoreFiguresOptions {
+export interface StoreCollectorOptions {
   readonly instruments: Instruments
   readonly runs: RunService
   readonly clock: Clock
@@ -18,48 +18,49 @@ export interface StoreFiguresOptions {
 }
 
 /** How long a reader waits for the store, in milliseconds: less than Prometheus waits for us. */
-const PATIENCE_MS = 2_000
+const TIMEOUT_MS = 2_000
 
 /** Makes what sets the gauges before they are read. A store that does not answer in time has none. */
-export function storeFigures(options: StoreFiguresOptions): () => Promise<void> {
+export function createStoreCollector(options: StoreCollectorOptions): () => Promise<void> {
   const { instruments, runs, clock, cacheMs } = options
-  let askedAt = -Infinity
-  let asking: Promise<void> | undefined
+  let collectedAt = -Infinity
+  let collecting: Promise<void> | undefined
   return () => {
     instruments.storeAvailable.set({}, runs.isStoreAvailable ? 1 : 0)
     instruments.runsExecuting.set({}, runs.running)
-    if (asking === undefined && clock.elapsed() - askedAt < cacheMs) return Promise.resolve()
-    asking ??= ask(options).finally(() => {
-      askedAt = clock.elapsed()
-      asking = undefined
+    if (collecting === undefined && clock.elapsed() - collectedAt < cacheMs)
+      return Promise.resolve()
+    collecting ??= collect(options).finally(() => {
+      collectedAt = clock.elapsed()
+      collecting = undefined
     })
-    return asking
+    return collecting
   }
 }
 
-async function ask({ instruments, runs, clock, logger }: StoreFiguresOptions): Promise<void> {
-  const patience = new AbortController()
+async function collect({ instruments, runs, clock, logger }: StoreCollectorOptions): Promise<void> {
+  const timeout = new AbortController()
   try {
     const figures = await Promise.race([
       runs.figures(),
-      sleep(clock, PATIENCE_MS, patience.signal).then(() => undefined),
+      sleep(clock, TIMEOUT_MS, timeout.signal).then(() => undefined),
     ])
-    tell(instruments, figures)
+    setGauges(instruments, figures)
   } catch (error) {
     logger.debug('The store could not be asked for its figures', { error })
-    tell(instruments, undefined)
+    setGauges(instruments, undefined)
   } finally {
-    patience.abort()
+    timeout.abort()
   }
 }
 
-function tell(instruments: Instruments, figures: StoreFigures | undefined): void {
-  const { queueDepth, queueOldest, gatesPending, webhookBacklog, runs } = instruments
-  for (const gauge of [queueDepth, queueOldest, gatesPending, webhookBacklog, runs]) gauge.clear()
+function setGauges(instruments: Instruments, figures: StoreFigures | undefined): void {
+  const { queueDepth, queueOldest, reviewsPending, webhookBacklog, runs } = instruments
+  for (const gauge of [queueDepth, queueOldest, reviewsPending, webhookBacklog, runs]) gauge.clear()
   if (figures === undefined) return
   queueDepth.set({}, figures.queued)
   queueOldest.set({}, figures.oldestQueuedMs / 1_000)
-  gatesPending.set({}, figures.openReviews)
+  reviewsPending.set({}, figures.openReviews)
   webhookBacklog.set({}, figures.deliveries)
   for (const status of UNFINISHED) runs.set({ status }, figures.unfinished[status] ?? 0)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { keptDocument, type DocumentParts } from './kept-document.ts'
+import { createDocumentHandler, type DocumentParts } from './document-handler.ts'
 
 const HEADERS = {
   'content-type': 'text/plain',
@@ -32,7 +32,7 @@ describe('keptDocument', () => {
 
   it('[API-F3] tries again what could not be made', async () => {
     let isThere = false
-    const answer = keptDocument({
+    const answer = createDocumentHandler({
       source: () =>
         isThere ? Promise.resolve(new Uint8Array([1])) : Promise.reject(new Error('away')),
       headers: HEADERS,
@@ -96,7 +96,7 @@ function counted(parts: Partial<DocumentParts> = {}) {
     made += 1
     return Promise.resolve(new TextEncoder().encode('text '.repeat(100)))
   }
-  return { answer: keptDocument({ source, headers: HEADERS, ...parts }), made: () => made }
+  return { answer: createDocumentHandler({ source, headers: HEADERS, ...parts }), made: () => made }
 }
 
 function asking(headers: Record<string, string>): Request {

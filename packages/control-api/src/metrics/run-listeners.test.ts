@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { AuditTrail } from '../audit/audit-trail.ts'
 import { createInstruments } from './instruments.ts'
 import { MetricRegistry } from './registry.ts'
-import { runFigures } from './run-figures.ts'
-import { metricsText } from './text-format.ts'
+import { createRunListeners } from './run-listeners.ts'
+import { formatMetrics } from './text-format.ts'
 
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
@@ -196,7 +196,7 @@ describe('the figures of runs', () => {
       clock: fakeClock(),
       logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
       maxAuditEntries: 1,
-      isHurried: () => false,
+      isClosing: () => false,
       onLost: (entries) => lost.push(entries),
     })
     const entry = {
@@ -219,7 +219,7 @@ function counting() {
   const instruments = createInstruments(registry)
   const clock = { ...fakeClock(), now: () => now }
   const openedAt = (reviewId: string) => Promise.resolve(reviewId === 'unknown' ? undefined : AT_MS)
-  const { onActivity, onExecuted } = runFigures({ instruments, clock, openedAt })
+  const { onActivity, onExecuted } = createRunListeners({ instruments, clock, openedAt })
   const hear = (activity: Parameters<(typeof onActivity)[number]>[0]) => {
     for (const listener of onActivity) listener(activity)
   }
@@ -244,7 +244,7 @@ function counting() {
       await new Promise((resolve) => setImmediate(resolve))
     },
     value(series: string): number | undefined {
-      const lines = metricsText(registry.read(), 'prometheus').split('\n')
+      const lines = formatMetrics(registry.read(), 'prometheus').split('\n')
       const line = lines.find((text) => text.startsWith(`${series} `))
       return line === undefined ? undefined : Number(line.slice(series.length))
     },

@@ -16,7 +16,7 @@ const MS_PER_S = 1e3
 const QUANTILES = [0.5, 0.99, 1] as const
 
 /** Measures a process. */
-export interface ProcessFigures {
+export interface ProcessMetrics {
   /** Sets the gauges. */
   collect(): void
   /** Measures no more. */
@@ -24,7 +24,7 @@ export interface ProcessFigures {
 }
 
 /** Begins to measure this process. */
-export function processFigures(instruments: Instruments): ProcessFigures {
+export function measureProcess(instruments: Instruments): ProcessMetrics {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   let forgottenAt = performance.now()

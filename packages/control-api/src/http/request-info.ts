@@ -1,9 +1,9 @@
 /** Pure: what of a request decides whether it may pass. */
-import type { RequestFacts } from '../auth/guard-request.ts'
+import type { RequestInfo } from '../auth/guard-request.ts'
 import type { IncomingMessage } from 'node:http'
 
 /** The facts of a request as Node gives it. */
-export function requestFacts(request: IncomingMessage): RequestFacts {
+export function readRequestInfo(request: IncomingMessage): RequestInfo {
   const { headers, method = 'GET', url = '', socket } = request
   const { host, origin, authorization } = headers
   const fetchSite = headers['sec-fetch-site']

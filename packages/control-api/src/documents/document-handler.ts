@@ -26,7 +26,7 @@ export interface DocumentParts {
 }
 
 /** Answers a request for the document. */
-export type DocumentAnswer = (request: Request) => Promise<Response>
+export type DocumentHandler = (request: Request) => Promise<Response>
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
@@ -43,12 +43,12 @@ const compress = {
 } as const
 
 /** Makes what answers for one document. */
-export function keptDocument({
+export function createDocumentHandler({
   source,
   headers,
   isCompressed = false,
   varies = [],
-}: DocumentParts): DocumentAnswer {
+}: DocumentParts): DocumentHandler {
   const { 'content-type': _, ...lasting } = headers
   const vary = ['Origin', ...(isCompressed ? [] : ['accept-encoding']), ...varies].join(', ')
   const digest = once(async () => {
@@ -62,11 +62,13 @@ export function keptDocument({
     gzip: once(async () => compress.gzip(await source())),
     identity: source,
   }
-  return async ({ headers: asked }) => {
-    const encoding = isCompressed ? 'identity' : encodingFor(asked.get('accept-encoding'))
+  return async ({ headers: requestHeaders }) => {
+    const encoding = isCompressed
+      ? 'identity'
+      : chooseEncoding(requestHeaders.get('accept-encoding'))
     const etag = `"${await digest()}${encoding === 'identity' ? '' : `-${encoding}`}"`
     const common = { etag, vary, 'x-content-type-options': 'nosniff' }
-    if (isAmong(etag, asked.get('if-none-match'))) {
+    if (includesEtag(etag, requestHeaders.get('if-none-match'))) {
       return new Response(null, { status: 304, headers: { ...common, ...lasting } })
     }
     const body = await forms[encoding]()
@@ -89,7 +91,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** The smallest form that an `Accept-Encoding` allows. */
-function encodingFor(header: string | null): Encoding {
+function chooseEncoding(header: string | null): Encoding {
   const accepted = new Map(
     (header ?? '').split(',').map((part) => {
       const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
@@ -102,7 +104,7 @@ function encodingFor(header: string | null): Encoding {
 }
 
 /** Whether an `If-None-Match` names this ETag; weak ones are the same here. */
-function isAmong(etag: string, header: string | null): boolean {
+function includesEtag(etag: string, header: string | null): boolean {
   const named = (header ?? '').split(',').map((part) => part.trim().replace(/^W\//, ''))
   return named.includes(etag) || named.includes('*')
 }

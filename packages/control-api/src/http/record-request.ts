@@ -21,7 +21,7 @@ export interface AnsweredRequest {
 const NO_ROUTE = 'none'
 
 /** Tells of a request. */
-export function tellRequest(
+export function recordRequest(
   { metrics, logger }: Pick<ResolvedControlApiOptions, 'metrics' | 'logger'>,
   request: AnsweredRequest,
 ): void {

@@ -17,7 +17,7 @@ import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { RunActivity, RunServiceOptions } from '@tutti/runs'
 
 /** What the figures are made with. */
-export interface RunFiguresOptions {
+export interface RunListenersOptions {
   readonly instruments: Instruments
   readonly clock: Clock
   /** When a review opened that this process did not see open; undefined when nobody knows. */
@@ -43,42 +43,42 @@ interface Progress {
   /** Calls of which no token has come. */
   awaiting: number
   /** Since when, by id. */
-  readonly gates: Map<string, number>
+  readonly reviews: Map<string, number>
 }
 
 /** Where there was no failure. */
 const NONE = 'none'
 
 /** Makes the listeners. */
-export function runFigures(options: RunFiguresOptions): RunListeners {
-  const figures = new RunFigures(options)
+export function createRunListeners(options: RunListenersOptions): RunListeners {
+  const counter = new RunCounter(options)
   return {
     onActivity: [
       (activity) => {
-        figures.hear(activity)
+        counter.handle(activity)
       },
     ],
     onExecuted: [
       (runId, events) => {
-        figures.count(runId, events)
+        counter.count(runId, events)
       },
     ],
   }
 }
 
-class RunFigures {
+class RunCounter {
   readonly #instruments: Instruments
   readonly #clock: Clock
-  readonly #openedAt: RunFiguresOptions['openedAt']
+  readonly #openedAt: RunListenersOptions['openedAt']
   readonly #runs = new Map<string, Progress>()
 
-  constructor({ instruments, clock, openedAt }: RunFiguresOptions) {
+  constructor({ instruments, clock, openedAt }: RunListenersOptions) {
     this.#instruments = instruments
     this.#clock = clock
     this.#openedAt = openedAt
   }
 
-  hear(activity: RunActivity): void {
+  handle(activity: RunActivity): void {
     const { runsAccepted, runReleases, rateLimitWait } = this.#instruments
     switch (activity.kind) {
       case 'accepted':
@@ -109,7 +109,7 @@ class RunFigures {
       }
       const instant = eventTime(event)
       if (instant !== undefined) this.#lag(now - instant)
-      this.#countGate(run, event, instant ?? now)
+      this.#countReview(run, event, instant ?? now)
       if (run !== undefined) this.#countWork(run, event)
       countAgents(this.#instruments, event)
     }
@@ -124,7 +124,7 @@ class RunFigures {
       createdAt,
       calls: new Map(),
       awaiting: 0,
-      gates: new Map(),
+      reviews: new Map(),
     })
   }
 
@@ -157,7 +157,7 @@ class RunFigures {
         return
       case 'run_result': {
         const { status, durationMs } = event
-        runsEnded.add({ ensemble, status, code: failureCode(event.code) })
+        runsEnded.add({ ensemble, status, code: toFailureCode(event.code) })
         runDuration.observe({ ensemble, status }, durationMs / 1_000)
         return
       }
@@ -182,7 +182,7 @@ class RunFigures {
   ): void {
     const { tasksEnded, taskDuration, taskRetries } = this.#instruments
     const status = TASK_STATUSES[event.type]
-    const code = 'code' in event ? failureCode(event.code) : NONE
+    const code = 'code' in event ? toFailureCode(event.code) : NONE
     tasksEnded.add({ ensemble, status, code })
     if (event.type === 'task_skipped') return
     taskDuration.observe({ ensemble, status }, event.durationMs / 1_000)
@@ -210,7 +210,7 @@ class RunFigures {
         return
       case 'llm_iteration_failed': {
         const { modelCalls, modelRetries, modelFallbacks } = this.#instruments
-        modelCalls.add({ model, code: failureCode(event.code) })
+        modelCalls.add({ model, code: toFailureCode(event.code) })
         if (event.retryInMs !== undefined) modelRetries.add({ model })
         if (event.nextModel !== undefined) modelFallbacks.add({ model })
       }
@@ -220,7 +220,7 @@ class RunFigures {
   #countAnswer(event: RunEventOf<'llm_iteration_completed'>): void {
     const { model, inputTokens, outputTokens, latencyMs, costUsd, cachedInputTokens } = event
     const { modelCalls, modelDuration, modelTokens, modelCost, modelUnpriced } = this.#instruments
-    modelCalls.add({ model, code: codeOfAnswer(event) })
+    modelCalls.add({ model, code: toCallCode(event) })
     modelDuration.observe({ model }, latencyMs / 1_000)
     // -1 says that the provider did not tell, which a counter leaves out.
     modelTokens.add({ model, direction: 'input' }, inputTokens)
@@ -232,37 +232,37 @@ class RunFigures {
     else modelCost.add({ model }, costUsd)
   }
 
-  #countGate(run: Progress | undefined, event: LoggedRunEvent, at: number): void {
+  #countReview(run: Progress | undefined, event: LoggedRunEvent, at: number): void {
     switch (event.type) {
       case 'review_requested':
-        this.#instruments.gatesOpened.add({ timing: event.timing })
-        run?.gates.set(event.reviewId, at)
+        this.#instruments.reviewsOpened.add({ timing: event.timing })
+        run?.reviews.set(event.reviewId, at)
         return
       case 'review_decided':
-        this.#closeGate(run, { ...event, outcome: event.decision.toLowerCase(), at })
+        this.#closeReview(run, { ...event, outcome: event.decision.toLowerCase(), at })
         return
       case 'review_timed_out':
-        this.#closeGate(run, { ...event, outcome: 'timed_out', at })
+        this.#closeReview(run, { ...event, outcome: 'timed_out', at })
         return
       case 'review_withdrawn':
-        this.#closeGate(run, { ...event, outcome: 'withdrawn', at })
+        this.#closeReview(run, { ...event, outcome: 'withdrawn', at })
         return
       default:
     }
   }
 
-  #closeGate(
+  #closeReview(
     run: Progress | undefined,
     closed: { readonly reviewId: string; readonly outcome: string; readonly at: number },
   ): void {
-    const { gatesClosed, gateWait } = this.#instruments
+    const { reviewsClosed, reviewWait } = this.#instruments
     const { reviewId, outcome, at } = closed
-    gatesClosed.add({ outcome })
-    const since = run?.gates.get(reviewId)
-    run?.gates.delete(reviewId)
+    reviewsClosed.add({ outcome })
+    const since = run?.reviews.get(reviewId)
+    run?.reviews.delete(reviewId)
     const observe = (openedAt: number | undefined): void => {
       if (openedAt === undefined) return
-      gateWait.observe({ outcome }, Math.max(0, at - openedAt) / 1_000)
+      reviewWait.observe({ outcome }, Math.max(0, at - openedAt) / 1_000)
     }
     if (since !== undefined) observe(since)
     // One that opened in another process: its store knows since when. If it cannot say so the wait is not counted.
@@ -284,9 +284,7 @@ const UNFINISHED = {
   content_filter: 'CONTENT_FILTERED',
 } as const satisfies Partial<Record<FinishReason, FailureCode>>
 
-function codeOfAnswer({
-  finishReason,
-}: Pick<RunEventOf<'llm_iteration_completed'>, 'finishReason'>) {
+function toCallCode({ finishReason }: Pick<RunEventOf<'llm_iteration_completed'>, 'finishReason'>) {
   switch (finishReason) {
     case 'length':
     case 'refusal':
@@ -297,7 +295,7 @@ function codeOfAnswer({
   }
 }
 
-function failureCode(code: string | undefined): string {
+function toFailureCode(code: string | undefined): string {
   if (code === undefined) return NONE
   return isFailureCode(code) ? code : OTHER
 }
@@ -320,7 +318,7 @@ function countAgents(
       if (output_tokens !== undefined) {
         agentTokens.add({ tool, direction: 'output' }, output_tokens)
       }
-      const outcome = agentOutcome(event)
+      const outcome = toAgentOutcome(event)
       if (outcome !== undefined) agentCalls.add({ tool, outcome })
       return
     }
@@ -329,7 +327,7 @@ function countAgents(
 }
 
 /** How a try ended; undefined when it did not. */
-function agentOutcome(event: LoggedRunEvent): string | undefined {
+function toAgentOutcome(event: LoggedRunEvent): string | undefined {
   if (event.type === 'agent_tool_completed') return 'completed'
   if (event.type === 'agent_tool_terminated') return event.reason
   return event.type === 'agent_tool_error' ? event.failure_type : undefined
