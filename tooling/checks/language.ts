@@ -21,7 +21,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\blet(?:s|ting)? go\b/i, 'release'],
   [/\bg(?:ives?|ave|iven|iving) up\b/i, 'release, stop, fail'],
   [/\bst(?:ands?|ood|anding) still\b/i, 'drain, stop'],
-  [/\bat rest\b/i, 'unowned, idle'],
+  [/(?<!\bencryption )\bat rest\b/i, 'unowned, idle'],
   [/\bmend(?:s|ed|ing)?\b/i, 'coerce, repair, fix'],
   [/\b(?:wish(?:es|ed)?|patience|askers?)\b/i, 'command, timeout, caller'],
   [/\bin one piece\b/i, 'atomically, in one transaction'],
