@@ -117,7 +117,7 @@ describe('a directive', { timeout: LIMIT_MS }, () => {
       await dialog.getByText(/ISO-8601 duration/).waitFor()
       await time.fill('P1M')
       await give.click()
-      await dialog.getByText(/count no months or years/).waitFor()
+      await dialog.getByText(/without years or months/).waitFor()
       await time.fill('PT1H')
       await words.press('Control+Enter')
       await dialog.waitFor({ state: 'detached' })

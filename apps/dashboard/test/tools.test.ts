@@ -217,7 +217,7 @@ describe('other tools', () => {
       'wary',
       async (page) => {
         await call(page)
-        await page.getByRole('alert').filter({ hasText: 'needs the answer of a person' }).waitFor()
+        await page.getByRole('alert').filter({ hasText: 'requires a review' }).waitFor()
         await page.getByRole('status').filter({ hasText: 'Not called' }).waitFor()
       },
       { complaints: [/status of 403/] },

@@ -217,7 +217,7 @@ describe('tutti tools', () => {
       code: 2,
       stdout: '',
       stderr:
-        'Input of tool "step" does not fit (BAD_REQUEST)\n  /input/n: must be an integer, got "many"\n',
+        'Invalid input of tool "step" (BAD_REQUEST)\n  /input/n: must be an integer, got "many"\n',
     })
     expect(JSON.parse(asJson.stdout)).toMatchObject({
       tool: 'step',

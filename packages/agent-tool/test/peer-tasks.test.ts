@@ -26,7 +26,7 @@ describe('a task of a peer', () => {
           type: 'task_progress',
           requestId,
           status: 'RUNNING',
-          message: '"tune" is completed: 1 of 2',
+          message: '"tune" completed: 1 of 2',
           percentComplete: 50,
         },
       },
@@ -71,7 +71,7 @@ describe('a task of a peer', () => {
     const session = await connector.connect(call)
     const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
     expect(await until(updates, 'task_progress')).toMatchObject({
-      chunk: { status: 'WAITING_REVIEW', message: '"sing" waits for a review' },
+      chunk: { status: 'WAITING_REVIEW', message: '"sing" is waiting for a review' },
     })
     const [open] = await peer.runs.openReviews()
     const { runId, reviewId } = open ?? expect.fail('no review is open')

@@ -216,7 +216,7 @@ describe('what goes over the wire', () => {
 describe('refusals', () => {
   it('carries the code, message and problems of the server', async () => {
     const problems = [{ path: '/inputs/topic', message: 'is required', expected: 'string' }]
-    const message = 'Request body does not fit: /inputs/topic is required'
+    const message = 'Invalid request body: /inputs/topic is required'
     await using server = await wireServer((exchange) => {
       exchange.json(400, { error: 'BAD_REQUEST', message, problems })
     })

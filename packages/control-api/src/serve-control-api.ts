@@ -107,7 +107,9 @@ function loadDashboard({
 /** A request of which no address can be made is a bad one; anything else that is thrown here is a fault. */
 function toAddressError(error: unknown): unknown {
   if (!(error instanceof RequestError)) return error
-  return badRequest('Address', [{ path: '', message: `cannot be understood (${error.message})` }])
+  return badRequest('request target', [
+    { path: '', message: `cannot be understood (${error.message})` },
+  ])
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

@@ -63,7 +63,7 @@ describe('the agent card', () => {
     const { skills } = await cardAt()
     expect(skills.map(({ id }: Untyped) => id)).toEqual(['singer', 'choir'])
     expect(skills[0].description).toBe(
-      'Sings a song. Input: text, which is its variable "song". Choose it with metadata {"ensemble": "singer"}.',
+      'Sings a song. Input: text for the variable "song". Select it with metadata {"ensemble": "singer"}.',
     )
   })
 

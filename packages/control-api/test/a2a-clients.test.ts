@@ -116,7 +116,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     await using api = await a2aAgent()
     const client = await connect(api.url)
     const none = GetTaskRequest.fromJSON({ id: 'none' })
-    await expect(client.getTask(none)).rejects.toThrow(/there is no task "none"/)
+    await expect(client.getTask(none)).rejects.toThrow(/Task not found: "none"/)
     const { id } = taskJson(await client.sendMessage(send('Ode')))
     const cancel = client.cancelTask(CancelTaskRequest.fromJSON({ id }))
     await expect(cancel).rejects.toMatchObject({ name: expect.stringMatching(/NotCancelable/) })

@@ -66,7 +66,7 @@ describe('messages', () => {
     const toOver = await api.call('SendMessage', { message: said('b', { taskId }) })
     expect(toOver.error).toMatchObject({
       code: -32004,
-      message: expect.stringContaining('without its id'),
+      message: expect.stringContaining('without taskId'),
       data: [{ ...ERROR_INFO, reason: 'UNSUPPORTED_OPERATION' }],
     })
     const message = said('b', { taskId, contextId: 'wrong' })
@@ -433,7 +433,7 @@ describe('JSON-RPC', () => {
 
   it('a batch is told to be one', async () => {
     const response = await raw([{ jsonrpc: '2.0', method: 'GetTask', id: 1 }])
-    expect((await response.json()).error.message).toContain('no batch')
+    expect((await response.json()).error.message).toContain('batches are not supported')
   })
 
   it('every problem of the parameters is named, with where it is', async () => {

@@ -200,7 +200,7 @@ describe('a task that asks', () => {
   })
 
   it.each([
-    ['', 'must say something'],
+    ['', 'must not be blank'],
     [{ parts: [{ data: { decision: 'PERHAPS' } }] }, 'decision'],
     [{ parts: [{ data: { decision: 'EDIT' } }] }, 'revisedOutput'],
     [{ parts: [{ data: { reviewId: 'none', decision: 'CONTINUE' } }] }, 'must be an open review'],

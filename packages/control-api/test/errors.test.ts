@@ -55,7 +55,7 @@ async function ended(api: TestServer): Promise<string> {
 const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
   BAD_REQUEST: {
     request: post({ input: {} }),
-    message: /^Request body does not fit: \/input .*"inputs"/,
+    message: /^Invalid request body: \/input .*"inputs"/,
   },
   INVALID_TOOL: {
     request: post(task({ tools: ['foobar'] })),
@@ -165,7 +165,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
       api.runs.get = () => Promise.reject(new TypeError('A secret of ours'))
       return api.get('/api/runs/mine')
     },
-    message: /^Something went wrong in the server; its log has the reason under [\w-]{36}$/,
+    message: /^Internal server error; the server log has the cause under [\w-]{36}$/,
   },
   TOOL_EXECUTION_FAILED: { file: 'tools.test.ts' },
   NOT_CONFIGURED: {
@@ -213,7 +213,7 @@ describe('the code', () => {
     expect(body.retryAfterMs).toBe(retryAfterMs)
     const retryAfter = retryAfterMs === undefined ? null : String(retryAfterMs / 1_000)
     expect(response.headers.get('retry-after')).toBe(retryAfter)
-    expect(api.errors).toEqual(code === 'INTERNAL' ? ['A request failed'] : [])
+    expect(api.errors).toEqual(code === 'INTERNAL' ? ['Request failed'] : [])
     expect(JSON.stringify(body)).not.toContain('secret of ours')
   })
 

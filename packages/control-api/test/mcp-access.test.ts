@@ -140,7 +140,7 @@ describe.each(MODES)('keys over MCP, of a client of mode %s', (mode) => {
       },
     })
     const call = peer.call('choir', { song: 'Ave' })
-    await peer.heard('waits for a review')
+    await peer.heard('is waiting for a review')
     const [open] = await api.runs.openReviews()
     const { runId, reviewId } = open ?? expect.fail('no review is open')
     const decision = { action: 'CONTINUE' } as const
@@ -234,7 +234,7 @@ describe('a round of a call', () => {
     })
     expect(body.result).toMatchObject({
       isError: true,
-      content: [{ text: `The call of run ${runId} ended before it did: No run with ID ${runId}` }],
+      content: [{ text: `Cannot follow run ${runId} to its end: No run with ID ${runId}` }],
     })
   })
 

@@ -232,7 +232,7 @@ describe('a session of an older client', () => {
     await using api = await hall()
     expect(await postMcp(api.url, ping(1))).toMatchObject({
       status: 400,
-      body: { error: { message: expect.stringContaining('begin with initialize') } },
+      body: { error: { message: expect.stringContaining('send initialize first') } },
     })
     expect((await fetch(`${api.url}/mcp`)).status).toBe(400)
     const unknown = { headers: { 'mcp-session-id': 'made-up' } }

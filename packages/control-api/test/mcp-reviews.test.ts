@@ -51,8 +51,8 @@ describe.each(MODES)(
       const { runs } = await api.runs.list({ limit: 10, offset: 0 })
       expect(runs.map(({ runId }) => runId)).toEqual([runIdOf(result)])
       const heard = peer.notes.map(({ message }) => message)
-      expect(heard.filter((message) => message === '"sing" has begun')).toHaveLength(1)
-      expect(heard.at(-1)).toBe('"sing" is completed: 1 of 1')
+      expect(heard.filter((message) => message === '"sing" started')).toHaveLength(1)
+      expect(heard.at(-1)).toBe('"sing" completed: 1 of 1')
     })
 
     it('takes another output in the place of the one that it is of', async () => {
@@ -81,7 +81,7 @@ describe.each(MODES)(
       expect(textOf(await peer.call('soloist', { song: 'Ave' }))).toContain('Tuned to 432')
       expect(forms.map(({ message }) => message)).toEqual([
         expect.stringContaining('{"hertz":440}'),
-        expect.stringMatching(/could not be taken.*must be the input of the tool as JSON/),
+        expect.stringMatching(/was not accepted.*must be the input of the tool as JSON/),
         expect.stringMatching(/could not be taken.*hertz/),
       ])
     })
@@ -91,7 +91,7 @@ describe.each(MODES)(
       await using api = await openServer({ ensembles: [reviewedTask()] })
       await using peer = await connected(api, { mode, fill })
       const call = peer.call('choir', { song: 'Ave' })
-      await peer.heard('waits for a review: decide it at POST /api/reviews/')
+      await peer.heard('is waiting for a review: decide it with POST /api/reviews/')
       await asked
       await decide(api, { decision: 'EDIT', revisedOutput: 'Hum' })
       expect(textOf(await call)).toBe('Hum')
@@ -102,7 +102,7 @@ describe.each(MODES)(
       await using api = await openServer({ ensembles: [reviewedTask()] })
       await using peer = await connected(api, { mode })
       const call = peer.call('choir', { song: 'Ave' })
-      await peer.heard('waits for a review: decide it at POST /api/reviews/')
+      await peer.heard('is waiting for a review: decide it with POST /api/reviews/')
       await decide(api, { decision: 'CONTINUE' })
       expect(textOf(await call)).toBe('La la')
     })

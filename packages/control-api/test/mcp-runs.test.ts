@@ -121,7 +121,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     const steps = peer.notes.map(({ progress }) => progress)
     expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b))
     expect(peer.notes.map(({ message }) => message)).toEqual(
-      expect.arrayContaining(['"tune" has begun', '"tune" is completed: 1 of 2']),
+      expect.arrayContaining(['"tune" started', '"tune" completed: 1 of 2']),
     )
     expect(new Set(peer.notes.map(({ total }) => total))).toEqual(new Set([2]))
   })
@@ -145,7 +145,8 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     const call = peer.call('solo')
     await started
     await peer.heard('breathing in')
-    const beats = () => peer.notes.filter(({ message }) => message === 'at work: 0 of 1').length
+    const beats = () =>
+      peer.notes.filter(({ message }) => message === 'running: 0 of 1 tasks completed').length
     await clock.advance(999)
     report('still breathing')
     await peer.heard('still breathing')
@@ -154,7 +155,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     await peer.heard('in full voice')
     expect(beats()).toBe(0)
     await clock.advance(1_000)
-    await peer.heard('at work: 0 of 1')
+    await peer.heard('running: 0 of 1 tasks completed')
     await clock.advance(2_000)
     finish('held')
     await call
@@ -167,9 +168,9 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     const result = await peer.call('band', { composer: 1, choir: 'B' })
     expect([result.isError, textOf(result)]).toEqual([
       true,
-      'Arguments of "band" does not fit: /hall is required: a task text has this template variable; ' +
+      'Invalid arguments of "band": /hall is required: a task uses this template variable; ' +
         '/composer must be a string, got 1; ' +
-        '/choir is not a template variable of any task: known are composer, hall',
+        '/choir is not a template variable of any task (known: composer, hall)',
     ])
     expect((await api.runs.list({ limit: 10, offset: 0 })).runs).toEqual([])
   })

@@ -142,9 +142,9 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     expect(await failed('broken')).toContain('A string snapped')
     expect(await failed('tune', { hertz: 1 })).toContain('/input/hertz must be >= 20')
     expect(await failed('tune')).toContain('/input/hertz')
-    expect(await failed('careful')).toContain('needs the answer of a person')
+    expect(await failed('careful')).toContain('requires a review')
     const unset = await failed('unset')
-    expect(unset).toContain('set up wrongly')
+    expect(unset).toContain('misconfigured')
     expect(unset).not.toContain('4711')
   })
 
@@ -194,7 +194,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     const refused = await peer.call('slow')
     expect([refused.isError, textOf(refused)]).toEqual([
       true,
-      '1 tool calls are in flight, which is the limit (try again in 1 s)',
+      'Limit of concurrent tool calls reached: 1 (retry in 1 s)',
     ])
     gate.resolve('At last')
     expect(textOf(await waiting)).toBe('At last')

@@ -81,7 +81,7 @@ describe('task_request', () => {
       type: 'task_progress',
       requestId: 'r-1',
       status: 'RUNNING',
-      message: '"tune" is completed: 1 of 2',
+      message: '"tune" completed: 1 of 2',
       percentComplete: 50,
     })
     expect(socket.received.some(({ type }) => type === 'task_response')).toBe(false)
@@ -112,7 +112,7 @@ describe('task_request', () => {
     expect(await socket.next('task_response')).toMatchObject({
       requestId: 'r-1',
       status: 'FAILED',
-      error: 'The run of the task was cancelled',
+      error: 'The run was cancelled',
     })
   })
 
@@ -203,7 +203,7 @@ describe('task_request', () => {
     socket.send(request({ task: 'choir', context: 'Ode' }))
     expect(await socket.next('task_progress')).toMatchObject({
       status: 'WAITING_REVIEW',
-      message: '"sing" waits for a review',
+      message: '"sing" is waiting for a review',
     })
     const [open] = await api.runs.openReviews()
     const { runId, reviewId } = open ?? expect.fail('no review is open')
@@ -230,7 +230,7 @@ describe('task_request', () => {
     await api.runs.send(review?.runId ?? '', { kind: 'cancel' })
     expect(await socket.next('task_response')).toMatchObject({
       status: 'FAILED',
-      error: 'The run of the task was cancelled',
+      error: 'The run was cancelled',
     })
   })
 
@@ -288,7 +288,7 @@ describe('task_request', () => {
     await eventsOf(await api.get(`/api/runs/${run?.runId}/events`))
     expect(await ask(api, late)).toMatchObject({
       status: 'FAILED',
-      error: 'The deadline passed before the task was done, and its run was cancelled',
+      error: 'The deadline passed, and the run was cancelled',
     })
   })
 
@@ -315,7 +315,7 @@ describe('task_request', () => {
     const [review] = await api.runs.openReviews()
     await api.runs.send(review?.runId ?? '', { kind: 'cancel' })
     const end = await socket.next('task_response')
-    expect(end.error).toBe('The run of the task was cancelled')
+    expect(end.error).toBe('The run was cancelled')
     await clock.advance(20_000)
     expect(await ask(api, early)).toEqual(end)
   })
@@ -531,7 +531,9 @@ describe('what is shared', () => {
 
   it('refuses tags of something that is not shared', async () => {
     const shared = { ensembles: ['echo'], tools: ['shout'], tags: { say: ['quiet'] } }
-    await expect(openServer({ ...options(), shared })).rejects.toThrow('tags are given for "say"')
+    await expect(openServer({ ...options(), shared })).rejects.toThrow(
+      'tags name "say", which is not shared',
+    )
   })
 
   it('is the same in the status and the capabilities', async () => {
@@ -565,7 +567,7 @@ describe('what is shared', () => {
     await expect(openServer({ ...options(), shared })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message:
-        'Cannot share what is not there: no ensemble is named "opera"; no tool is named "whisper", "mumble"',
+        'Cannot share unknown names: no ensemble is named "opera"; no tool is named "whisper", "mumble"',
     })
   })
 })

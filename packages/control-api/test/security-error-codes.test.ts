@@ -97,7 +97,7 @@ describe('every error that any address can answer with', () => {
       })
       expectExtras(code, answer)
       // Only a fault of the server is logged as one, under the id that its caller gets.
-      expect(api.errors).toEqual(code === 'INTERNAL' ? ['A request failed'] : [])
+      expect(api.errors).toEqual(code === 'INTERNAL' ? ['Request failed'] : [])
     },
   )
 })

@@ -143,7 +143,7 @@ describe('POST /api/tools/{name}/invoke', () => {
       400,
       {
         error: 'BAD_REQUEST',
-        message: expect.stringContaining('Input of tool "tune" does not fit: /input/'),
+        message: expect.stringContaining('Invalid input of tool "tune": /input/'),
         problems: [
           expect.objectContaining({ path: '/input/parts' }),
           expect.objectContaining({ path: '/input/hertz' }),
@@ -237,7 +237,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     await using api = await desk()
     expect(await invoke(api, name, { input })).toEqual([
       403,
-      { error: 'FORBIDDEN', message: expect.stringContaining(`Tool "${name}" needs the answer`) },
+      { error: 'FORBIDDEN', message: expect.stringContaining(`Tool "${name}" requires a review`) },
     ])
     expect(api.errors).toEqual([])
   })
@@ -257,11 +257,11 @@ describe('POST /api/tools/{name}/invoke', () => {
       500,
       {
         error: 'TOOL_EXECUTION_FAILED',
-        message: expect.stringMatching(/reason under [0-9a-f-]{36}$/),
+        message: expect.stringMatching(/cause under [0-9a-f-]{36}$/),
       },
     ])
     expect(JSON.stringify(answer)).not.toContain('4711')
-    expect(api.errors).toEqual(['A tool is set up wrongly'])
+    expect(api.errors).toEqual(['Misconfigured tool'])
   })
 
   it('[GW-I2] bounds the calls in flight, and takes the next when one has ended', async () => {
@@ -277,7 +277,7 @@ describe('POST /api/tools/{name}/invoke', () => {
       '1',
       {
         error: 'CONCURRENCY_LIMIT',
-        message: '2 tool calls are in flight, which is the limit',
+        message: 'Limit of concurrent tool calls reached: 2',
         retryAfterMs: 1_000,
       },
     ])

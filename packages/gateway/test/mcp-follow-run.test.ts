@@ -57,7 +57,7 @@ it('[GW-F2] a client that goes after the result cancels nothing, and no timer is
     },
   })
   expect(result).toMatchObject({ structuredContent: { status: 'COMPLETED' } })
-  expect(told.at(-1)).toBe('"play" is completed: 2 of 2')
+  expect(told.at(-1)).toBe('"play" completed: 2 of 2')
   client.abort()
   expect(asked).toEqual([])
   expect(gateway.clock.pending).toBe(0)

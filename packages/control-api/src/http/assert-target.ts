@@ -12,7 +12,7 @@ export function assertTarget(url: string): void {
   const target = url.slice(start)
   if (!target.includes('%') || decodeTarget(target) !== undefined) return
   const message = `must be percent-encoded UTF-8, got ${JSON.stringify(target)}`
-  throw badRequest('Address', [{ path: '', message }])
+  throw badRequest('request target', [{ path: '', message }])
 }
 
 /** Returns the decoded target: the bundler removes a `decodeURIComponent` whose result is not used. */

@@ -160,7 +160,7 @@ function assertHeaders({ rawHeaders }: IncomingMessage, maxHeaders: number): voi
   )
   if (twice.length === 0) return
   const problems = twice.map((name) => ({ path: '', message: `${name} must be given once` }))
-  throw badRequest('Headers', problems)
+  throw badRequest('headers', problems)
 }
 
 function tooManyConnections(maxConnections: number): TuttiError {
@@ -203,7 +203,7 @@ function toRefusal(
         { retryable: true },
       )
     default:
-      return badRequest('Request', [{ path: '', message: `is not HTTP (${fault.message})` }])
+      return badRequest('request', [{ path: '', message: `is not HTTP (${fault.message})` }])
   }
 }
 

@@ -17,7 +17,7 @@ export function readQuery<Schema extends TObject>(url: string, schema: Schema): 
   )
   if (repeated.length > 0) {
     const problems = repeated.map((key) => ({ path: `/${key}`, message: 'must be given once' }))
-    throw badRequest('Query', problems)
+    throw badRequest('query', problems)
   }
   const properties: Readonly<Record<string, TSchema>> = schema.properties
   const value = Object.fromEntries(
@@ -25,7 +25,7 @@ export function readQuery<Schema extends TObject>(url: string, schema: Schema): 
   )
   const decoded = decode(schema, value)
   if (decoded.ok) return decoded.value
-  throw badRequest('Query', decoded.problems)
+  throw badRequest('query', decoded.problems)
 }
 
 function toNumber(schema: TSchema | undefined, text: string): string | number {

@@ -64,7 +64,7 @@ function createEventFilter(list: string | undefined): EventFilter {
   )
   if (unknown.length > 0) {
     const message = `names no event type: "${unknown.join('", "')}". Known: ${RUN_EVENT_TYPES.join(', ')}`
-    throw badRequest('Query', [{ path: '/events', message }])
+    throw badRequest('query', [{ path: '/events', message }])
   }
   return wanted.size === 0 || wanted.has('*') ? () => true : (type) => wanted.has(type)
 }

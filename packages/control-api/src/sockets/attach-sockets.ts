@@ -73,7 +73,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
     endWithError(socket, wire, { headers, clock })
   }
   server.on('wsClientError', (error, socket, request) => {
-    refuse(socket, request, badRequest('Handshake', [{ path: '', message: error.message }]))
+    refuse(socket, request, badRequest('handshake', [{ path: '', message: error.message }]))
   })
 
   const admit = async (request: IncomingMessage): Promise<ConnectionInfo> => {

@@ -35,7 +35,7 @@ const SHORT = 4_096
 export function parseMessage(data: RawData): ParsedMessage {
   const bytes = toBytes(data)
   const parsed = parseJsonBytes(bytes)
-  if (!parsed.ok) return { ok: false, error: badRequest('Message', [parsed.problem]), head: {} }
+  if (!parsed.ok) return { ok: false, error: badRequest('message', [parsed.problem]), head: {} }
   const { value } = parsed
   return { ok: true, value, head: readHead(value), isShort: bytes.length <= SHORT }
 }
@@ -55,7 +55,7 @@ export function decodeRefusedMessage(parsed: ParsedMessage): ClientMessage | und
 export function decodeMessage(value: unknown): ClientMessage {
   const decoded = decodeClientMessage(value)
   if (decoded.ok) return decoded.value
-  throw badRequest('Message', decoded.problems)
+  throw badRequest('message', decoded.problems)
 }
 
 function readHead(value: unknown): MessageHead {

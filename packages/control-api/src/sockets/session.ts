@@ -322,7 +322,7 @@ export class SocketSession {
 
   #findPlace(runId: string | undefined, from: number): Promise<ReadingPlace> {
     if (runId !== undefined) return findPlace(this.#options.runs, runId, { from })
-    throw badRequest('Message', [{ path: '/runId', message: 'is required with "from"' }])
+    throw badRequest('message', [{ path: '/runId', message: 'is required with "from"' }])
   }
 
   /** Reads one run from its log and then live, no faster than the client takes it. */

@@ -99,15 +99,15 @@ export async function broadcastDirective(
 function readDirective(message: DirectiveMessage): DirectiveInput {
   const { content, to, from, action } = message
   if (content === undefined && action === undefined) {
-    throw badRequest('Message', [{ path: '/content', message: 'is required, or action' }])
+    throw badRequest('message', [{ path: '/content', message: 'is required, or action' }])
   }
   if (action !== undefined && !DirectiveAction.enum.some((known) => known === action)) {
     const known = DirectiveAction.enum.join(', ')
     const problem = `must be one of ${known}, got ${JSON.stringify(action)}`
-    throw badRequest('Message', [{ path: '/action', message: problem }])
+    throw badRequest('message', [{ path: '/action', message: problem }])
   }
   return {
-    ...toDirective(message, 'Message'),
+    ...toDirective(message, 'message'),
     ...(to === undefined ? {} : { to }),
     ...(from === undefined ? {} : { from }),
   }

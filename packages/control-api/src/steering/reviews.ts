@@ -49,5 +49,5 @@ function shortenInputs(inputs: Readonly<Record<string, string>>): Record<string,
 export function assertFeedback({ decision, feedback = '' }: ReviewDecisionBody): void {
   if (decision !== 'REJECT' || feedback.trim() !== '') return
   const message = 'is required with REJECT: say what should be different'
-  throw badRequest('Decision', [{ path: '/feedback', message }])
+  throw badRequest('decision', [{ path: '/feedback', message }])
 }

@@ -21,11 +21,11 @@ function chooseModel(
   tier: string | undefined,
 ): RunCommandOf<'switch_model'>['model'] {
   if (model !== undefined && tier !== undefined) {
-    throw badRequest('Request', [{ path: '/tier', message: 'cannot be given together with model' }])
+    throw badRequest('request', [{ path: '/tier', message: 'cannot be given together with model' }])
   }
   if (tier !== undefined) return { tier }
   if (model !== undefined) return model
-  throw badRequest('Request', [{ path: '/model', message: 'is required, or tier' }])
+  throw badRequest('request', [{ path: '/model', message: 'is required, or tier' }])
 }
 
 /** @throws {TuttiError} BAD_REQUEST when `ttl` is not longer than 0. */
@@ -36,7 +36,7 @@ export function toInjectCommand(
   const to = target === undefined ? {} : { to: target }
   return {
     kind: 'inject',
-    directive: { ...toDirective(body, 'Request body'), ...to, ...actorOf(caller) },
+    directive: { ...toDirective(body, 'request body'), ...to, ...actorOf(caller) },
   }
 }
 
@@ -57,6 +57,6 @@ export function toDirective(
 function parseTtl(ttl: string, what: string): number {
   const length = durationMs(ttl)
   if (length !== undefined && length > 0) return length
-  const message = `must be longer than 0 and count no months or years, got "${ttl}"`
+  const message = `must be a duration longer than 0, without years or months, got "${ttl}"`
   throw badRequest(what, [{ path: '/ttl', message }])
 }

@@ -21,7 +21,7 @@ const SHOWN_LENGTH = 200
  */
 export function parseWorkspacePath(path: string): readonly string[] {
   const problem = findPathProblem(path)
-  if (problem !== undefined) throw badRequest('Query', [{ path: '/path', message: problem }])
+  if (problem !== undefined) throw badRequest('query', [{ path: '/path', message: problem }])
   const names = path.split('/').filter((name) => name !== '' && name !== '.')
   if (path.startsWith('/') || /^[a-z]:/i.test(path) || names.includes('..'))
     throw outsideWorkspace(path)

@@ -47,7 +47,7 @@ function parseToolInput(text: string): unknown {
   } catch {
     const path = '/revisedOutput'
     const message = 'must be the input of the tool as JSON: the review is of a tool call'
-    throw new TuttiError('BAD_REQUEST', `Decision does not fit: ${path} ${message}`, {
+    throw new TuttiError('BAD_REQUEST', `Invalid decision: ${path} ${message}`, {
       details: { problems: [{ path, message }] },
     })
   }

@@ -28,7 +28,7 @@ export function rootAgent(sharing: Sharing): ServedAgent | undefined {
   const names = ensembles.map((ensemble) => ensemble.name)
   return {
     name: 'Tutti',
-    description: `Teams of agents, one a skill: ${names.join(', ')}`,
+    description: `Teams of agents, one per skill: ${names.join(', ')}`,
     path: '',
     ensembles,
   }

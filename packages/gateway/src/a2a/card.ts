@@ -58,8 +58,8 @@ export function agentCard({ agent, base, isSecured }: CardParts): Json {
 
 /** Names no field that has `token` in it: scanners of cards, that of the test kit too, take it for a credential. */
 const USAGE_IN_WORDS =
-  'Says in metadata what a task has used: total_cost_usd and, since the update before, cost_usd. A request may ' +
-  'set max_cost_usd there, which is the budget of its task then, and deadline_ms, after which it is canceled.'
+  'Reports the usage of a task in metadata: total_cost_usd, and cost_usd since the previous update. A request can ' +
+  'set max_cost_usd there as the budget of its task, and deadline_ms, after which the task is cancelled.'
 
 /** The card with the fields of 0.3 and of 1.0. */
 export function hybridCard(parts: CardParts): Json {
@@ -93,7 +93,7 @@ function skillsOf({ ensembles }: ServedAgent): readonly Json[] {
   const isOne = ensembles.length === 1
   return ensembles.map((ensemble) => {
     const { name, description, plan } = ensemble
-    const choose = isOne ? '' : ` Choose it with metadata {"ensemble": ${JSON.stringify(name)}}.`
+    const choose = isOne ? '' : ` Select it with metadata {"ensemble": ${JSON.stringify(name)}}.`
     return {
       id: name,
       name,
@@ -110,9 +110,9 @@ function skillsOf({ ensembles }: ServedAgent): readonly Json[] {
 function inputInWords({ tasks }: Pick<Ensemble, 'tasks'>): string {
   const variables = inputVariables(tasks)
   const [only, ...others] = variables
-  if (only === undefined) return 'It takes no input: any message starts it.'
-  if (others.length === 0) return `Input: text, which is its variable "${only}".`
-  return `Input: data, an object of strings with the fields ${variables.join(', ')}.`
+  if (only === undefined) return 'No input: any message starts it.'
+  if (others.length === 0) return `Input: text for the variable "${only}".`
+  return `Input: a data part, an object of strings with the fields ${variables.join(', ')}.`
 }
 
 /** Time for which a card may be cached, in seconds: it changes only when the server restarts. */

@@ -62,7 +62,7 @@ export class A2aError extends TuttiError {
 
 /** Returns the error for invalid parameters, with every problem. */
 export function invalidParams(problems: readonly Problem[]): A2aError {
-  const text = `The parameters do not fit: ${problemsText(problems)}`
+  const text = `Invalid parameters: ${problemsText(problems)}`
   return new A2aError('INVALID_PARAMS', text, problems)
 }
 

@@ -75,7 +75,7 @@ const JSON_HEADERS = { 'content-type': 'application/json' }
 async function readJson(request: Request, maxBodyBytes: number): Promise<unknown> {
   const parsed = await readRequest(request, maxBodyBytes)
   if (parsed?.ok === true) return parsed.value
-  const why = parsed === undefined ? 'there is no body' : `the body ${parsed.problem.message}`
+  const why = parsed === undefined ? 'it has no body' : `the body ${parsed.problem.message}`
   throw new A2aError('PARSE_ERROR', `Cannot read the request: ${why}`)
 }
 

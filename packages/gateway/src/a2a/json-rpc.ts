@@ -32,7 +32,7 @@ export function rpcIdOf(sent: unknown): JsonRpcId {
  * @throws {A2aError} INVALID_REQUEST naming everything that keeps it from being one.
  */
 export function rpcRequest(sent: unknown): RpcRequest {
-  if (Array.isArray(sent)) throw invalid(['must be one request, and no batch of them'])
+  if (Array.isArray(sent)) throw invalid(['must be a single request: batches are not supported'])
   if (!isParams(sent)) throw invalid([`must be an object, got ${preview(sent)}`])
   const { jsonrpc, method, id, params } = sent
   const isId = ['string', 'number', 'undefined'].includes(typeof id) || id === null
@@ -40,8 +40,8 @@ export function rpcRequest(sent: unknown): RpcRequest {
     ...(jsonrpc === '2.0' ? [] : [`jsonrpc must be "2.0", got ${preview(jsonrpc)}`]),
     ...(typeof method === 'string' && method !== ''
       ? []
-      : [`method must be a text, got ${preview(method)}`]),
-    ...(isId ? [] : [`id must be a text or a number, got ${preview(id)}`]),
+      : [`method must be a non-empty string, got ${preview(method)}`]),
+    ...(isId ? [] : [`id must be a string or a number, got ${preview(id)}`]),
     ...(typeof id === 'string' && id.length > MAX_RPC_ID_LENGTH
       ? [`id must have at most ${MAX_RPC_ID_LENGTH} characters, got ${id.length}`]
       : []),
@@ -82,7 +82,7 @@ export function rpcError(id: JsonRpcId, { rpcCode, message, details }: ErrorAnsw
 }
 
 function invalid(problems: readonly string[]): A2aError {
-  return new A2aError('INVALID_REQUEST', `The request does not fit: ${problems.join('; ')}`)
+  return new A2aError('INVALID_REQUEST', `Invalid request: ${problems.join('; ')}`)
 }
 
 function preview(value: unknown): string {

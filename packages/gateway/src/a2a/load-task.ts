@@ -27,7 +27,7 @@ export async function findTaskRun(
 ): Promise<RunRecord> {
   const run = await service.find(id, agent.ensembles)
   if (run !== undefined) return run
-  throw new A2aError('TASK_NOT_FOUND', `Task not found: there is no task "${id}"`)
+  throw new A2aError('TASK_NOT_FOUND', `Task not found: "${id}"`)
 }
 
 /**

@@ -67,7 +67,7 @@ function readPart(
 ): { readonly text?: string; readonly data?: readonly unknown[] } {
   if (part.text !== undefined) return { text: part.text }
   if (Object.hasOwn(part, 'data')) return { data: [part.data] }
-  if (part.url !== undefined) throw notSupported('the address of a file', part)
+  if (part.url !== undefined) throw notSupported('a file URL', part)
   return { text: fileText(part, index) }
 }
 
@@ -83,7 +83,9 @@ function fileText(part: WirePart, index: number): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(raw, 'base64'))
   } catch {
-    throw invalidParams([{ path, message: `must be text in UTF-8, as ${mediaType} is said to be` }])
+    throw invalidParams([
+      { path, message: `must be text in UTF-8, as its media type ${mediaType} requires` },
+    ])
   }
 }
 
@@ -91,6 +93,6 @@ function notSupported(what: string, { mediaType }: WirePart): A2aError {
   const type = mediaType === undefined ? '' : ` of "${mediaType}"`
   return new A2aError(
     'CONTENT_TYPE_NOT_SUPPORTED',
-    `Incompatible content type: ${what}${type} is not supported. Send text, data, or a file of text with its bytes`,
+    `Incompatible content type: ${what}${type} is not supported. Send text, data, or a text file with its bytes`,
   )
 }

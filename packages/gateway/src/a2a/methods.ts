@@ -87,6 +87,6 @@ export function methodNamed(name: string): Method {
 async function refuseCard(): Promise<never> {
   throw new A2aError(
     'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
-    'There is no extended agent card: the public one says everything',
+    'This agent has no extended card: the public card is complete',
   )
 }

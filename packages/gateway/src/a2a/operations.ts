@@ -86,7 +86,7 @@ export const OPERATIONS = {
     if (isTerminal(stateOf(loaded.view))) {
       throw new A2aError(
         'UNSUPPORTED_OPERATION',
-        `Operation not supported: task "${loaded.facts.id}" is over, and nothing more happens in it`,
+        `Operation not supported: task "${loaded.facts.id}" has ended`,
       )
     }
     return streamOf(loaded, { showing: plainShowing(call), until: 'terminal' })
@@ -96,7 +96,7 @@ export const OPERATIONS = {
   ListTaskPushNotificationConfigs: refusePush,
   DeleteTaskPushNotificationConfig: refusePush,
   async GetExtendedAgentCard() {
-    const message = 'Operation not supported: the public agent card says everything'
+    const message = 'Operation not supported: the public agent card is complete'
     throw new A2aError('UNSUPPORTED_OPERATION', message)
   },
 } as const satisfies Readonly<Record<string, A2aOperation>>
@@ -128,7 +128,7 @@ async function refusePush(): Promise<never> {
 }
 
 function pushNotSupported(): A2aError {
-  const message = 'Push notifications are not supported: subscribe to the task, or get it again'
+  const message = 'Push notifications are not supported: subscribe to the task or poll it'
   return new A2aError('PUSH_NOTIFICATION_NOT_SUPPORTED', message)
 }
 
@@ -188,20 +188,20 @@ async function continueTask(
   const { view, facts, run } = loaded
   const { contextId = facts.contextId } = message
   if (contextId !== facts.contextId) {
-    const problem = `must be "${facts.contextId}", that of task "${taskId}", got "${contextId}"`
+    const problem = `must be "${facts.contextId}", the context of task "${taskId}", got "${contextId}"`
     throw invalidParams([{ path: '/message/contextId', message: problem }])
   }
   const content = readContent(message.parts)
   if (isTerminal(stateOf(view))) {
     throw new A2aError(
       'UNSUPPORTED_OPERATION',
-      `Operation not supported: task "${taskId}" is over. Send a message in its context without its id`,
+      `Operation not supported: task "${taskId}" has ended. To continue in its context, send a message without taskId`,
     )
   }
   const { reviewId: named, decision } = objectsIn(content)
   const reviewId = reviewMeant(view, named)
   if (reviewId === undefined && decision !== undefined) {
-    const text = `Operation not supported: task "${taskId}" asks nothing that could be decided`
+    const text = `Operation not supported: task "${taskId}" has no open review to decide`
     throw new A2aError('UNSUPPORTED_OPERATION', text)
   }
   await service.continue(call, run, readReply(content, reviewId))
@@ -232,7 +232,7 @@ async function cancelTask(id: string, a2aCall: A2aCall): Promise<LoadedTask> {
   } catch (error) {
     const isOver = TuttiError.isInstance(error) && error.code === 'RUN_COMPLETED'
     throw isOver
-      ? new A2aError('TASK_NOT_CANCELABLE', `Task "${id}" cannot be canceled: it is over`)
+      ? new A2aError('TASK_NOT_CANCELABLE', `Task "${id}" cannot be cancelled: it has ended`)
       : error
   }
   return loadTask(a2aCall, id)

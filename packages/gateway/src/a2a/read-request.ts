@@ -34,10 +34,10 @@ async function readBytes({ body }: Request, maxBodyBytes: number): Promise<Uint8
     }
   } catch {
     // The connection broke, so no client reads the answer.
-    throw invalidParams([{ path: '', message: `the request broke off after ${size} bytes` }])
+    throw invalidParams([{ path: '', message: `the body was cut off after ${size} bytes` }])
   }
   if (size <= maxBodyBytes) return Buffer.concat(chunks)
-  throw invalidParams([{ path: '', message: `a request must be at most ${maxBodyBytes} bytes` }])
+  throw invalidParams([{ path: '', message: `the body must be at most ${maxBodyBytes} bytes` }])
 }
 
 /** A version of A2A. */
@@ -59,6 +59,6 @@ export function protocolVersion(
   if (found !== undefined) return found
   throw new A2aError(
     'VERSION_NOT_SUPPORTED',
-    `Version "${given}" of A2A is not supported here; ${known.join(' and ')} are`,
+    `A2A version "${given}" is not supported; supported: ${known.join(', ')}`,
   )
 }

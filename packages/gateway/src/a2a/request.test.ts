@@ -59,7 +59,9 @@ describe('readDecision', () => {
   })
 
   it.each([{ decision: 'MAYBE' }, { decision: 'EDIT' }, { decision: 7 }])('refuses %j', (data) => {
-    expect(() => readA2aDecision(content('approve', data), AFTER)).toThrow('Decision does not fit')
+    expect(() => readA2aDecision(content('approve', data), AFTER)).toThrow(
+      'Invalid decision: /message/parts/',
+    )
   })
 
   it.each(['approve', 'no', 'exit', '{"a":1}', ' two words '])(
@@ -89,7 +91,7 @@ describe('readDecision', () => {
   })
 
   it.each([AFTER, CALL, QUESTION])('refuses to be told nothing', (review) => {
-    expect(() => readA2aDecision(content(' '), review)).toThrow('must say something')
+    expect(() => readA2aDecision(content(' '), review)).toThrow('must not be blank')
   })
 })
 

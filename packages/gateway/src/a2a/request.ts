@@ -64,7 +64,7 @@ export function readReply(content: MessageContent, reviewId: string | undefined)
       const texts = [content.text, ...content.data.map((data) => JSON.stringify(data))]
       const guidance = texts.filter((text) => text.trim() !== '').join('\n')
       if (guidance !== '') return guidance
-      throw invalidParams([{ path: PARTS, message: 'must say something' }])
+      throw invalidParams([{ path: PARTS, message: 'must not be blank' }])
     },
   }
 }

@@ -52,7 +52,7 @@ export async function answerRest(
 }
 
 function nothingAt({ method, url }: Request): string {
-  return `There is nothing at ${method} ${new URL(url).pathname}`
+  return `No route matches ${method} ${new URL(url).pathname}`
 }
 
 async function bodyOf(request: Request, maxBodyBytes: number): Promise<Params> {

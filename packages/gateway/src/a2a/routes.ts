@@ -46,7 +46,7 @@ function routesBelow(base: string, options: GatewayOptions, find: FindAgent): re
     const agent = find(parameters)
     if (agent !== undefined) return agent
     const { pathname } = new URL(request.url)
-    throw new TuttiError('NOT_FOUND', `There is no agent at ${pathname}`)
+    throw new TuttiError('NOT_FOUND', `No agent at ${pathname}`)
   }
   const service = new GatewayService(options)
   const a2aCallOf = (routeCall: HttpRouteCall): A2aCall => {

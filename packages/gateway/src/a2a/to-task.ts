@@ -143,11 +143,11 @@ function questionOf(facts: WireTaskIdentity, review: ReviewState): WireMessage {
 function questionText({ timing, taskName, taskDescription }: ReviewState): string {
   switch (timing) {
     case 'BEFORE_EXECUTION':
-      return `May "${taskName}" begin?\n\n${taskDescription}`
+      return `Start "${taskName}"?\n\n${taskDescription}`
     case 'DURING_EXECUTION':
       return taskDescription
     case 'AFTER_EXECUTION':
-      return `Is the output of "${taskName}" right?`
+      return `Accept this output of "${taskName}"?`
   }
 }
 

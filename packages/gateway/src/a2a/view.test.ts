@@ -157,7 +157,7 @@ describe('a task as its events tell it', () => {
       )
     expect(texts()).toEqual([
       'Ode',
-      'Is the output of "first" right?\n\nLa',
+      'Accept this output of "first"?\n\nLa',
       'REJECT: louder',
       'faster',
     ])

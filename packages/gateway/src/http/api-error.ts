@@ -19,9 +19,9 @@ export interface WireError {
 /** Default of `retryAfterMs`: the time until a store or a server is back. */
 const RETRY_MS: Partial<Record<ErrorCode, number>> = { STORE_UNAVAILABLE: 5_000, DRAINING: 5_000 }
 
-/** Returns the error of an invalid request, with its problems. */
+/** Returns the error of an invalid request; `what` names the invalid part, such as "request body". */
 export function badRequest(what: string, problems: readonly Problem[]): TuttiError {
-  return new TuttiError('BAD_REQUEST', `${what} does not fit: ${problemsText(problems)}`, {
+  return new TuttiError('BAD_REQUEST', `Invalid ${what}: ${problemsText(problems)}`, {
     details: { problems },
   })
 }
@@ -58,7 +58,7 @@ function missingInputs(error: TuttiError): WireError {
   const names = Array.isArray(missing) ? missing.slice(0, MAX_MISSING).map(String) : []
   const problems = names.map((name) => ({
     path: `/inputs/${name}`,
-    message: 'is required: a task text has this template variable',
+    message: 'is required: a task uses this template variable',
     expected: 'string',
   }))
   return {

@@ -75,8 +75,8 @@ const TOO_MANY_REASONS = [
 
 function fault(error: unknown, logger: Logger): WireError {
   const requestId = crypto.randomUUID()
-  logger.error('A request failed', { requestId, error })
-  const message = `Something went wrong in the server; its log has the reason under ${requestId}`
+  logger.error('Request failed', { requestId, error })
+  const message = `Internal server error; the server log has the cause under ${requestId}`
   return { status: 500, body: { error: 'INTERNAL', message, requestId } }
 }
 

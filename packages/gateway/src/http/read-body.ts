@@ -21,7 +21,7 @@ export async function readJsonBody<Schema extends TSchema>(
   const bytes = await readBytes(request, maxBodyBytes)
   const decoded = decode(schema, bytes.length === 0 ? {} : parseBody(request, bytes))
   if (decoded.ok) return decoded.value
-  throw badRequest('Request body', decoded.problems)
+  throw badRequest('request body', decoded.problems)
 }
 
 async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8Array> {
@@ -39,8 +39,8 @@ async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8A
   } catch (error) {
     if (TuttiError.isInstance(error)) throw error
     // The connection broke, so no client reads the answer.
-    const message = `broke off after ${size} bytes (${errorMessage(error)})`
-    throw badRequest('Request body', [{ path: '', message }])
+    const message = `was cut off after ${size} bytes (${errorMessage(error)})`
+    throw badRequest('request body', [{ path: '', message }])
   }
   return Buffer.concat(chunks)
 }
@@ -49,7 +49,7 @@ function parseBody(request: Request, bytes: Uint8Array): unknown {
   assertJson(request.headers.get('content-type'))
   const parsed = parseJsonBytes(bytes)
   if (parsed.ok) return parsed.value
-  throw badRequest('Request body', [parsed.problem])
+  throw badRequest('request body', [parsed.problem])
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i

@@ -17,7 +17,7 @@ export function idempotencyKey(headers: Headers): string | undefined {
   if (key === null) return undefined
   if (KEY.test(key)) return key
   const message = `must be 1 to 255 visible ASCII characters, got ${JSON.stringify(key)}`
-  throw badRequest('Header Idempotency-Key', [{ path: '', message }])
+  throw badRequest('Idempotency-Key header', [{ path: '', message }])
 }
 
 /**

@@ -58,7 +58,7 @@ describe('runAnswer', () => {
 
   it('has a text also when the run gave none', () => {
     expect(read([end('COMPLETED', { outputs: [] })])).toMatchObject({
-      content: [{ text: 'The run was completed' }],
+      content: [{ text: 'The run completed without output' }],
       structuredContent: { output: '' },
     })
   })
@@ -71,8 +71,8 @@ describe('runAnswer', () => {
     })
     expect(result?.content).toEqual([
       { type: 'text', text: 'The run failed (run-1): No strings' },
-      { type: 'text', text: 'Completed before that, "a":\nA' },
-      { type: 'text', text: 'Completed before that, "b":\nB' },
+      { type: 'text', text: 'Output of completed task "a":\nA' },
+      { type: 'text', text: 'Output of completed task "b":\nB' },
     ])
   })
 

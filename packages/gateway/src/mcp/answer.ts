@@ -34,7 +34,9 @@ export function runAnswer(runId: string, valueTask: string | undefined): RunAnsw
   function completed({ outputs, status }: End, structured: object | undefined): CallToolResult {
     const output = outputs.at(-1)?.output ?? ''
     return {
-      content: [{ type: 'text', text: output === '' ? 'The run was completed' : output }],
+      content: [
+        { type: 'text', text: output === '' ? 'The run completed without output' : output },
+      ],
       structuredContent: { output, runId, status, ...structured },
     }
   }
@@ -44,7 +46,7 @@ export function runAnswer(runId: string, valueTask: string | undefined): RunAnsw
     const failed = status === 'FAILED' ? 'The run failed' : 'The run was cancelled'
     const texts = [
       `${failed} (${runId})${status === 'FAILED' ? `: ${error}` : ''}`,
-      ...done.map(({ taskName, output }) => `Completed before that, "${taskName}":\n${output}`),
+      ...done.map(({ taskName, output }) => `Output of completed task "${taskName}":\n${output}`),
     ]
     return {
       isError: true,
@@ -76,8 +78,7 @@ export function errorResult(
 ): CallToolResult {
   const { body } = wireErrorOf(error, options)
   const { retryAfterMs } = body
-  const again =
-    retryAfterMs === undefined ? '' : ` (try again in ${Math.ceil(retryAfterMs / 1000)} s)`
+  const again = retryAfterMs === undefined ? '' : ` (retry in ${Math.ceil(retryAfterMs / 1000)} s)`
   const start = before === undefined ? '' : `${before}: `
   return {
     isError: true,

@@ -73,7 +73,7 @@ export async function callEnsemble(
       report: progressReporter(context),
     })
   } catch (error) {
-    return errorResult(error, options, `The call of run ${runId} ended before it did`)
+    return errorResult(error, options, `Cannot follow run ${runId} to its end`)
   }
 }
 
@@ -84,8 +84,8 @@ function stateOf({ context: { mcpReq }, name }: EnsembleCall): RoundState | unde
   if (state === undefined && mcpReq.inputResponses === undefined) return undefined
   const problem =
     state === undefined
-      ? 'inputResponses need the requestState of the result that asked for them'
-      : `requestState is of a call of "${state.tool}", got "${name}"`
+      ? 'inputResponses require the requestState of the result that requested them'
+      : `requestState belongs to a call of "${state.tool}", got "${name}"`
   throw new ProtocolError(INVALID_PARAMS, problem)
 }
 

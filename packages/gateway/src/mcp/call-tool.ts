@@ -77,5 +77,5 @@ function failed(message: string): CallToolResult {
 }
 
 function withoutValue(output: string): string {
-  return `The tool gave no value of the shape that it promises. Its text: ${output}`
+  return `The tool declares an output schema, but returned no structured value. Its text: ${output}`
 }

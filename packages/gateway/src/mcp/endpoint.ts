@@ -130,7 +130,7 @@ async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
 function countBatch(length: number, caller: Caller): void {
   if (length > MAX_BATCH) {
     const message = `must hold at most ${MAX_BATCH} messages, got ${length}`
-    throw badRequest('Request body', [{ path: '', message }])
+    throw badRequest('request body', [{ path: '', message }])
   }
   for (let message = 1; message < length; message += 1) caller.count()
 }

@@ -37,15 +37,15 @@ describe('runNotes', () => {
       completed('a'),
     ].map((one) => notes.of(one)?.message)
     expect(texts).toEqual([
-      '"band" has begun: 2 tasks',
-      '"a" has begun',
+      '"band" started: 2 tasks',
+      '"a" started',
       '"a" tune: half',
-      '"a" failed: Flat; it is tried again',
+      '"a" failed: Flat; retrying',
       '"a" failed: Flat',
-      '"a" waits for a review: decide it at POST /api/reviews/r1',
-      'The review was decided: CONTINUE',
-      'The time of the review is over: EXIT_EARLY',
-      '"a" is completed: 1 of 2',
+      '"a" is waiting for a review: decide it with POST /api/reviews/r1',
+      'Review decided: CONTINUE',
+      'Review timed out: EXIT_EARLY',
+      '"a" completed: 1 of 2',
     ])
   })
 
@@ -56,13 +56,13 @@ describe('runNotes', () => {
       notes.of(event('agent_tool_progress', { ...asks, chunk_index: index })),
     )
     expect(chunks.flatMap((note) => note?.message ?? [])).toEqual([
-      '"a" ask: 1 chunks have come',
-      '"a" ask: 11 chunks have come',
+      '"a" ask: 1 chunks received',
+      '"a" ask: 11 chunks received',
     ])
     const turn = { ...asks, turn: 0 }
     expect(notes.of(event('agent_tool_turn', { ...turn, direction: 'outbound' }))).toBeUndefined()
     expect(notes.of(event('agent_tool_turn', { ...turn, direction: 'inbound' }))?.message).toBe(
-      '"a" ask: turn 1 is answered',
+      '"a" ask: turn 1 answered',
     )
   })
 
@@ -74,10 +74,10 @@ describe('runNotes', () => {
 
   it('has a total that is never less than the progress, and grows with the run', () => {
     const notes = runNotes()
-    expect(notes.beat()).toEqual({ progress: 0, total: 0, message: 'waiting for its turn' })
+    expect(notes.beat()).toEqual({ progress: 0, total: 0, message: 'queued' })
     expect(notes.beat()).toMatchObject({ progress: 0.5, total: 1 })
     expect(notes.of(STARTED)?.total).toBe(2)
     expect(notes.of(completed('a', 5))).toMatchObject({ progress: 1, total: 5 })
-    expect(notes.beat().message).toBe('at work: 1 of 5')
+    expect(notes.beat().message).toBe('running: 1 of 5 tasks completed')
   })
 })

@@ -30,7 +30,7 @@ export function runNotes(): RunNotes {
     return { progress, total: Math.max(total, Math.ceil(progress)), message }
   }
   return {
-    beat: () => say(total === 0 ? 'waiting for its turn' : `at work: ${done} of ${total}`),
+    beat: () => say(total === 0 ? 'queued' : `running: ${done} of ${total} tasks completed`),
     of(event) {
       if ('totalTasks' in event) total = Math.max(total, event.totalTasks)
       if (event.type !== 'task_completed') {
@@ -39,7 +39,7 @@ export function runNotes(): RunNotes {
       }
       done += 1
       notes = 0
-      return say(`"${event.taskName}" is completed: ${done} of ${Math.max(total, done)}`)
+      return say(`"${event.taskName}" completed: ${done} of ${Math.max(total, done)}`)
     },
   }
 }
@@ -50,28 +50,28 @@ const CHUNKS_A_NOTE = 10
 function messageOf(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'ensemble_started':
-      return `"${event.ensemble}" has begun: ${event.totalTasks} tasks`
+      return `"${event.ensemble}" started: ${event.totalTasks} tasks`
     case 'task_started':
-      return `"${event.taskName}" has begun`
+      return `"${event.taskName}" started`
     case 'task_attempt_failed':
     case 'task_failed':
-      return `"${event.taskName}" failed: ${event.reason}${event.willRetry ? '; it is tried again' : ''}`
+      return `"${event.taskName}" failed: ${event.reason}${event.willRetry ? '; retrying' : ''}`
     case 'tool_progress':
       return `"${event.taskName}" ${event.toolName}: ${event.message}`
     case 'agent_tool_progress':
       return event.chunk_index % CHUNKS_A_NOTE === 0
-        ? `"${event.taskName}" ${event.toolName}: ${event.chunk_index + 1} chunks have come`
+        ? `"${event.taskName}" ${event.toolName}: ${event.chunk_index + 1} chunks received`
         : undefined
     case 'agent_tool_turn':
       return event.direction === 'inbound'
-        ? `"${event.taskName}" ${event.toolName}: turn ${event.turn + 1} is answered`
+        ? `"${event.taskName}" ${event.toolName}: turn ${event.turn + 1} answered`
         : undefined
     case 'review_requested':
-      return `"${event.taskName}" waits for a review: decide it at POST /api/reviews/${event.reviewId}`
+      return `"${event.taskName}" is waiting for a review: decide it with POST /api/reviews/${event.reviewId}`
     case 'review_decided':
-      return `The review was decided: ${event.decision}`
+      return `Review decided: ${event.decision}`
     case 'review_timed_out':
-      return `The time of the review is over: ${event.action}`
+      return `Review timed out: ${event.action}`
     default:
       return undefined
   }

@@ -21,7 +21,7 @@ describe('the offer of an ensemble', () => {
   it('asks for nothing when there are no template variables', () => {
     const tasks = [task({ name: 'a', description: 'Sing' })]
     expect(offered(ensemble({ name: 'solo', tasks, model }))).toMatchObject({
-      description: 'Runs the ensemble "solo"\n\nA run of 1 task by agents; it can take minutes.',
+      description: 'Runs the ensemble "solo"\n\nThe run has 1 task and can take minutes.',
       inputSchema: { properties: {}, required: [] },
     })
   })

@@ -84,7 +84,7 @@ function ensembleDefinition(name: string, ensemble: Ensemble): Tool {
 function descriptionOf({ name, description, tasks }: Ensemble): string {
   const does = description === '' ? `Runs the ensemble "${name}"` : description
   const count = tasks.length === 1 ? '1 task' : `${tasks.length} tasks`
-  return `${does}\n\nA run of ${count} by agents; it can take minutes.`
+  return `${does}\n\nThe run has ${count} and can take minutes.`
 }
 
 /** Where the value of a variable goes, for the model that has to give it. */
@@ -93,7 +93,7 @@ function usesOf(variable: string, { tasks }: Ensemble): string {
     .flatMap(({ description, expectedOutput }) => [description, expectedOutput])
     .find((one) => one.includes(`{${variable}}`))
   const start = text === undefined ? '' : `: ${text.slice(0, MAX_USE)}`
-  return `Takes the place of {${variable}} in the task${start}`
+  return `Replaces {${variable}} in the task${start}`
 }
 
 /** Characters of a task's text in the description of a variable. */
@@ -107,14 +107,14 @@ function runSchema(
   return {
     type: 'object',
     properties: {
-      output: { type: 'string', description: 'Output of the last task that was completed' },
-      runId: { type: 'string', description: 'Identity of the run at this server' },
+      output: { type: 'string', description: 'Output of the last completed task' },
+      runId: { type: 'string', description: 'Id of the run on this server' },
       status: { type: 'string', enum: ['COMPLETED', 'FAILED', 'CANCELLED'] },
       ...(structured === undefined ? {} : { structured: embedded(structured, schemaId(name)) }),
-      error: { type: 'string', description: 'Why the run was not completed' },
+      error: { type: 'string', description: 'Reason why the run did not complete' },
       completedTasks: {
         type: 'array',
-        description: 'What was completed of a run that was not',
+        description: 'Completed tasks of a run that did not complete',
         items: {
           type: 'object',
           properties: { taskName: { type: 'string' }, output: { type: 'string' } },

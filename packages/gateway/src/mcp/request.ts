@@ -33,7 +33,7 @@ export function readCall(call: McpCall, ensemble: Ensemble): BeginRequest {
   const read = readLimits(meta)
   if (!read.ok) {
     const problems = read.problems.map((one) => ({ ...one, path: `/_meta${one.path}` }))
-    throw badRequest('Call', problems)
+    throw badRequest('call', problems)
   }
   return {
     ensemble,
@@ -78,12 +78,12 @@ export function readInputArguments(
   const problems = [
     ...missing.map((variable) => ({
       path: `/${variable}`,
-      message: 'is required: a task text has this template variable',
+      message: 'is required: a task uses this template variable',
       expected: 'string',
     })),
     ...Object.entries(given).flatMap(([key, value]) => problemOf(key, value, variables)),
   ]
-  if (problems.length > 0) throw badRequest(`Arguments of "${name}"`, problems)
+  if (problems.length > 0) throw badRequest(`arguments of "${name}"`, problems)
   // NOTE: no problem means that every value is a string.
   return given as Inputs
 }
@@ -91,8 +91,8 @@ export function readInputArguments(
 function problemOf(key: string, value: unknown, variables: readonly string[]): readonly Problem[] {
   const path = `/${key}`
   if (!variables.includes(key)) {
-    const known = variables.length === 0 ? 'there are none' : `known are ${variables.join(', ')}`
-    return [{ path, message: `is not a template variable of any task: ${known}` }]
+    const known = variables.length === 0 ? 'there are none' : `known: ${variables.join(', ')}`
+    return [{ path, message: `is not a template variable of any task (${known})` }]
   }
   if (typeof value === 'string') return []
   return [{ path, message: `must be a string, got ${JSON.stringify(value)}`, expected: 'string' }]

@@ -41,7 +41,7 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
     uriTemplate: 'tutti://runs/{runId}/output',
     name: 'run-output',
     title: 'Output of a run',
-    description: 'The output of the last task that completed; empty when none did',
+    description: 'Output of the last completed task; empty when there is none',
     mimeType: 'text/plain',
   },
 ]

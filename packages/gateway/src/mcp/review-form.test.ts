@@ -19,14 +19,14 @@ describe('reviewForm', () => {
   it('shows the question, the task and what is under review', () => {
     expect(reviewForm(REVIEW).message).toBe('In tune?\n\nTask "sing":\nSing Ave\n\nOutput:\nLa la')
     const asked = { ...REVIEW, prompt: null, taskOutput: '' }
-    expect(reviewForm(asked).message).toBe('A review of "sing"\n\nTask "sing":\nSing Ave')
+    expect(reviewForm(asked).message).toBe('Review of "sing"\n\nTask "sing":\nSing Ave')
     const tool = { ...REVIEW, taskOutput: '', toolName: 'tune', toolInput: { hertz: 440 } }
     expect(reviewForm(tool).message).toContain('Tool tune:\n{"hertz":440}')
   })
 
   it('begins with what was wrong with the last answer', () => {
     expect(reviewForm(REVIEW, 'too loud').message).toMatch(
-      /^The last answer could not be taken: too loud\n\nIn tune\?/,
+      /^The last answer was not accepted: too loud\n\nIn tune\?/,
     )
   })
 
@@ -57,8 +57,8 @@ describe('reviewForm', () => {
   it('says what the text of an EDIT is, which depends on the moment', () => {
     const described = (timing: typeof REVIEW.timing): string =>
       JSON.stringify(reviewForm({ ...REVIEW, timing }).requestedSchema.properties['text'])
-    expect(described('AFTER_EXECUTION')).toContain('output that takes the place')
-    expect(described('BEFORE_EXECUTION')).toContain('task in other words')
+    expect(described('AFTER_EXECUTION')).toContain('the new output')
+    expect(described('BEFORE_EXECUTION')).toContain('the new text of the task')
     expect(described('DURING_EXECUTION')).toContain('input of the tool as JSON')
   })
 })
@@ -83,8 +83,8 @@ describe('readForm', () => {
   })
 
   it.each([
-    [{ decision: 'EDIT' }, 'an EDIT needs a text'],
-    [{ decision: 'EDIT', text: '' }, 'an EDIT needs a text'],
+    [{ decision: 'EDIT' }, 'EDIT requires a text'],
+    [{ decision: 'EDIT', text: '' }, 'EDIT requires a text'],
     [{ decision: 'MAYBE' }, 'got "MAYBE"'],
     [{}, 'got nothing'],
     [undefined, 'got nothing'],

@@ -15,7 +15,7 @@ export function reviewForm(
   problem?: string,
 ): ElicitRequestFormParams {
   const message = [
-    ...(problem === undefined ? [] : [`The last answer could not be taken: ${problem}`]),
+    ...(problem === undefined ? [] : [`The last answer was not accepted: ${problem}`]),
     ...questionOf(review),
   ].join('\n\n')
   if (asksQuestion(review)) return { message, requestedSchema: ANSWER }
@@ -28,13 +28,14 @@ export function reviewForm(
         decision: {
           type: 'string',
           title: 'Decision',
-          description: 'Go on, change it and go on, have it done again, or end the run early',
+          description:
+            'CONTINUE accepts, EDIT replaces, REJECT requests another attempt, EXIT_EARLY ends the run early',
           enum: ['CONTINUE', 'EDIT', 'REJECT', 'EXIT_EARLY'],
         },
         text: {
           type: 'string',
           title: 'Text',
-          description: `With EDIT ${EDITED[timing]}; with REJECT the feedback for the agent`,
+          description: `For EDIT, ${EDITED[timing]}; for REJECT, feedback for the agent`,
         },
       },
       required: ['decision'],
@@ -51,16 +52,16 @@ const ANSWER: ElicitRequestFormParams['requestedSchema'] = {
 
 /** What the text of an EDIT takes the place of. */
 const EDITED = {
-  BEFORE_EXECUTION: 'the task in other words',
+  BEFORE_EXECUTION: 'the new text of the task',
   DURING_EXECUTION: 'the input of the tool as JSON',
-  AFTER_EXECUTION: 'the output that takes the place of this one',
+  AFTER_EXECUTION: 'the new output',
 } as const
 
 function questionOf(review: RunEventOf<'review_requested'>): readonly string[] {
   const { taskName, taskDescription, taskOutput, prompt, toolName, toolInput } = review
   const shown = (title: string, text: string): string => `${title}:\n${limitText(text, MAX_SHOWN)}`
   return [
-    prompt ?? `A review of "${taskName}"`,
+    prompt ?? `Review of "${taskName}"`,
     shown(`Task "${taskName}"`, taskDescription),
     ...(taskOutput === '' ? [] : [shown('Output', taskOutput)]),
     ...(toolName === undefined ? [] : [shown(`Tool ${toolName}`, JSON.stringify(toolInput) ?? '')]),
@@ -86,7 +87,7 @@ export function readForm(content: unknown): FormAnswer {
     ...(decision === 'REJECT' && isText ? { feedback: text } : {}),
   })
   if (read.ok) return { ok: true, decision: read.value }
-  if (decision === 'EDIT' && !isText) return { ok: false, problem: 'an EDIT needs a text' }
+  if (decision === 'EDIT' && !isText) return { ok: false, problem: 'EDIT requires a text' }
   const given = JSON.stringify(decision) ?? 'nothing'
   return {
     ok: false,

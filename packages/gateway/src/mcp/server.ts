@@ -62,7 +62,7 @@ const INVALID_PARAMS = -32_602
 const LIST_TTL_MS = 60_000
 
 const INSTRUCTIONS =
-  'Tools of this server are tools of its catalog, which answer at once, and ensembles: teams of agents whose runs can take minutes and report progress.'
+  'The tools of this server are catalog tools, which answer at once, and ensembles: teams of agents whose runs can take minutes and report progress.'
 
 /** Returns a server that is not connected yet. */
 export function mcpServer(parts: McpServerParts, use: McpServerUse): McpServer {
@@ -95,7 +95,7 @@ export function mcpServer(parts: McpServerParts, use: McpServerUse): McpServer {
   }
   server.setRequestHandler('tools/list', { params: paramsOf(ListParams) }, ({ cursor }) => {
     if (cursor !== undefined) {
-      throw new ProtocolError(INVALID_PARAMS, `Unknown cursor "${cursor}": the list is whole`)
+      throw new ProtocolError(INVALID_PARAMS, `Unknown cursor "${cursor}": the list has one page`)
     }
     return { tools: tools.map(({ definition }) => definition) }
   })

@@ -134,10 +134,12 @@ export class McpSessions {
       this.#end(ended)
       return
     }
-    const whose = own.length < limit ? 'MCP sessions are' : 'MCP sessions of this key are'
+    const isOwnLimit = own.length >= limit
     throw new TuttiError(
       'CONCURRENCY_LIMIT',
-      `${own.length < limit ? this.#sessions.size : own.length} ${whose} in use, which is the limit`,
+      isOwnLimit
+        ? `Limit of MCP sessions per key reached: ${own.length}`
+        : `Limit of MCP sessions reached: ${this.#sessions.size}`,
       { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'mcp_sessions' } },
     )
   }
@@ -159,7 +161,7 @@ export class McpSessions {
     const session = this.#sessions.get(sessionId)
     this.#sessions.delete(sessionId)
     session?.close().catch((error: unknown) => {
-      this.#parts.service.options.logger.debug('An MCP session could not be closed', { error })
+      this.#parts.service.options.logger.debug('Failed to close an MCP session', { error })
     })
   }
 
@@ -176,7 +178,7 @@ function longestIdle(sessions: readonly Entry[]): string | undefined {
 }
 
 const NO_SESSION =
-  'Mcp-Session-Id is required: begin with initialize, or speak 2026-07-28, which has no sessions'
+  'Mcp-Session-Id is required: send initialize first, or use protocol 2026-07-28, which has no sessions'
 
 /** An error of JSON-RPC. @see https://www.jsonrpc.org/specification#error_object */
 interface JsonRpcFault {

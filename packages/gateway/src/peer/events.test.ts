@@ -32,7 +32,7 @@ describe('taskReporter', () => {
     const progressOf = taskReporter()
     expect(progressOf(completed)).toEqual({
       status: 'RUNNING',
-      message: '"tune" is completed: 1 of 3',
+      message: '"tune" completed: 1 of 3',
       percentComplete: 33,
     })
     expect(progressOf(completed)?.percentComplete).toBe(67)
@@ -46,7 +46,7 @@ describe('taskReporter', () => {
     const asked = { type: 'review_requested', taskName: 'tune' } as RunEvent
     expect(taskReporter()(asked)).toEqual({
       status: 'WAITING_REVIEW',
-      message: '"tune" waits for a review',
+      message: '"tune" is waiting for a review',
     })
   })
 
@@ -82,7 +82,7 @@ describe('taskEnd', () => {
     const cancelled = result({ status: 'CANCELLED' })
     const passed = {
       status: 'FAILED',
-      error: 'The deadline passed before the task was done, and its run was cancelled',
+      error: 'The deadline passed, and the run was cancelled',
       durationMs: 7,
     }
     expect(taskEnd(cancelled, { endedAt: 9, deadlineAt: 9 })).toEqual(passed)
@@ -92,7 +92,7 @@ describe('taskEnd', () => {
     ]) {
       expect(taskEnd(cancelled, when)).toEqual({
         ...passed,
-        error: 'The run of the task was cancelled',
+        error: 'The run was cancelled',
       })
     }
   })

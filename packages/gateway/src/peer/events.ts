@@ -19,14 +19,14 @@ export function taskReporter(): (event: RunEvent) => PeerTaskProgress | undefine
   let done = 0
   return (event) => {
     if (event.type === 'review_requested') {
-      return { status: 'WAITING_REVIEW', message: `"${event.taskName}" waits for a review` }
+      return { status: 'WAITING_REVIEW', message: `"${event.taskName}" is waiting for a review` }
     }
     if (event.type !== 'task_completed') return undefined
     const { taskName, totalTasks } = event
     done += 1
     return {
       status: 'RUNNING',
-      message: `"${taskName}" is completed: ${done} of ${totalTasks}`,
+      message: `"${taskName}" completed: ${done} of ${totalTasks}`,
       percentComplete: Math.min(100, Math.round((100 * done) / Math.max(1, totalTasks))),
     }
   }
@@ -43,8 +43,8 @@ export function taskEnd(
   if (status === 'FAILED') return { status, error: error ?? 'The run failed', durationMs }
   const why =
     endedAt >= deadlineAt
-      ? 'The deadline passed before the task was done, and its run was cancelled'
-      : 'The run of the task was cancelled'
+      ? 'The deadline passed, and the run was cancelled'
+      : 'The run was cancelled'
   return { status: 'FAILED', error: why, durationMs }
 }
 

@@ -27,7 +27,7 @@ describe('readDelivery', () => {
     'refuses the delivery %s',
     (method) => {
       expect(() => readDelivery(request({ delivery: { method } }))).toThrow(
-        `/delivery/method must be WEBSOCKET or NONE: this server delivers in no other way, got "${method}"`,
+        `/delivery/method must be WEBSOCKET or NONE, got "${method}"`,
       )
     },
   )

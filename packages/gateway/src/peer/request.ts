@@ -88,13 +88,13 @@ export function readDelivery(request: TaskRequest): TaskDelivery {
     problems.push({ path: '/maxAge', message: `${LENGTH}, got "${maxAge}"` })
   }
   if (!METHODS.includes(method)) {
-    const message = `must be ${METHODS.join(' or ')}: this server delivers in no other way, got "${method}"`
+    const message = `must be ${METHODS.join(' or ')}, got "${method}"`
     problems.push({ path: '/delivery/method', message })
   }
   if (cachePolicy === 'USE_CACHED' && cacheKey === undefined) {
     problems.push({ path: '/cacheKey', message: 'is required with the cache policy USE_CACHED' })
   }
-  if (problems.length > 0) throw badRequest('Message', problems)
+  if (problems.length > 0) throw badRequest('message', problems)
   return {
     isReported: method !== 'NONE',
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
@@ -103,7 +103,7 @@ export function readDelivery(request: TaskRequest): TaskDelivery {
   }
 }
 
-const LENGTH = 'must be longer than 0 and count no months or years'
+const LENGTH = 'must be a duration longer than 0, without years or months'
 
 function isLength(ms: number | undefined): boolean {
   return ms !== undefined && ms > 0

@@ -37,7 +37,7 @@ export function cursorOf(
 function seqOf(runId: string, id: string): number {
   const [, of, seq] = /^(?:(.+):)?(\d{1,15})$/.exec(id) ?? []
   if (seq !== undefined && (of === undefined || of === runId)) return Number(seq)
-  throw badRequest('Header Last-Event-ID', [
+  throw badRequest('Last-Event-ID header', [
     { path: '', message: `must be an event id of ${runId}, got "${id}"` },
   ])
 }

@@ -49,6 +49,6 @@ it('allows a budget to be reached, and counts an unknown cost as none', () => {
   expect(exceededLimit(limits, { tokens: 10 }, NOW)).toBeUndefined()
   expect(exceededLimit(limits, { tokens: 10, knownCostUsd: 0 }, NOW)).toBeUndefined()
   const costly = { tokens: 10, knownCostUsd: 0.01 }
-  expect(exceededLimit(limits, costly, NOW)).toContain('max_cost_usd was 0')
-  expect(exceededLimit(limits, { tokens: 11 }, NOW)).toContain('max_tokens was 10')
+  expect(exceededLimit(limits, costly, NOW)).toContain('exceeded max_cost_usd 0')
+  expect(exceededLimit(limits, { tokens: 11 }, NOW)).toContain('exceeded max_tokens 10')
 })

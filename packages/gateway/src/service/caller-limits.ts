@@ -71,11 +71,11 @@ export function exceededLimit(
   now: number,
 ): string | undefined {
   if (costUsd > maxCostUsd) {
-    return `The run was cancelled: it has cost ${costUsd} US dollars, and max_cost_usd was ${maxCostUsd}`
+    return `The run was cancelled: its cost of ${costUsd} USD exceeded max_cost_usd ${maxCostUsd}`
   }
   if (tokens > maxTokens) {
-    return `The run was cancelled: it has used ${tokens} tokens, and max_tokens was ${maxTokens}`
+    return `The run was cancelled: its ${tokens} tokens exceeded max_tokens ${maxTokens}`
   }
-  if (now >= deadlineAt) return 'The run was cancelled: its deadline passed before it was done'
+  if (now >= deadlineAt) return 'The run was cancelled: its deadline passed'
   return undefined
 }

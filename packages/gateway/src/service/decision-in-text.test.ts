@@ -120,6 +120,6 @@ describe('decisionInMessage', () => {
   })
 
   it('refuses blank text', () => {
-    expect(() => decisionInMessage(message(' \n'), output)).toThrow('must say something')
+    expect(() => decisionInMessage(message(' \n'), output)).toThrow('must not be blank')
   })
 })

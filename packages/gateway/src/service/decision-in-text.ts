@@ -65,21 +65,21 @@ export function decisionInMessage(
   if (object !== undefined) return decisionInObject(object, path)
   if (answer !== undefined && asksQuestion(review)) return edit(JSON.stringify(answer))
   if (text.trim() === '') {
-    throw badRequest('Decision', [{ path, message: 'must say something' }])
+    throw badRequest('decision', [{ path, message: 'must not be blank' }])
   }
   const word = decisionInText(text)
   if (word !== undefined) return word
   if (review.timing !== 'DURING_EXECUTION') return edit(text)
   if (toolInput !== undefined) return edit(toolInput)
   const message = 'must be "approve", "reject: …", "exit", or the input of the tool as JSON'
-  throw badRequest('Decision', [{ path, message }])
+  throw badRequest('decision', [{ path, message }])
 }
 
 function decisionInObject(object: object, path: string): ReviewDecisionBody {
   const decoded = decode(ReviewDecisionBody, object)
   if (decoded.ok) return decoded.value
   const problems = decoded.problems.map((one) => ({ ...one, path: `${path}${one.path}` }))
-  throw badRequest('Decision', problems)
+  throw badRequest('decision', problems)
 }
 
 function edit(revisedOutput: string): ReviewDecisionBody {

@@ -34,20 +34,20 @@ describe('inputsInText', () => {
     'refuses blank text where one variable needs a value: %j',
     (text) => {
       expect(() => inputsInText(one, text)).toThrow(
-        'Text for "trip" does not fit: /song is required: a task text has this template variable',
+        'Invalid text for "trip": /song is required: a task uses this template variable',
       )
     },
   )
 
   it('refuses text for several variables, and says what is needed', () => {
     expect(() => inputsInText(two, 'Ode to Joy')).toThrow(
-      'Text for "trip" does not fit: must be a JSON object of strings with the fields song, hall',
+      'Invalid text for "trip": must be a JSON object of strings with the fields song, hall',
     )
   })
 
   it('refuses text where there is no variable', () => {
     expect(() => inputsInText(none, 'Ode')).toThrow(
-      'Text for "trip" does not fit: must be left out: no task has a template variable',
+      'Invalid text for "trip": must be empty: no task has a template variable',
     )
   })
 

@@ -23,11 +23,11 @@ export function inputsInText(
   if (problems?.length === 0) return value as Inputs
   const [only, ...others] = variables
   if (given !== undefined && only !== undefined && others.length === 0) return { [only]: given }
-  throw badRequest(`Text for "${name}"`, problems ?? [{ path: '', message: needOf(variables) }])
+  throw badRequest(`text for "${name}"`, problems ?? [{ path: '', message: needOf(variables) }])
 }
 
 function needOf(variables: readonly string[]): string {
-  if (variables.length === 0) return 'must be left out: no task has a template variable'
+  if (variables.length === 0) return 'must be empty: no task has a template variable'
   return `must be a JSON object of strings with the fields ${variables.join(', ')}`
 }
 
@@ -37,7 +37,7 @@ function problemsOf(value: object, variables: readonly string[]): readonly Probl
   return [
     ...missing.map((variable) => ({
       path: `/${variable}`,
-      message: 'is required: a task text has this template variable',
+      message: 'is required: a task uses this template variable',
       expected: 'string',
     })),
     ...fields.flatMap(([key, field]: [string, unknown]) => {

@@ -70,8 +70,8 @@ export function assertShared(sharing: Sharing): void {
   const problems = [
     ...(ensembles.length === 0 ? [] : [`no ensemble is named ${ensembles.join(', ')}`]),
     ...(unknownTools.length === 0 ? [] : [`no tool is named ${unknownTools.join(', ')}`]),
-    ...(untagged.length === 0 ? [] : [`tags are given for ${untagged.join(', ')}`]),
+    ...(untagged.length === 0 ? [] : [`tags name ${untagged.join(', ')}, which is not shared`]),
   ]
   if (problems.length === 0) return
-  throw new TuttiError('CONFIG_INVALID', `Cannot share what is not there: ${problems.join('; ')}`)
+  throw new TuttiError('CONFIG_INVALID', `Cannot share unknown names: ${problems.join('; ')}`)
 }

@@ -124,7 +124,7 @@ describe('[GW-A2] the end', () => {
       status: 'canceled',
       output: null,
       error: 'CANCELLED',
-      message: 'The run of the task was cancelled',
+      message: 'The run was cancelled',
     })
     const [over] = told([cancelled], { whyCancelled: ({ tokens }) => `${tokens} tokens` })
     expect(over?.end?.message).toBe('0 tokens')

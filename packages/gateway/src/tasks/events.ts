@@ -163,7 +163,7 @@ function endOf(
     const why = { error: code, message: error ?? 'The run failed', retryable }
     return { ...named(options), status: 'failed', output: null, ...why, ...rest }
   }
-  const message = options.whyCancelled?.(used) ?? 'The run of the task was cancelled'
+  const message = options.whyCancelled?.(used) ?? 'The run was cancelled'
   const why = { error: 'CANCELLED', message, retryable: false }
   return { ...named(options), status: 'canceled', output: null, ...why, ...rest }
 }
@@ -208,12 +208,12 @@ function questionOf({
   const asked = prompt ?? undefined
   switch (timing) {
     case 'BEFORE_EXECUTION':
-      return asked ?? `May "${taskName}" begin?`
+      return asked ?? `Start "${taskName}"?`
     case 'DURING_EXECUTION':
       // The description of a tool call under review is the question of the tool.
       return asked ?? taskDescription
     case 'AFTER_EXECUTION':
-      return `${asked ?? `Is this output of "${taskName}" to be taken?`}\n\n${taskOutput}`
+      return `${asked ?? `Accept this output of "${taskName}"?`}\n\n${taskOutput}`
   }
 }
 

@@ -154,7 +154,7 @@ function beginRequest(
 function ensembleOf(name: string | undefined, ensembles: readonly Ensemble[]): Ensemble {
   const [first] = ensembles
   if (first === undefined) {
-    throw new TuttiError('NOT_CONFIGURED', 'This server shares no ensemble')
+    throw new TuttiError('NOT_CONFIGURED', 'This server shares no ensembles')
   }
   return name === undefined ? first : findShared(ensembles, name)
 }
@@ -197,10 +197,10 @@ function assertSameTask({ runId, ensemble, request }: RunRecord, params: TasksSe
   ] as const
   const problems = stated.flatMap(([path, given, is]) => {
     if (given === undefined || given === is) return []
-    const wanted = is === undefined ? 'be left out' : `be "${is}"`
-    return [{ path, message: `must ${wanted}, as task "${runId}" has it, got "${given}"` }]
+    const wanted = is === undefined ? 'must be absent' : `must be "${is}"`
+    return [{ path, message: `${wanted}, as in task "${runId}", got "${given}"` }]
   })
-  if (problems.length > 0) throw badRequest('Request body', problems)
+  if (problems.length > 0) throw badRequest('request body', problems)
 }
 
 function sessionOf(sessionId: string | undefined): Pick<OpenTask, 'sessionId'> {

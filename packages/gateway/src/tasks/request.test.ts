@@ -75,7 +75,7 @@ describe('the decision of a text', () => {
   )
 
   it.each(['', ' \n', '{}', 'null', '""'])('%j is refused as blank', (text) => {
-    expect(() => decide(text, AFTER)).toThrow('must say something')
+    expect(() => decide(text, AFTER)).toThrow('must not be blank')
   })
 })
 

@@ -48,7 +48,7 @@ export function readParams<Params extends TObject>(
   const inside = decoded === undefined || decoded.ok ? [] : decoded.problems.map(insideParams)
   const problems = [...(envelope.ok ? [] : envelope.problems), ...inside]
   if (decoded?.ok === true && problems.length === 0) return decoded.value
-  throw badRequest('Request body', problems)
+  throw badRequest('request body', problems)
 }
 
 function paramsOf(body: unknown): unknown {
@@ -65,7 +65,7 @@ export function readCancel(body: Readonly<Record<string, unknown>>): CancelParam
   if (!isBare) return readParams(body, 'tasks/cancel', CancelParams)
   const decoded = decode(CancelParams, body)
   if (decoded.ok) return decoded.value
-  throw badRequest('Request body', decoded.problems)
+  throw badRequest('request body', decoded.problems)
 }
 
 /**
@@ -80,24 +80,25 @@ export function assertSendable(params: TasksSendParams): void {
     partProblems(part, `/params/message/parts/${index}`),
   )
   if (Object.hasOwn(params, 'pushNotification')) {
-    const text = 'must be left out: this wire sends no notifications; webhooks of the operator do'
+    const text =
+      'must be absent: push notifications are not supported; the operator can configure webhooks'
     problems.push({ path: '/params/pushNotification', message: text })
   }
   const taskId = message?.taskId ?? id
   if (taskId === undefined && message === undefined) {
-    problems.push({ path: '/params/message', message: 'is required without the id of a task' })
+    problems.push({ path: '/params/message', message: 'is required without a task id' })
   }
   if (id !== undefined && taskId !== id) {
     const text = `must be the same task as /params/id "${id}", got "${taskId}"`
     problems.push({ path: '/params/message/taskId', message: text })
   }
-  if (problems.length > 0) throw badRequest('Request body', problems)
+  if (problems.length > 0) throw badRequest('request body', problems)
 }
 
 function partProblems({ type, kind, text, data }: TextPart, path: string): Problem[] {
   const [has, lacks] = [text !== undefined, data !== undefined]
   if (has === lacks) {
-    return [{ path, message: 'must have either text or data; files are not taken here' }]
+    return [{ path, message: 'must have either text or data; files are not supported' }]
   }
   const is = has ? 'text' : 'data'
   return Object.entries({ type, kind }).flatMap(([field, value]) =>

@@ -44,7 +44,7 @@ describe('boundedResult', () => {
     expect(boundedResult(fits, 5)).toEqual({ status: 'SUCCESS', output: 'a', structured: '123' })
     expect(boundedResult(ToolResult.success('a', '1234'), 5)).toEqual({
       status: 'SUCCESS',
-      output: 'a\n[structured result left out: 6 characters of JSON, at most 5 are sent]',
+      output: 'a\n[structured result omitted: 6 characters of JSON exceed the limit of 5]',
     })
   })
 
@@ -55,7 +55,7 @@ describe('boundedResult', () => {
   ])('leaves %s out, which is not JSON', (_title, structured) => {
     expect(boundedResult({ success: true, output: 'a', structured })).toEqual({
       status: 'SUCCESS',
-      output: 'a\n[structured result left out: it is not JSON]',
+      output: 'a\n[structured result omitted: not JSON]',
     })
   })
 })

@@ -18,16 +18,16 @@ export function boundedResult(
   const text = limitText(output, maxLength)
   if (structured === undefined) return { status: 'SUCCESS', output: text }
   const json = jsonOf(structured)
-  if (json === undefined) return withoutValue(text, 'it is not JSON')
+  if (json === undefined) return withoutValue(text, 'not JSON')
   if (json.length <= maxLength) return { status: 'SUCCESS', output: text, structured }
-  return withoutValue(text, `${json.length} characters of JSON, at most ${maxLength} are sent`)
+  return withoutValue(text, `${json.length} characters of JSON exceed the limit of ${maxLength}`)
 }
 
 function withoutValue(
   text: string,
   why: string,
 ): Pick<ToolInvocation, 'status' | 'output' | 'errorMessage'> {
-  return { status: 'SUCCESS', output: `${text}\n[structured result left out: ${why}]` }
+  return { status: 'SUCCESS', output: `${text}\n[structured result omitted: ${why}]` }
 }
 
 /** Tools can return values that JSON cannot represent, such as cycles. */

@@ -72,7 +72,7 @@ export function findTool(known: readonly AgentTool[], name: string): AgentTool {
   const found = known.find((tool) => tool.name === name)
   if (found !== undefined) return found
   if (known.length === 0) {
-    throw new TuttiError('NOT_CONFIGURED', 'This server has no tools that could be called')
+    throw new TuttiError('NOT_CONFIGURED', 'This server has no tools')
   }
   const names = known.map((tool) => tool.name)
   throw new TuttiError('TOOL_NOT_FOUND', unknownName('tool', name, names))
@@ -159,7 +159,7 @@ async function fittingArguments(tool: AgentTool, input: GivenInput): Promise<str
   if (given.ok && read.ok) return JSON.stringify(given.value)
   const problems: readonly Problem[] = read.ok ? [] : read.problems
   throw badRequest(
-    `Input of tool "${tool.name}"`,
+    `input of tool "${tool.name}"`,
     problems.map((problem) => ({ ...problem, path: `/input${problem.path}` })),
   )
 }
@@ -178,26 +178,22 @@ class AbsentReviewer implements Reviewer {
 
   decide(): ReturnType<Reviewer['decide']> {
     this.wasAsked = true
-    return Promise.resolve({ action: 'REJECT', feedback: 'a call by hand has no reviewer' })
+    return Promise.resolve({ action: 'REJECT', feedback: 'a direct call has no reviewer' })
   }
 }
 
 function needsPerson(name: string): TuttiError {
   return new TuttiError(
     'FORBIDDEN',
-    `Tool "${name}" needs the answer of a person, whom a call by hand does not have; run a task that uses it`,
+    `Tool "${name}" requires a review, which a direct call cannot have; run a task that uses the tool`,
   )
 }
 
 function tooMany(limit: number): TuttiError {
-  return new TuttiError(
-    'CONCURRENCY_LIMIT',
-    `${limit} tool calls are in flight, which is the limit`,
-    {
-      retryable: true,
-      details: { retryAfterMs: RETRY_MS, reason: 'tool_calls' },
-    },
-  )
+  return new TuttiError('CONCURRENCY_LIMIT', `Limit of concurrent tool calls reached: ${limit}`, {
+    retryable: true,
+    details: { retryAfterMs: RETRY_MS, reason: 'tool_calls' },
+  })
 }
 
 function misconfigured(
@@ -206,10 +202,10 @@ function misconfigured(
   { error }: ToolCallOutcome,
 ): TuttiError {
   const requestId = crypto.randomUUID()
-  logger.error('A tool is set up wrongly', { requestId, tool: name, error })
+  logger.error('Misconfigured tool', { requestId, tool: name, error })
   return new TuttiError(
     'TOOL_EXECUTION_FAILED',
-    `Tool "${name}" is set up wrongly; the log of the server has the reason under ${requestId}`,
+    `Tool "${name}" is misconfigured; the server log has the cause under ${requestId}`,
     { details: { requestId }, cause: error },
   )
 }

@@ -42,7 +42,7 @@ describe('toolArguments', () => {
         {
           path: '',
           message: expect.stringContaining(
-            `must be the object that tool "tune" takes, or its JSON text: the text is ${why}`,
+            `must be an object, the input of tool "tune", or its JSON text: the text is ${why}`,
           ),
           expected: 'object',
         },

@@ -21,7 +21,7 @@ export function invocationArguments(
 ): ToolArguments {
   if (typeof input !== 'string' || kind === 'text') return { ok: true, value: input }
   const refuse = (why: string): ToolArguments => {
-    const message = `must be the object that tool "${name}" takes, or its JSON text: ${why}`
+    const message = `must be an object, the input of tool "${name}", or its JSON text: ${why}`
     return { ok: false, problems: [{ path: '', message, expected: 'object' }] }
   }
   try {

@@ -133,7 +133,7 @@ function assertPriced(ensemble: Ensemble, budget: Budget | undefined, prices: Pr
   const unpriced = findUnpriced(ensemble, { budget, ...field('prices', prices) })
   if (unpriced.length === 0) return
   const message = `cannot be kept: no price is known for ${unpriced.join(', ')}`
-  throw new TuttiError('BAD_REQUEST', `Request body does not fit: /budget/maxCostUsd ${message}`, {
+  throw new TuttiError('BAD_REQUEST', `Invalid request body: /budget/maxCostUsd ${message}`, {
     details: { problems: [{ path: '/budget/maxCostUsd', message }] },
   })
 }

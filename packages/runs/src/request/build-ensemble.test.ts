@@ -188,7 +188,7 @@ describe('the ensemble of a request', () => {
     })
     expect(problemOf(request(1_001))).toEqual({
       code: 'BAD_REQUEST',
-      message: `Request body does not fit: ${path} must be at most 1000, got 1001`,
+      message: `Invalid request body: ${path} must be at most 1000, got 1001`,
       problems: [{ path, message: 'must be at most 1000, got 1001' }],
     })
   })

@@ -60,7 +60,7 @@ const MAX_TASKS = 1_000
 function assertCount(path: string, count: number): void {
   if (count <= MAX_TASKS) return
   const message = `must be at most ${MAX_TASKS}, got ${count}`
-  throw new TuttiError('BAD_REQUEST', `Request body does not fit: ${path} ${message}`, {
+  throw new TuttiError('BAD_REQUEST', `Invalid request body: ${path} ${message}`, {
     details: { problems: [{ path, message }] },
   })
 }
