@@ -12,12 +12,12 @@ export type AgentToolEvent = RunEventOf<
 >
 
 /** Where a call belongs, which only whoever makes it knows. */
-type Place = Exclude<keyof AgentToolEvent & keyof RunEventOf<'tool_progress'>, 'type'>
+type CallField = Exclude<keyof AgentToolEvent & keyof RunEventOf<'tool_progress'>, 'type'>
 
-type Bare<E> = E extends AgentToolEvent ? Omit<E, Place | 'timestamp_ms'> : never
+type WithoutCallFields<E> = E extends AgentToolEvent ? Omit<E, CallField | 'timestamp_ms'> : never
 
 /** The same as the tool tells it: its place and its time are added. */
-export type AgentReport = Bare<AgentToolEvent>
+export type AgentReport = WithoutCallFields<AgentToolEvent>
 
 /** The same with its time, as whoever made the call is told. */
 export type TimedAgentReport = AgentReport & Pick<AgentToolEvent, 'timestamp_ms'>

@@ -6,9 +6,9 @@
  */
 import { decode } from '@tutti/protocol'
 
-import { inputReader, outputReader, type ValueReader } from './input/input-reader.ts'
+import { createInputReader, createOutputReader, type ValueReader } from './input/input-reader.ts'
 import { isStandardSchema } from './input/standard-reader.ts'
-import { standardOver } from './input/standard-schema.ts'
+import { createStandardSchema } from './input/standard-schema.ts'
 import { BareText, textReader } from './input/text-reader.ts'
 import { makeTool } from './make-tool.ts'
 import { assertToolSettings, TOOL_SETTING_NAMES } from './tool-settings.ts'
@@ -86,16 +86,16 @@ export function defineTool<
 ): TypedTool<Value, Given, Source> {
   assertToolSettings(definition, { ...TYPED_TOOL_NAMES, ...TOOL_PART_NAMES })
   const { name, input, output, coerce = true } = definition
-  const reader = inputReader(input, { toolName: name, coerce })
+  const reader = createInputReader(input, { toolName: name, coerce })
   return makeTool(definition, {
     kind: 'typed',
     reader,
-    standard: standardOf(input, reader),
+    standard: resolveStandardSchema(input, reader),
     ...(output === undefined
       ? {}
       : {
           output: {
-            reader: outputReader(output, { toolName: name }),
+            reader: createOutputReader(output, { toolName: name }),
             check: definition.outputCheck ?? 'warn',
           },
         }),
@@ -126,17 +126,19 @@ export function defineTextTool(definition: TextToolDefinition): TypedTool<string
   return makeTool<string, string>(definition, {
     kind: 'text',
     reader: textReader,
-    standard: standardOver<string>(BareText, (value) => decode(BareText, value))['~standard'],
+    standard: createStandardSchema<string>(BareText, (value) => decode(BareText, value))[
+      '~standard'
+    ],
     execute: (value, context) => definition.execute(value, context),
   })
 }
 
 /** The input as a Standard Schema: the library's own, or one that reads as the tool does. */
-function standardOf<Schema extends ToolSchema>(
+function resolveStandardSchema<Schema extends ToolSchema>(
   schema: Schema,
   { read }: ValueReader<ValueOf<Schema>>,
 ): StandardToolSchema<SourceOf<Schema>, ValueOf<Schema>>['~standard'] {
-  const standard = isStandardSchema(schema) ? schema : standardOver(schema, read)
+  const standard = isStandardSchema(schema) ? schema : createStandardSchema(schema, read)
   // NOTE: both read by this schema, and these are the types of what it takes and gives.
   return standard['~standard'] as StandardToolSchema<SourceOf<Schema>, ValueOf<Schema>>['~standard']
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { inputFailure, problemList } from './input-failure.ts'
+import { formatInputFailure, problemList } from './input-failure.ts'
 
 const PROBLEMS = [
   { path: '', message: 'must have at least 2 fields' },
@@ -15,6 +15,6 @@ it('every problem is told with its path, or with what the whole value is', () =>
 })
 
 it('a failure names the tool and what did not fit', () => {
-  expect(inputFailure('x', PROBLEMS)).toBe(`Invalid input for "x": ${problemList(PROBLEMS)}`)
-  expect(inputFailure('x', PROBLEMS, 'output')).toMatch(/^Invalid output for "x": input must/)
+  expect(formatInputFailure('x', PROBLEMS)).toBe(`Invalid input for "x": ${problemList(PROBLEMS)}`)
+  expect(formatInputFailure('x', PROBLEMS, 'output')).toMatch(/^Invalid output for "x": input must/)
 })

@@ -2,7 +2,7 @@
 import type { Problem } from '@tutti/protocol'
 
 /** `Invalid input for "x": ` and every problem with its path. */
-export function inputFailure(
+export function formatInputFailure(
   toolName: string,
   problems: readonly Problem[],
   origin = 'input',

@@ -29,7 +29,7 @@ export function findUnknownOptions(
   const where = owner === undefined ? '' : ` of ${owner}`
   return Object.keys(given)
     .filter((name) => !Object.hasOwn(known, name))
-    .map((name) => `unknown option "${name.slice(0, 100)}"${where}${hint(name, names)}`)
+    .map((name) => `unknown option "${name.slice(0, 100)}"${where}${formatHint(name, names)}`)
 }
 
 /**
@@ -71,7 +71,7 @@ export function pickOptions<Given extends object, Name extends string>(
   return Object.fromEntries(entries) as Pick<Given, Extract<keyof Given, Name>>
 }
 
-function hint(name: string, names: readonly string[]): string {
+function formatHint(name: string, names: readonly string[]): string {
   const meant = suggest(name, names)
   return meant === undefined
     ? ` (known options: ${names.join(', ')})`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { limitText, startOfInput, wholeCharacters } from './limit-text.ts'
+import { limitText, startOfInput, sliceWholeCharacters } from './limit-text.ts'
 
 describe('limitText', () => {
   it.each([
@@ -21,7 +21,7 @@ describe('wholeCharacters', () => {
   it('never ends in half of a pair, wherever it is cut', () => {
     const text = '🎷a🎺🥁b🎻'
     for (let length = 0; length <= text.length; length += 1) {
-      const cut = wholeCharacters(text, length)
+      const cut = sliceWholeCharacters(text, length)
       expect(cut.isWellFormed()).toBe(true)
       expect(text.startsWith(cut)).toBe(true)
       expect(length - cut.length).toBeLessThanOrEqual(1)
@@ -29,7 +29,7 @@ describe('wholeCharacters', () => {
   })
 
   it('is the whole text when it is not longer', () => {
-    expect(wholeCharacters('abc', 10)).toBe('abc')
+    expect(sliceWholeCharacters('abc', 10)).toBe('abc')
   })
 })
 

@@ -1,11 +1,11 @@
 /** `text` cut to `maxLength` characters with a note of its full length; a negative limit is none. */
 export function limitText(text: string, maxLength: number): string {
   if (maxLength < 0 || text.length <= maxLength) return text
-  return `${wholeCharacters(text, maxLength)}\n[truncated: ${text.length} characters in full]`
+  return `${sliceWholeCharacters(text, maxLength)}\n[truncated: ${text.length} characters in full]`
 }
 
 /** The first `length` UTF-16 units of `text`, one less where that would split a character in two. */
-export function wholeCharacters(text: string, length: number): string {
+export function sliceWholeCharacters(text: string, length: number): string {
   const last = text.charCodeAt(length - 1)
   const splits = last >= 0xd800 && last <= 0xdbff
   return text.slice(0, splits ? length - 1 : length)
@@ -20,5 +20,5 @@ export function startOfInput(input: unknown): string {
   const json = (): string | undefined => JSON.stringify(input)
   const text = typeof input === 'string' ? input : (json() ?? '')
   if (text.length <= SHOWN_INPUT_LENGTH) return text
-  return `${wholeCharacters(text, SHOWN_INPUT_LENGTH)}…`
+  return `${sliceWholeCharacters(text, SHOWN_INPUT_LENGTH)}…`
 }

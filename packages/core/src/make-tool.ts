@@ -3,8 +3,8 @@
  *
  *   input ─read─▶ typed value ─approve─▶ begin ─▶ body ─▶ text, value or result ─check output─▶ ToolResult
  */
-import { begin, beginsItself } from './call/begin.ts'
-import { inputFailure } from './input-failure.ts'
+import { reportBegin, markReportsBegin } from './call/begin.ts'
+import { formatInputFailure } from './input-failure.ts'
 import { isPromise } from './is-promise.ts'
 import { startOfInput } from './limit-text.ts'
 import { toToolResult } from './tool-output.ts'
@@ -40,7 +40,7 @@ export function makeTool<Input, Output, Source = Input>(
 ): TypedTool<Input, Output, Source> {
   const settled = settleTool(settings)
   const { name } = settled
-  const approval = approvalOf(settings)
+  const approval = resolveApproval(settings)
   return {
     ...settled,
     kind,
@@ -51,17 +51,17 @@ export function makeTool<Input, Output, Source = Input>(
     async execute(input, context) {
       return execute(input, context)
     },
-    call: beginsItself(async (input, context) => {
+    call: markReportsBegin(async (input, context) => {
       const reading = reader.read(input)
       const decoded = isPromise(reading) ? await reading : reading
-      if (!decoded.ok) return ToolResult.failure(inputFailure(name, decoded.problems))
+      if (!decoded.ok) return ToolResult.failure(formatInputFailure(name, decoded.problems))
       // NOTE: a context reads the edits of a reviewer with this tool's own reader; that is the type.
       const typed = context as ToolContext<Input>
       const value =
         approval === undefined
           ? decoded.value
-          : await approvedInput(approval, { name, input: decoded.value, context: typed })
-      const beginning = begin(context)
+          : await requestApprovedInput(approval, { name, input: decoded.value, context: typed })
+      const beginning = reportBegin(context)
       if (beginning !== undefined) await beginning
       const returning = execute(value, typed)
       const returned = isPromise(returning) ? await returning : returning
@@ -70,7 +70,9 @@ export function makeTool<Input, Output, Source = Input>(
   }
 }
 
-function approvalOf<Input>(settings: ToolSettings<Input>): ApprovalSettings<Input> | undefined {
+function resolveApproval<Input>(
+  settings: ToolSettings<Input>,
+): ApprovalSettings<Input> | undefined {
   const { requireApproval = false } = settings
   if (typeof requireApproval === 'object') return requireApproval
   return requireApproval ? {} : undefined
@@ -83,7 +85,7 @@ interface ToApprove<Input> {
 }
 
 /** The input that a reviewer agreed to: the model's, or an edited one. */
-async function approvedInput<Input>(
+async function requestApprovedInput<Input>(
   settings: ApprovalSettings<Input>,
   { name, input, context }: ToApprove<Input>,
 ): Promise<Input> {

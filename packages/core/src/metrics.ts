@@ -54,14 +54,14 @@ export interface ToolMetricsStore extends ToolMetrics {
 export function createToolMetrics(): ToolMetricsStore {
   const byTool = new Map<string, Map<string, Tally>>()
   const tallyOf = ({ toolName, agentRole }: ToolMetricsLabels): Tally => {
-    const byRole = getOrMake(byTool, toolName, () => new Map<string, Tally>())
-    return getOrMake(byRole, agentRole, newTally)
+    const byRole = getOrCreate(byTool, toolName, () => new Map<string, Tally>())
+    return getOrCreate(byRole, agentRole, newTally)
   }
   return {
     countCall(labels, outcome, durationMs) {
       const tally = tallyOf(labels)
       tally[outcome] += 1
-      tally.durationMs = extended(tally.durationMs, durationMs)
+      tally.durationMs = addToSummary(tally.durationMs, durationMs)
     },
     increment(labels, name, by) {
       const { counters } = tallyOf(labels)
@@ -69,11 +69,11 @@ export function createToolMetrics(): ToolMetricsStore {
     },
     record(labels, name, value) {
       const { values } = tallyOf(labels)
-      values.set(name, extended(values.get(name), value))
+      values.set(name, addToSummary(values.get(name), value))
     },
     snapshot() {
       return [...byTool].flatMap(([toolName, byRole]) =>
-        [...byRole].map(([agentRole, tally]) => snapshotOf({ toolName, agentRole }, tally)),
+        [...byRole].map(([agentRole, tally]) => toSnapshot({ toolName, agentRole }, tally)),
       )
     },
   }
@@ -99,7 +99,7 @@ function newTally(): Tally {
   }
 }
 
-function snapshotOf(labels: ToolMetricsLabels, tally: Tally): ToolMetricsSnapshot {
+function toSnapshot(labels: ToolMetricsLabels, tally: Tally): ToolMetricsSnapshot {
   const { success, failure, error, durationMs } = tally
   return {
     ...labels,
@@ -112,7 +112,7 @@ function snapshotOf(labels: ToolMetricsLabels, tally: Tally): ToolMetricsSnapsho
   }
 }
 
-function extended(summary: ValueSummary | undefined, value: number): ValueSummary {
+function addToSummary(summary: ValueSummary | undefined, value: number): ValueSummary {
   if (summary === undefined) return { count: 1, sum: value, min: value, max: value }
   return {
     count: summary.count + 1,
@@ -122,7 +122,7 @@ function extended(summary: ValueSummary | undefined, value: number): ValueSummar
   }
 }
 
-function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+function getOrCreate<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   let value = map.get(key)
   if (value === undefined) {
     value = make()

@@ -1,5 +1,5 @@
 /** From what a tool body returned to the result of its call. */
-import { inputFailure } from './input-failure.ts'
+import { formatInputFailure } from './input-failure.ts'
 import { isPromise } from './is-promise.ts'
 import { isToolResult, ToolResult } from './tool-result.ts'
 
@@ -28,19 +28,19 @@ export function toToolResult(
   origin: OutputOrigin,
 ): ToolResult | Promise<ToolResult> {
   const { output } = origin
-  const result = resultOf(value, output)
+  const result = toResult(value, output)
   if (output === undefined || !result.success) return result
-  if (typeof value === 'string') return withTextAsValue(value, output)
+  if (typeof value === 'string') return readTextOutput(value, output)
   return result.structured === undefined ? result : checkOutput(result, origin, output)
 }
 
 /** Text is the value itself where the output schema says so, and only text where it does not. */
-async function withTextAsValue(text: string, { reader }: OutputRules): Promise<ToolResult> {
+async function readTextOutput(text: string, { reader }: OutputRules): Promise<ToolResult> {
   const decoded = await reader.read(text)
   return decoded.ok ? ToolResult.success(text, text) : ToolResult.success(text)
 }
 
-function resultOf(value: unknown, output: OutputRules | undefined): ToolResult {
+function toResult(value: unknown, output: OutputRules | undefined): ToolResult {
   if (typeof value === 'string') return ToolResult.success(value)
   if (isToolResult(value) && !(output !== undefined && isDeclaredValue(value, output))) return value
   if (value === undefined || (value === null && output === undefined)) return ToolResult.success('')
@@ -64,7 +64,7 @@ async function checkOutput(
   const reading = reader.read(result.structured)
   const decoded = isPromise(reading) ? await reading : reading
   if (decoded.ok) return result
-  const message = inputFailure(name, decoded.problems, 'output')
+  const message = formatInputFailure(name, decoded.problems, 'output')
   if (check === 'strict') return ToolResult.failure(message)
   try {
     const { problems } = decoded

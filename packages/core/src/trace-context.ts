@@ -50,17 +50,17 @@ export function traceContextOf(traceparent: unknown, tracestate?: unknown): Trac
 
 /** The start of a trace that nobody records. */
 export function newTraceparent(): string {
-  return `00-${randomHex(16)}-${randomHex(8)}-00`
+  return `00-${createRandomHex(16)}-${createRandomHex(8)}-00`
 }
 
 /** The same trace with a span of its own. */
 export function childTraceparent(traceparent: string): string {
-  return withSpan(traceparent, randomHex(8))
+  return replaceSpan(traceparent, createRandomHex(8))
 }
 
 /** The same trace, in the span with this key. */
 export function spanTraceparent(traceparent: string, key: string): string {
-  return withSpan(traceparent, spanId(traceIdOf(traceparent), key))
+  return replaceSpan(traceparent, spanId(traceIdOf(traceparent), key))
 }
 
 /** The id of the trace, in hex. */
@@ -113,19 +113,19 @@ export function spanId(traceId: string, key: string): string {
     Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
   // All zero is no id: it comes up once in 2^64 times, and then this takes its place.
   if (high === 0 && low === 0) low = 1
-  return hex32(high) + hex32(low)
+  return toHex(high) + toHex(low)
 }
 
-function withSpan(traceparent: string, span: string): string {
+function replaceSpan(traceparent: string, span: string): string {
   const [version, trace, , flags] = traceparent.split('-')
   return [version, trace, span, flags].join('-')
 }
 
-function hex32(word: number): string {
+function toHex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, '0')
 }
 
-function randomHex(bytes: number): string {
+function createRandomHex(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes))
   // All zero is no id: it comes up once in 2^64 times, and then this takes its place.
   if (random.every((byte) => byte === 0)) random[0] = 1

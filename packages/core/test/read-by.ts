@@ -1,6 +1,6 @@
 /** Reading a value by any schema, for tests: what came out, or what was wrong, in one list of words. */
-import { jsonRead } from '../src/input/json-reader.ts'
-import { usableSchema } from '../src/input/usable-schema.ts'
+import { createJsonReader } from '../src/input/json-reader.ts'
+import { openUsableSchema } from '../src/input/usable-schema.ts'
 
 import type { TSchema } from 'typebox'
 
@@ -31,7 +31,7 @@ function decodeBy(
   schema: TSchema,
   value: unknown,
   { coerce = true }: ReadByOptions,
-): ReturnType<ReturnType<typeof jsonRead>> {
-  const document = usableSchema(schema, { action: 'Cannot read:', ofObject: false })
-  return jsonRead(schema, document, { coerce })(value)
+): ReturnType<ReturnType<typeof createJsonReader>> {
+  const document = openUsableSchema(schema, { action: 'Cannot read:', ofObject: false })
+  return createJsonReader(schema, document, { coerce })(value)
 }

@@ -12,10 +12,10 @@
 import { compiledCheck } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { closedCheck } from '../src/input/closed-schema.ts'
-import { jsonRead } from '../src/input/json-reader.ts'
-import { mend } from '../src/input/mend.ts'
-import { usableSchema } from '../src/input/usable-schema.ts'
+import { compileClosedCheck } from '../src/input/closed-schema.ts'
+import { createJsonReader } from '../src/input/json-reader.ts'
+import { normalize } from '../src/input/normalize.ts'
+import { openUsableSchema } from '../src/input/usable-schema.ts'
 import { randomSchemas } from './random-schema.ts'
 
 import type { SchemaDocument } from '../src/input/schema-document.ts'
@@ -54,7 +54,7 @@ describe.each([1, 2, 3, 4])('with seed %d', (seed) => {
 /** A schema made by chance may have a default that does not fit. */
 function tryDocument(schema: TSchema): SchemaDocument | undefined {
   try {
-    return usableSchema(schema, { action: 'Cannot try:', ofObject: false })
+    return openUsableSchema(schema, { action: 'Cannot try:', ofObject: false })
   } catch (error) {
     expect(String(error)).toMatch(/default must fit/)
     return undefined
@@ -76,21 +76,21 @@ interface Finding {
 }
 
 function tryLaws({ schema, document, coerce }: Subject, value: unknown): Finding {
-  const read = jsonRead(schema, document, { coerce })
+  const read = createJsonReader(schema, document, { coerce })
   const fits = compiledCheck(schema)
   const before = JSON.stringify(value)
   const decoded = read(value)
-  const isClosed = closedCheck(document)?.(value) === true
+  const isClosed = compileClosedCheck(document)?.(value) === true
   const rules = { coerce, fill: true, drop: true, nearest: false }
   const laws: Record<string, boolean> = {
     'CORE-L1': decoded.ok || !fits(value),
     'CORE-L4': JSON.stringify(value) === before,
-    'CORE-L5': !isClosed || (fits(value) && mend(document, value, rules) === value),
+    'CORE-L5': !isClosed || (fits(value) && normalize(document, value, rules) === value),
     'CORE-L7': decoded.ok || (decoded.problems.length > 0 && !decoded.problems.some(isUnexplained)),
   }
   if (decoded.ok) {
     const again = read(decoded.value)
-    const plain = jsonRead(schema, document, { coerce: false })(value)
+    const plain = createJsonReader(schema, document, { coerce: false })(value)
     Object.assign(laws, {
       'CORE-L2': fits(decoded.value),
       'CORE-L3': again.ok && same(again.value, decoded.value),

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 
 import * as protocol from './index.ts'
-import { closureCheck } from './closure-check.ts'
+import { createClosureCheck } from './closure-check.ts'
 import { compileCheck } from './compiled-check.ts'
 import { interpretedCheck } from './schema-engine.ts'
 
@@ -72,7 +72,7 @@ describe('a check made of functions', () => {
   it.each(SCHEMAS.map((schema) => [JSON.stringify(schema), schema] as const))(
     '[C1][C2] says of every value what the interpreter says: %s',
     (_, schema) => {
-      const check = closureCheck(schema)
+      const check = createClosureCheck(schema)
       for (const value of VALUES) expect(check?.(value)).toBe(interpretedCheck({}, schema, value))
     },
   )
@@ -83,7 +83,7 @@ describe('a check made of functions', () => {
     )
     let made = 0
     for (const { name, schema } of schemas) {
-      const check = closureCheck(schema)
+      const check = createClosureCheck(schema)
       if (check === undefined) continue
       for (const value of fixturesOf(name)) {
         expect(check(value)).toBe(interpretedCheck({}, schema, value))
@@ -101,7 +101,7 @@ describe('a check made of functions', () => {
     { prefixItems: [{}], items: false },
     { anyOf: [{ not: { $dynamicRef: '#x' } }] },
   ])('[C3] is not made of what has to be seen as a whole: %j', (schema) => {
-    expect(closureCheck(schema)).toBeUndefined()
+    expect(createClosureCheck(schema)).toBeUndefined()
   })
 
   it('is what a page checks with, where nothing is made from text', () => {

@@ -65,8 +65,8 @@ const SILENT = [
 ]
 
 /** The check of a schema; undefined when the schema has to be interpreted as a whole. */
-export function closureCheck(schema: unknown): Check | undefined {
-  return isEntangled(schema) ? undefined : checkOf(schema)
+export function createClosureCheck(schema: unknown): Check | undefined {
+  return isEntangled(schema) ? undefined : buildCheck(schema)
 }
 
 function isEntangled(part: unknown): boolean {
@@ -75,70 +75,74 @@ function isEntangled(part: unknown): boolean {
   return Object.entries(part).some(([key, inner]) => ENTANGLED.includes(key) || isEntangled(inner))
 }
 
-function checkOf(schema: unknown): Check {
+function buildCheck(schema: unknown): Check {
   if (typeof schema === 'boolean') return () => schema
-  if (!isJsonObject(schema)) return interpreting(schema)
+  if (!isJsonObject(schema)) return buildInterpretedCheck(schema)
   const checks = Object.keys(schema)
     .filter((key) => BUILT.includes(key) && key !== 'required')
-    .map((key) => built(key, schema))
-  if (Array.isArray(schema['required'])) checks.push(requiredCheck(schema['required']))
+    .map((key) => buildKeywordCheck(key, schema))
+  if (Array.isArray(schema['required'])) checks.push(buildRequiredCheck(schema['required']))
   const rest = Object.entries(schema).filter(
     ([key]) => !BUILT.includes(key) && !SILENT.includes(key),
   )
-  if (rest.length > 0) checks.push(interpreting(Object.fromEntries(rest)))
-  return all(checks)
+  if (rest.length > 0) checks.push(buildInterpretedCheck(Object.fromEntries(rest)))
+  return combineAll(checks)
 }
 
-function interpreting(schema: unknown): Check {
+function buildInterpretedCheck(schema: unknown): Check {
   // NOTE: what is no schema is refused by the interpreter, in its own words.
   return (value) => interpretedCheck({}, schema as object, value)
 }
 
-function all(checks: readonly Check[]): Check {
+function combineAll(checks: readonly Check[]): Check {
   const [first, second] = checks
   if (first === undefined) return () => true
   if (second === undefined) return first
   return (value) => checks.every((check) => check(value))
 }
 
-function built(key: string, schema: Node): Check {
+function buildKeywordCheck(key: string, schema: Node): Check {
   const part = schema[key]
   switch (key) {
     case 'type':
       return typeof part === 'string'
-        ? (TYPES[part] ?? interpreting({ type: part }))
-        : interpreting({ type: part })
+        ? (TYPES[part] ?? buildInterpretedCheck({ type: part }))
+        : buildInterpretedCheck({ type: part })
     case 'const':
-      return isScalar(part) ? (value) => value === part : interpreting({ const: part })
+      return isScalar(part) ? (value) => value === part : buildInterpretedCheck({ const: part })
     case 'enum':
       return Array.isArray(part) && part.every(isScalar)
         ? (value) => part.includes(value)
-        : interpreting({ enum: part })
+        : buildInterpretedCheck({ enum: part })
     case 'anyOf':
-      return Array.isArray(part) ? some(part.map(checkOf)) : interpreting({ anyOf: part })
+      return Array.isArray(part)
+        ? combineAny(part.map(buildCheck))
+        : buildInterpretedCheck({ anyOf: part })
     case 'allOf':
-      return Array.isArray(part) ? all(part.map(checkOf)) : interpreting({ allOf: part })
+      return Array.isArray(part)
+        ? combineAll(part.map(buildCheck))
+        : buildInterpretedCheck({ allOf: part })
     case 'items':
-      return itemsCheck(checkOf(part))
+      return buildItemsCheck(buildCheck(part))
     case 'minimum':
       return typeof part === 'number'
         ? (value) => !isNumeric(value) || value >= part
-        : interpreting({ minimum: part })
+        : buildInterpretedCheck({ minimum: part })
     case 'maximum':
       return typeof part === 'number'
         ? (value) => !isNumeric(value) || value <= part
-        : interpreting({ maximum: part })
+        : buildInterpretedCheck({ maximum: part })
     case 'format':
       return typeof part === 'string'
         ? (value) => typeof value !== 'string' || Format.Test(part, value)
-        : interpreting({ format: part })
+        : buildInterpretedCheck({ format: part })
     case 'properties':
       return isJsonObject(part)
-        ? propertiesCheck(part, schema['required'])
-        : interpreting({ properties: part })
+        ? buildPropertiesCheck(part, schema['required'])
+        : buildInterpretedCheck({ properties: part })
     default:
-      return additionalCheck(
-        checkOf(part),
+      return buildAdditionalCheck(
+        buildCheck(part),
         isJsonObject(schema['properties']) ? schema['properties'] : {},
       )
   }
@@ -166,25 +170,25 @@ function isPlain(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function some(checks: readonly Check[]): Check {
+function combineAny(checks: readonly Check[]): Check {
   return (value) => checks.some((check) => check(value))
 }
 
-function itemsCheck(check: Check): Check {
+function buildItemsCheck(check: Check): Check {
   return (value) => !Array.isArray(value) || value.every((item) => check(item))
 }
 
-function requiredCheck(names: readonly unknown[]): Check {
+function buildRequiredCheck(names: readonly unknown[]): Check {
   const keys = names.map(String)
   return (value) => !isPlain(value) || keys.every((key) => Object.hasOwn(value, key))
 }
 
 /** A field that is there without a value counts as absent where it may be. */
-function propertiesCheck(properties: Node, required: unknown): Check {
+function buildPropertiesCheck(properties: Node, required: unknown): Check {
   const needed: readonly unknown[] = Array.isArray(required) ? required : []
   const fields = Object.entries(properties).map(([key, part]) => ({
     key,
-    check: checkOf(part),
+    check: buildCheck(part),
     isOptional: !needed.includes(key),
   }))
   const fits = (value: Node, { key, check, isOptional }: (typeof fields)[number]): boolean =>
@@ -192,7 +196,7 @@ function propertiesCheck(properties: Node, required: unknown): Check {
   return (value) => !isPlain(value) || fields.every((field) => fits(value, field))
 }
 
-function additionalCheck(check: Check, properties: Node): Check {
+function buildAdditionalCheck(check: Check, properties: Node): Check {
   return (value) =>
     !isPlain(value) ||
     Object.keys(value).every((key) => Object.hasOwn(properties, key) || check(value[key]))

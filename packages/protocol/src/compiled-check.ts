@@ -8,7 +8,7 @@
 import { Check as checkByInterpreting, Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 
-import { closureCheck } from './closure-check.ts'
+import { createClosureCheck } from './closure-check.ts'
 import { isJsonObject } from './problems/schema-node.ts'
 
 /** A validator: true when the value fits. Can throw `RangeError` on a value nested beyond the stack. */
@@ -36,7 +36,8 @@ export function compiledCheck(schema: object): Check {
  * @throws {SyntaxError} when a pattern is not a regular expression.
  */
 export function compileCheck(schema: object, references: References = {}): Check {
-  const check = (mayCompile() ? compiled(schema, references) : closureCheck(schema)) ?? interpreted
+  const check =
+    (mayCompile() ? compileWithCode(schema, references) : createClosureCheck(schema)) ?? interpreted
   // A validator that interprets keeps what it knows of `unevaluated…` from one value to the next.
   function interpreted(value: unknown): boolean {
     return checkByInterpreting(references, schema, value)
@@ -44,7 +45,7 @@ export function compileCheck(schema: object, references: References = {}): Check
   if (!namesInherited(schema) && !Object.values(references).some(namesInherited)) {
     return check
   }
-  return (value) => check(withoutPrototypes(value))
+  return (value) => check(removePrototypes(value))
 }
 
 /** Whether code may be made from text here: in programs, unless they say otherwise, and never in a page. */
@@ -52,7 +53,7 @@ function mayCompile(): boolean {
   return Settings.Get().useAcceleration && typeof document === 'undefined'
 }
 
-function compiled(schema: object, references: References): Check | undefined {
+function compileWithCode(schema: object, references: References): Check | undefined {
   const validator = Compile(references, schema)
   return validator.IsAccelerated() ? (value) => validator.Check(value) : undefined
 }
@@ -75,9 +76,9 @@ function namesInherited(part: unknown): boolean {
 }
 
 /** The value with objects that inherit nothing, of the same fields. */
-function withoutPrototypes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutPrototypes)
+function removePrototypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(removePrototypes)
   if (!isJsonObject(value)) return value
-  const entries = Object.entries(value).map(([key, part]) => [key, withoutPrototypes(part)])
+  const entries = Object.entries(value).map(([key, part]) => [key, removePrototypes(part)])
   return Object.assign(Object.create(null), Object.fromEntries(entries))
 }

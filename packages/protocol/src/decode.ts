@@ -34,7 +34,7 @@ export function decode<S extends Type.TSchema>(schema: S, value: unknown): Decod
     const problems = describeProblems(schema, value)
     return { ok: false, problems: problems.length > 0 ? problems : [UNEXPLAINED] }
   } catch (error) {
-    return { ok: false, problems: [uncheckable(error)] }
+    return { ok: false, problems: [makeUncheckable(error)] }
   }
 }
 
@@ -72,7 +72,7 @@ function fits(schema: object, value: unknown): boolean {
   }
 }
 
-function uncheckable(error: unknown): Problem {
+function makeUncheckable(error: unknown): Problem {
   const reason = error instanceof Error ? error.message : String(error)
   return { path: '', message: `cannot be checked: ${reason}` }
 }

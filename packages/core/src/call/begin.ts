@@ -14,17 +14,17 @@ export interface BeginContext {
 }
 
 /** Marks a `call` that tells its context when its body begins. */
-export function beginsItself(call: AgentTool['call']): AgentTool['call'] {
+export function markReportsBegin(call: AgentTool['call']): AgentTool['call'] {
   return Object.assign(call, { [BEGIN]: true })
 }
 
 /** Whether the tool tells when its body begins. */
-export function isBeginner({ call }: AgentTool): boolean {
+export function reportsOwnBegin({ call }: AgentTool): boolean {
   return BEGIN in call
 }
 
 /** Tells that the body begins; the body waits for what this returns. */
-export function begin(
+export function reportBegin(
   context: ToolContext | (ToolContext & BeginContext),
 ): Promise<void> | undefined {
   return BEGIN in context ? context[BEGIN]() : undefined

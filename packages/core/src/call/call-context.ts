@@ -10,7 +10,7 @@ import { requestAnswer, requestApproval } from './request-approval.ts'
 import { runStep, type RunCall } from './run-step.ts'
 import { silentLogger, type Logger } from '../logger.ts'
 import { childTraceparent } from '../trace-context.ts'
-import { tell, type RunningCall } from './running-call.ts'
+import { callListener, type RunningCall } from './running-call.ts'
 
 import type { CallerRequest } from '../caller-request.ts'
 import type { Answer, AnswerOptions } from '../approval.ts'
@@ -64,10 +64,10 @@ export class CallContext implements ToolContext, BeginContext {
     const labels = { toolName: tool.name, agentRole: this.agentRole }
     return {
       increment: (name, by = 1) => {
-        tell(options, 'tool metrics', () => options.metrics?.increment(labels, name, by))
+        callListener(options, 'tool metrics', () => options.metrics?.increment(labels, name, by))
       },
       record: (name, value) => {
-        tell(options, 'tool metrics', () => options.metrics?.record(labels, name, value))
+        callListener(options, 'tool metrics', () => options.metrics?.record(labels, name, value))
       },
     }
   }
@@ -77,14 +77,14 @@ export class CallContext implements ToolContext, BeginContext {
       const { call, options, over } = this.#running
       if (over) return
       const told = typeof progress === 'string' ? { message: progress } : progress
-      tell(options, 'tool progress', () => options.onProgress?.(call, told))
+      callListener(options, 'tool progress', () => options.onProgress?.(call, told))
     }
   }
 
   get reportFileChange(): ToolContext['reportFileChange'] {
     return (change) => {
       const { call, options } = this.#running
-      tell(options, 'file changes', () => options.onFileChange?.(call, change))
+      callListener(options, 'file changes', () => options.onFileChange?.(call, change))
     }
   }
 
@@ -116,7 +116,7 @@ export class CallContext implements ToolContext, BeginContext {
     return (report) => {
       const { call, options, over } = this.#running
       if (over) return
-      tell(options, 'calls to agents', () => {
+      callListener(options, 'calls to agents', () => {
         options.onAgentReport?.(call, { ...report, timestamp_ms: this.clock.now() })
       })
     }

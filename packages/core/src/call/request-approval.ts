@@ -10,7 +10,7 @@ import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../approval.ts'
 import { systemClock } from '../clock.ts'
 import { errorMessage, TuttiError } from '../errors.ts'
 import { schemaReader } from '../input/schema-reader.ts'
-import { inputFailure } from '../input-failure.ts'
+import { formatInputFailure } from '../input-failure.ts'
 
 import type {
   Answer,
@@ -46,7 +46,7 @@ export function requestApproval(
 export async function requestAnswer(
   running: RunningCall,
   question: string,
-  { schema = A_TEXT, ...options }: AnswerOptions<ToolSchema> = {},
+  { schema = ANY_TEXT, ...options }: AnswerOptions<ToolSchema> = {},
 ): Promise<Answer<unknown>> {
   const { jsonSchema, read } = schemaReader(schema, { action: `Cannot ask: answer` })
   const form: Form = { what: 'answer', input: null, schema: jsonSchema, read }
@@ -57,7 +57,7 @@ export async function requestAnswer(
     : { answered: false, timedOut: decision.timedOut }
 }
 
-const A_TEXT = Type.String()
+const ANY_TEXT = Type.String()
 
 /** What a reviewer can fill in. */
 interface Form {
@@ -86,23 +86,23 @@ async function decide(running: RunningCall, question: Question): Promise<Approva
       `Tool "${tool.name}" needs approval, and there is no reviewer to ask`,
     )
   }
-  const signal = signalOf(running, question)
+  const signal = combineSignals(running, question)
   signal.throwIfAborted()
-  const request = requestOf(running, question)
+  const request = toApprovalRequest(running, question)
   const resume = running.pause()
   try {
-    const answer = await answerInTime(running, reviewer, { request, signal })
-    return await decisionOf(tool, question.form, answer)
+    const answer = await awaitAnswer(running, reviewer, { request, signal })
+    return await toDecision(tool, question.form, answer)
   } finally {
     resume()
   }
 }
 
-function signalOf({ signal }: RunningCall, question: Question): AbortSignal {
+function combineSignals({ signal }: RunningCall, question: Question): AbortSignal {
   return question.signal === undefined ? signal : AbortSignal.any([signal, question.signal])
 }
 
-function requestOf(
+function toApprovalRequest(
   { tool, call, options, hasBegun, isRepeatable }: RunningCall,
   { description, form, asksForAnswer = false, ...asked }: Question,
 ): ApprovalRequest {
@@ -144,7 +144,7 @@ interface Asked {
 }
 
 /** The reviewer's answer, or that the time for it is over; rejects when nobody needs it any more. */
-function answerInTime(
+function awaitAnswer(
   { options }: RunningCall,
   reviewer: Reviewer,
   { request, signal }: Asked,
@@ -172,7 +172,7 @@ function answerInTime(
       noLongerNeeded.abort()
     }
     signal.addEventListener('abort', onAbort, { once: true })
-    askSafely(reviewer, request, noLongerNeeded.signal).then(
+    askReviewer(reviewer, request, noLongerNeeded.signal).then(
       (answer) => {
         settle(() => {
           resolve(answer)
@@ -187,7 +187,7 @@ function answerInTime(
   })
 }
 
-async function askSafely(
+async function askReviewer(
   reviewer: Reviewer,
   request: ApprovalRequest,
   signal: AbortSignal,
@@ -200,7 +200,7 @@ async function askSafely(
   }
 }
 
-async function decisionOf(
+async function toDecision(
   tool: AgentTool,
   form: Form,
   answer: Answered | null | undefined,
@@ -211,34 +211,36 @@ async function decisionOf(
     case 'EDIT': {
       const decoded = await form.read(answer.input)
       if (decoded.ok) return { action: 'EDIT', input: decoded.value }
-      const message = inputFailure(tool.name, decoded.problems, form.what)
+      const message = formatInputFailure(tool.name, decoded.problems, form.what)
       throw new TuttiError('TOOL_INPUT_INVALID', message, { details: { ...decoded } })
     }
     case 'REJECT':
-      throw rejected(tool.name, answer.feedback)
+      throw makeRejection(tool.name, answer.feedback)
     case 'EXIT_EARLY':
-      throw exitEarly(`The reviewer of tool "${tool.name}" ended the run early`, false)
+      throw makeEarlyExit(`The reviewer of tool "${tool.name}" ended the run early`, false)
     case 'TIMED_OUT':
-      return afterTimeout(tool, answer.request)
+      return decideAfterTimeout(tool, answer.request)
     default:
       throw new TuttiError('TOOL_FAILED', `The reviewer of tool "${tool.name}" gave no answer`)
   }
 }
 
-function afterTimeout(
+function decideAfterTimeout(
   tool: AgentTool,
   { timeoutMs, onTimeout }: ApprovalRequest,
 ): ApprovalDecision {
   if (onTimeout === 'CONTINUE') return { action: 'CONTINUE', timedOut: true }
   const message = `Nobody approved tool "${tool.name}" within ${timeoutMs} ms`
-  throw onTimeout === 'FAIL' ? new TuttiError('TOOL_REJECTED', message) : exitEarly(message, true)
+  throw onTimeout === 'FAIL'
+    ? new TuttiError('TOOL_REJECTED', message)
+    : makeEarlyExit(message, true)
 }
 
-function exitEarly(message: string, timedOut: boolean): TuttiError {
+function makeEarlyExit(message: string, timedOut: boolean): TuttiError {
   return new TuttiError('EXIT_EARLY', message, { details: { timedOut } })
 }
 
-function rejected(name: string, feedback: string | undefined): TuttiError {
+function makeRejection(name: string, feedback: string | undefined): TuttiError {
   const why = feedback === undefined || feedback.trim() === '' ? '' : `: ${feedback}`
   const options = feedback === undefined ? {} : { details: { feedback } }
   return new TuttiError(

@@ -6,7 +6,7 @@
  * CORE-N2 Its outcome is told as a step, unless the whole call is over.
  * CORE-N3 Early exit and misconfiguration go up: they are thrown, and end the whole call too.
  */
-import { tell, type CallToRun, type RunningCall } from './running-call.ts'
+import { callListener, type CallToRun, type RunningCall } from './running-call.ts'
 
 import type { AgentTool, CallToolOptions } from '../tool.ts'
 import type { RunToolOptions } from './options.ts'
@@ -31,20 +31,20 @@ export async function runStep(
   parent.stepCount += 1
   const name = step.step ?? String(parent.stepCount)
   const call = { id: `${parent.call.id}/${name}`, name: tool.name, arguments: '' }
-  const options = optionsOf(parent, step, name)
+  const options = buildStepOptions(parent, step, name)
   parent.steps.set(name, tool.name)
   const outcome = await runCall({ tool, call, input, options, parent })
   if (outcome.end === 'abandoned') parent.hasAbandonedStep = true
   else parent.steps.delete(name)
   if (!parent.over && options.onNestedOutcome !== undefined) {
-    const told: NestedToolCall = { ...call, arguments: asText(input), parentId: parent.call.id }
-    tell(options, 'nested tool calls', () => options.onNestedOutcome?.(told, outcome))
+    const told: NestedToolCall = { ...call, arguments: toJsonText(input), parentId: parent.call.id }
+    callListener(options, 'nested tool calls', () => options.onNestedOutcome?.(told, outcome))
   }
   if (outcome.error !== undefined) throw outcome.error
   return outcome
 }
 
-function optionsOf(parent: RunningCall, step: Step, name: string): RunToolOptions {
+function buildStepOptions(parent: RunningCall, step: Step, name: string): RunToolOptions {
   // The turn of the whole call is also that of its steps: to wait for a second one could be for ever.
   const { limiter: _, ...shared } = parent.options
   const { signal } = step
@@ -55,7 +55,7 @@ function optionsOf(parent: RunningCall, step: Step, name: string): RunToolOption
   }
 }
 
-function asText(input: unknown): string {
+function toJsonText(input: unknown): string {
   try {
     // Not every value is JSON: a function, for one, has no text.
     const text: string | undefined = JSON.stringify(input)

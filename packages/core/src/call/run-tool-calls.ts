@@ -1,6 +1,6 @@
 /** Runs the tool calls of one model turn: concurrently, bounded, with results in the order of the calls. */
 import { ToolResult } from '../tool-result.ts'
-import { tell } from './running-call.ts'
+import { callListener } from './running-call.ts'
 import { runTool } from './run-tool.ts'
 
 import type { AgentTool } from '../tool.ts'
@@ -40,7 +40,7 @@ export async function runToolCalls(
               idempotencyKey: `${idempotencyPrefix}${call.id}`,
             })
       outcomes[index] = outcome
-      tell(options, 'tool outcomes', () => onOutcome?.(call, outcome))
+      callListener(options, 'tool outcomes', () => onOutcome?.(call, outcome))
     }
   }
   await Promise.all(Array.from({ length: Math.min(width, calls.length) }, worker))

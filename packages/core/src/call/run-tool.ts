@@ -15,7 +15,7 @@ import { systemClock } from '../clock.ts'
 import { errorMessage } from '../errors.ts'
 import { ToolResult } from '../tool-result.ts'
 import { CallContext } from './call-context.ts'
-import { RunningCall, tell, type CallToRun } from './running-call.ts'
+import { RunningCall, callListener, type CallToRun } from './running-call.ts'
 
 import type { Limiter } from '../limiter.ts'
 import type { CountedOutcome } from '../metrics.ts'
@@ -37,19 +37,19 @@ export function runTool(
     durationMs: 0,
     waitedMs: 0,
   }
-  count(tool, options, outcome)
+  countOutcome(tool, options, outcome)
   return Promise.resolve(outcome)
 }
 
 /** Runs a call whose arguments are parsed; never rejects. */
 export function runCall(toRun: CallToRun): Promise<ToolCallOutcome> {
-  const limiters = limitersOf(toRun)
+  const limiters = findLimiters(toRun)
   if (limiters.length === 0) return runNow(toRun, 0)
-  return takeFreeTurns(limiters) ? runAndRelease(toRun, limiters) : runInTurn(toRun, limiters)
+  return tryAcquireAll(limiters) ? runAndRelease(toRun, limiters) : queueAndRun(toRun, limiters)
 }
 
 /** Takes a turn of each limiter when all have one free now; else none. */
-function takeFreeTurns(limiters: readonly Limiter[]): boolean {
+function tryAcquireAll(limiters: readonly Limiter[]): boolean {
   for (const [taken, limiter] of limiters.entries()) {
     if (limiter.tryAcquire()) continue
     for (const other of limiters.slice(0, taken)) other.release()
@@ -68,13 +68,16 @@ async function runAndRelease(
 }
 
 /** Waits for a turn of each limiter, runs, and gives the turns back. */
-async function runInTurn(toRun: CallToRun, limiters: readonly Limiter[]): Promise<ToolCallOutcome> {
+async function queueAndRun(
+  toRun: CallToRun,
+  limiters: readonly Limiter[],
+): Promise<ToolCallOutcome> {
   const { clock = systemClock, signal } = toRun.options
   const askedAt = clock.elapsed()
   const resumeWhole = toRun.parent?.pause()
-  const turns = await takeTurns(limiters, signal)
+  const turns = await acquireAll(limiters, signal)
   resumeWhole?.()
-  const outcome = await runNow(toRun, wholeMs(clock.elapsed() - askedAt))
+  const outcome = await runNow(toRun, roundMs(clock.elapsed() - askedAt))
   for (const limiter of turns) limiter.release()
   return outcome
 }
@@ -86,23 +89,23 @@ function runNow(toRun: CallToRun, waitedMs: number): Promise<ToolCallOutcome> {
   const running = new RunningCall(toRun)
   return new Promise((resolve) => {
     running.run(new CallContext(running, runCall), ({ result, end, error }) => {
-      const durationMs = wholeMs(clock.elapsed() - startedAt)
+      const durationMs = roundMs(clock.elapsed() - startedAt)
       const outcome: ToolCallOutcome =
         error === undefined
           ? { result, durationMs, waitedMs, end }
           : { result, durationMs, waitedMs, end, error }
-      count(tool, options, outcome)
+      countOutcome(tool, options, outcome)
       resolve(outcome)
     })
   })
 }
 
-function wholeMs(ms: number): number {
+function roundMs(ms: number): number {
   return Math.max(0, Math.round(ms))
 }
 
 /** The limiters that a call needs a turn of, in one order for all calls, so that none wait in a circle. */
-function limitersOf({ tool, options, parent }: CallToRun): readonly Limiter[] {
+function findLimiters({ tool, options, parent }: CallToRun): readonly Limiter[] {
   if (tool.limiter === undefined && options.limiter === undefined) return NO_LIMITERS
   const own = tool.limiter
   const needed = [
@@ -115,7 +118,7 @@ function limitersOf({ tool, options, parent }: CallToRun): readonly Limiter[] {
 const NO_LIMITERS: readonly Limiter[] = []
 
 /** Waits for a turn of each; none when the signal aborts before that. */
-async function takeTurns(
+async function acquireAll(
   limiters: readonly Limiter[],
   signal: AbortSignal | undefined,
 ): Promise<readonly Limiter[]> {
@@ -138,13 +141,13 @@ const COUNTED: Readonly<Partial<Record<ToolCallEnd, CountedOutcome>>> = {
   abandoned: 'error',
 }
 
-function count(tool: AgentTool, options: RunToolOptions, outcome: ToolCallOutcome): void {
+function countOutcome(tool: AgentTool, options: RunToolOptions, outcome: ToolCallOutcome): void {
   const { metrics, agentRole = 'unknown' } = options
   if (metrics === undefined) return
   const { end, result, durationMs } = outcome
   const counted = end === 'finished' ? (result.success ? 'success' : 'failure') : COUNTED[end]
   if (counted === undefined) return
-  tell(options, 'tool metrics', () => {
+  callListener(options, 'tool metrics', () => {
     metrics.countCall({ toolName: tool.name, agentRole }, counted, durationMs)
   })
 }

@@ -19,7 +19,7 @@ import { errorMessage, TuttiError } from '../errors.ts'
 import { isPromise } from '../is-promise.ts'
 import { silentLogger } from '../logger.ts'
 import { ToolResult } from '../tool-result.ts'
-import { isBeginner } from './begin.ts'
+import { reportsOwnBegin } from './begin.ts'
 import { Deadline } from './deadline.ts'
 import { CANCEL_GRACE_MS, type RunToolOptions } from './options.ts'
 
@@ -187,7 +187,7 @@ export class RunningCall {
 
   #callBody(context: ToolContext): Promise<ToolResult> {
     try {
-      const beginning = isBeginner(this.tool) ? undefined : this.begin()
+      const beginning = reportsOwnBegin(this.tool) ? undefined : this.begin()
       return beginning === undefined
         ? Promise.resolve(this.tool.call(this.input, context))
         : beginning.then(() => this.tool.call(this.input, context))
@@ -245,7 +245,7 @@ export class RunningCall {
   }
 
   #logThrow(error: unknown): void {
-    log(this.options, 'Tool threw', { tool: this.tool.name, callId: this.call.id, error })
+    logWarning(this.options, 'Tool threw', { tool: this.tool.name, callId: this.call.id, error })
   }
 
   #cancelled(stopped: 'cancelled' | 'abandoned'): Ended {
@@ -281,7 +281,11 @@ const ENDS: Readonly<Partial<Record<TuttiError['code'], ToolCallEnd>>> = {
 }
 
 /** Warns of something; a logger that throws is no reason to fail. */
-function log({ logger = silentLogger }: RunToolOptions, message: string, fields: LogFields): void {
+function logWarning(
+  { logger = silentLogger }: RunToolOptions,
+  message: string,
+  fields: LogFields,
+): void {
   try {
     logger.warn(message, fields)
   } catch {
@@ -290,10 +294,10 @@ function log({ logger = silentLogger }: RunToolOptions, message: string, fields:
 }
 
 /** Tells a listener; what it throws is logged and changes nothing. */
-export function tell(options: RunToolOptions, what: string, listener: () => void): void {
+export function callListener(options: RunToolOptions, what: string, listener: () => void): void {
   try {
     listener()
   } catch (error) {
-    log(options, `A listener of ${what} threw`, { error })
+    logWarning(options, `A listener of ${what} threw`, { error })
   }
 }

@@ -17,9 +17,9 @@ import {
   type SchemaNode,
 } from '@tutti/protocol'
 
-import { meaningsOf } from './coercions.ts'
+import { coerceText } from './coercions.ts'
 import { isRequired } from './fields.ts'
-import { mayBe } from './json-types.ts'
+import { allowsJsonType } from './json-types.ts'
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
@@ -52,28 +52,28 @@ export interface Trial {
  * The place with the chosen members added, and those of the unions in these; nothing when one of the
  * unions has no choice.
  */
-export function withChosenMembers(
+export function chooseMembers(
   place: SchemaPlace,
   value: object,
   trial: Trial,
 ): SchemaPlace | undefined {
   let chosen = place
   for (;;) {
-    const union = openUnionOf(chosen)
+    const union = findOpenUnion(chosen)
     if (union === undefined) return chosen
     const member = chooseMember(union, { place: chosen, value }, trial)
     if (member === undefined) return undefined
-    chosen = asMember(chosen, union, { member, document: trial.document })
+    chosen = settleUnion(chosen, union, { member, document: trial.document })
   }
 }
 
 /** The first union of a place that is not settled. */
-export function openUnionOf({ nodes, settled }: SchemaPlace): Union | undefined {
-  return nodes.flatMap(unionsOf).find(({ members }) => !settled.includes(members))
+export function findOpenUnion({ nodes, settled }: SchemaPlace): Union | undefined {
+  return nodes.flatMap(listUnions).find(({ members }) => !settled.includes(members))
 }
 
 /** The place with its union settled. */
-export function asMember(
+export function settleUnion(
   { nodes, settled }: SchemaPlace,
   { members }: Union,
   { member, document }: { readonly member: Schema; readonly document: SchemaDocument },
@@ -82,7 +82,7 @@ export function asMember(
 }
 
 /** The unions of a node. */
-function unionsOf({ anyOf, oneOf }: SchemaNode): readonly Union[] {
+function listUnions({ anyOf, oneOf }: SchemaNode): readonly Union[] {
   const unions: Union[] = []
   if (anyOf !== undefined) unions.push({ members: anyOf, exclusive: false })
   if (oneOf !== undefined) unions.push({ members: oneOf, exclusive: true })
@@ -96,20 +96,20 @@ function chooseMember(
   trial: Trial,
 ): Schema | undefined {
   const { document } = trial
-  const named = memberByTag(union.members, value, trial)
+  const named = findMemberByTag(union.members, value, trial)
   if (named !== undefined) return named.member
   const tried = (member: Schema, coerce: boolean): Attempt | undefined => {
-    const attempt = trial.attempt(asMember(place, union, { member, document }), value, coerce)
+    const attempt = trial.attempt(settleUnion(place, union, { member, document }), value, coerce)
     return fits(document, member, attempt.value) ? attempt : undefined
   }
   const fitting = union.members.filter((member) => fits(document, member, value))
   if (union.exclusive && fitting.length > 1) return undefined
   const chosen =
-    best(fitting, union, (member) => tried(member, false)) ??
-    best(union.members, union, (member) => tried(member, false)) ??
-    (trial.coerce ? best(union.members, union, (member) => tried(member, true)) : undefined)
+    chooseBest(fitting, union, (member) => tried(member, false)) ??
+    chooseBest(union.members, union, (member) => tried(member, false)) ??
+    (trial.coerce ? chooseBest(union.members, union, (member) => tried(member, true)) : undefined)
   if (chosen !== undefined) return chosen.member
-  return trial.nearest ? closest(union.members, value, document) : undefined
+  return trial.nearest ? findClosest(union.members, value, document) : undefined
 }
 
 interface Chosen {
@@ -117,7 +117,7 @@ interface Chosen {
 }
 
 /** CORE-U1: the member that the value names; a choice of none when it names none of them. */
-function memberByTag(
+function findMemberByTag(
   members: readonly Schema[],
   value: object,
   { document }: Trial,
@@ -128,14 +128,14 @@ function memberByTag(
   if (discriminator === undefined || !Object.hasOwn(value, discriminator.field)) return undefined
   const tag = ownValue(value, discriminator.field)
   const isScalar = (type: string): boolean => type === 'number' || type === 'boolean'
-  const meant = typeof tag === 'string' ? meaningsOf(tag, isScalar) : []
+  const meant = typeof tag === 'string' ? coerceText(tag, isScalar) : []
   const named = [tag, ...meant].map((each) => discriminator.members.get(each))
   const found = named.find((member) => member !== undefined)
   return { member: found === undefined ? undefined : members[resolved.indexOf(found)] }
 }
 
 /** CORE-U3. A choice of none when two are equally good and only one may be. */
-function best(
+function chooseBest(
   members: readonly Schema[],
   { exclusive }: Union,
   attemptOf: (member: Schema) => Attempt | undefined,
@@ -150,14 +150,14 @@ function best(
 }
 
 /** CORE-U4: of the value's type, with most of its fields known and fewest missing. */
-function closest(
+function findClosest(
   members: readonly Schema[],
   value: object,
   document: SchemaDocument,
 ): Schema | undefined {
   const type = Array.isArray(value) ? 'array' : 'object'
   const places = members.map((member) => document.place([member]))
-  const candidates = places.filter((place) => mayBe(type, place, document))
+  const candidates = places.filter((place) => allowsJsonType(type, place, document))
   const given = Object.keys(value)
   const ranked = candidates.map((place) => {
     const declared = new Set(place.nodes.flatMap((node) => Object.keys(node.properties ?? {})))

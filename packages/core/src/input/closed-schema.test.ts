@@ -1,13 +1,13 @@
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
-import { closedCheck } from './closed-schema.ts'
-import { schemaDocument } from './schema-document.ts'
+import { compileClosedCheck } from './closed-schema.ts'
+import { createSchemaDocument } from './schema-document.ts'
 
 import type { Check } from '@tutti/protocol'
 
 function closed(schema: unknown): Check {
-  const check = closedCheck(schemaDocument(schema))
+  const check = compileClosedCheck(createSchemaDocument(schema))
   if (check === undefined) throw new Error('There is no closed schema')
   return check
 }
@@ -157,6 +157,6 @@ describe('closedCheck', () => {
       },
     ],
   ])('is none for %s', (_, schema) => {
-    expect(closedCheck(schemaDocument(schema))).toBeUndefined()
+    expect(compileClosedCheck(createSchemaDocument(schema))).toBeUndefined()
   })
 })

@@ -9,8 +9,8 @@
  */
 import { compileCheck, type Check, type Schema, type SchemaNode } from '@tutti/protocol'
 
-import { asMember, openUnionOf, type Union } from './choose-member.ts'
-import { declaredFields, fieldSchemas, itemsOf, speaksOfFields } from './fields.ts'
+import { settleUnion, findOpenUnion, type Union } from './choose-member.ts'
+import { listDeclaredFields, findFieldSchemas, splitItems, declaresFields } from './fields.ts'
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
@@ -18,10 +18,10 @@ import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 const MAX_NODES = 2000
 
 /** The check, or nothing when there is no such schema. */
-export function closedCheck(document: SchemaDocument): Check | undefined {
+export function compileClosedCheck(document: SchemaDocument): Check | undefined {
   const build: Build = { document, numbers: new Map(), references: {}, left: MAX_NODES }
   try {
-    const schema = closedPlace(document.place([document.root]), build)
+    const schema = closePlace(document.place([document.root]), build)
     if (typeof schema === 'boolean') return undefined
     return compileCheck(schema, { ...document.references, ...build.references })
   } catch (error) {
@@ -41,19 +41,19 @@ interface Build {
 }
 
 /** What all of the schemas of a place together allow, closed. */
-function closedPlace(place: SchemaPlace, build: Build): Schema {
+function closePlace(place: SchemaPlace, build: Build): Schema {
   if (place.impossible) return false
   // Only a reference can lead back to a place that is being made.
-  if (!place.nodes.some((node) => node.$ref !== undefined)) return closedNodes(place, build)
-  const name = `#closed-${numberOf(place, build)}`
+  if (!place.nodes.some((node) => node.$ref !== undefined)) return closeNodes(place, build)
+  const name = `#closed-${assignNumber(place, build)}`
   if (build.references[name] === undefined) {
     build.references[name] = true
-    build.references[name] = closedNodes(place, build)
+    build.references[name] = closeNodes(place, build)
   }
   return { $ref: name }
 }
 
-function numberOf(part: object, { numbers }: Build): number {
+function assignNumber(part: object, { numbers }: Build): number {
   const number = numbers.get(part) ?? numbers.size
   numbers.set(part, number)
   return number
@@ -70,25 +70,25 @@ const UNDECIDED = [
   'unevaluatedProperties',
 ]
 
-function closedNodes(place: SchemaPlace, build: Build): Schema {
+function closeNodes(place: SchemaPlace, build: Build): Schema {
   const { nodes } = place
   build.left -= 1
   if (build.left < 0 || nodes.some((node) => UNDECIDED.some((keyword) => keyword in node))) {
     throw NOT_CLOSABLE
   }
-  const union = openUnionOf(place)
-  if (union !== undefined) return closedUnion(place, union, build)
-  const own = nodes.map(ownKeywords).filter((part) => Object.keys(part).length > 0)
+  const union = findOpenUnion(place)
+  if (union !== undefined) return closeUnion(place, union, build)
+  const own = nodes.map(pickOwnKeywords).filter((part) => Object.keys(part).length > 0)
   const [first = {}, ...others] = own
   const parts: SchemaNode = others.length === 0 ? first : { allOf: own }
-  return { ...parts, ...closedFields(nodes, build), ...closedItems(nodes, build) }
+  return { ...parts, ...closeFields(nodes, build), ...closeItems(nodes, build) }
 }
 
 /** Each member with all that holds round the union. */
-function closedUnion(place: SchemaPlace, union: Union, build: Build): Schema {
+function closeUnion(place: SchemaPlace, union: Union, build: Build): Schema {
   const { members, exclusive } = union
   const anyOf = members.map((member) =>
-    closedPlace(asMember(place, union, { member, document: build.document }), build),
+    closePlace(settleUnion(place, union, { member, document: build.document }), build),
   )
   return exclusive ? { anyOf, allOf: [{ oneOf: members }] } : { anyOf }
 }
@@ -120,14 +120,14 @@ const REMADE: ReadonlySet<string> = new Set([
 ])
 
 /** The keywords of a node that judge its own place; TypeBox hides some of them from enumeration. */
-function ownKeywords(node: SchemaNode): SchemaNode {
+function pickOwnKeywords(node: SchemaNode): SchemaNode {
   const names = Object.getOwnPropertyNames(node).filter((name) => !REMADE.has(name))
   return Object.fromEntries(names.map((name) => [name, Reflect.get(node, name)]))
 }
 
-function closedFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
+function closeFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
   const speaking = nodes.filter(
-    (node) => speaksOfFields(node) || node.additionalProperties !== undefined,
+    (node) => declaresFields(node) || node.additionalProperties !== undefined,
   )
   const [first] = speaking
   const required = [...new Set(nodes.flatMap((node) => node.required ?? []))]
@@ -137,30 +137,30 @@ function closedFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
     (node) => node.patternProperties === undefined && node.additionalProperties === undefined,
   )
   if (speaking.length > 1 && !isPlain) throw NOT_CLOSABLE
-  const names = [...new Set([...declaredFields(nodes), ...required])]
-  const places = names.map((name) => build.document.place(fieldSchemas(nodes, name) ?? []))
+  const names = [...new Set([...listDeclaredFields(nodes), ...required])]
+  const places = names.map((name) => build.document.place(findFieldSchemas(nodes, name) ?? []))
   return {
     required: names.filter((name, index) => required.includes(name) || hasDefault(places[index])),
-    properties: closedMap(names, places, build),
+    properties: closeMap(names, places, build),
     ...(patternProperties === undefined
       ? {}
       : {
-          patternProperties: closedMap(
+          patternProperties: closeMap(
             Object.keys(patternProperties),
             Object.values(patternProperties).map((schema) => build.document.place([schema])),
             build,
           ),
         }),
-    additionalProperties: closedSchema(additionalProperties ?? false, build),
+    additionalProperties: closeSchema(additionalProperties ?? false, build),
   }
 }
 
-function closedMap(
+function closeMap(
   names: readonly string[],
   places: readonly SchemaPlace[],
   build: Build,
 ): Readonly<Record<string, Schema>> {
-  const closed = places.map((place) => closedPlace(place, build))
+  const closed = places.map((place) => closePlace(place, build))
   return Object.fromEntries(names.map((name, index) => [name, closed[index] ?? true]))
 }
 
@@ -168,18 +168,18 @@ function hasDefault(place: SchemaPlace | undefined): boolean {
   return place?.nodes.some((node) => node.default !== undefined) === true
 }
 
-function closedItems(nodes: readonly SchemaNode[], build: Build): SchemaNode {
+function closeItems(nodes: readonly SchemaNode[], build: Build): SchemaNode {
   const [node, another] = nodes.filter(
     ({ items, prefixItems }) => items !== undefined || prefixItems !== undefined,
   )
   if (another !== undefined) throw NOT_CLOSABLE
   if (node === undefined) return {}
-  const { leading, rest } = itemsOf(node)
-  const items = closedSchema(rest, build)
+  const { leading, rest } = splitItems(node)
+  const items = closeSchema(rest, build)
   if (leading.length === 0) return { items }
-  return { prefixItems: leading.map((schema) => closedSchema(schema, build)), items }
+  return { prefixItems: leading.map((schema) => closeSchema(schema, build)), items }
 }
 
-function closedSchema(schema: Schema, build: Build): Schema {
-  return typeof schema === 'boolean' ? schema : closedPlace(build.document.place([schema]), build)
+function closeSchema(schema: Schema, build: Build): Schema {
+  return typeof schema === 'boolean' ? schema : closePlace(build.document.place([schema]), build)
 }

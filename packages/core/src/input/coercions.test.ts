@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { meaningsOf } from './coercions.ts'
+import { coerceText } from './coercions.ts'
 
 const any = (): boolean => true
 
@@ -14,7 +14,7 @@ describe('meaningsOf', () => {
     [' [1,"2"]', [1, '2']],
     ['{"__proto__":1}', JSON.parse('{"__proto__":1}')],
   ])('[CORE-C1] [CORE-C2] of %j is the value that it spells', (text, meaning) => {
-    expect(meaningsOf(text, any)).toEqual([meaning])
+    expect(coerceText(text, any)).toEqual([meaning])
   })
 
   it.each([
@@ -30,7 +30,7 @@ describe('meaningsOf', () => {
     'undefined',
     'abc',
   ])('[CORE-C3] of %j is nothing else', (text) => {
-    expect(meaningsOf(text, any)).toEqual([])
+    expect(coerceText(text, any)).toEqual([])
   })
 
   it.each([
@@ -39,7 +39,7 @@ describe('meaningsOf', () => {
     ['{}', 'object'],
     ['[]', 'array'],
   ])('of %j is looked for only where a %s is wanted', (text, type) => {
-    expect(meaningsOf(text, (wanted) => wanted === type)).toHaveLength(1)
-    expect(meaningsOf(text, (wanted) => wanted !== type)).toEqual([])
+    expect(coerceText(text, (wanted) => wanted === type)).toHaveLength(1)
+    expect(coerceText(text, (wanted) => wanted !== type)).toEqual([])
   })
 })

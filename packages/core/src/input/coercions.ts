@@ -6,14 +6,14 @@
  * CORE-C2 JSON text of an object or a list is that object or list.
  * CORE-C3 Nothing else: no number becomes text, and empty text becomes nothing.
  */
-import { numberFromText } from './numeric-text.ts'
+import { parseNumberText } from './numeric-text.ts'
 
 /**
  * What a text may mean besides itself, of the JSON types that are wanted; no text means more than one
  * thing.
  */
-export function meaningsOf(text: string, wants: (type: string) => boolean): readonly unknown[] {
-  const number = wants('number') ? numberFromText(text) : undefined
+export function coerceText(text: string, wants: (type: string) => boolean): readonly unknown[] {
+  const number = wants('number') ? parseNumberText(text) : undefined
   if (number !== undefined) return [number]
   const word = text.trim()
   if (/^(?:true|false)$/i.test(word)) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { declaredFields, fieldSchemas, isRequired, itemSchemas } from './fields.ts'
+import { listDeclaredFields, findFieldSchemas, isRequired, findItemSchemas } from './fields.ts'
 
 import type { SchemaNode } from '@tutti/protocol'
 
@@ -29,7 +29,7 @@ describe('fieldSchemas', () => {
       [text],
     ],
   ])('[CORE-F1] knows %s', (_, nodes, schemas) => {
-    expect(fieldSchemas(nodes, 'a')).toEqual(schemas)
+    expect(findFieldSchemas(nodes, 'a')).toEqual(schemas)
   })
 
   it.each<[string, SchemaNode[]]>([
@@ -39,20 +39,20 @@ describe('fieldSchemas', () => {
     ['of an object that is closed', [{ additionalProperties: false }]],
     ['of an object whose rest is closed', [{ properties: {}, unevaluatedProperties: false }]],
   ])('[CORE-F1] does not know one %s', (_, nodes) => {
-    expect(fieldSchemas(nodes, 'a')).toBeUndefined()
+    expect(findFieldSchemas(nodes, 'a')).toBeUndefined()
   })
 
   it('[CORE-F2] knows every field where nothing is said of fields', () => {
-    expect(fieldSchemas([{ type: 'object' }], 'a')).toEqual([])
-    expect(fieldSchemas([], 'a')).toEqual([])
+    expect(findFieldSchemas([{ type: 'object' }], 'a')).toEqual([])
+    expect(findFieldSchemas([], 'a')).toEqual([])
   })
 
   it.each(['__proto__', 'constructor', 'toString'])(
     'takes %s for no field of every object',
     (key) => {
-      expect(fieldSchemas([{ properties: { a: text } }], key)).toBeUndefined()
+      expect(findFieldSchemas([{ properties: { a: text } }], key)).toBeUndefined()
       const declared = { properties: JSON.parse(`{"${key}":{"type":"string"}}`) }
-      expect(fieldSchemas([declared], key)).toEqual([text])
+      expect(findFieldSchemas([declared], key)).toEqual([text])
     },
   )
 })
@@ -63,7 +63,7 @@ describe('isRequired and declaredFields', () => {
       { properties: { a: text }, required: ['a'] },
       { properties: { b: text, a: whole } },
     ]
-    expect(declaredFields(nodes)).toEqual(['a', 'b'])
+    expect(listDeclaredFields(nodes)).toEqual(['a', 'b'])
     expect(['a', 'b', 'c'].map((key) => isRequired(nodes, key))).toEqual([true, false, false])
   })
 })
@@ -74,16 +74,16 @@ describe('itemSchemas', () => {
       { prefixItems: [text], items: whole },
       { items: [text], additionalItems: whole },
     ]) {
-      expect([0, 1, 2].map((index) => itemSchemas([tuple], index))).toEqual([
+      expect([0, 1, 2].map((index) => findItemSchemas([tuple], index))).toEqual([
         [text],
         [whole],
         [whole],
       ])
     }
-    expect(itemSchemas([{ items: [text] }], 1)).toEqual([])
+    expect(findItemSchemas([{ items: [text] }], 1)).toEqual([])
   })
 
   it('joins what all parts say', () => {
-    expect(itemSchemas([{ items: text }, {}, { items: whole }], 0)).toEqual([text, whole])
+    expect(findItemSchemas([{ items: text }, {}, { items: whole }], 0)).toEqual([text, whole])
   })
 })

@@ -8,20 +8,20 @@
 import { ownValue, type Schema, type SchemaNode } from '@tutti/protocol'
 
 /** The schemas that a field must fit, none for any value; undefined when the field is unknown. */
-export function fieldSchemas(
+export function findFieldSchemas(
   nodes: readonly SchemaNode[],
   key: string,
 ): readonly Schema[] | undefined {
   const schemas: Schema[] = []
   let known = false
   for (const node of nodes) {
-    const own = ownSchemas(node, key)
+    const own = findOwnSchemas(node, key)
     schemas.push(...own)
-    const other = own.length > 0 ? undefined : otherFields(node)
+    const other = own.length > 0 ? undefined : findRestSchema(node)
     if (other !== undefined) schemas.push(other)
     known ||= own.length > 0 || other !== undefined || node.required?.includes(key) === true
   }
-  return known || !nodes.some(speaksOfFields)
+  return known || !nodes.some(declaresFields)
     ? schemas.filter((schema) => schema !== true)
     : undefined
 }
@@ -32,12 +32,12 @@ export function isRequired(nodes: readonly SchemaNode[], key: string): boolean {
 }
 
 /** The names of the fields that are declared, each once. */
-export function declaredFields(nodes: readonly SchemaNode[]): readonly string[] {
+export function listDeclaredFields(nodes: readonly SchemaNode[]): readonly string[] {
   return [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))]
 }
 
 /** Whether a node says which fields there are. */
-export function speaksOfFields(node: SchemaNode): boolean {
+export function declaresFields(node: SchemaNode): boolean {
   return (
     node.properties !== undefined ||
     node.patternProperties !== undefined ||
@@ -47,19 +47,19 @@ export function speaksOfFields(node: SchemaNode): boolean {
 }
 
 /** The schemas that an item must fit; none for any value. */
-export function itemSchemas(nodes: readonly SchemaNode[], index: number): readonly Schema[] {
-  return nodes.map((node) => itemSchema(node, index)).filter((schema) => schema !== true)
+export function findItemSchemas(nodes: readonly SchemaNode[], index: number): readonly Schema[] {
+  return nodes.map((node) => findItemSchema(node, index)).filter((schema) => schema !== true)
 }
 
 /** The items with a schema of their own, and what all others must fit. */
-export function itemsOf(node: SchemaNode): { leading: readonly Schema[]; rest: Schema } {
+export function splitItems(node: SchemaNode): { leading: readonly Schema[]; rest: Schema } {
   const { items = true, prefixItems, additionalItems = true } = node
   if (isList(items)) return { leading: items, rest: additionalItems }
   return { leading: prefixItems ?? [], rest: items }
 }
 
 /** Patterns of a node with their schemas. */
-export function patternsOf(node: SchemaNode): readonly (readonly [RegExp, Schema])[] {
+export function compilePatterns(node: SchemaNode): readonly (readonly [RegExp, Schema])[] {
   let patterns = compiled.get(node)
   if (patterns === undefined) {
     patterns = Object.entries(node.patternProperties ?? {}).map(
@@ -72,24 +72,24 @@ export function patternsOf(node: SchemaNode): readonly (readonly [RegExp, Schema
 
 const compiled = new WeakMap<SchemaNode, readonly (readonly [RegExp, Schema])[]>()
 
-function ownSchemas(node: SchemaNode, key: string): Schema[] {
+function findOwnSchemas(node: SchemaNode, key: string): Schema[] {
   const schemas: Schema[] = []
   const property = ownValue(node.properties ?? {}, key)
   if (property !== undefined) schemas.push(property)
   if (node.patternProperties === undefined) return schemas
-  for (const [pattern, schema] of patternsOf(node)) if (pattern.test(key)) schemas.push(schema)
+  for (const [pattern, schema] of compilePatterns(node)) if (pattern.test(key)) schemas.push(schema)
   return schemas
 }
 
 /** What a node says of the fields that it does not name: nothing, when it is closed or silent. */
-function otherFields(node: SchemaNode): Schema | undefined {
+function findRestSchema(node: SchemaNode): Schema | undefined {
   const { additionalProperties: additional, unevaluatedProperties: unevaluated } = node
   const other = additional === undefined ? unevaluated : additional
   return other === false ? undefined : (other as Schema | undefined)
 }
 
-function itemSchema(node: SchemaNode, index: number): Schema {
-  const { leading, rest } = itemsOf(node)
+function findItemSchema(node: SchemaNode, index: number): Schema {
+  const { leading, rest } = splitItems(node)
   return leading[index] ?? rest
 }
 

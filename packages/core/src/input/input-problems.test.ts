@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
 import { problemsBy } from '../../test/read-by.ts'
-import { inputProblems } from './input-problems.ts'
+import { findInputProblems } from './input-problems.ts'
 
 const Trip = Type.Object({
   city: Type.String(),
@@ -28,9 +28,9 @@ describe('the problems with a value', () => {
     expect(problemsBy(Trip, { city: 'a', days: 1, stops: ['1', 1, 2] })).toEqual([
       '/stops must not have the same item twice, got ["1",1,2]',
     ])
-    const decoded = inputProblems(Trip, {
+    const decoded = findInputProblems(Trip, {
       given: { stops: ['$&'] },
-      mended: { city: '', days: 1, stops: [5] },
+      normalized: { city: '', days: 1, stops: [5] },
     })
     expect(decoded).toMatchObject([
       { message: 'must have at least 3 items, got ["$&"]', received: '["$&"]' },
@@ -58,14 +58,14 @@ describe('the problems with a value', () => {
 
   it('show what was made of the value where nothing came', () => {
     const schema = Type.Object({ a: Type.Integer() })
-    const problems = inputProblems(schema, { given: {}, mended: { a: 'x' } })
+    const problems = findInputProblems(schema, { given: {}, normalized: { a: 'x' } })
     expect(problems).toMatchObject([{ message: 'must be an integer, got "x"', received: 'x' }])
   })
 
   it('are those of the value that came where what was made of it fits by chance', () => {
-    const problems = inputProblems(Type.Object({ a: Type.Integer() }), {
+    const problems = findInputProblems(Type.Object({ a: Type.Integer() }), {
       given: { a: 'x' },
-      mended: { a: 1 },
+      normalized: { a: 1 },
     })
     expect(problems.map(({ message }) => message)).toEqual(['must be an integer, got "x"'])
   })

@@ -11,25 +11,25 @@ import {
 
 import type { TSchema } from 'typebox'
 
-/** A value as it came, and as far as it could be mended. */
+/** A value as it came, and as far as it could be normalized. */
 export interface Reading {
   readonly given: unknown
-  readonly mended: unknown
+  readonly normalized: unknown
 }
 
 /** The problems that are left after mending, or if by chance none is, those of the value that came. */
-export function inputProblems(schema: TSchema, reading: Reading): readonly Problem[] {
-  const decoded = decode(schema, reading.mended)
+export function findInputProblems(schema: TSchema, reading: Reading): readonly Problem[] {
+  const decoded = decode(schema, reading.normalized)
   if (!decoded.ok) {
-    return decoded.problems.map((each) => withMisspelling(asGiven(each, reading), reading))
+    return decoded.problems.map((each) => addMisspelling(restoreGivenValue(each, reading), reading))
   }
   const plain = decode(schema, reading.given)
   return plain.ok ? [] : plain.problems
 }
 
-/** The problem with the value that came in place of a mended one. */
-function asGiven(problem: Problem, { given, mended }: Reading): Problem {
-  const [came, told] = [valueAt(given, problem.path), valueAt(mended, problem.path)]
+/** The problem with the value that came in place of a normalized one. */
+function restoreGivenValue(problem: Problem, { given, normalized }: Reading): Problem {
+  const [came, told] = [valueAt(given, problem.path), valueAt(normalized, problem.path)]
   if (came === undefined || Object.is(came, told)) return problem
   const message = problem.message.replace(
     `, got ${previewOf(told)}`,
@@ -39,10 +39,12 @@ function asGiven(problem: Problem, { given, mended }: Reading): Problem {
 }
 
 /** A missing field with the dropped one that is nearly its name. */
-function withMisspelling(problem: Problem, { given, mended }: Reading): Problem {
+function addMisspelling(problem: Problem, { given, normalized }: Reading): Problem {
   if (problem.message !== 'is required') return problem
   const end = problem.path.lastIndexOf('/')
-  const [came, kept] = [given, mended].map((value) => valueAt(value, problem.path.slice(0, end)))
+  const [came, kept] = [given, normalized].map((value) =>
+    valueAt(value, problem.path.slice(0, end)),
+  )
   if (!isJsonObject(came) || !isJsonObject(kept)) return problem
   const name = problem.path.slice(end + 1)
   const dropped = Object.keys(came).filter((key) => !Object.hasOwn(kept, key))

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
-import { inputReader, outputReader } from './input-reader.ts'
+import { createInputReader, createOutputReader } from './input-reader.ts'
 
 const Forecast = Type.Object({
   city: Type.String({ minLength: 1 }),
@@ -11,7 +11,7 @@ const Forecast = Type.Object({
 describe('inputReader', () => {
   it('has the author’s own schema, unchanged', () => {
     const before = JSON.stringify(Forecast)
-    const reader = inputReader(Forecast, { toolName: 'x' })
+    const reader = createInputReader(Forecast, { toolName: 'x' })
     expect(reader.read({ city: 'Bonn', z: 0 })).toEqual({
       ok: true,
       value: { city: 'Bonn', days: 3 },
@@ -22,17 +22,19 @@ describe('inputReader', () => {
 
   it('mends slips of form unless it is told not to', () => {
     const value = { city: 'Bonn', days: '3' }
-    expect(inputReader(Forecast, { toolName: 'x' }).read(value)).toEqual({
+    expect(createInputReader(Forecast, { toolName: 'x' }).read(value)).toEqual({
       ok: true,
       value: { city: 'Bonn', days: 3 },
     })
-    expect(inputReader(Forecast, { toolName: 'x', coerce: false }).read(value)).toMatchObject({
-      ok: false,
-    })
+    expect(createInputReader(Forecast, { toolName: 'x', coerce: false }).read(value)).toMatchObject(
+      {
+        ok: false,
+      },
+    )
   })
 
   it('takes text that is JSON of the whole input', () => {
-    const reader = inputReader(Forecast, { toolName: 'x' })
+    const reader = createInputReader(Forecast, { toolName: 'x' })
     expect(reader.read('{"city":"Bonn","days":"4"}')).toEqual({
       ok: true,
       value: { city: 'Bonn', days: 4 },
@@ -48,7 +50,7 @@ describe('inputReader', () => {
       properties: { n: { type: 'integer' } },
       required: ['n'],
     } as const
-    expect(inputReader(schema, { toolName: 'x' }).read({ n: '1', z: 0 })).toEqual({
+    expect(createInputReader(schema, { toolName: 'x' }).read({ n: '1', z: 0 })).toEqual({
       ok: true,
       value: { n: 1 },
     })
@@ -57,7 +59,7 @@ describe('inputReader', () => {
 
 describe('outputReader', () => {
   it('only checks: nothing is mended, filled in or dropped', () => {
-    const reader = outputReader(Forecast, { toolName: 'x' })
+    const reader = createOutputReader(Forecast, { toolName: 'x' })
     const value = { city: 'Bonn', days: 1, z: 0 }
     const decoded = reader.read(value)
     expect(decoded).toEqual({ ok: true, value })

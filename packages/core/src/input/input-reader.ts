@@ -7,9 +7,9 @@
  */
 import { compiledCheck, decode, type Decoded } from '@tutti/protocol'
 
-import { jsonRead } from './json-reader.ts'
-import { isStandardSchema, standardJsonSchema, standardRead } from './standard-reader.ts'
-import { compiled, usableSchema, type SchemaUse } from './usable-schema.ts'
+import { createJsonReader } from './json-reader.ts'
+import { isStandardSchema, readJsonSchema, createStandardReader } from './standard-reader.ts'
+import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schema.ts'
 
 import type { ToolSchema, ValueOf } from '../tool-schema.ts'
 import type { TSchema } from 'typebox'
@@ -36,11 +36,15 @@ export interface ReadOptions {
  *
  * @throws {TypeError} naming everything that is wrong with the schema.
  */
-export function inputReader<Schema extends ToolSchema>(
+export function createInputReader<Schema extends ToolSchema>(
   schema: Schema,
   { toolName, coerce = true }: ReadOptions,
 ): ValueReader<ValueOf<Schema>> {
-  return mendingReader(schema, { action: actionOf(toolName, 'input'), ofObject: true, coerce })
+  return createNormalizingReader(schema, {
+    action: describeAction(toolName, 'input'),
+    ofObject: true,
+    coerce,
+  })
 }
 
 /**
@@ -48,19 +52,19 @@ export function inputReader<Schema extends ToolSchema>(
  *
  * @throws {TypeError} naming everything that is wrong with the schema.
  */
-export function mendingReader<Schema extends ToolSchema>(
+export function createNormalizingReader<Schema extends ToolSchema>(
   schema: Schema,
   use: SchemaUse & { readonly coerce: boolean },
 ): ValueReader<ValueOf<Schema>> {
   const { coerce } = use
   if (isStandardSchema(schema)) {
-    const jsonSchema = standardJsonSchema(schema, use)
-    return reader(jsonSchema, standardRead(schema, coerce ? jsonSchema : undefined))
+    const jsonSchema = readJsonSchema(schema, use)
+    return toReader(jsonSchema, createStandardReader(schema, coerce ? jsonSchema : undefined))
   }
-  const document = usableSchema(schema, use)
-  return reader(
+  const document = openUsableSchema(schema, use)
+  return toReader(
     schema,
-    compiled(use, () => jsonRead(schema, document, { coerce })),
+    compileOrThrow(use, () => createJsonReader(schema, document, { coerce })),
   )
 }
 
@@ -69,22 +73,23 @@ export function mendingReader<Schema extends ToolSchema>(
  *
  * @throws {TypeError} naming everything that is wrong with the schema.
  */
-export function outputReader<Schema extends ToolSchema>(
+export function createOutputReader<Schema extends ToolSchema>(
   schema: Schema,
   { toolName }: Pick<ReadOptions, 'toolName'>,
 ): ValueReader<ValueOf<Schema>> {
-  const use: SchemaUse = { action: actionOf(toolName, 'output'), ofObject: false }
-  if (isStandardSchema(schema)) return reader(standardJsonSchema(schema, use), standardRead(schema))
-  usableSchema(schema, use)
-  compiled(use, () => compiledCheck(schema))
-  return reader(schema, (value) => decode(schema, value))
+  const use: SchemaUse = { action: describeAction(toolName, 'output'), ofObject: false }
+  if (isStandardSchema(schema))
+    return toReader(readJsonSchema(schema, use), createStandardReader(schema))
+  openUsableSchema(schema, use)
+  compileOrThrow(use, () => compiledCheck(schema))
+  return toReader(schema, (value) => decode(schema, value))
 }
 
-function actionOf(toolName: unknown, part: string): string {
+function describeAction(toolName: unknown, part: string): string {
   return `Cannot define tool ${JSON.stringify(toolName)}: ${part}`
 }
 
-function reader<T>(
+function toReader<T>(
   jsonSchema: TSchema,
   read: (value: unknown) => Decoded<unknown> | Promise<Decoded<unknown>>,
 ): ValueReader<T> {

@@ -3,7 +3,7 @@ import { Settings } from 'typebox/system'
 import { afterEach, describe, expect, it } from 'vitest'
 
 import { problemsBy, readBy } from '../../test/read-by.ts'
-import { inputReader } from './input-reader.ts'
+import { createInputReader } from './input-reader.ts'
 
 import type { TSchema } from 'typebox'
 
@@ -70,7 +70,7 @@ describe('[CORE-J3] a value with nothing to change', () => {
 })
 
 describe('[CORE-J4] reading never throws', () => {
-  const reader = inputReader(Type.Object({ a: Type.Integer(), b: Type.Unknown() }), {
+  const reader = createInputReader(Type.Object({ a: Type.Integer(), b: Type.Unknown() }), {
     toolName: 'x',
   })
 
@@ -125,7 +125,7 @@ describe('[CORE-J4] reading never throws', () => {
         () => 'x',
       ),
     })
-    expect(inputReader(schema, { toolName: 'x' }).read({ a: 1 })).toEqual({
+    expect(createInputReader(schema, { toolName: 'x' }).read({ a: 1 })).toEqual({
       ok: false,
       problems: [{ path: '', message: 'cannot be checked: no opinion' }],
     })

@@ -2,7 +2,7 @@
  * Reading values by a JSON Schema.
  *
  *   value ─fits closed?─▶ as it is
- *     └──▶ mended ─fits?─▶ mended, else what is wrong with it
+ *     └──▶ normalized ─fits?─▶ normalized, else what is wrong with it
  *
  * CORE-J1 What is returned fits the author's schema, exactly as it is written.
  * CORE-J2 A value that fits the schema is never refused: if it no longer fits once unknown fields are
@@ -13,11 +13,11 @@
 import { compiledCheck, type Check, type Decoded } from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
-import { closedCheck } from './closed-schema.ts'
-import { inputProblems } from './input-problems.ts'
-import { mend } from './mend.ts'
+import { compileClosedCheck } from './closed-schema.ts'
+import { findInputProblems } from './input-problems.ts'
+import { normalize } from './normalize.ts'
 
-import type { MendRules } from './mend-object.ts'
+import type { NormalizeRules } from './normalize-object.ts'
 import type { SchemaDocument } from './schema-document.ts'
 import type { TSchema } from 'typebox'
 
@@ -29,28 +29,28 @@ export type JsonRead = (value: unknown) => Decoded<unknown>
  *
  * @throws {Error} when the schema cannot be compiled.
  */
-export function jsonRead(
+export function createJsonReader(
   schema: TSchema,
   document: SchemaDocument,
   { coerce }: { readonly coerce: boolean },
 ): JsonRead {
   const rules = { coerce, fill: true, drop: true }
-  const isAsWanted = closedCheck(document)
+  const isAsWanted = compileClosedCheck(document)
   // The other way is needed by few values; without this one, by all.
   if (isAsWanted === undefined) compiledCheck(schema)
 
   function readSlowly(value: unknown): Decoded<unknown> {
     const fits = compiledCheck(schema)
-    const mended = mendBounded(document, value, { ...rules, nearest: false })
-    if (holds(fits, mended)) return { ok: true, value: mended }
-    if (mended !== value && holds(fits, value)) return { ok: true, value }
-    const nearest = mendBounded(document, value, { ...rules, nearest: true })
-    return { ok: false, problems: inputProblems(schema, { given: value, mended: nearest }) }
+    const normalized = tryNormalize(document, value, { ...rules, nearest: false })
+    if (passes(fits, normalized)) return { ok: true, value: normalized }
+    if (normalized !== value && passes(fits, value)) return { ok: true, value }
+    const nearest = tryNormalize(document, value, { ...rules, nearest: true })
+    return { ok: false, problems: findInputProblems(schema, { given: value, normalized: nearest }) }
   }
 
   return (value) => {
     try {
-      if (isAsWanted !== undefined && holds(isAsWanted, value)) return { ok: true, value }
+      if (isAsWanted !== undefined && passes(isAsWanted, value)) return { ok: true, value }
       return readSlowly(value)
     } catch (error) {
       return {
@@ -61,9 +61,9 @@ export function jsonRead(
   }
 }
 
-function mendBounded(document: SchemaDocument, value: unknown, rules: MendRules): unknown {
+function tryNormalize(document: SchemaDocument, value: unknown, rules: NormalizeRules): unknown {
   try {
-    return mend(document, value, rules)
+    return normalize(document, value, rules)
   } catch (error) {
     // Deeper than the stack: it is judged as it came.
     if (error instanceof RangeError) return value
@@ -71,7 +71,7 @@ function mendBounded(document: SchemaDocument, value: unknown, rules: MendRules)
   }
 }
 
-function holds(check: Check, value: unknown): boolean {
+function passes(check: Check, value: unknown): boolean {
   try {
     return check(value)
   } catch (error) {

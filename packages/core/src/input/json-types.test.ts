@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
-import { asksFor, mayBe } from './json-types.ts'
-import { schemaDocument } from './schema-document.ts'
+import { wantsJsonType, allowsJsonType } from './json-types.ts'
+import { createSchemaDocument } from './schema-document.ts'
 
 const TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null']
 
-function typesOf(schema: object, test: typeof mayBe): string[] {
-  const document = schemaDocument(schema)
+function typesOf(schema: object, test: typeof allowsJsonType): string[] {
+  const document = createSchemaDocument(schema)
   return TYPES.filter((type) => test(type, document.place([document.root]), document))
 }
 
@@ -32,8 +32,8 @@ const named: readonly [string, object, string[]][] = [
 
 describe('mayBe and asksFor', () => {
   it.each(named)('take the types from %s', (_, schema, types) => {
-    expect(typesOf(schema, mayBe).toSorted()).toEqual(types.toSorted())
-    expect(typesOf(schema, asksFor).toSorted()).toEqual(types.toSorted())
+    expect(typesOf(schema, allowsJsonType).toSorted()).toEqual(types.toSorted())
+    expect(typesOf(schema, wantsJsonType).toSorted()).toEqual(types.toSorted())
   })
 
   it.each<[string, object]>([
@@ -45,13 +45,13 @@ describe('mayBe and asksFor', () => {
       { $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } }, $ref: '#/$defs/A' },
     ],
   ])('with %s, any type may be and none is asked for', (_, schema) => {
-    expect(typesOf(schema, mayBe)).toEqual(TYPES)
-    expect(typesOf(schema, asksFor)).toEqual([])
+    expect(typesOf(schema, allowsJsonType)).toEqual(TYPES)
+    expect(typesOf(schema, wantsJsonType)).toEqual([])
   })
 
   it('are of one document, though a part of it is in another too', () => {
     const shared = { anyOf: [{ $ref: '#/$defs/A' }] }
     const schemas = ['string', 'array'].map((type) => ({ $defs: { A: { type } }, allOf: [shared] }))
-    expect(schemas.map((schema) => typesOf(schema, asksFor))).toEqual([['string'], ['array']])
+    expect(schemas.map((schema) => typesOf(schema, wantsJsonType))).toEqual([['string'], ['array']])
   })
 })

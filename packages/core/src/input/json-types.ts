@@ -4,14 +4,19 @@ import type { Schema, SchemaNode } from '@tutti/protocol'
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
 /** Whether a value of the type could be at the place; true where the schemas do not say. */
-export function mayBe(type: string, place: SchemaPlace, document: SchemaDocument): boolean {
-  return place.nodes.every((node) => typesOf(node, document)?.has(type) ?? true)
+export function allowsJsonType(
+  type: string,
+  place: SchemaPlace,
+  document: SchemaDocument,
+): boolean {
+  return place.nodes.every((node) => findTypes(node, document)?.has(type) ?? true)
 }
 
 /** Whether the schemas of a place say that they want the type, maybe among others. */
-export function asksFor(type: string, place: SchemaPlace, document: SchemaDocument): boolean {
+export function wantsJsonType(type: string, place: SchemaPlace, document: SchemaDocument): boolean {
   return (
-    mayBe(type, place, document) && place.nodes.some((node) => typesOf(node, document)?.has(type))
+    allowsJsonType(type, place, document) &&
+    place.nodes.some((node) => findTypes(node, document)?.has(type))
   )
 }
 
@@ -21,49 +26,56 @@ type Types = ReadonlySet<string> | 'any'
 const known = new WeakMap<SchemaDocument, Map<SchemaNode, Types>>()
 
 /** The types that a node allows, or nothing when it does not say. */
-function typesOf(node: SchemaNode, document: SchemaDocument): ReadonlySet<string> | undefined {
+function findTypes(node: SchemaNode, document: SchemaDocument): ReadonlySet<string> | undefined {
   const inDocument = known.get(document) ?? new Map<SchemaNode, Types>()
   known.set(document, inDocument)
   let types = inDocument.get(node)
   if (types === undefined) {
     // For a union that refers to itself: what is being asked says nothing new.
     inDocument.set(node, 'any')
-    types = ownTypes(node) ?? unionTypes(node.anyOf ?? node.oneOf, document) ?? 'any'
+    types = findOwnTypes(node) ?? findUnionTypes(node.anyOf ?? node.oneOf, document) ?? 'any'
     inDocument.set(node, types)
   }
   return types === 'any' ? undefined : types
 }
 
-function ownTypes({ type, enum: values, ...node }: SchemaNode): ReadonlySet<string> | undefined {
-  if (typeof type === 'string') return new Set([nameOf(type)])
-  if (type !== undefined) return new Set(type.map(nameOf))
-  if ('const' in node) return new Set([typeOfValue(node.const)])
-  return values === undefined ? undefined : new Set(values.map(typeOfValue))
+function findOwnTypes({
+  type,
+  enum: values,
+  ...node
+}: SchemaNode): ReadonlySet<string> | undefined {
+  if (typeof type === 'string') return new Set([toJsonType(type)])
+  if (type !== undefined) return new Set(type.map(toJsonType))
+  if ('const' in node) return new Set([getJsonType(node.const)])
+  return values === undefined ? undefined : new Set(values.map(getJsonType))
 }
 
-function unionTypes(
+function findUnionTypes(
   members: readonly Schema[] | undefined,
   document: SchemaDocument,
 ): ReadonlySet<string> | undefined {
   if (members === undefined) return undefined
-  const all = members.map((member) => memberTypes(member, document))
+  const all = members.map((member) => findMemberTypes(member, document))
   return all.every((types) => types !== undefined)
     ? new Set(all.flatMap((types) => [...types]))
     : undefined
 }
 
 /** What one of the nodes of a member says; each of them is true of it. */
-function memberTypes(member: Schema, document: SchemaDocument): ReadonlySet<string> | undefined {
+function findMemberTypes(
+  member: Schema,
+  document: SchemaDocument,
+): ReadonlySet<string> | undefined {
   if (member === false) return new Set()
-  const types = document.place([member]).nodes.map((node) => typesOf(node, document))
+  const types = document.place([member]).nodes.map((node) => findTypes(node, document))
   return types.find((found) => found !== undefined)
 }
 
-function nameOf(type: string): string {
+function toJsonType(type: string): string {
   return type === 'integer' ? 'number' : type
 }
 
-function typeOfValue(value: unknown): string {
+function getJsonType(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
 }

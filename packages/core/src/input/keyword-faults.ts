@@ -75,7 +75,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
 ])
 
 /** Every keyword of the node that cannot be used; paths begin at the node. */
-export function keywordFaults(node: object): Problem[] {
+export function findKeywordFaults(node: object): Problem[] {
   const faults: Problem[] = []
   for (const [keyword, value] of Object.entries(node)) {
     const path = pointer('', keyword)
@@ -83,17 +83,19 @@ export function keywordFaults(node: object): Problem[] {
     if (rule !== undefined && !rule.holds(value)) {
       faults.push({ path, message: `must be ${rule.wanted}, got ${previewOf(value)}` })
     } else if (keyword === 'pattern' && !(value instanceof RegExp)) {
-      faults.push(...patternFaults(path, value))
+      faults.push(...findPatternFaults(path, value))
     } else if (keyword === 'patternProperties' && isJsonObject(value)) {
       const patterns = Object.keys(value)
-      faults.push(...patterns.flatMap((pattern) => patternFaults(pointer(path, pattern), pattern)))
+      faults.push(
+        ...patterns.flatMap((pattern) => findPatternFaults(pointer(path, pattern), pattern)),
+      )
     }
   }
   return faults
 }
 
 /** A pattern is read with the flag `u`, as JSON Schema says and TypeBox does. */
-function patternFaults(path: string, pattern: unknown): Problem[] {
+function findPatternFaults(path: string, pattern: unknown): Problem[] {
   const wanted = `must be a regular expression, got ${previewOf(pattern)}`
   if (typeof pattern !== 'string') return [{ path, message: wanted }]
   try {

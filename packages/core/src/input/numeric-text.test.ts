@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { numberFromText } from './numeric-text.ts'
+import { parseNumberText } from './numeric-text.ts'
 
 describe('numberFromText', () => {
   it.each([
@@ -25,7 +25,7 @@ describe('numberFromText', () => {
     ['3.14159265358979323846', Math.PI],
     ['0.1', 0.1],
   ])('reads %j as the number it spells', (text, number) => {
-    expect(numberFromText(text)).toBe(number)
+    expect(parseNumberText(text)).toBe(number)
   })
 
   it.each([
@@ -47,7 +47,7 @@ describe('numberFromText', () => {
     '--1',
     '1n',
   ])('finds no number in %j', (text) => {
-    expect(numberFromText(text)).toBeUndefined()
+    expect(parseNumberText(text)).toBeUndefined()
   })
 
   it.each([
@@ -60,13 +60,13 @@ describe('numberFromText', () => {
     '-1e400',
     '1e-400',
   ])('refuses %s, whose whole part would not come out as it is written', (text) => {
-    expect(numberFromText(text)).toBeUndefined()
+    expect(parseNumberText(text)).toBeUndefined()
   })
 
   it('takes time in proportion to the length of a text', () => {
     const zeros = '0'.repeat(1_000_000)
-    expect(numberFromText(`1.${zeros}1`)).toBeUndefined()
-    expect(numberFromText(`1.${zeros}`)).toBe(1)
-    expect(numberFromText('1'.repeat(1_000_000))).toBeUndefined()
+    expect(parseNumberText(`1.${zeros}1`)).toBeUndefined()
+    expect(parseNumberText(`1.${zeros}`)).toBe(1)
+    expect(parseNumberText('1'.repeat(1_000_000))).toBeUndefined()
   })
 })

@@ -9,19 +9,19 @@ const JSON_NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE][+-]?\d+)?$/
  *
  * A fraction may lose digits that no double holds, as it does in JSON itself.
  */
-export function numberFromText(text: string): number | undefined {
+export function parseNumberText(text: string): number | undefined {
   const trimmed = text.trim()
   if (!JSON_NUMBER.test(trimmed)) return undefined
   const number = Number(trimmed)
   const written = String(number)
   if (!Number.isFinite(number)) return undefined
-  const isRounded = written !== trimmed && digitsOf(written) !== digitsOf(trimmed)
+  const isRounded = written !== trimmed && extractDigits(written) !== extractDigits(trimmed)
   if (Number.isInteger(number) && isRounded) return undefined
   return number === 0 ? 0 : number
 }
 
 /** The digits of a number without zeros at either end: what is left of it when its size is known. */
-function digitsOf(text: string): string {
+function extractDigits(text: string): string {
   const [, whole = '', fraction = ''] = JSON_NUMBER.exec(text) ?? []
   const all = `${whole}${fraction}`.replace(/^0+/, '')
   let end = all.length

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
-import { schemaDocument } from './schema-document.ts'
+import { createSchemaDocument } from './schema-document.ts'
 
 const A = { type: 'string' }
 const B = { pattern: '^..' }
 
 describe('schemaDocument', () => {
   const whole = { $defs: { A }, allOf: [B, { $ref: '#/$defs/A' }], title: 'x' }
-  const document = schemaDocument(whole)
+  const document = createSchemaDocument(whole)
 
   it('puts the schemas of a place together with all that they mean, each once', () => {
     const { nodes } = document.place([whole, B, A])
@@ -49,7 +49,7 @@ describe('schemaDocument', () => {
 
   it('follows a reference that says nothing else, in the same list each time', () => {
     expect(document.resolved(whole.allOf)).toEqual([B, A])
-    const beside = schemaDocument({
+    const beside = createSchemaDocument({
       $defs: { A },
       anyOf: [{ $ref: '#/$defs/A', pattern: 'x' }, true],
     })
@@ -65,7 +65,7 @@ describe('schemaDocument', () => {
       properties: { n: { $ref: '#/$defs/N' } },
     }
     const outer = { $defs: { N: A }, properties: { n: { $ref: '#/$defs/N' }, inner } }
-    const { faults, references } = schemaDocument(outer)
+    const { faults, references } = createSchemaDocument(outer)
     expect(faults).toEqual([])
     expect(references).toEqual({})
   })

@@ -42,20 +42,20 @@ export interface SchemaDocument {
 }
 
 /** Things kept at most; a schema has a handful, but one of many unions has many combinations. */
-const MAX_KEPT = 10_000
+const MAX_CACHED = 10_000
 
 /** What is kept under a key, made when it is first asked for. */
-function kept<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
+function getCached<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
   const found = known.get(key)
   if (found !== undefined) return found
-  if (known.size >= MAX_KEPT) known.clear()
+  if (known.size >= MAX_CACHED) known.clear()
   const made = make()
   known.set(key, made)
   return made
 }
 
 /** Reads a schema once. Never throws: what cannot be used is a fault. */
-export function schemaDocument(schema: unknown): SchemaDocument {
+export function createSchemaDocument(schema: unknown): SchemaDocument {
   const { faults, nodes, targets, references } = surveySchema(schema)
   const checks = new Map<Schema, Check>()
   const single = new Map<Schema, SchemaPlace>()
@@ -67,17 +67,17 @@ export function schemaDocument(schema: unknown): SchemaDocument {
     const [first, second] = schemas
     if (first === undefined || second !== undefined || settled.length > 0) {
       const key = [...schemas.map(numberOf), 'of', ...settled.map(numberOf)].join()
-      return kept(joint, key, () => ({ schemas, settled, ...flatten(schemas, targets) }))
+      return getCached(joint, key, () => ({ schemas, settled, ...flatten(schemas, targets) }))
     }
-    return kept(single, first, () => ({ schemas, settled, ...flatten(schemas, targets) }))
+    return getCached(single, first, () => ({ schemas, settled, ...flatten(schemas, targets) }))
   }
 
   function numberOf(part: unknown): number {
-    return kept(numbers, part, () => numbers.size)
+    return getCached(numbers, part, () => numbers.size)
   }
 
   function checkOf(part: Schema): Check {
-    return kept(checks, part, () =>
+    return getCached(checks, part, () =>
       typeof part === 'boolean' ? () => part : compileCheck(part, references),
     )
   }
@@ -94,7 +94,7 @@ export function schemaDocument(schema: unknown): SchemaDocument {
     nodes,
     references,
     place,
-    resolved: (schemas) => kept(resolvedLists, schemas, () => schemas.map(resolve)),
+    resolved: (schemas) => getCached(resolvedLists, schemas, () => schemas.map(resolve)),
     fits: (at, value) => at.schemas.every((part) => checkOf(part)(value)),
   }
 }

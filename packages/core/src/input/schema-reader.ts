@@ -1,7 +1,7 @@
 /** Reading values other than the arguments of a tool, such as the answer of a model, as tools read theirs. */
-import { asksFor } from './json-types.ts'
-import { mendingReader } from './input-reader.ts'
-import { schemaDocument } from './schema-document.ts'
+import { wantsJsonType } from './json-types.ts'
+import { createNormalizingReader } from './input-reader.ts'
+import { createSchemaDocument } from './schema-document.ts'
 
 import type { Decoded } from '@tutti/protocol'
 import type { ToolSchema, ValueOf } from '../tool-schema.ts'
@@ -35,7 +35,11 @@ export function schemaReader<Schema extends ToolSchema>(
   schema: Schema,
   { action }: SchemaReaderOptions,
 ): SchemaReader<ValueOf<Schema>> {
-  const { jsonSchema, read } = mendingReader(schema, { action, ofObject: false, coerce: true })
+  const { jsonSchema, read } = createNormalizingReader(schema, {
+    action,
+    ofObject: false,
+    coerce: true,
+  })
   return {
     jsonSchema,
     takesScalar: takesScalar(jsonSchema),
@@ -44,9 +48,9 @@ export function schemaReader<Schema extends ToolSchema>(
 }
 
 function takesScalar(jsonSchema: TSchema): boolean {
-  const document = schemaDocument(jsonSchema)
+  const document = createSchemaDocument(jsonSchema)
   // A library reads by itself, also where its JSON Schema cannot be read by.
   if (document.faults.length > 0) return false
   const place = document.place([document.root])
-  return SCALARS.some((type) => asksFor(type, place, document))
+  return SCALARS.some((type) => wantsJsonType(type, place, document))
 }

@@ -16,8 +16,8 @@ import {
   type XStack,
 } from '@tutti/protocol'
 
-import { keywordFaults } from './keyword-faults.ts'
-import { subSchemas } from './sub-schemas.ts'
+import { findKeywordFaults } from './keyword-faults.ts'
+import { listSubSchemas } from './sub-schemas.ts'
 
 /** What was seen. */
 export interface SchemaSurvey {
@@ -35,28 +35,31 @@ export function surveySchema(root: unknown): SchemaSurvey {
   const faults: Problem[] = []
   const nodes = new Map<SchemaNode, string>()
   const targets = new Map<SchemaNode, Schema>()
-  if (!isSchema(root)) return { faults: [notASchema('', root)], nodes, targets, references: {} }
+  if (!isSchema(root))
+    return { faults: [makeSchemaFault('', root)], nodes, targets, references: {} }
   const open: Visit[] = [{ schema: root, path: '', stack: Stack({}, root) }]
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
     const { schema, path } = visit
-    if (!isSchema(schema)) faults.push(notASchema(path, schema))
+    if (!isSchema(schema)) faults.push(makeSchemaFault(path, schema))
     if (isWithinItself(visit)) faults.push({ path, message: 'must not contain itself' })
     if (!isNode(schema) || nodes.has(schema)) continue
     nodes.set(schema, path)
-    faults.push(...keywordFaults(schema).map((fault) => ({ ...fault, path: path + fault.path })))
+    faults.push(
+      ...findKeywordFaults(schema).map((fault) => ({ ...fault, path: path + fault.path })),
+    )
     const stack = NextStack(visit.stack, schema)
-    for (const part of subSchemas(schema).toReversed()) {
+    for (const part of listSubSchemas(schema).toReversed()) {
       open.push({ schema: part.schema, path: path + part.path, stack, within: visit })
     }
     if (typeof schema.$ref !== 'string') continue
     const found = resolve(stack, schema.$ref)
-    if (!isSchema(found.schema)) faults.push(notAReference(path, schema.$ref))
+    if (!isSchema(found.schema)) faults.push(makeReferenceFault(path, schema.$ref))
     else targets.set(schema, found.schema)
     // A definition may stand where no keyword of JSON Schema leads: only the reference finds it.
     if (isNode(found.schema)) open.unshift({ ...found, path: `${path}/$ref` })
   }
-  faults.push(...loopFaults(nodes, targets))
-  return { faults, nodes, targets, references: unambiguous(targets) }
+  faults.push(...findLoopFaults(nodes, targets))
+  return { faults, nodes, targets, references: pickUnambiguous(targets) }
 }
 
 interface Visit {
@@ -85,7 +88,7 @@ function resolve(stack: XStack, reference: string): Omit<Visit, 'path'> {
 }
 
 /** The references whose text means the same everywhere; an `$id` may give a text a second meaning. */
-function unambiguous(targets: ReadonlyMap<SchemaNode, Schema>): Record<string, Schema> {
+function pickUnambiguous(targets: ReadonlyMap<SchemaNode, Schema>): Record<string, Schema> {
   const meanings = new Map<string, Set<Schema>>()
   for (const [node, target] of targets) {
     const text = String(node.$ref)
@@ -98,7 +101,7 @@ function unambiguous(targets: ReadonlyMap<SchemaNode, Schema>): Record<string, S
 }
 
 /** References that lead back to themselves with no field or item between: no check of them ends. */
-function loopFaults(
+function findLoopFaults(
   nodes: ReadonlyMap<SchemaNode, string>,
   targets: ReadonlyMap<SchemaNode, Schema>,
 ): Problem[] {
@@ -124,11 +127,11 @@ function leadsBack(start: SchemaNode, targets: ReadonlyMap<SchemaNode, Schema>):
   return false
 }
 
-function notASchema(path: string, value: unknown): Problem {
+function makeSchemaFault(path: string, value: unknown): Problem {
   return { path, message: `must be a schema, got ${previewOf(value)}` }
 }
 
-function notAReference(path: string, reference: string): Problem {
+function makeReferenceFault(path: string, reference: string): Problem {
   const message = `must lead to a schema in the same document, got ${previewOf(reference)}`
   return { path: `${path}/$ref`, message }
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 
-import { inputReader, outputReader } from './input-reader.ts'
+import { createInputReader, createOutputReader } from './input-reader.ts'
 import { isStandardSchema } from './standard-reader.ts'
 
 import type { StandardToolSchema } from '../tool-schema.ts'
@@ -52,7 +52,7 @@ const libraries: readonly [string, StandardToolSchema][] = [
 ]
 
 const read = (schema: StandardToolSchema, value: unknown, coerce = true) =>
-  inputReader(schema, { toolName: 'x', coerce }).read(value)
+  createInputReader(schema, { toolName: 'x', coerce }).read(value)
 
 /** A schema of a library of our own making. */
 function made(
@@ -106,7 +106,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
   })
 
   it('says itself as JSON Schema, for what it takes', () => {
-    const { jsonSchema } = inputReader(schema, { toolName: 'x' })
+    const { jsonSchema } = createInputReader(schema, { toolName: 'x' })
     expect(jsonSchema).toEqual(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }))
     expect(jsonSchema).toMatchObject({
       type: 'object',
@@ -116,7 +116,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
   })
 
   it('checks an output without mending it', () => {
-    const reader = outputReader(schema, { toolName: 'x' })
+    const reader = createOutputReader(schema, { toolName: 'x' })
     expect(reader.read({ city: 'Bonn' })).toMatchObject({ ok: true })
     expect(reader.read({ city: 'Bonn', days: '3' })).toMatchObject({ ok: false })
   })
@@ -125,7 +125,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
 describe('a library', () => {
   it('is asked for its JSON Schema once, in draft 2020-12', () => {
     const schema = made(wantsNumber)
-    const reader = inputReader(schema, { toolName: 'x' })
+    const reader = createInputReader(schema, { toolName: 'x' })
     void [reader.read({}), reader.read({ n: '1' })]
     expect(schema['~standard'].jsonSchema.input).toHaveBeenCalledExactlyOnceWith({
       target: 'draft-2020-12',
@@ -271,7 +271,7 @@ describe('a library', () => {
 
 describe('a schema that cannot be used is refused at definition', () => {
   const define = (schema: unknown) => () =>
-    inputReader(schema as StandardToolSchema, { toolName: 'x' })
+    createInputReader(schema as StandardToolSchema, { toolName: 'x' })
 
   it('when it has no JSON Schema, with what to do', () => {
     expect(define(v.object({}))).toThrow(
@@ -296,7 +296,7 @@ describe('a schema that cannot be used is refused at definition', () => {
 
   it('when it is not one of an object', () => {
     expect(define(z.string())).toThrow(/input must be a schema of an object such as Type\.Object/)
-    expect(() => outputReader(z.string(), { toolName: 'x' })).not.toThrow()
+    expect(() => createOutputReader(z.string(), { toolName: 'x' })).not.toThrow()
     expect(
       define(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])),
     ).not.toThrow()

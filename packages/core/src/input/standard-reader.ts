@@ -10,9 +10,9 @@ import { pointer, receivedOf, valueAt, type Decoded, type Problem } from '@tutti
 
 import { errorMessage } from '../errors.ts'
 import { isPromise } from '../is-promise.ts'
-import { mend } from './mend.ts'
-import { schemaDocument } from './schema-document.ts'
-import { objectFaults, type SchemaUse } from './usable-schema.ts'
+import { normalize } from './normalize.ts'
+import { createSchemaDocument } from './schema-document.ts'
+import { findObjectFaults, type SchemaUse } from './usable-schema.ts'
 
 import type { StandardToolSchema } from '../tool-schema.ts'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
@@ -31,36 +31,36 @@ export function isStandardSchema(schema: unknown): schema is StandardToolSchema 
  *
  * @throws {TypeError} when it has none, with the reason, or when it is not one of an object.
  */
-export function standardJsonSchema(schema: StandardToolSchema, use: SchemaUse): TSchema {
-  const jsonSchema = askForJsonSchema(schema['~standard'], use.action)
-  const faults = use.ofObject ? objectFaults(schemaDocument(jsonSchema)) : []
+export function readJsonSchema(schema: StandardToolSchema, use: SchemaUse): TSchema {
+  const jsonSchema = requestJsonSchema(schema['~standard'], use.action)
+  const faults = use.ofObject ? findObjectFaults(createSchemaDocument(jsonSchema)) : []
   if (faults.length === 0) return jsonSchema
   throw new TypeError(faults.map(({ message }) => `${use.action} ${message}`).join('; '))
 }
 
 /** A reader by the library; slips are mended only where there is a JSON Schema to mend by. */
-export function standardRead(
+export function createStandardReader(
   schema: StandardToolSchema,
-  mendBy?: TSchema,
+  coerceBy?: TSchema,
 ): (value: unknown) => Reading {
   const { validate } = schema['~standard']
-  const mended = mendBy === undefined ? undefined : mending(mendBy)
+  const coerce = coerceBy === undefined ? undefined : createCoercion(coerceBy)
 
   function attempt(value: unknown): Reading {
     try {
       const result = validate(value)
-      if (!isThenable(result)) return decodedOf(result, value)
+      if (!isThenable(result)) return toDecoded(result, value)
       return Promise.resolve(result).then(
-        (settled) => decodedOf(settled, value),
-        (error: unknown) => uncheckable(error),
+        (settled) => toDecoded(settled, value),
+        (error: unknown) => failCheck(error),
       )
     } catch (error) {
-      return uncheckable(error)
+      return failCheck(error)
     }
   }
 
   function askAgain(value: unknown, first: Decoded<unknown>): Reading {
-    const other = first.ok || mended === undefined ? value : mended(value)
+    const other = first.ok || coerce === undefined ? value : coerce(value)
     if (other === value) return first
     const second = attempt(other)
     return isPromise(second)
@@ -81,11 +81,11 @@ function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && 'then' in value
 }
 
-function askForJsonSchema(standard: StandardToolSchema['~standard'], action: string): TSchema {
+function requestJsonSchema(standard: StandardToolSchema['~standard'], action: string): TSchema {
   const { jsonSchema, vendor }: Partial<StandardToolSchema['~standard']> = standard
   if (typeof jsonSchema?.input !== 'function') {
     throw new TypeError(
-      `${action} is a schema of ${JSON.stringify(vendor)} without JSON Schema: ${adviceFor(vendor)}`,
+      `${action} is a schema of ${JSON.stringify(vendor)} without JSON Schema: ${describeRemedy(vendor)}`,
     )
   }
   try {
@@ -96,19 +96,19 @@ function askForJsonSchema(standard: StandardToolSchema['~standard'], action: str
   }
 }
 
-function adviceFor(vendor: unknown): string {
+function describeRemedy(vendor: unknown): string {
   return vendor === 'valibot'
     ? 'wrap it with toStandardJsonSchema of @valibot/to-json-schema'
     : 'use a version of the library that implements Standard JSON Schema, or write it with Type'
 }
 
 /** Mends by a JSON Schema, as far as it can be used; what is not mended comes back itself. */
-function mending(jsonSchema: TSchema): (value: unknown) => unknown {
-  const document = schemaDocument(jsonSchema)
+function createCoercion(jsonSchema: TSchema): (value: unknown) => unknown {
+  const document = createSchemaDocument(jsonSchema)
   return (value) => {
     if (document.faults.length > 0) return value
     try {
-      return mend(document, value, { coerce: true, fill: false, drop: false, nearest: false })
+      return normalize(document, value, { coerce: true, fill: false, drop: false, nearest: false })
     } catch {
       // Too deep, or not to be read at all: what the library said of it stands.
       return value
@@ -116,15 +116,15 @@ function mending(jsonSchema: TSchema): (value: unknown) => unknown {
   }
 }
 
-function decodedOf(result: StandardSchemaV1.Result<unknown>, value: unknown): Decoded<unknown> {
+function toDecoded(result: StandardSchemaV1.Result<unknown>, value: unknown): Decoded<unknown> {
   if (result.issues === undefined) return { ok: true, value: result.value }
-  const problems = result.issues.map((issue) => problemOf(issue, value))
+  const problems = result.issues.map((issue) => toProblem(issue, value))
   return { ok: false, problems: problems.length > 0 ? problems : [UNEXPLAINED] }
 }
 
 const UNEXPLAINED: Problem = { path: '', message: 'does not fit its schema' }
 
-function problemOf({ message, path = [] }: StandardSchemaV1.Issue, value: unknown): Problem {
+function toProblem({ message, path = [] }: StandardSchemaV1.Issue, value: unknown): Problem {
   const keys = path.map((segment) => (typeof segment === 'object' ? segment.key : segment))
   const place = keys.map((key) => pointer('', String(key))).join('')
   const came = valueAt(value, place)
@@ -133,7 +133,7 @@ function problemOf({ message, path = [] }: StandardSchemaV1.Issue, value: unknow
     : { path: place, message, received: receivedOf(came) }
 }
 
-function uncheckable(error: unknown): Decoded<unknown> {
+function failCheck(error: unknown): Decoded<unknown> {
   return {
     ok: false,
     problems: [{ path: '', message: `cannot be checked: ${errorMessage(error)}` }],

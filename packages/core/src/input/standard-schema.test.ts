@@ -2,7 +2,7 @@ import { type } from 'arktype'
 import Type from 'typebox'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 
-import { inputReader } from './input-reader.ts'
+import { createInputReader } from './input-reader.ts'
 import { toStandardSchema } from './standard-schema.ts'
 
 const Forecast = Type.Object({
@@ -58,7 +58,7 @@ describe('toStandardSchema', () => {
   })
 
   it('is a schema that a tool can be written with', () => {
-    const reader = inputReader(toStandardSchema(Forecast), { toolName: 'x' })
+    const reader = createInputReader(toStandardSchema(Forecast), { toolName: 'x' })
     expect(reader.jsonSchema).toBe(Forecast)
     expect(reader.read({ city: 'Bonn', days: '3' })).toEqual({
       ok: true,

@@ -7,9 +7,9 @@
 import { valueAt, type Decoded, type Problem } from '@tutti/protocol'
 
 import { isPromise } from '../is-promise.ts'
-import { inDialect } from './in-dialect.ts'
-import { jsonRead } from './json-reader.ts'
-import { compiled, usableSchema, type SchemaUse } from './usable-schema.ts'
+import { assertDialect } from './assert-dialect.ts'
+import { createJsonReader } from './json-reader.ts'
+import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schema.ts'
 
 import type { StandardToolSchema } from '../tool-schema.ts'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
@@ -34,15 +34,15 @@ export function toStandardSchema<Schema extends TSchema>(
   schema: Schema,
   { coerce = true }: StandardSchemaOptions = {},
 ): StandardToolSchema<Static<Schema>> {
-  const document = usableSchema(schema, USE)
-  return standardOver(
+  const document = openUsableSchema(schema, USE)
+  return createStandardSchema(
     schema,
-    compiled(USE, () => jsonRead(schema, document, { coerce })),
+    compileOrThrow(USE, () => createJsonReader(schema, document, { coerce })),
   )
 }
 
 /** The same over a reader that is there already: nothing is compiled again. */
-export function standardOver<Value>(
+export function createStandardSchema<Value>(
   schema: TSchema,
   read: (value: unknown) => Decoded<unknown> | Promise<Decoded<unknown>>,
 ): StandardToolSchema<Value> {
@@ -50,9 +50,9 @@ export function standardOver<Value>(
     // NOTE: it has just been checked against the schema whose values this is the type of.
     decoded.ok
       ? { value: decoded.value as Value }
-      : { issues: decoded.problems.map((each) => issueOf(each, value)) }
+      : { issues: decoded.problems.map((each) => toIssue(each, value)) }
   const inTarget = ({ target }: { readonly target: string }): Record<string, unknown> =>
-    inDialect(schema, target)
+    assertDialect(schema, target)
   return {
     '~standard': {
       version: 1,
@@ -68,19 +68,19 @@ export function standardOver<Value>(
   }
 }
 
-function issueOf({ path, message }: Problem, value: unknown): StandardSchemaV1.Issue {
+function toIssue({ path, message }: Problem, value: unknown): StandardSchemaV1.Issue {
   const keys = path.split('/').slice(1)
   if (keys.length === 0) return { message }
   return {
     message,
     path: keys.map((key, index) =>
-      segmentOf(key, valueAt(value, ['', ...keys.slice(0, index)].join('/'))),
+      toPathSegment(key, valueAt(value, ['', ...keys.slice(0, index)].join('/'))),
     ),
   }
 }
 
 /** The key of a member: the number of an item, the name of a field. */
-function segmentOf(key: string, parent: unknown): PropertyKey {
+function toPathSegment(key: string, parent: unknown): PropertyKey {
   if (Array.isArray(parent)) return Number(key)
   return key.replaceAll('~1', '/').replaceAll('~0', '~')
 }

@@ -36,14 +36,14 @@ const MAPS = [
 ]
 
 /** The schemas directly inside a node; not what its `enum`, `const`, `default` and the like hold. */
-export function subSchemas(node: object): SubSchema[] {
+export function listSubSchemas(node: object): SubSchema[] {
   const found: SubSchema[] = []
   for (const [keyword, value] of Object.entries(node)) {
     const path = pointer('', keyword)
     if (Array.isArray(value)) {
-      if (LISTS.includes(keyword)) found.push(...inList(path, value))
+      if (LISTS.includes(keyword)) found.push(...listFromArray(path, value))
     } else if (MAPS.includes(keyword)) {
-      if (isJsonObject(value)) found.push(...inMap(path, value))
+      if (isJsonObject(value)) found.push(...listFromMap(path, value))
     } else if (SINGLE.includes(keyword)) {
       found.push({ path, schema: value })
     }
@@ -51,11 +51,11 @@ export function subSchemas(node: object): SubSchema[] {
   return found
 }
 
-function inList(path: string, schemas: readonly unknown[]): SubSchema[] {
+function listFromArray(path: string, schemas: readonly unknown[]): SubSchema[] {
   return schemas.map((schema, index) => ({ path: pointer(path, index), schema }))
 }
 
-function inMap(path: string, schemas: Readonly<Record<string, unknown>>): SubSchema[] {
+function listFromMap(path: string, schemas: Readonly<Record<string, unknown>>): SubSchema[] {
   return Object.entries(schemas)
     .filter(([, schema]) => !Array.isArray(schema))
     .map(([name, schema]) => ({ path: pointer(path, name), schema }))

@@ -18,18 +18,18 @@ export const textReader: ValueReader<string> = {
   jsonSchema: TextToolInput,
   read(value) {
     if (isJsonObject(value)) return readField(value)
-    return isScalar(value) ? { ok: true, value: textOf(value) } : decode(BareText, value)
+    return isScalar(value) ? { ok: true, value: toText(value) } : decode(BareText, value)
   },
 }
 
 function readField(value: object): Decoded<string> {
   const input: unknown = Reflect.get(value, 'input')
-  if (input !== undefined && input !== null) return { ok: true, value: textOf(input) }
+  if (input !== undefined && input !== null) return { ok: true, value: toText(input) }
   const decoded = decode(TextToolInput, value)
   return decoded.ok ? { ok: true, value: decoded.value.input } : decoded
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

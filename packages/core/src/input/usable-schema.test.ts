@@ -1,16 +1,16 @@
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
-import { inputReader, outputReader } from './input-reader.ts'
-import { schemaDocument } from './schema-document.ts'
-import { compiled, objectFaults, usableSchema } from './usable-schema.ts'
+import { createInputReader, createOutputReader } from './input-reader.ts'
+import { createSchemaDocument } from './schema-document.ts'
+import { compileOrThrow, findObjectFaults, openUsableSchema } from './usable-schema.ts'
 
 import type { TSchema } from 'typebox'
 
 const messageOf = (schema: unknown): string => {
   try {
     // As JavaScript can write it.
-    inputReader(schema as TSchema, { toolName: 'x' })
+    createInputReader(schema as TSchema, { toolName: 'x' })
     return 'no error'
   } catch (error) {
     expect(error).toBeInstanceOf(TypeError)
@@ -140,7 +140,7 @@ describe('a schema that cannot be used', () => {
     schema['properties'] = { a: schema }
     const message = '/properties/a must not contain itself'
     expect(messageOf(schema)).toBe(`Cannot define tool "x": input ${message}`)
-    expect(() => outputReader(schema, { toolName: 'x' })).toThrow(
+    expect(() => createOutputReader(schema, { toolName: 'x' })).toThrow(
       `Cannot define tool "x": output ${message}`,
     )
     const far = { type: 'object', properties: { b: { items: { anyOf: [true, schema] } } } }
@@ -165,10 +165,10 @@ describe('a schema that cannot be used', () => {
 
   it('is refused for an output too, whose schema may be of any type', () => {
     const options = { toolName: 'x' }
-    expect(() => outputReader({ pattern: '(' }, options)).toThrow(
+    expect(() => createOutputReader({ pattern: '(' }, options)).toThrow(
       'Cannot define tool "x": output /pattern must be a regular expression',
     )
-    expect(outputReader(Type.String(), options).read('a')).toEqual({ ok: true, value: 'a' })
+    expect(createOutputReader(Type.String(), options).read('a')).toEqual({ ok: true, value: 'a' })
   })
 })
 
@@ -225,7 +225,7 @@ describe('the input of a tool', () => {
 describe('objectFaults', () => {
   it('ends for a library whose unions refer to themselves', () => {
     const schema = { $ref: '#/$defs/A', $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } } }
-    expect(objectFaults(schemaDocument(schema))).toHaveLength(1)
+    expect(findObjectFaults(createSchemaDocument(schema))).toHaveLength(1)
   })
 })
 
@@ -270,7 +270,7 @@ describe('compiled', () => {
     const fail = (): never => {
       throw new Error('no room')
     }
-    expect(() => compiled({ action: 'Cannot do:', ofObject: false }, fail)).toThrow(
+    expect(() => compileOrThrow({ action: 'Cannot do:', ofObject: false }, fail)).toThrow(
       new TypeError('Cannot do: cannot be compiled: no room'),
     )
   })
@@ -279,6 +279,6 @@ describe('compiled', () => {
 describe('usableSchema', () => {
   it('leaves the schema as it is', () => {
     const schema = Object.freeze(withField(Object.freeze({ type: 'integer', default: 1 })))
-    expect(usableSchema(schema, { action: '', ofObject: true }).root).toBe(schema)
+    expect(openUsableSchema(schema, { action: '', ofObject: true }).root).toBe(schema)
   })
 })

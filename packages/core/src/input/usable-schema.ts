@@ -8,8 +8,8 @@ import {
 } from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
-import { freshDefault } from './mend.ts'
-import { schemaDocument, type SchemaDocument } from './schema-document.ts'
+import { createDefault } from './normalize.ts'
+import { createSchemaDocument, type SchemaDocument } from './schema-document.ts'
 
 /** What a schema is for. */
 export interface SchemaUse {
@@ -24,12 +24,12 @@ export interface SchemaUse {
  *
  * @throws {TypeError} naming everything that is wrong with the schema.
  */
-export function usableSchema(schema: unknown, { action, ofObject }: SchemaUse): SchemaDocument {
-  const document = schemaDocument(schema)
+export function openUsableSchema(schema: unknown, { action, ofObject }: SchemaUse): SchemaDocument {
+  const document = createSchemaDocument(schema)
   const faults = [...document.faults]
   if (faults.length === 0) {
-    if (ofObject) faults.push(...objectFaults(document))
-    faults.push(...defaultFaults(document))
+    if (ofObject) faults.push(...findObjectFaults(document))
+    faults.push(...findDefaultFaults(document))
   }
   if (faults.length === 0) return document
   const list = faults.map(({ path, message }) => (path === '' ? message : `${path} ${message}`))
@@ -41,7 +41,7 @@ export function usableSchema(schema: unknown, { action, ofObject }: SchemaUse): 
  *
  * @throws {TypeError} when it throws, with the reason.
  */
-export function compiled<T>({ action }: SchemaUse, compile: () => T): T {
+export function compileOrThrow<T>({ action }: SchemaUse, compile: () => T): T {
   try {
     return compile()
   } catch (error) {
@@ -50,7 +50,7 @@ export function compiled<T>({ action }: SchemaUse, compile: () => T): T {
 }
 
 /** The problem of a schema that allows more than objects. */
-export function objectFaults(document: SchemaDocument): Problem[] {
+export function findObjectFaults(document: SchemaDocument): Problem[] {
   const { root } = document
   if (describesObject(root, document, new Set())) return []
   const message = `must be a schema of an object such as Type.Object({…}), got ${previewOf(root)}`
@@ -71,19 +71,19 @@ function describesObject(
   })
 }
 
-function* defaultFaults(document: SchemaDocument): Generator<Problem> {
+function* findDefaultFaults(document: SchemaDocument): Generator<Problem> {
   for (const [node, path] of document.nodes) {
     if (node.default === undefined) continue
-    const reason = defaultFault(node, document)
+    const reason = describeDefaultFault(node, document)
     if (reason !== undefined) yield { path: `${path}/default`, message: reason }
   }
 }
 
 /** Why a default cannot be used, to go after its path. */
-function defaultFault(node: Schema, document: SchemaDocument): string | undefined {
+function describeDefaultFault(node: Schema, document: SchemaDocument): string | undefined {
   const shown = isJsonObject(node) ? previewOf(node.default) : ''
   try {
-    const value = freshDefault(document.place([node]), document)
+    const value = createDefault(document.place([node]), document)
     if (interpretedCheck(document.references, node, value)) return undefined
     return `must fit its schema, got ${shown}`
   } catch (error) {

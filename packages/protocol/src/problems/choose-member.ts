@@ -5,7 +5,7 @@
  * by that field alone, so that the problems of a value are those of the member it claims to be, and
  * not of all forty. The decision is a table per union, made once.
  */
-import { fixedValuesOf, isJsonObject, ownValue, type Schema } from './schema-node.ts'
+import { findFixedValues, isJsonObject, ownValue, type Schema } from './schema-node.ts'
 
 /** How a union is decided: the field, and the member for each of its values. */
 export interface Discriminator {
@@ -66,7 +66,7 @@ function narrowIntersection(schema: Schema, parts: readonly Schema[], value: unk
 function findDiscriminator(members: readonly Schema[]): Discriminator | undefined {
   const [first] = members
   if (first === undefined || members.length < 2) return undefined
-  for (const field of candidateFields(first)) {
+  for (const field of listCandidateFields(first)) {
     const table = new Map<unknown, Schema>()
     if (members.every((member) => addTags(table, member, field))) return { field, members: table }
   }
@@ -75,33 +75,33 @@ function findDiscriminator(members: readonly Schema[]): Discriminator | undefine
 
 /** Adds the member under each of its values of the field; false when it has none or one is taken. */
 function addTags(table: Map<unknown, Schema>, member: Schema, field: string): boolean {
-  const tags = tagsOf(member, field)
+  const tags = findTags(member, field)
   if (tags === undefined || tags.some((tag) => table.has(tag))) return false
   for (const tag of tags) table.set(tag, member)
   return true
 }
 
 /** The values that a required field is fixed to, in any object of this schema. */
-function tagsOf(schema: Schema, field: string): readonly unknown[] | undefined {
+function findTags(schema: Schema, field: string): readonly unknown[] | undefined {
   if (typeof schema === 'boolean') return undefined
   if (schema.anyOf !== undefined) {
-    const tags = schema.anyOf.map((member) => tagsOf(member, field))
+    const tags = schema.anyOf.map((member) => findTags(member, field))
     return tags.every((values) => values !== undefined) ? tags.flat() : undefined
   }
   if (schema.allOf !== undefined) {
-    return schema.allOf.map((part) => tagsOf(part, field)).find((values) => values !== undefined)
+    return schema.allOf.map((part) => findTags(part, field)).find((values) => values !== undefined)
   }
   const property = schema.required?.includes(field)
     ? ownValue(schema.properties ?? {}, field)
     : undefined
-  return property === undefined ? undefined : fixedValuesOf(property)
+  return property === undefined ? undefined : findFixedValues(property)
 }
 
 /** Fields of the first member that could be the one; `type` before all others. */
-function candidateFields(schema: Schema): readonly string[] {
+function listCandidateFields(schema: Schema): readonly string[] {
   if (typeof schema === 'boolean') return []
   const [nested] = schema.anyOf ?? schema.allOf ?? []
-  if (nested !== undefined) return candidateFields(nested)
-  const fields = (schema.required ?? []).filter((field) => tagsOf(schema, field) !== undefined)
+  if (nested !== undefined) return listCandidateFields(nested)
+  const fields = (schema.required ?? []).filter((field) => findTags(schema, field) !== undefined)
   return fields.toSorted((a, b) => Number(b === 'type') - Number(a === 'type'))
 }

@@ -7,7 +7,13 @@
  */
 import type { TValidationError } from 'typebox/error'
 import type { Problem } from '../schemas/problem.ts'
-import { expectedOf, formatWords, oneOf, patternWords, typeWords } from './expected.ts'
+import {
+  describeExpected,
+  describeFormat,
+  listChoices,
+  describePattern,
+  describeTypes,
+} from './expected.ts'
 import { pointer } from './json-pointer.ts'
 import { previewOf, receivedOf } from './preview.ts'
 import { ownValue, type SchemaNode } from './schema-node.ts'
@@ -24,36 +30,36 @@ export interface ProblemPlace {
 export function describeProblem(error: TValidationError, place: ProblemPlace): Problem[] {
   switch (error.keyword) {
     case 'required':
-      return first(error.params.requiredProperties).map((key) => describeMissing(key, place))
+      return takeFirst(error.params.requiredProperties).map((key) => describeMissing(key, place))
     case 'additionalProperties':
-      return first(error.params.additionalProperties).map((key) => describeUnknown(key, place))
+      return takeFirst(error.params.additionalProperties).map((key) => describeUnknown(key, place))
     case 'unevaluatedProperties':
-      return first(error.params.unevaluatedProperties).map((key) =>
+      return takeFirst(error.params.unevaluatedProperties).map((key) =>
         describeUnknown(String(key), place),
       )
     case 'propertyNames':
-      return first(error.params.propertyNames).map((key) =>
-        problemAt(field(place, key), 'has a name that is not allowed'),
+      return takeFirst(error.params.propertyNames).map((key) =>
+        makeProblem(fieldPlace(place, key), 'has a name that is not allowed'),
       )
     case 'dependentRequired':
     case 'dependencies':
       return [
-        mismatch(
+        makeMismatch(
           place,
-          `have ${quoted(error.params.dependencies)} when it has "${error.params.property}"`,
+          `have ${quoteAll(error.params.dependencies)} when it has "${error.params.property}"`,
         ),
       ]
     case '~refine':
-      return [problemAt(place, error.params.message)]
+      return [makeProblem(place, error.params.message)]
     default:
-      return [mismatch(place, demandOf(error))]
+      return [makeMismatch(place, describeDemand(error))]
   }
 }
 
 /** Maximum number of fields that one error names: a value with a million unknown fields has one such error. */
 const MAX_FIELDS = 100
 
-function first<T>(fields: readonly T[]): readonly T[] {
+function takeFirst<T>(fields: readonly T[]): readonly T[] {
   return fields.slice(0, MAX_FIELDS)
 }
 
@@ -66,7 +72,7 @@ export function describeMissing(key: string, place: ProblemPlace): Problem {
   const path = pointer(place.path, key)
   return schema === undefined
     ? { path, message: IS_REQUIRED }
-    : { path, message: IS_REQUIRED, expected: expectedOf(schema) }
+    : { path, message: IS_REQUIRED, expected: describeExpected(schema) }
 }
 
 /** A field that a closed object does not have, with the known one it may be a slip of. */
@@ -75,25 +81,29 @@ export function describeUnknown(key: string, place: ProblemPlace): Problem {
   const meant = suggest(key, known)
   const hint = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`
   const message = `is not a known field${hint}`
-  return problemAt(field(place, key), message, known.length === 0 ? undefined : oneOf(known))
+  return makeProblem(
+    fieldPlace(place, key),
+    message,
+    known.length === 0 ? undefined : listChoices(known),
+  )
 }
 
 /** A value that is none of the fixed ones, with the one it may be a slip of. */
-export function describeNotOneOf(values: readonly unknown[], place: ProblemPlace): Problem {
+export function describeBadChoice(values: readonly unknown[], place: ProblemPlace): Problem {
   const words = values.filter((value) => typeof value === 'string')
   const meant = typeof place.value === 'string' ? suggest(place.value, words) : undefined
-  const problem = mismatch(place, `be ${oneOf(values)}`)
+  const problem = makeMismatch(place, `be ${listChoices(values)}`)
   if (meant === undefined || words.length < 2) return problem
   return { ...problem, message: `${problem.message}; did you mean ${JSON.stringify(meant)}?` }
 }
 
 /** `must be <wanted>, got <value>`. */
 export function describeMismatch(wanted: string, place: ProblemPlace): Problem {
-  return mismatch(place, `be ${wanted}`)
+  return makeMismatch(place, `be ${wanted}`)
 }
 
 /** A problem with a message of its own, carrying what came. */
-export function problemAt(
+export function makeProblem(
   place: Omit<ProblemPlace, 'schema'>,
   message: string,
   expected?: string,
@@ -104,12 +114,12 @@ export function problemAt(
     : { path: place.path, message, expected, received }
 }
 
-function mismatch(place: ProblemPlace, demand: string): Problem {
+function makeMismatch(place: ProblemPlace, demand: string): Problem {
   const message = `must ${demand}, got ${previewOf(place.value)}`
-  return problemAt(place, message, demand.replace(/^(?:be|have) /, ''))
+  return makeProblem(place, message, demand.replace(/^(?:be|have) /, ''))
 }
 
-function field(place: ProblemPlace, key: string): Omit<ProblemPlace, 'schema'> {
+function fieldPlace(place: ProblemPlace, key: string): Omit<ProblemPlace, 'schema'> {
   const parent = place.value
   const value: unknown =
     typeof parent === 'object' && parent !== null ? Reflect.get(parent, key) : undefined
@@ -117,18 +127,18 @@ function field(place: ProblemPlace, key: string): Omit<ProblemPlace, 'schema'> {
 }
 
 /** What the value must do, to go after "must". */
-function demandOf(error: TValidationError): string {
+function describeDemand(error: TValidationError): string {
   switch (error.keyword) {
     case 'type':
-      return `be ${typeWords(error.params)}`
+      return `be ${describeTypes(error.params)}`
     case 'const':
       return `be ${previewOf(error.params.allowedValue)}`
     case 'enum':
-      return `be ${oneOf(error.params.allowedValues)}`
+      return `be ${listChoices(error.params.allowedValues)}`
     case 'format':
-      return `be ${formatWords(error.params.format)}`
+      return `be ${describeFormat(error.params.format)}`
     case 'pattern':
-      return `be ${patternWords(patternSource(error.params.pattern))}`
+      return `be ${describePattern(getPatternSource(error.params.pattern))}`
     case 'multipleOf':
       return `be a multiple of ${error.params.multipleOf}`
     case 'minimum':
@@ -137,26 +147,26 @@ function demandOf(error: TValidationError): string {
     case 'exclusiveMaximum':
       return `be ${error.params.comparison} ${error.params.limit}`
     default:
-      return sizeDemandOf(error)
+      return describeSizeDemand(error)
   }
 }
 
-function sizeDemandOf(error: TValidationError): string {
+function describeSizeDemand(error: TValidationError): string {
   switch (error.keyword) {
     case 'minLength':
-      return `have at least ${count(error.params.limit, 'character')}`
+      return `have at least ${formatCount(error.params.limit, 'character')}`
     case 'maxLength':
-      return `have at most ${count(error.params.limit, 'character')}`
+      return `have at most ${formatCount(error.params.limit, 'character')}`
     case 'minItems':
-      return `have at least ${count(error.params.limit, 'item')}`
+      return `have at least ${formatCount(error.params.limit, 'item')}`
     case 'maxItems':
-      return `have at most ${count(error.params.limit, 'item')}`
+      return `have at most ${formatCount(error.params.limit, 'item')}`
     case 'minProperties':
-      return `have at least ${count(error.params.limit, 'field')}`
+      return `have at least ${formatCount(error.params.limit, 'field')}`
     case 'maxProperties':
-      return `have at most ${count(error.params.limit, 'field')}`
+      return `have at most ${formatCount(error.params.limit, 'field')}`
     case 'contains':
-      return `contain at least ${count(error.params.minContains, 'item')} of the kind asked for`
+      return `contain at least ${formatCount(error.params.minContains, 'item')} of the kind asked for`
     case 'uniqueItems':
       return 'not have the same item twice'
     case 'oneOf':
@@ -168,14 +178,14 @@ function sizeDemandOf(error: TValidationError): string {
   }
 }
 
-function patternSource(pattern: string | RegExp): string {
+function getPatternSource(pattern: string | RegExp): string {
   return typeof pattern === 'string' ? pattern : pattern.source
 }
 
-function quoted(words: readonly string[]): string {
+function quoteAll(words: readonly string[]): string {
   return words.map((word) => JSON.stringify(word)).join(', ')
 }
 
-function count(limit: number, unit: string): string {
+function formatCount(limit: number, unit: string): string {
   return `${limit} ${unit}${limit === 1 ? '' : 's'}`
 }

@@ -19,19 +19,19 @@ import { discriminatorOf, narrowByTag } from './choose-member.ts'
 import {
   describeMismatch,
   describeMissing,
-  describeNotOneOf,
+  describeBadChoice,
   describeProblem,
   describeUnknown,
   type ProblemPlace,
-  problemAt,
+  makeProblem,
 } from './describe-problem.ts'
-import { distanceOf, nearest } from './distance.ts'
-import { expectedOf } from './expected.ts'
+import { measureDistance, findNearest } from './distance.ts'
+import { describeExpected } from './expected.ts'
 import { pointer, valueAt } from './json-pointer.ts'
-import { allowsTypeOf, leafOf } from './keywords.ts'
+import { allowsValueType, pickLeafKeywords } from './keywords.ts'
 import { resolveReference } from './references.ts'
 import {
-  fixedValuesOf,
+  findFixedValues,
   isJsonObject,
   ownValue,
   type Schema,
@@ -51,14 +51,14 @@ export const MAX_DEPTH = 500
 export function describeProblems(schema: object, value: unknown): Problem[] {
   const walk: Walk = { problems: [], depth: 0, scopes: [schema], inside: undefined }
   visit({ path: '', value, schema }, walk)
-  if (walk.problems.length === 0) return describeLeftOver({ path: '', value, schema })
-  const problems = distinct(walk.problems.slice(0, MAX_PROBLEMS))
+  if (walk.problems.length === 0) return describeRemaining({ path: '', value, schema })
+  const problems = removeDuplicates(walk.problems.slice(0, MAX_PROBLEMS))
   if (walk.problems.length < MAX_PROBLEMS) return problems
   return [...problems, { path: '', message: `has more problems than the ${MAX_PROBLEMS} listed` }]
 }
 
 /** What TypeBox finds where the walk found nothing: keywords that it does not follow. */
-function describeLeftOver(place: ProblemPlace): Problem[] {
+function describeRemaining(place: ProblemPlace): Problem[] {
   try {
     return describeErrors(place)
   } catch (error) {
@@ -91,15 +91,15 @@ function visit(place: UnknownPlace, walk: Walk): void {
   const { schema } = place
   if (schema === true || walk.problems.length >= MAX_PROBLEMS) return
   if (schema === false) {
-    walk.problems.push(problemAt(place, 'is not allowed'))
+    walk.problems.push(makeProblem(place, 'is not allowed'))
   } else if (walk.depth > MAX_DEPTH) {
     walk.problems.push({ ...TOO_DEEP, path: place.path })
   } else {
-    visitNode({ ...place, schema }, below(walk, schema))
+    visitNode({ ...place, schema }, descend(walk, schema))
   }
 }
 
-function below(walk: Walk, schema: SchemaNode): Walk {
+function descend(walk: Walk, schema: SchemaNode): Walk {
   const scopes = schema.$defs === undefined ? walk.scopes : [...walk.scopes, schema]
   return { ...walk, depth: walk.depth + 1, scopes }
 }
@@ -112,7 +112,7 @@ function visitNode(place: ProblemPlace, walk: Walk): void {
   }
   const own = describeOwn(place)
   walk.problems.push(...own)
-  if (own.length > 0 && !allowsTypeOf(schema, value)) return
+  if (own.length > 0 && !allowsValueType(schema, value)) return
   if (schema.$ref !== undefined) {
     visit({ ...place, schema: resolveReference(schema.$ref, walk.scopes) ?? true }, walk)
   }
@@ -136,11 +136,11 @@ function isInside({ value, schema }: ProblemPlace, inside: Inside | undefined): 
 
 /** The place's own keywords, judged by TypeBox. */
 function describeOwn(place: ProblemPlace): Problem[] {
-  const fixed = fixedValuesOf(place.schema)
+  const fixed = findFixedValues(place.schema)
   if (fixed !== undefined && fixed.every(isScalar)) {
-    return fixed.includes(place.value) ? [] : [describeNotOneOf(fixed, place)]
+    return fixed.includes(place.value) ? [] : [describeBadChoice(fixed, place)]
   }
-  const leaf = leafOf(place.schema)
+  const leaf = pickLeafKeywords(place.schema)
   return compiledCheck(leaf)(place.value) ? [] : describeErrors({ ...place, schema: leaf })
 }
 
@@ -167,7 +167,7 @@ function visitCombinations(place: ProblemPlace, walk: Walk): void {
   if (schema.oneOf !== undefined) visitUnion(place, { members: schema.oneOf, most: 1 }, walk)
   if (schema.allOf !== undefined) visitIntersection(place, schema.allOf, walk)
   if (schema.if === undefined) return
-  const holds = problemsOf({ ...place, schema: schema.if }, walk).length === 0
+  const holds = findProblems({ ...place, schema: schema.if }, walk).length === 0
   visit({ ...place, schema: (holds ? schema.then : schema.else) ?? true }, walk)
 }
 
@@ -198,34 +198,34 @@ function visitUnion(place: ProblemPlace, union: Alternatives, walk: Walk): void 
   }
   const tag = { path: pointer(place.path, field), value: ownValue(place.value, field), schema: {} }
   const member = byTag.get(tag.value)
-  if (member === undefined) walk.problems.push(describeNotOneOf(tags, tag))
+  if (member === undefined) walk.problems.push(describeBadChoice(tags, tag))
   else visit({ ...place, schema: member }, walk)
 }
 
 /** A union with no fixed field: the member of the value's type that it comes closest to. */
 function visitOpenUnion(place: ProblemPlace, { members, most }: Alternatives, walk: Walk): void {
-  const fixed = members.map(fixedValuesOf)
+  const fixed = members.map(findFixedValues)
   if (fixed.every((values) => values !== undefined)) {
     const values = fixed.flat()
-    if (!values.includes(place.value)) walk.problems.push(describeNotOneOf(values, place))
+    if (!values.includes(place.value)) walk.problems.push(describeBadChoice(values, place))
     return
   }
-  const candidates = members.filter((member) => allowsTypeOf(member, place.value))
+  const candidates = members.filter((member) => allowsValueType(member, place.value))
   if (candidates.length === 0) {
-    walk.problems.push(describeMismatch(expectedOf({ anyOf: members }), place))
+    walk.problems.push(describeMismatch(describeExpected({ anyOf: members }), place))
     return
   }
-  const results = candidates.map((schema) => problemsOf({ ...place, schema }, walk))
+  const results = candidates.map((schema) => findProblems({ ...place, schema }, walk))
   const fitting = results.filter((problems) => problems.length === 0).length
   if (fitting > most) walk.problems.push(describeMismatch('of one kind only', place))
   if (fitting > 0) return
   const distances = candidates.map((schema, index) =>
-    distanceOf({ ...place, schema }, results[index] ?? [], walk.scopes),
+    measureDistance({ ...place, schema }, results[index] ?? [], walk.scopes),
   )
-  walk.problems.push(...(results[nearest(distances)] ?? []))
+  walk.problems.push(...(results[findNearest(distances)] ?? []))
 }
 
-function problemsOf(place: UnknownPlace, walk: Walk): Problem[] {
+function findProblems(place: UnknownPlace, walk: Walk): Problem[] {
   const problems: Problem[] = []
   visit(place, { ...walk, problems })
   return problems
@@ -247,11 +247,11 @@ function visitFields(place: ObjectPlace, walk: Walk): void {
     // As TypeBox has it, an optional field that is undefined is absent.
     if (ownValue(value, key) === undefined && !required.includes(key)) continue
     const matching = patterns.filter(([pattern]) => pattern.test(key)).map(([, member]) => member)
-    visitField(key, { place, members: [...ownMembers(schema, key), ...matching] }, walk)
+    visitField(key, { place, members: [...findOwnMembers(schema, key), ...matching] }, walk)
   }
 }
 
-function ownMembers({ properties = {} }: SchemaNode, key: string): readonly Schema[] {
+function findOwnMembers({ properties = {} }: SchemaNode, key: string): readonly Schema[] {
   const own = ownValue(properties, key)
   return own === undefined ? [] : [own]
 }
@@ -295,7 +295,7 @@ function isScalar(value: unknown): boolean {
 }
 
 /** Parts of an intersection may find the same thing. */
-function distinct(problems: readonly Problem[]): Problem[] {
+function removeDuplicates(problems: readonly Problem[]): Problem[] {
   const seen = new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem]))
   return [...seen.values()]
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { describeProblems } from './describe-problems.ts'
-import { nearest } from './distance.ts'
+import { findNearest } from './distance.ts'
 
 const Say = Type.Object({ text: Type.String() })
 const Move = Type.Object({ from: Type.String(), to: Type.String(), by: Type.Array(Type.String()) })
@@ -54,19 +54,19 @@ describe('a value that fits no member of a union is judged by the one', () => {
 describe('nearest', () => {
   it('compares count by count', () => {
     expect(
-      nearest([
+      findNearest([
         [1, 0, 0],
         [0, 5, 5],
         [0, 4, 9],
       ]),
     ).toBe(2)
     expect(
-      nearest([
+      findNearest([
         [0, 1, 2],
         [0, 1, 1],
         [0, 1, 1],
       ]),
     ).toBe(1)
-    expect(nearest([])).toBe(-1)
+    expect(findNearest([])).toBe(-1)
   })
 })

@@ -13,7 +13,7 @@ import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
 export type Distance = readonly [lacking: number, unknown: number, problems: number]
 
 /** The distance of the value at a place from the schema there, which gave these problems. */
-export function distanceOf(
+export function measureDistance(
   { path, value, schema }: Omit<ProblemPlace, 'schema'> & { readonly schema: Schema },
   problems: readonly Problem[],
   scopes: readonly SchemaNode[],
@@ -28,7 +28,7 @@ export function distanceOf(
 }
 
 /** The place in the list of the shortest distance; the first of equal ones. */
-export function nearest(distances: readonly Distance[]): number {
+export function findNearest(distances: readonly Distance[]): number {
   const ranked = distances.map((distance, index) => [distance, index] as const)
   const [first] = ranked.toSorted(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
   return first?.[1] ?? -1

@@ -29,7 +29,7 @@ const NOT_OWN: ReadonlySet<string> = new Set([
 const leaves = new WeakMap<SchemaNode, SchemaNode>()
 
 /** The node with only the keywords that judge its own place: type, bounds, pattern, format … */
-export function leafOf(schema: SchemaNode): SchemaNode {
+export function pickLeafKeywords(schema: SchemaNode): SchemaNode {
   let leaf = leaves.get(schema)
   if (leaf === undefined) {
     // Own names and not keys: TypeBox hides `~refine`, which judges, from enumeration.
@@ -41,21 +41,21 @@ export function leafOf(schema: SchemaNode): SchemaNode {
 }
 
 /** False when the schema says which JSON types it allows, and the value's is none of them. */
-export function allowsTypeOf(schema: Schema, value: unknown): boolean {
-  return jsonTypesOf(schema)?.some((type) => isOfType(type, value)) ?? true
+export function allowsValueType(schema: Schema, value: unknown): boolean {
+  return findJsonTypes(schema)?.some((type) => isOfType(type, value)) ?? true
 }
 
 /** The JSON types a value of the schema can have, or nothing when it does not say. */
-function jsonTypesOf(schema: Schema): readonly string[] | undefined {
+function findJsonTypes(schema: Schema): readonly string[] | undefined {
   if (typeof schema === 'boolean') return undefined
   if (schema.type !== undefined)
     return typeof schema.type === 'string' ? [schema.type] : schema.type
   const members = schema.anyOf ?? schema.oneOf
   if (members !== undefined) {
-    const types = members.map(jsonTypesOf)
+    const types = members.map(findJsonTypes)
     return types.every((type) => type !== undefined) ? types.flat() : undefined
   }
-  return schema.allOf?.map(jsonTypesOf).find((types) => types !== undefined)
+  return schema.allOf?.map(findJsonTypes).find((types) => types !== undefined)
 }
 
 function isOfType(type: string, value: unknown): boolean {

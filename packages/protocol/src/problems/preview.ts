@@ -12,18 +12,18 @@ const MAX_LEVELS = 3
 
 /** The value as JSON, cut with `…` when long. */
 export function previewOf(value: unknown): string {
-  return cut(write(value, PREVIEW_LENGTH, 0))
+  return truncate(write(value, PREVIEW_LENGTH, 0))
 }
 
 /** What came, as a problem carries it: a plain value as it is, text cut, anything else as a preview. */
 export function receivedOf(value: unknown): unknown {
-  if (typeof value === 'string') return cut(value)
+  if (typeof value === 'string') return truncate(value)
   if (value === null || typeof value === 'boolean') return value
   return typeof value === 'number' && Number.isFinite(value) ? value : previewOf(value)
 }
 
 /** Cuts between characters: half of a surrogate pair is not valid text everywhere. */
-function cut(text: string): string {
+function truncate(text: string): string {
   if (text.length <= PREVIEW_LENGTH) return text
   const end = /[\uD800-\uDBFF]/.test(text.charAt(PREVIEW_LENGTH - 2)) ? 2 : 1
   return `${text.slice(0, PREVIEW_LENGTH - end)}…`

@@ -46,7 +46,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 }
 
 /** The fixed values of a node that allows only these, or nothing. */
-export function fixedValuesOf(schema: Schema): readonly unknown[] | undefined {
+export function findFixedValues(schema: Schema): readonly unknown[] | undefined {
   if (typeof schema === 'boolean') return undefined
   if (Object.hasOwn(schema, 'const')) return [schema.const]
   if (schema.enum !== undefined) return schema.enum

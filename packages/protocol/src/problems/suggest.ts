@@ -10,7 +10,7 @@ const MAX_CANDIDATES = 100
 /** The known word that is nearly this one, or nothing when none is near enough. */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined
-  const wanted = plain(word)
+  const wanted = normalizeName(word)
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
   let compared = 0
@@ -18,7 +18,7 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
     if (compared === MAX_CANDIDATES) break
     compared += 1
     if (candidate.length > MAX_LENGTH) continue
-    const distance = editDistance(wanted, plain(candidate))
+    const distance = measureEditDistance(wanted, normalizeName(candidate))
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
   }
   return best
@@ -32,13 +32,13 @@ export function unknownName(kind: string, name: string, known: readonly string[]
 }
 
 /** Case and separators are no difference: `max_iterations` is `maxIterations`. */
-function plain(word: string): string {
+function normalizeName(word: string): string {
   return word.toLowerCase().replaceAll(/[_\-\s]/g, '')
 }
 
 /** Edits (insert, delete, replace, swap of neighbors) from one word to the other. Both are short: see `MAX_LENGTH`. */
-function editDistance(from: string, to: string): number {
-  let [beforeLast, last, current] = [newRow(), newRow(), newRow()]
+function measureEditDistance(from: string, to: string): number {
+  let [beforeLast, last, current] = [createRow(), createRow(), createRow()]
   for (let column = 0; column <= to.length; column++) last[column] = column
   for (let row = 1; row <= from.length; row++) {
     current[0] = row
@@ -57,7 +57,7 @@ function editDistance(from: string, to: string): number {
   return at(last, to.length)
 }
 
-function newRow(): Uint8Array {
+function createRow(): Uint8Array {
   return new Uint8Array(MAX_LENGTH + 1)
 }
 

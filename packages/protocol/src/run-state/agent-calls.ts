@@ -40,18 +40,18 @@ export interface AgentCallState {
 }
 
 /** The calls after an event of one of them; one that is not known changes nothing. */
-export function agentCallsAfter(
+export function applyToAgentCalls(
   calls: readonly AgentCallState[],
   event: AgentCallEvent,
 ): readonly AgentCallState[] {
   const isIt = ({ toolCallId, retryIndex }: AgentCallState): boolean =>
     toolCallId === event.toolCallId && retryIndex === event.retry_index
   if (event.type === 'agent_tool_invoked') {
-    return [...calls.filter((call) => !isIt(call)), invoked(event)]
+    return [...calls.filter((call) => !isIt(call)), createAgentCall(event)]
   }
   const at = calls.findLastIndex(isIt)
   const call = calls[at]
-  return call?.status === 'RUNNING' ? calls.with(at, callAfter(call, event)) : calls
+  return call?.status === 'RUNNING' ? calls.with(at, applyToCall(call, event)) : calls
 }
 
 /** The calls when nobody makes them any more. */
@@ -73,7 +73,7 @@ export function addAgentUsage(usage: AgentUsage, event: AgentCallEvent): AgentUs
   }
 }
 
-function invoked(event: RunEventOf<'agent_tool_invoked'>): AgentCallState {
+function createAgentCall(event: RunEventOf<'agent_tool_invoked'>): AgentCallState {
   const { toolCallId, toolName, mode, protocol } = event
   const startedAt = toInstant(event.timestamp_ms)
   return {
@@ -91,7 +91,7 @@ function invoked(event: RunEventOf<'agent_tool_invoked'>): AgentCallState {
   }
 }
 
-function callAfter(
+function applyToCall(
   call: AgentCallState,
   event: Exclude<AgentCallEvent, { type: 'agent_tool_invoked' }>,
 ): AgentCallState {
@@ -101,12 +101,12 @@ function callAfter(
     case 'agent_tool_turn':
       return event.direction === 'inbound' ? { ...call, turns: event.turn + 1 } : call
     case 'agent_tool_completed':
-      return { ...call, ...brought(event), status: 'COMPLETED', costUsd: event.total_cost }
+      return { ...call, ...readResult(event), status: 'COMPLETED', costUsd: event.total_cost }
     case 'agent_tool_terminated':
     case 'agent_tool_error':
       return {
         ...call,
-        ...brought(event),
+        ...readResult(event),
         status: event.type === 'agent_tool_error' ? 'FAILED' : 'TERMINATED',
         costUsd: event.accumulated_cost_usd,
         error: event.error,
@@ -114,7 +114,7 @@ function callAfter(
   }
 }
 
-function brought(
+function readResult(
   event: RunEventOf<'agent_tool_completed' | 'agent_tool_terminated' | 'agent_tool_error'>,
 ): Pick<AgentCallState, 'chunks' | 'turns' | 'completedAt'> {
   const { chunks_received: chunks, total_turns: turns } = event

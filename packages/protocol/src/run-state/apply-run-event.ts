@@ -15,13 +15,13 @@
  */
 import type { RunEvent } from '../schemas/run-event.ts'
 import { applyToDelegations } from './delegations.ts'
-import { directivesAfter, type DirectiveEvent } from './directives.ts'
-import { reviewsAfter } from './reviews.ts'
+import { applyToDirectives, type DirectiveEvent } from './directives.ts'
+import { applyToReviews } from './reviews.ts'
 import { applyToRun } from './run-level.ts'
 import { emptyRunState, type RunState } from './run-state.ts'
-import { statusOf } from './run-status.ts'
+import { deriveStatus } from './run-status.ts'
 import { applyToTasks } from './tasks.ts'
-import { totalsOf } from './usage.ts'
+import { sumTotals } from './usage.ts'
 
 /** The run after all of these events, which are one run's and in order. */
 export function runStateAfter(events: Iterable<RunEvent>): RunState {
@@ -32,12 +32,12 @@ export function runStateAfter(events: Iterable<RunEvent>): RunState {
 
 /** The run after one more event; with or without the event's place in the log. */
 export function applyRunEvent(state: RunState, event: RunEvent): RunState {
-  const changed = stateAfter(state, event)
+  const changed = applyToState(state, event)
   const isQuiet = event.type === 'token' || event.type === 'tool_progress'
-  return changed === state || isQuiet ? changed : withDerived(changed, state)
+  return changed === state || isQuiet ? changed : updateDerived(changed, state)
 }
 
-function stateAfter(state: RunState, event: RunEvent): RunState {
+function applyToState(state: RunState, event: RunEvent): RunState {
   switch (event.type) {
     case 'run_queued':
     case 'run_resumed':
@@ -76,13 +76,13 @@ function stateAfter(state: RunState, event: RunEvent): RunState {
     case 'review_decided':
     case 'review_timed_out':
     case 'review_withdrawn': {
-      const reviews = reviewsAfter(state.reviews, event)
+      const reviews = applyToReviews(state.reviews, event)
       return reviews === state.reviews ? state : { ...state, reviews }
     }
     case 'directive_active':
     case 'directive_delivered': {
-      const directives = directivesAfter(state.directives, event)
-      const profile = profileOf(event)
+      const directives = applyToDirectives(state.directives, event)
+      const profile = findAppliedProfile(event)
       if (directives === state.directives && profile === undefined) return state
       return { ...state, directives, ...(profile === undefined ? {} : { profile }) }
     }
@@ -92,10 +92,10 @@ function stateAfter(state: RunState, event: RunEvent): RunState {
   }
 }
 
-function withDerived(state: RunState, before: RunState): RunState {
-  const status = statusOf(state)
-  if (!usedMore(state.tasks, before.tasks)) return { ...state, status }
-  const totals = totalsOf(state.tasks)
+function updateDerived(state: RunState, before: RunState): RunState {
+  const status = deriveStatus(state)
+  if (!hasNewUsage(state.tasks, before.tasks)) return { ...state, status }
+  const totals = sumTotals(state.tasks)
   const { totalTokens, totalToolCalls, costUsd } = state.totals
   const isSame =
     totals.totalTokens === totalTokens &&
@@ -108,7 +108,7 @@ function withDerived(state: RunState, before: RunState): RunState {
  * Whether totals may have changed: most events leave the usage of every task as it was. A new attempt
  * has another one.
  */
-function usedMore(tasks: RunState['tasks'], before: RunState['tasks']): boolean {
+function hasNewUsage(tasks: RunState['tasks'], before: RunState['tasks']): boolean {
   if (tasks === before) return false
   return tasks.some((task, place) => {
     const known = before[place]
@@ -117,7 +117,7 @@ function usedMore(tasks: RunState['tasks'], before: RunState['tasks']): boolean 
 }
 
 /** The profile that an event says was applied to the whole run. */
-function profileOf(event: DirectiveEvent): string | undefined {
+function findAppliedProfile(event: DirectiveEvent): string | undefined {
   if (event.type !== 'directive_active' || event.action !== 'APPLY_PROFILE') return undefined
   return event.to === undefined ? event.value : undefined
 }

@@ -1,7 +1,7 @@
 /** Pure: the delegations of a run after one of their events, and the tasks that they make. */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import type { DelegationState, RunState } from './run-state.ts'
-import { newTask } from './task-state.ts'
+import { createTask } from './task-state.ts'
 import { addTask } from './tasks.ts'
 
 /** An event of a delegation. */
@@ -11,27 +11,30 @@ export type DelegationEvent = RunEventOf<
 
 /** The run after an event of a delegation. */
 export function applyToDelegations(state: RunState, event: DelegationEvent): RunState {
-  const delegations = delegationsAfter(state.delegations, event)
+  const delegations = applyToDelegationList(state.delegations, event)
   const next = { ...state, delegations }
   if (event.type !== 'delegation_started') return next
   const { workerTask: name, workerTaskIndex: index, delegationId, taskName } = event
   if (state.tasks.some((task) => task.name === name)) return next
   const { taskDescription: description, workerRole: agentRole } = event
   const delegatedBy = { taskName, delegationId }
-  return addTask(next, newTask({ name, index, description, agentRole, context: [], delegatedBy }))
+  return addTask(
+    next,
+    createTask({ name, index, description, agentRole, context: [], delegatedBy }),
+  )
 }
 
-function delegationsAfter(
+function applyToDelegationList(
   delegations: readonly DelegationState[],
   event: DelegationEvent,
 ): readonly DelegationState[] {
   const at = delegations.findIndex(({ delegationId }) => delegationId === event.delegationId)
   const known = delegations[at]
-  const delegation = { ...(known ?? named(event)), ...changesOf(event) }
+  const delegation = { ...(known ?? createDelegation(event)), ...readChanges(event) }
   return known === undefined ? [...delegations, delegation] : delegations.with(at, delegation)
 }
 
-function changesOf(event: DelegationEvent): Partial<DelegationState> {
+function readChanges(event: DelegationEvent): Partial<DelegationState> {
   switch (event.type) {
     case 'delegation_started': {
       const { taskDescription, workerTask, workerTaskIndex, depth, startedAt } = event
@@ -54,7 +57,7 @@ function changesOf(event: DelegationEvent): Partial<DelegationState> {
   }
 }
 
-function named(event: DelegationEvent): DelegationState {
+function createDelegation(event: DelegationEvent): DelegationState {
   const { delegationId, taskName, attempt, delegatingAgentRole, workerRole } = event
   return { delegationId, taskName, attempt, delegatingAgentRole, workerRole, status: 'RUNNING' }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf } from '../../test/run-events.ts'
-import { directivesAfter, type DirectiveEvent, type DirectiveState } from './directives.ts'
+import { applyToDirectives, type DirectiveEvent, type DirectiveState } from './directives.ts'
 
 const after = (...events: readonly DirectiveEvent[]) =>
-  events.reduce<readonly DirectiveState[]>(directivesAfter, [])
+  events.reduce<readonly DirectiveState[]>(applyToDirectives, [])
 const active = eventOf('directive_active')
 const delivery = (iterationIndex: number, attempt = 1, taskName = 'researcher') =>
   eventOf('directive_delivered', { iterationIndex, attempt, taskName })
@@ -64,6 +64,6 @@ describe('directive_delivered', () => {
   it('of a directive that is not known changes nothing', () => {
     const directives = after(active)
     const event = eventOf('directive_delivered', { directiveId: 'other' })
-    expect(directivesAfter(directives, event)).toBe(directives)
+    expect(applyToDirectives(directives, event)).toBe(directives)
   })
 })

@@ -22,18 +22,18 @@ export type DirectiveEvent = RunEventOf<'directive_active' | 'directive_delivere
 type Directives = readonly DirectiveState[]
 
 /** The directives after one of their events; one that is told again keeps its place and deliveries. */
-export function directivesAfter(directives: Directives, event: DirectiveEvent): Directives {
+export function applyToDirectives(directives: Directives, event: DirectiveEvent): Directives {
   const at = directives.findIndex(({ directiveId }) => directiveId === event.directiveId)
   const known = directives[at]
   if (event.type === 'directive_active') {
-    const directive = activeDirective(event, known?.delivered ?? [])
+    const directive = createDirective(event, known?.delivered ?? [])
     return known === undefined ? [...directives, directive] : directives.with(at, directive)
   }
   if (known === undefined) return directives
-  return directives.with(at, { ...known, delivered: delivered(known.delivered, event) })
+  return directives.with(at, { ...known, delivered: addDelivery(known.delivered, event) })
 }
 
-function activeDirective(
+function createDirective(
   event: RunEventOf<'directive_active'>,
   deliveries: readonly Delivery[],
 ): DirectiveState {
@@ -55,7 +55,7 @@ function activeDirective(
 }
 
 /** A turn that begins anew is shown the directive again: the newer delivery takes the older's place. */
-function delivered(
+function addDelivery(
   deliveries: readonly Delivery[],
   event: RunEventOf<'directive_delivered'>,
 ): readonly Delivery[] {

@@ -4,7 +4,7 @@
  */
 
 /** The instant `ms` milliseconds before another; undefined when that is not known or no time. */
-export function instantBefore(instant: string | undefined, ms: number): string | undefined {
+export function subtractMs(instant: string | undefined, ms: number): string | undefined {
   return instant === undefined ? undefined : toInstant(Date.parse(instant) - ms)
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf } from '../../test/run-events.ts'
-import { reviewsAfter, type ReviewRunEvent, type ReviewState } from './reviews.ts'
+import { applyToReviews, type ReviewRunEvent, type ReviewState } from './reviews.ts'
 
 const after = (...events: readonly ReviewRunEvent[]) =>
-  events.reduce<readonly ReviewState[]>(reviewsAfter, [])
+  events.reduce<readonly ReviewState[]>(applyToReviews, [])
 const opened = eventOf('review_requested')
 
 describe('review_requested', () => {
@@ -74,10 +74,10 @@ describe('the end of a gate', () => {
     const ends = [eventOf('review_timed_out'), eventOf('review_withdrawn')]
     const decided = after(opened, eventOf('review_decided'))
     for (const end of [...ends, eventOf('review_decided', { decision: 'CONTINUE' })]) {
-      expect(reviewsAfter(decided, end)).toBe(decided)
+      expect(applyToReviews(decided, end)).toBe(decided)
     }
     const withdrawn = after(opened, eventOf('review_withdrawn'))
-    expect(reviewsAfter(withdrawn, eventOf('review_decided'))).toBe(withdrawn)
+    expect(applyToReviews(withdrawn, eventOf('review_decided'))).toBe(withdrawn)
   })
 
   it('is the decision also when the panel was closed before it was told', () => {
@@ -88,6 +88,6 @@ describe('the end of a gate', () => {
 
   it('of a gate that is not known changes nothing', () => {
     const gates = after(opened)
-    expect(reviewsAfter(gates, eventOf('review_decided', { reviewId: 'other' }))).toBe(gates)
+    expect(applyToReviews(gates, eventOf('review_decided', { reviewId: 'other' }))).toBe(gates)
   })
 })

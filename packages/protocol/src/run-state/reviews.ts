@@ -27,22 +27,25 @@ export type ReviewRunEvent = RunEventOf<
 type ReviewStates = readonly ReviewState[]
 
 /** The reviews after one of their events; one that is asked for again is open again, in its place. */
-export function reviewsAfter(reviews: ReviewStates, event: ReviewRunEvent): ReviewStates {
+export function applyToReviews(reviews: ReviewStates, event: ReviewRunEvent): ReviewStates {
   const at = reviews.findIndex(({ reviewId }) => reviewId === event.reviewId)
   if (event.type === 'review_requested') {
-    const review = opened(event)
+    const review = openReview(event)
     return at === -1 ? [...reviews, review] : reviews.with(at, review)
   }
   const review = reviews[at]
   if (review === undefined) return reviews
-  const changed = closed(review, event)
+  const changed = closeReview(review, event)
   return changed === review ? reviews : reviews.with(at, changed)
 }
 
-function closed(review: ReviewState, event: Exclude<ReviewRunEvent, ReviewRequested>): ReviewState {
+function closeReview(
+  review: ReviewState,
+  event: Exclude<ReviewRunEvent, ReviewRequested>,
+): ReviewState {
   switch (event.type) {
     case 'review_decided':
-      return decided(review, event)
+      return decideReviewState(review, event)
     case 'review_timed_out':
       // Also sent when somebody decided elsewhere, so that AgentEnsemble's panel closes.
       return review.status === 'OPEN'
@@ -58,7 +61,7 @@ function closed(review: ReviewState, event: Exclude<ReviewRunEvent, ReviewReques
 }
 
 /** A decision also counts after `review_timed_out`, which is then about the panel only. */
-function decided(review: ReviewState, event: RunEventOf<'review_decided'>): ReviewState {
+function decideReviewState(review: ReviewState, event: RunEventOf<'review_decided'>): ReviewState {
   if (review.status !== 'OPEN' && review.status !== 'TIMED_OUT') return review
   const { action: _, ...undecided } = review
   const { decision, decidedAt, decidedBy, feedback, revisedOutput } = event
@@ -73,7 +76,7 @@ function decided(review: ReviewState, event: RunEventOf<'review_decided'>): Revi
   }
 }
 
-function opened(event: RunEventOf<'review_requested'>): ReviewState {
+function openReview(event: RunEventOf<'review_requested'>): ReviewState {
   const { prompt, requiredRole, toolName, toolCallId, toolInput } = event
   return {
     reviewId: event.reviewId,

@@ -2,9 +2,9 @@
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { interruptAgentCalls } from './agent-calls.ts'
 import type { RunState } from './run-state.ts'
-import { newTask, type TaskState } from './task-state.ts'
+import { createTask, type TaskState } from './task-state.ts'
 import { mapShared } from './tool-calls.ts'
-import { forgetRunningTurns } from './turns.ts'
+import { discardRunningTurns } from './turns.ts'
 
 /** An event of the run as a whole. */
 export type RunLevelEvent = RunEventOf<
@@ -29,51 +29,51 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
       return {
         ...state,
         epoch: event.epoch,
-        tasks: mapShared(state.tasks, (task) => resumed(task, event.resumedAt)),
+        tasks: mapShared(state.tasks, (task) => resumeTask(task, event.resumedAt)),
       }
     case 'run_cancelling':
       return { ...state, cancelMode: event.mode }
     case 'ensemble_started':
-      return started(state, event)
+      return applyStart(state, event)
     case 'file_changed':
-      return { ...state, changedFiles: [...state.changedFiles, changeOf(event)] }
+      return { ...state, changedFiles: [...state.changedFiles, readFileChange(event)] }
     case 'model_switched':
-      return switched(state, event)
+      return switchModel(state, event)
     case 'ensemble_completed': {
       const { ensembleId: id, completedAt, durationMs, exitReason } = event
       return { ...state, id, completedAt, durationMs, exitReason }
     }
     case 'run_result':
-      return ended(state, event)
+      return applyResult(state, event)
   }
 }
 
-function started(state: RunState, event: RunEventOf<'ensemble_started'>): RunState {
+function applyStart(state: RunState, event: RunEventOf<'ensemble_started'>): RunState {
   const { ensembleId: id, startedAt, ensemble, workflow } = event
   const planned = event.tasks.map(({ name, description, agentRole, context }, place) => {
     const plan = { name, index: place + 1, description, agentRole, context }
-    return { ...newTask(plan), ...state.tasks.find((task) => task.name === name), ...plan }
+    return { ...createTask(plan), ...state.tasks.find((task) => task.name === name), ...plan }
   })
   const others = state.tasks.filter(({ name }) => planned.every((task) => task.name !== name))
   return { ...state, id, startedAt, ensemble, workflow, tasks: [...planned, ...others] }
 }
 
 /** A task that runs goes on in the same attempt; what was in flight is forgotten. */
-function resumed(task: TaskState, resumedAt: string): TaskState {
+function resumeTask(task: TaskState, resumedAt: string): TaskState {
   if (task.status !== 'RUNNING') return task
-  const turns = forgetRunningTurns(task.turns, resumedAt)
+  const turns = discardRunningTurns(task.turns, resumedAt)
   const agentCalls = interruptAgentCalls(task.agentCalls)
   const isSame = turns === task.turns && agentCalls === task.agentCalls
   return isSame ? task : { ...task, turns, agentCalls }
 }
 
 /** A switch of the run goes before what single tasks were switched to. */
-function switched(
+function switchModel(
   state: RunState,
   { model, taskName, tier }: RunEventOf<'model_switched'>,
 ): RunState {
   const tasks = mapShared(state.tasks, (task) => {
-    if (taskName === undefined) return withoutModel(task)
+    if (taskName === undefined) return clearModel(task)
     return task.name === taskName && task.model !== model ? { ...task, model } : task
   })
   if (taskName !== undefined) return tasks === state.tasks ? state : { ...state, tasks }
@@ -81,18 +81,18 @@ function switched(
   return { ...rest, model, tasks, ...(tier === undefined ? {} : { modelTier: tier }) }
 }
 
-function withoutModel(task: TaskState): TaskState {
+function clearModel(task: TaskState): TaskState {
   if (task.model === undefined) return task
   const { model: _, ...rest } = task
   return rest
 }
 
-function changeOf(event: RunEventOf<'file_changed'>): RunState['changedFiles'][number] {
+function readFileChange(event: RunEventOf<'file_changed'>): RunState['changedFiles'][number] {
   const { agentRole, filePath, changeType, linesAdded, linesRemoved, timestamp } = event
   return { agentRole, filePath, changeType, linesAdded, linesRemoved, timestamp }
 }
 
-function ended(state: RunState, event: RunEventOf<'run_result'>): RunState {
+function applyResult(state: RunState, event: RunEventOf<'run_result'>): RunState {
   const { runId, status, outputs, durationMs, metrics, error: message, code } = event
   return {
     ...state,

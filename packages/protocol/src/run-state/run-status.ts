@@ -6,7 +6,7 @@ import type { RunState } from './run-state.ts'
  * The status of a run. WAITING_REVIEW when a review is open and every running task waits at one, or waits
  * for workers it delegated to that do; a task between two attempts does not wait.
  */
-export function statusOf(state: RunState): RunStatus {
+export function deriveStatus(state: RunState): RunStatus {
   if (isTerminalRunStatus(state.status)) return state.status
   if (state.cancelMode !== undefined) return 'CANCELLING'
   if (state.startedAt === undefined && state.epoch === undefined) return 'ACCEPTED'

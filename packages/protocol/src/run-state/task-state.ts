@@ -101,7 +101,7 @@ export type TaskPlan = Pick<
 >
 
 /** A task that waits for its first attempt. */
-export function newTask(plan: TaskPlan): TaskState {
+export function createTask(plan: TaskPlan): TaskState {
   return {
     ...plan,
     status: 'PENDING',
@@ -118,20 +118,20 @@ export function newTask(plan: TaskPlan): TaskState {
  * The task in this attempt: itself, or with a newer attempt begun and the one before put with the
  * earlier ones; undefined when the attempt is one of the past.
  */
-export function inAttempt(task: TaskState, attempt: number): TaskState | undefined {
+export function enterAttempt(task: TaskState, attempt: number): TaskState | undefined {
   if (attempt === task.attempt) return task
   if (attempt < task.attempt) return undefined
   const { name, index, description, agentRole, context, delegatedBy, model } = task
   return {
-    ...newTask({ name, index, description, agentRole, context }),
+    ...createTask({ name, index, description, agentRole, context }),
     attempt,
-    earlierAttempts: attemptsOf(task),
+    earlierAttempts: listAttempts(task),
     ...(delegatedBy === undefined ? {} : { delegatedBy }),
     ...(model === undefined ? {} : { model }),
   }
 }
 
-function attemptsOf({
+function listAttempts({
   attempt,
   error,
   usage,

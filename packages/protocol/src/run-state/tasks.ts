@@ -3,13 +3,13 @@ import type { RunEventOf } from '../schemas/run-event.ts'
 import type { RunState } from './run-state.ts'
 import {
   addAgentUsage,
-  agentCallsAfter,
+  applyToAgentCalls,
   interruptAgentCalls,
   type AgentCallEvent,
 } from './agent-calls.ts'
-import { inAttempt, newTask, type TaskMetrics, type TaskState } from './task-state.ts'
-import { failRunningTurns, turnsAfter, type TurnEvent } from './turns.ts'
-import { toUsage, usageAfter, usageOfAttempt } from './usage.ts'
+import { enterAttempt, createTask, type TaskMetrics, type TaskState } from './task-state.ts'
+import { failRunningTurns, applyToTurns, type TurnEvent } from './turns.ts'
+import { toUsage, updateUsage, sumUsage } from './usage.ts'
 
 /** An event of one task. */
 export type TaskEvent =
@@ -27,11 +27,11 @@ export type TaskEvent =
 
 /** The run after an event of one of its tasks; `task_started` adds a task that is not known. */
 export function applyToTasks(state: RunState, event: TaskEvent): RunState {
-  if (event.type === 'task_started') return started(state, event)
+  if (event.type === 'task_started') return startTask(state, event)
   return changeTask(state, event.taskName, (task) => {
-    if (event.type === 'task_skipped') return skipped(task, event)
-    const current = inAttempt(task, event.attempt)
-    return current === undefined ? task : taskAfter(current, event)
+    if (event.type === 'task_skipped') return skipTask(task, event)
+    const current = enterAttempt(task, event.attempt)
+    return current === undefined ? task : applyToTask(current, event)
   })
 }
 
@@ -56,67 +56,67 @@ export function addTask(state: RunState, task: TaskState): RunState {
   }
 }
 
-function started(state: RunState, event: RunEventOf<'task_started'>): RunState {
+function startTask(state: RunState, event: RunEventOf<'task_started'>): RunState {
   const { taskName: name, taskIndex: index, taskDescription: description, agentRole } = event
   const known = state.tasks.some((task) => task.name === name)
     ? state
-    : addTask(state, newTask({ name, index, description, agentRole, context: [] }))
+    : addTask(state, createTask({ name, index, description, agentRole, context: [] }))
   return changeTask(known, name, (task) => {
-    const current = inAttempt(task, event.attempt)
+    const current = enterAttempt(task, event.attempt)
     if (current === undefined) return task
     const { startedAt = event.startedAt } = current
     return { ...current, description, agentRole, status: 'RUNNING', startedAt }
   })
 }
 
-function skipped(task: TaskState, event: RunEventOf<'task_skipped'>): TaskState {
+function skipTask(task: TaskState, event: RunEventOf<'task_skipped'>): TaskState {
   return { ...task, status: 'SKIPPED', skipReason: event.reason, completedAt: event.skippedAt }
 }
 
-function taskAfter(
+function applyToTask(
   task: TaskState,
   event: Exclude<TaskEvent, { type: 'task_started' | 'task_skipped' }>,
 ): TaskState {
   switch (event.type) {
     case 'task_input':
-      return given(task, event)
+      return setTaskInput(task, event)
     case 'task_completed':
-      return completed(task, event)
+      return completeTask(task, event)
     case 'task_attempt_failed':
     case 'task_failed':
-      return failed(task, event)
+      return failTaskAttempt(task, event)
     case 'metrics_snapshot':
-      return { ...task, metrics: metricsOf(event) }
+      return { ...task, metrics: toTaskMetrics(event) }
     case 'agent_tool_invoked':
     case 'agent_tool_progress':
     case 'agent_tool_turn':
     case 'agent_tool_completed':
     case 'agent_tool_terminated':
     case 'agent_tool_error':
-      return agentAsked(task, event)
+      return applyAgentCallEvent(task, event)
     default:
-      return worked(task, event)
+      return applyTurnEvent(task, event)
   }
 }
 
-function worked(task: TaskState, event: TurnEvent): TaskState {
-  const turns = turnsAfter(task.turns, event)
+function applyTurnEvent(task: TaskState, event: TurnEvent): TaskState {
+  const turns = applyToTurns(task.turns, event)
   if (turns === task.turns) return task
   return event.type === 'token' || event.type === 'tool_progress'
     ? { ...task, turns }
-    : { ...task, turns, usage: usageAfter(task, turns, task.agentUsage) }
+    : { ...task, turns, usage: updateUsage(task, turns, task.agentUsage) }
 }
 
-function agentAsked(task: TaskState, event: AgentCallEvent): TaskState {
-  const agentCalls = agentCallsAfter(task.agentCalls, event)
+function applyAgentCallEvent(task: TaskState, event: AgentCallEvent): TaskState {
+  const agentCalls = applyToAgentCalls(task.agentCalls, event)
   const agentUsage = addAgentUsage(task.agentUsage, event)
   if (agentUsage !== task.agentUsage) {
-    return { ...task, agentCalls, agentUsage, usage: usageOfAttempt(task.turns, agentUsage) }
+    return { ...task, agentCalls, agentUsage, usage: sumUsage(task.turns, agentUsage) }
   }
   return agentCalls === task.agentCalls ? task : { ...task, agentCalls }
 }
 
-function given(task: TaskState, event: RunEventOf<'task_input'>): TaskState {
+function setTaskInput(task: TaskState, event: RunEventOf<'task_input'>): TaskState {
   const { agentGoal, agentBackground, toolNames, assembledContext, expectedOutput, sentAt } = event
   return {
     ...task,
@@ -125,7 +125,7 @@ function given(task: TaskState, event: RunEventOf<'task_input'>): TaskState {
   }
 }
 
-function completed(task: TaskState, event: RunEventOf<'task_completed'>): TaskState {
+function completeTask(task: TaskState, event: RunEventOf<'task_completed'>): TaskState {
   const { completedAt, durationMs, output, iterationLimitReached } = event
   return {
     ...task,
@@ -143,7 +143,7 @@ function completed(task: TaskState, event: RunEventOf<'task_completed'>): TaskSt
   }
 }
 
-function failed(
+function failTaskAttempt(
   task: TaskState,
   event: RunEventOf<'task_attempt_failed' | 'task_failed'>,
 ): TaskState {
@@ -161,7 +161,7 @@ function failed(
   }
 }
 
-function metricsOf(event: RunEventOf<'metrics_snapshot'>): TaskMetrics {
+function toTaskMetrics(event: RunEventOf<'metrics_snapshot'>): TaskMetrics {
   const { inputTokens, outputTokens, llmLatencyMs, toolExecutionTimeMs, iterationCount } = event
   const { costEstimate, cachedInputTokens } = event
   return {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { eventOf } from '../../test/run-events.ts'
 import {
   failRunningCalls,
-  forgetRunningCalls,
-  requestedCalls,
-  toolCallsAfter,
+  resetRunningCalls,
+  createRequestedCalls,
+  applyToToolCalls,
 } from './tool-calls.ts'
 import type { ToolCallState } from './turn-state.ts'
 
@@ -14,11 +14,11 @@ const requests = [
   { id: 'a', name: 'search', arguments: '{}' },
   { id: 'b', name: 'fetch', arguments: '{"url":"x"}' },
 ]
-const requested = requestedCalls(requests, askedAt)
+const requested = createRequestedCalls(requests, askedAt)
 const ended = (calls: readonly ToolCallState[], toolCallId: string, parentToolCallId?: string) =>
-  toolCallsAfter(calls, eventOf('tool_called', { toolCallId, parentToolCallId }))
+  applyToToolCalls(calls, eventOf('tool_called', { toolCallId, parentToolCallId }))
 const progressed = (calls: readonly ToolCallState[], toolCallId: string, fraction?: number) =>
-  toolCallsAfter(calls, eventOf('tool_progress', { toolCallId, message: 'Half', fraction }))
+  applyToToolCalls(calls, eventOf('tool_progress', { toolCallId, message: 'Half', fraction }))
 const shape = (calls: readonly ToolCallState[]): unknown =>
   calls.map(({ id, status, steps }) => [id, status, ...steps.map((step) => shape([step]))])
 
@@ -29,12 +29,12 @@ describe('requestedCalls', () => {
   })
 
   it('do not say since when in a log that does not', () => {
-    for (const call of requestedCalls(requests)) expect(call).not.toHaveProperty('startedAt')
+    for (const call of createRequestedCalls(requests)) expect(call).not.toHaveProperty('startedAt')
   })
 
   it('leave out a call without an id', () => {
-    expect(requestedCalls([{ name: 'search', arguments: '{}' }])).toEqual([])
-    expect(requestedCalls(undefined)).toEqual([])
+    expect(createRequestedCalls([{ name: 'search', arguments: '{}' }])).toEqual([])
+    expect(createRequestedCalls(undefined)).toEqual([])
   })
 })
 
@@ -58,19 +58,19 @@ describe('tool_called', () => {
 
   it('of an earlier version leaves its call as beginning when it was asked for', () => {
     const event = eventOf('tool_called', { toolCallId: 'b', completedAt: undefined })
-    const [, call] = toolCallsAfter(requested, event)
+    const [, call] = applyToToolCalls(requested, event)
     expect(call).toMatchObject({ status: 'SUCCEEDED', startedAt: askedAt })
     expect(call).not.toHaveProperty('completedAt')
   })
 
   it('keeps the arguments that the model gave when it has none', () => {
     const event = eventOf('tool_called', { toolCallId: 'b', toolArguments: null })
-    expect(toolCallsAfter(requested, event)[1]?.arguments).toBe('{"url":"x"}')
+    expect(applyToToolCalls(requested, event)[1]?.arguments).toBe('{"url":"x"}')
   })
 
   it('says FAILED for a failure', () => {
     const event = eventOf('tool_called', { toolCallId: 'a', outcome: 'FAILURE' })
-    expect(toolCallsAfter(requested, event)[0]?.status).toBe('FAILED')
+    expect(applyToToolCalls(requested, event)[0]?.status).toBe('FAILED')
   })
 
   it('adds a call that was not asked for', () => {
@@ -156,19 +156,19 @@ describe('tool_progress', () => {
 describe('forgetRunningCalls', () => {
   it('leaves running calls as the model asked for them, and ended ones as they are', () => {
     const calls = progressed(ended(ended(requested, 'a.1', 'a'), 'b'), 'a', 0.5)
-    const left = forgetRunningCalls(calls, resumedAt)
+    const left = resetRunningCalls(calls, resumedAt)
     expect(left[0]).toEqual({ ...requested[0], startedAt: resumedAt })
     expect(left[1]).toBe(calls[1])
   })
 
   it('drops what only a running call told', () => {
     const calls = progressed(ended(requested, 'a.1.1', 'a.1'), 'a.2')
-    expect(forgetRunningCalls(calls, askedAt)).toEqual(requested)
+    expect(resetRunningCalls(calls, askedAt)).toEqual(requested)
   })
 
   it('gives back the same calls when none was running', () => {
     const calls = ended(ended(requested, 'a'), 'b')
-    expect(forgetRunningCalls(calls, resumedAt)).toBe(calls)
+    expect(resetRunningCalls(calls, resumedAt)).toBe(calls)
   })
 })
 

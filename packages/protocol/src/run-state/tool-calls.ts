@@ -5,34 +5,34 @@
  */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import type { RequestedToolCall } from '../schemas/events/positions.ts'
-import { instantBefore } from './instants.ts'
+import { subtractMs } from './instants.ts'
 import type { ToolCallState } from './turn-state.ts'
 
 type Calls = readonly ToolCallState[]
 
 /** The calls that a model asked for, at `askedAt`; one without an id is known when it ends. */
-export function requestedCalls(
+export function createRequestedCalls(
   requests: readonly RequestedToolCall[] = [],
   askedAt?: string,
 ): Calls {
   return requests.flatMap(({ id, name, arguments: text }) =>
-    id === undefined ? [] : [{ ...newCall(id, name, askedAt), arguments: text }],
+    id === undefined ? [] : [{ ...createCall(id, name, askedAt), arguments: text }],
   )
 }
 
 /** The calls after one of them told how far it is, or ended. */
-export function toolCallsAfter(
+export function applyToToolCalls(
   calls: Calls,
   event: RunEventOf<'tool_progress' | 'tool_called'>,
 ): Calls {
-  return event.type === 'tool_progress' ? progressed(calls, event) : ended(calls, event)
+  return event.type === 'tool_progress' ? updateProgress(calls, event) : endCall(calls, event)
 }
 
 /**
  * The calls as another process finds them at `resumedAt`: those that had not ended are as the model
  * asked for them and are made from then on, and what only they told is gone.
  */
-export function forgetRunningCalls(calls: Calls, resumedAt: string): Calls {
+export function resetRunningCalls(calls: Calls, resumedAt: string): Calls {
   if (calls.every(({ status, parentToolCallId }) => !isInFlight(status, parentToolCallId))) {
     return calls
   }
@@ -40,7 +40,7 @@ export function forgetRunningCalls(calls: Calls, resumedAt: string): Calls {
     if (!isInFlight(call.status, call.parentToolCallId)) return [call]
     return call.arguments === null || call.parentToolCallId !== undefined
       ? []
-      : [{ ...newCall(call.id, call.name, resumedAt), arguments: call.arguments }]
+      : [{ ...createCall(call.id, call.name, resumedAt), arguments: call.arguments }]
   })
 }
 
@@ -67,21 +67,21 @@ function isInFlight(
   return status === 'RUNNING' || parentToolCallId !== undefined
 }
 
-function progressed(calls: Calls, event: RunEventOf<'tool_progress'>): Calls {
+function updateProgress(calls: Calls, event: RunEventOf<'tool_progress'>): Calls {
   const { toolCallId, toolName, message, fraction, sentAt } = event
   const progress = { message, ...(fraction === undefined ? {} : { fraction }) }
   if (findCall(calls, toolCallId) === undefined) {
-    return [...calls, { ...newCall(toolCallId, toolName, sentAt), progress }]
+    return [...calls, { ...createCall(toolCallId, toolName, sentAt), progress }]
   }
   return changeCall(calls, toolCallId, (call) =>
     call.status === 'RUNNING' ? { ...call, progress } : call,
   )
 }
 
-function ended(calls: Calls, event: RunEventOf<'tool_called'>): Calls {
+function endCall(calls: Calls, event: RunEventOf<'tool_called'>): Calls {
   const { toolCallId: id, toolName, parentToolCallId: parent, durationMs, completedAt } = event
-  const known = findCall(calls, id) ?? newCall(id, toolName)
-  const startedAt = instantBefore(completedAt, durationMs) ?? known.startedAt
+  const known = findCall(calls, id) ?? createCall(id, toolName)
+  const startedAt = subtractMs(completedAt, durationMs) ?? known.startedAt
   const waiting = calls.filter(({ parentToolCallId }) => parentToolCallId === id)
   const call: ToolCallState = {
     ...known,
@@ -96,11 +96,14 @@ function ended(calls: Calls, event: RunEventOf<'tool_called'>): Calls {
     steps: [...known.steps, ...waiting],
     ...(parent === undefined ? {} : { parentToolCallId: parent }),
   }
-  return placed(waiting.length === 0 ? calls : calls.filter((one) => !waiting.includes(one)), call)
+  return placeCall(
+    waiting.length === 0 ? calls : calls.filter((one) => !waiting.includes(one)),
+    call,
+  )
 }
 
 /** The tree with the call where it belongs: in its own place when it is there, else after its siblings. */
-function placed(calls: Calls, call: ToolCallState): Calls {
+function placeCall(calls: Calls, call: ToolCallState): Calls {
   const { id, parentToolCallId } = call
   const parent = parentToolCallId === undefined ? undefined : findCall(calls, parentToolCallId)
   const siblings = parent?.steps ?? calls
@@ -138,7 +141,7 @@ function changeCall(
   return calls
 }
 
-function newCall(id: string, name: string, startedAt?: string): ToolCallState {
+function createCall(id: string, name: string, startedAt?: string): ToolCallState {
   const call: ToolCallState = { id, name, arguments: null, status: 'RUNNING', steps: [] }
   return startedAt === undefined ? call : { ...call, startedAt }
 }

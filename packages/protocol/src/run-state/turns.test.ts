@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf } from '../../test/run-events.ts'
 import type { TurnState } from './turn-state.ts'
-import { failRunningTurns, forgetRunningTurns, turnsAfter, type TurnEvent } from './turns.ts'
+import { failRunningTurns, discardRunningTurns, applyToTurns, type TurnEvent } from './turns.ts'
 
 const after = (events: readonly TurnEvent[], turns: readonly TurnState[] = []) =>
-  events.reduce(turnsAfter, turns)
+  events.reduce(applyToTurns, turns)
 const newestOf = (events: readonly TurnEvent[]): TurnState => {
   const turn = after(events).at(-1)
   if (turn === undefined) throw new TypeError('No turn')
@@ -90,8 +90,8 @@ describe('token', () => {
 
   it('changes nothing in a turn that does not run, and none that is not known', () => {
     const turns = after([begun(), answered()])
-    expect(turnsAfter(turns, token('Late'))).toBe(turns)
-    expect(turnsAfter(turns, token('Lost', 7))).toBe(turns)
+    expect(applyToTurns(turns, token('Late'))).toBe(turns)
+    expect(applyToTurns(turns, token('Lost', 7))).toBe(turns)
   })
 })
 
@@ -222,12 +222,12 @@ it('[S6] an event of the last turn looks at no turn before it', () => {
 describe('forgetRunningTurns', () => {
   it('drops a turn that runs and keeps the completed ones', () => {
     const turns = after([begun(0), answered(0), begun(1), token('Half', 1)])
-    expect(forgetRunningTurns(turns, resumedAt)).toEqual([turns[0]])
+    expect(discardRunningTurns(turns, resumedAt)).toEqual([turns[0]])
   })
 
   it('keeps the failures of a turn that runs, without its text', () => {
     const failed = eventOf('llm_iteration_failed')
-    const [turn] = forgetRunningTurns(after([begun(), failed, begun(), token('Half')]), resumedAt)
+    const [turn] = discardRunningTurns(after([begun(), failed, begun(), token('Half')]), resumedAt)
     expect(turn).toMatchObject({ status: 'FAILED', text: '' })
     expect(turn?.failures).toHaveLength(1)
   })
@@ -240,14 +240,14 @@ describe('forgetRunningTurns', () => {
       eventOf('tool_progress', { toolCallId: 'call-1' }),
     ])
     const [call] = asked?.toolCalls ?? []
-    expect(forgetRunningTurns(turns, resumedAt)).toEqual([
+    expect(discardRunningTurns(turns, resumedAt)).toEqual([
       { ...asked, toolCalls: [{ ...call, startedAt: resumedAt }] },
     ])
   })
 
   it('gives back the same turns when nothing was in flight', () => {
     const turns = after([begun(), answered()])
-    expect(forgetRunningTurns(turns, resumedAt)).toBe(turns)
+    expect(discardRunningTurns(turns, resumedAt)).toBe(turns)
   })
 })
 

@@ -6,13 +6,13 @@
  * for from the last one, which nearly every event is about.
  */
 import type { RunEventOf } from '../schemas/run-event.ts'
-import { instantBefore } from './instants.ts'
+import { subtractMs } from './instants.ts'
 import {
   failRunningCalls,
-  forgetRunningCalls,
+  resetRunningCalls,
   mapShared,
-  requestedCalls,
-  toolCallsAfter,
+  createRequestedCalls,
+  applyToToolCalls,
 } from './tool-calls.ts'
 import type { TurnFailure, TurnState } from './turn-state.ts'
 
@@ -29,14 +29,14 @@ export type TurnEvent = RunEventOf<
 type Turns = readonly TurnState[]
 
 /** The turns after one of their events. A turn is made by any event that names its model. */
-export function turnsAfter(turns: Turns, event: TurnEvent): Turns {
+export function applyToTurns(turns: Turns, event: TurnEvent): Turns {
   switch (event.type) {
     case 'llm_iteration_started':
-      return begun(turns, event)
+      return beginTurn(turns, event)
     case 'llm_iteration_completed':
-      return withTurn(turns, completed(turnOf(turns, event), event))
+      return setTurn(turns, completeTurn(getOrCreateTurn(turns, event), event))
     case 'llm_iteration_failed':
-      return withTurn(turns, failed(turnOf(turns, event), event))
+      return setTurn(turns, failTurn(getOrCreateTurn(turns, event), event))
     case 'token':
       return changeTurn(turns, event, (turn) =>
         turn.status === 'RUNNING' ? { ...turn, text: turn.text + event.token } : turn,
@@ -44,7 +44,7 @@ export function turnsAfter(turns: Turns, event: TurnEvent): Turns {
     case 'tool_progress':
     case 'tool_called':
       return changeTurn(turns, event, (turn) => {
-        const toolCalls = toolCallsAfter(turn.toolCalls, event)
+        const toolCalls = applyToToolCalls(turn.toolCalls, event)
         return toolCalls === turn.toolCalls ? turn : { ...turn, toolCalls }
       })
   }
@@ -54,11 +54,11 @@ export function turnsAfter(turns: Turns, event: TurnEvent): Turns {
  * The turns as another process finds them at `resumedAt`: what was in flight is forgotten, what failed
  * is not.
  */
-export function forgetRunningTurns(turns: Turns, resumedAt: string): Turns {
+export function discardRunningTurns(turns: Turns, resumedAt: string): Turns {
   const kept = turns.filter(({ status, failures }) => status !== 'RUNNING' || failures.length > 0)
   return mapShared(kept.length === turns.length ? turns : kept, (turn) => {
     if (turn.status === 'RUNNING') return { ...turn, status: 'FAILED', text: '' }
-    const toolCalls = forgetRunningCalls(turn.toolCalls, resumedAt)
+    const toolCalls = resetRunningCalls(turn.toolCalls, resumedAt)
     return toolCalls === turn.toolCalls ? turn : { ...turn, toolCalls }
   })
 }
@@ -73,13 +73,13 @@ export function failRunningTurns(turns: Turns): Turns {
 }
 
 /** A turn that begins anew keeps its failures only; turns after it are void with it. */
-function begun(turns: Turns, event: RunEventOf<'llm_iteration_started'>): Turns {
+function beginTurn(turns: Turns, event: RunEventOf<'llm_iteration_started'>): Turns {
   const { messages, totalMessageCount, startedAt } = event
-  const { at, turn } = placeOf(turns, event)
+  const { at, turn } = locateTurn(turns, event)
   return [
     ...turns.slice(0, at),
     {
-      ...newTurn(event),
+      ...createTurn(event),
       messages,
       totalMessageCount,
       failures: turn?.failures ?? [],
@@ -88,17 +88,17 @@ function begun(turns: Turns, event: RunEventOf<'llm_iteration_started'>): Turns 
   ]
 }
 
-function completed(turn: TurnState, event: RunEventOf<'llm_iteration_completed'>): TurnState {
+function completeTurn(turn: TurnState, event: RunEventOf<'llm_iteration_completed'>): TurnState {
   const { model, responseType, inputTokens, outputTokens, latencyMs, costUsd, completedAt } = event
   const { finishReason, refusal, cachedInputTokens } = event
-  const startedAt = turn.startedAt ?? instantBefore(completedAt, latencyMs)
+  const startedAt = turn.startedAt ?? subtractMs(completedAt, latencyMs)
   return {
     ...turn,
     model,
     status: 'COMPLETED',
     text: event.responseText ?? turn.text,
     responseType,
-    toolCalls: requestedCalls(event.toolRequests, completedAt),
+    toolCalls: createRequestedCalls(event.toolRequests, completedAt),
     inputTokens,
     outputTokens,
     latencyMs,
@@ -111,7 +111,7 @@ function completed(turn: TurnState, event: RunEventOf<'llm_iteration_completed'>
   }
 }
 
-function failed(turn: TurnState, event: RunEventOf<'llm_iteration_failed'>): TurnState {
+function failTurn(turn: TurnState, event: RunEventOf<'llm_iteration_failed'>): TurnState {
   const { model, reason, code, latencyMs, failedAt, retryInMs, retryAfterMs, nextModel } = event
   const failure: TurnFailure = {
     model,
@@ -131,7 +131,7 @@ interface NamedTurn {
   readonly model: string
 }
 
-function newTurn({ iterationIndex, model }: NamedTurn): TurnState {
+function createTurn({ iterationIndex, model }: NamedTurn): TurnState {
   return {
     iterationIndex,
     model,
@@ -144,12 +144,12 @@ function newTurn({ iterationIndex, model }: NamedTurn): TurnState {
   }
 }
 
-function turnOf(turns: Turns, named: NamedTurn): TurnState {
-  return placeOf(turns, named).turn ?? newTurn(named)
+function getOrCreateTurn(turns: Turns, named: NamedTurn): TurnState {
+  return locateTurn(turns, named).turn ?? createTurn(named)
 }
 
-function withTurn(turns: Turns, turn: TurnState): Turns {
-  const { at, turn: known } = placeOf(turns, turn)
+function setTurn(turns: Turns, turn: TurnState): Turns {
+  const { at, turn: known } = locateTurn(turns, turn)
   return known === undefined ? turns.toSpliced(at, 0, turn) : turns.with(at, turn)
 }
 
@@ -158,14 +158,14 @@ function changeTurn(
   named: Pick<TurnState, 'iterationIndex'>,
   change: (turn: TurnState) => TurnState,
 ): Turns {
-  const { at, turn } = placeOf(turns, named)
+  const { at, turn } = locateTurn(turns, named)
   if (turn === undefined) return turns
   const changed = change(turn)
   return changed === turn ? turns : turns.with(at, changed)
 }
 
 /** Where the turn is, or belongs when it is not there. */
-function placeOf(
+function locateTurn(
   turns: Turns,
   { iterationIndex }: Pick<TurnState, 'iterationIndex'>,
 ): { readonly at: number; readonly turn: TurnState | undefined } {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf } from '../../test/run-events.ts'
-import { newTask } from './task-state.ts'
+import { createTask } from './task-state.ts'
 import type { TurnState } from './turn-state.ts'
 import { NO_AGENT_USAGE } from './usage.ts'
-import { turnsAfter, type TurnEvent } from './turns.ts'
+import { applyToTurns, type TurnEvent } from './turns.ts'
 import {
   NO_TOTALS,
   NO_ATTEMPT_USAGE,
-  totalsOf,
+  sumTotals,
   toUsage,
-  usageAfter,
-  usageOfAttempt,
+  updateUsage,
+  sumUsage,
   type AttemptUsage,
 } from './usage.ts'
 
@@ -23,7 +23,7 @@ const usage = (inputTokens: number, costUsd?: number): AttemptUsage => ({
   ...(costUsd === undefined ? {} : { costUsd }),
 })
 const task = (name: string, used: AttemptUsage) => ({
-  ...newTask({ name, index: 1, description: '', agentRole: '', context: [] }),
+  ...createTask({ name, index: 1, description: '', agentRole: '', context: [] }),
   usage: used,
 })
 
@@ -37,8 +37,8 @@ describe('usageOfAttempt', () => {
       completed({ iterationIndex: 0, costUsd: 0.5 }),
       completed({ iterationIndex: 1, costUsd: 0.25 }),
       eventOf('llm_iteration_started', { iterationIndex: 2 }),
-    ].reduce<readonly TurnState[]>(turnsAfter, [])
-    expect(usageOfAttempt(turns, NO_AGENT_USAGE)).toEqual({
+    ].reduce<readonly TurnState[]>(applyToTurns, [])
+    expect(sumUsage(turns, NO_AGENT_USAGE)).toEqual({
       inputTokens: 1624,
       outputTokens: 82,
       toolCallCount: 0,
@@ -52,16 +52,16 @@ describe('usageOfAttempt', () => {
       eventOf('tool_called', { toolCallId: 'x', parentToolCallId: 'call-1.1' }),
       eventOf('tool_called', { toolCallId: 'call-1.2', parentToolCallId: 'call-1' }),
       eventOf('tool_called', { toolCallId: 'call-2', outcome: 'FAILURE' }),
-    ].reduce<readonly TurnState[]>(turnsAfter, [])
-    expect(usageOfAttempt(turns, NO_AGENT_USAGE).toolCallCount).toBe(1)
+    ].reduce<readonly TurnState[]>(applyToTurns, [])
+    expect(sumUsage(turns, NO_AGENT_USAGE).toolCallCount).toBe(1)
   })
 
   it('does not know a number or a cost that one turn does not say', () => {
     const turns = [
       completed({ iterationIndex: 0, inputTokens: -1, costUsd: undefined }),
       completed({ iterationIndex: 1 }),
-    ].reduce<readonly TurnState[]>(turnsAfter, [])
-    expect(usageOfAttempt(turns, NO_AGENT_USAGE)).toEqual({
+    ].reduce<readonly TurnState[]>(applyToTurns, [])
+    expect(sumUsage(turns, NO_AGENT_USAGE)).toEqual({
       inputTokens: -1,
       outputTokens: 82,
       toolCallCount: 0,
@@ -69,7 +69,7 @@ describe('usageOfAttempt', () => {
   })
 
   it('is nothing before the first turn ends', () => {
-    expect(usageOfAttempt([], NO_AGENT_USAGE)).toEqual(NO_ATTEMPT_USAGE)
+    expect(sumUsage([], NO_AGENT_USAGE)).toEqual(NO_ATTEMPT_USAGE)
   })
 })
 
@@ -84,11 +84,11 @@ describe('usageAfter', () => {
   /** What is counted after each of the events, one after the other. */
   function counted(events: readonly TurnEvent[]) {
     let turns: readonly TurnState[] = []
-    let used = usageOfAttempt(turns, agents)
+    let used = sumUsage(turns, agents)
     return events.map((event) => {
       const before = { turns, usage: used }
-      turns = turnsAfter(turns, event)
-      used = usageAfter(before, turns, agents)
+      turns = applyToTurns(turns, event)
+      used = updateUsage(before, turns, agents)
       return { turns, used }
     })
   }
@@ -127,7 +127,7 @@ describe('usageAfter', () => {
     ['a cost that becomes known', [turn(0, { costUsd: undefined }), begun(0), turn(0)]],
   ])('counts %s like anew', (_, events) => {
     for (const { turns, used } of counted(events)) {
-      const { costUsd, ...anew } = usageOfAttempt(turns, agents)
+      const { costUsd, ...anew } = sumUsage(turns, agents)
       expect(used).toEqual(
         costUsd === undefined ? anew : { ...anew, costUsd: expect.closeTo(costUsd, 9) },
       )
@@ -144,10 +144,10 @@ describe('usageAfter', () => {
   })
 
   it('[S6] looks at no turn before the last one', () => {
-    const unread: TurnState = new Proxy(turnsAfter([], turn(0))[0] ?? never(), { get: never })
+    const unread: TurnState = new Proxy(applyToTurns([], turn(0))[0] ?? never(), { get: never })
     const before = { turns: [unread], usage: usage(10, 1) }
-    const after = turnsAfter(before.turns.slice(1), turn(1))
-    expect(usageAfter(before, [unread, ...after], agents)).toMatchObject({ inputTokens: 822 })
+    const after = applyToTurns(before.turns.slice(1), turn(1))
+    expect(updateUsage(before, [unread, ...after], agents)).toMatchObject({ inputTokens: 822 })
   })
 })
 
@@ -169,7 +169,7 @@ describe('totalsOf', () => {
       ...task('a', usage(10, 1)),
       earlierAttempts: [{ attempt: 1, reason: '', code: '', usage: usage(20, 2) }],
     }
-    expect(totalsOf([again, task('b', usage(30, 4))])).toEqual({
+    expect(sumTotals([again, task('b', usage(30, 4))])).toEqual({
       totalTokens: 63,
       totalToolCalls: 6,
       costUsd: 7,
@@ -177,13 +177,13 @@ describe('totalsOf', () => {
   })
 
   it('does not know what one attempt does not say', () => {
-    expect(totalsOf([task('a', usage(-1, 1)), task('b', usage(3))])).toEqual({
+    expect(sumTotals([task('a', usage(-1, 1)), task('b', usage(3))])).toEqual({
       totalTokens: -1,
       totalToolCalls: 4,
     })
   })
 
   it('is nothing without tasks', () => {
-    expect(totalsOf([])).toEqual(NO_TOTALS)
+    expect(sumTotals([])).toEqual(NO_TOTALS)
   })
 })

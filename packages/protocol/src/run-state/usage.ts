@@ -70,7 +70,7 @@ type Counted = Omit<AttemptUsage, 'costUsd' | 'cachedInputTokens'> & {
  * What the turns so far used, and the agents that were asked; a turn that runs or has failed has used
  * nothing that is known.
  */
-export function usageOfAttempt(turns: readonly TurnState[], agents: AgentUsage): AttemptUsage {
+export function sumUsage(turns: readonly TurnState[], agents: AgentUsage): AttemptUsage {
   let { inputTokens, outputTokens } = agents
   let toolCallCount = 0
   let costUsd: number | undefined = 0
@@ -94,10 +94,10 @@ export interface CountedTurns {
 }
 
 /**
- * {@link usageOfAttempt} from what was counted before the last turn changed or was added, so that a turn
+ * {@link sumUsage} from what was counted before the last turn changed or was added, so that a turn
  * costs the same however many came before it. The very same usage when nothing more was used.
  */
-export function usageAfter(
+export function updateUsage(
   before: CountedTurns,
   turns: readonly TurnState[],
   agents: AgentUsage,
@@ -107,7 +107,7 @@ export function usageAfter(
   const [known, turn] = [before.turns[at], turns[at]]
   const isLast = before.turns.length <= turns.length && haveSameStart(before.turns, turns, at)
   if (turn === undefined || !isLast || (isAnswered(known) && !isSameAnswer(known, turn))) {
-    return usageOfAttempt(turns, agents)
+    return sumUsage(turns, agents)
   }
   const toolCallCount = usage.toolCallCount + countCalls(turn) - countCalls(known)
   if (isAnswered(turn) && !isAnswered(known)) {
@@ -129,7 +129,7 @@ interface CountedTask {
 }
 
 /** What all attempts of all tasks used. */
-export function totalsOf(tasks: readonly CountedTask[]): RunTotals {
+export function sumTotals(tasks: readonly CountedTask[]): RunTotals {
   const totals: Sums = { totalTokens: 0, totalToolCalls: 0, costUsd: 0 }
   for (const { usage, earlierAttempts } of tasks) {
     for (const earlier of earlierAttempts) addUsage(totals, earlier.usage)

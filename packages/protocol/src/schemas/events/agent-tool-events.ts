@@ -30,7 +30,7 @@ const agentCall = {
 }
 
 /** What a try has brought, at its end. */
-const brought = {
+const attemptTotals = {
   latency_ms: DurationMs,
   /** Chunks that arrived. */
   chunks_received: Count,
@@ -89,7 +89,7 @@ export type AgentToolTurn = Type.Static<typeof AgentToolTurn>
 export const AgentToolCompleted = Type.Object({
   type: Type.Literal('agent_tool_completed'),
   ...agentCall,
-  ...brought,
+  ...attemptTotals,
   output: Type.Unknown(),
   /** What the try has cost, in US dollars, as far as the agent says it. */
   total_cost: CostUsd,
@@ -100,7 +100,7 @@ export type AgentToolCompleted = Type.Static<typeof AgentToolCompleted>
 export const AgentToolTerminated = Type.Object({
   type: Type.Literal('agent_tool_terminated'),
   ...agentCall,
-  ...brought,
+  ...attemptTotals,
   /** `budget_exceeded` and `idle_timeout` are the seed's. */
   reason: Type.Enum(['budget_exceeded', 'idle_timeout', 'timeout', 'cancelled']),
   /** In one sentence. */
@@ -117,7 +117,7 @@ export type AgentToolTerminated = Type.Static<typeof AgentToolTerminated>
 export const AgentToolError = Type.Object({
   type: Type.Literal('agent_tool_error'),
   ...agentCall,
-  ...brought,
+  ...attemptTotals,
   error: Type.String(),
   /** What failed: the connection, the status it answered with, what it said, or the agent itself. */
   failure_type: Type.Enum([

@@ -1,18 +1,18 @@
 /**
  * Mending one object: each of its fields, those that are missing, and those that nobody knows.
  *
- * How the values of the fields are read is the caller's (`mend.ts`, whose rules these are).
+ * How the values of the fields are read is the caller's (`normalize.ts`, whose rules these are).
  */
 import { isJsonObject, type Schema, type SchemaNode } from '@tutti/protocol'
 
-import { withChosenMembers, type Trial } from './choose-member.ts'
-import { declaredFields, fieldSchemas, isRequired } from './fields.ts'
-import { mayBe } from './json-types.ts'
+import { chooseMembers, type Trial } from './choose-member.ts'
+import { listDeclaredFields, findFieldSchemas, isRequired } from './fields.ts'
+import { allowsJsonType } from './json-types.ts'
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
 /** What is done to a value. */
-export interface MendRules {
+export interface NormalizeRules {
   /** Whether slips of form are mended. */
   readonly coerce: boolean
   /** Whether defaults are filled in. */
@@ -32,7 +32,7 @@ export interface Tally {
 /** What mending an object needs of the walk that came to it. */
 export interface ObjectWalk {
   readonly document: SchemaDocument
-  readonly rules: MendRules
+  readonly rules: NormalizeRules
   readonly tally: Tally
   readonly trial: Trial
   /** The value of a field, mended. */
@@ -44,16 +44,17 @@ export interface ObjectWalk {
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** The object as the schemas would have it; the same one when there is nothing to change. */
-export function mendObject(place: SchemaPlace, value: JsonObject, walk: ObjectWalk): unknown {
+export function normalizeObject(place: SchemaPlace, value: JsonObject, walk: ObjectWalk): unknown {
   const decided = new Set<Schema>()
-  let whole = withChosenMembers(place, value, walk.trial)
+  let whole = chooseMembers(place, value, walk.trial)
   while (whole !== undefined && !whole.nodes.some(isDynamic)) {
     const { nodes, settled } = whole
-    const { fields, unknown } = mendFields(nodes, value, walk)
-    const more = conditionalSchemas(nodes, fields, { decided, document: walk.document })
-    if (more.length === 0) return walk.rules.drop ? without(unknown, fields, walk) : fields
+    const { fields, unknown } = normalizeFields(nodes, value, walk)
+    const more = findConditionalSchemas(nodes, fields, { decided, document: walk.document })
+    if (more.length === 0)
+      return walk.rules.drop ? dropUnknownFields(unknown, fields, walk) : fields
     const all = walk.document.place([...nodes, ...more], settled)
-    whole = withChosenMembers(all, value, walk.trial)
+    whole = chooseMembers(all, value, walk.trial)
   }
   return value
 }
@@ -66,29 +67,30 @@ function isDynamic(node: SchemaNode): boolean {
 /** The mark of a field that is left out. */
 const ABSENT = Symbol('absent')
 
-interface MendedFields {
+interface NormalizedFields {
   readonly fields: JsonObject
   /** The names of those that no schema speaks of; they are as they came. */
   readonly unknown: ReadonlySet<string>
 }
 
-function mendFields(
+function normalizeFields(
   nodes: readonly SchemaNode[],
   value: JsonObject,
   walk: ObjectWalk,
-): MendedFields {
+): NormalizedFields {
   const fields: [string, unknown][] = []
   const unknown = new Set<string>()
   let changed = false
   for (const [key, given] of Object.entries(value)) {
-    const schemas = fieldSchemas(nodes, key)
+    const schemas = findFieldSchemas(nodes, key)
     if (schemas === undefined) unknown.add(key)
-    const mended = schemas === undefined ? given : mendField({ key, given, schemas, nodes }, walk)
-    changed ||= !Object.is(mended, given)
-    if (mended !== ABSENT) fields.push([key, mended])
+    const normalized =
+      schemas === undefined ? given : normalizeField({ key, given, schemas, nodes }, walk)
+    changed ||= !Object.is(normalized, given)
+    if (normalized !== ABSENT) fields.push([key, normalized])
   }
   if (walk.rules.fill) {
-    const missing = missingFields(nodes, value, walk)
+    const missing = fillMissingFields(nodes, value, walk)
     changed ||= missing.length > 0
     fields.push(...missing)
   }
@@ -103,10 +105,10 @@ interface Field {
   readonly nodes: readonly SchemaNode[]
 }
 
-function mendField({ key, given, schemas, nodes }: Field, walk: ObjectWalk): unknown {
+function normalizeField({ key, given, schemas, nodes }: Field, walk: ObjectWalk): unknown {
   const { document, rules } = walk
   const place = document.place(schemas)
-  if (given !== undefined && (given !== null || admitsNull(place, document))) {
+  if (given !== undefined && (given !== null || allowsNull(place, document))) {
     return walk.read(place, given)
   }
   const fresh = rules.fill ? walk.freshDefault(place) : undefined
@@ -114,19 +116,19 @@ function mendField({ key, given, schemas, nodes }: Field, walk: ObjectWalk): unk
   return given === null && rules.coerce && !isRequired(nodes, key) ? ABSENT : given
 }
 
-function admitsNull(place: SchemaPlace, document: SchemaDocument): boolean {
-  return mayBe('null', place, document) && document.fits(place, null)
+function allowsNull(place: SchemaPlace, document: SchemaDocument): boolean {
+  return allowsJsonType('null', place, document) && document.fits(place, null)
 }
 
-function missingFields(
+function fillMissingFields(
   nodes: readonly SchemaNode[],
   value: JsonObject,
   { document, freshDefault, tally }: ObjectWalk,
 ): [string, unknown][] {
   const missing: [string, unknown][] = []
-  for (const key of declaredFields(nodes)) {
+  for (const key of listDeclaredFields(nodes)) {
     if (Object.hasOwn(value, key)) continue
-    const fresh = freshDefault(document.place(fieldSchemas(nodes, key) ?? []))
+    const fresh = freshDefault(document.place(findFieldSchemas(nodes, key) ?? []))
     if (fresh !== undefined) missing.push([key, fresh])
   }
   tally.filled += missing.length
@@ -134,7 +136,7 @@ function missingFields(
 }
 
 /** Schemas that hold because of what the object is: branches of `if`, and `dependentSchemas`. */
-function conditionalSchemas(
+function findConditionalSchemas(
   nodes: readonly SchemaNode[],
   fields: JsonObject,
   { decided, document }: { readonly decided: Set<Schema>; readonly document: SchemaDocument },
@@ -155,7 +157,7 @@ function conditionalSchemas(
   return more.filter(isJsonObject)
 }
 
-function without(
+function dropUnknownFields(
   unknown: ReadonlySet<string>,
   fields: JsonObject,
   { tally }: ObjectWalk,

@@ -28,7 +28,7 @@ const BESIDE_REF: ReadonlySet<string> = new Set([
   'examples',
 ])
 
-function keywords(names: readonly string[]): [string, () => boolean][] {
+function refuseKeywords(names: readonly string[]): [string, () => boolean][] {
   return names.map((name) => [name, always])
 }
 
@@ -52,14 +52,14 @@ const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
     'draft-2020-12',
     new Map<string, (node: SchemaNode) => boolean>([
       ['items', isTuple],
-      ...keywords(['$recursiveRef', 'additionalItems', 'dependencies']),
+      ...refuseKeywords(['$recursiveRef', 'additionalItems', 'dependencies']),
     ]),
   ],
   [
     'draft-07',
     new Map<string, (node: SchemaNode) => boolean>([
       ['$ref', hasSiblings],
-      ...keywords(['$recursiveRef', ...SINCE_2019]),
+      ...refuseKeywords(['$recursiveRef', ...SINCE_2019]),
     ]),
   ],
   [
@@ -70,7 +70,7 @@ const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
       ['type', ({ type }) => Array.isArray(type) || type === 'null'],
       ['exclusiveMinimum', (node) => typeof Reflect.get(node, 'exclusiveMinimum') !== 'boolean'],
       ['exclusiveMaximum', (node) => typeof Reflect.get(node, 'exclusiveMaximum') !== 'boolean'],
-      ...keywords([
+      ...refuseKeywords([
         '$defs',
         '$recursiveRef',
         'additionalItems',
@@ -95,7 +95,7 @@ const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
  * @throws {TypeError} naming each keyword that the dialect has not, or has with another meaning, or
  * the dialects there are when `target` is none of them.
  */
-export function inDialect(schema: SchemaNode, target: string): Record<string, unknown> {
+export function assertDialect(schema: SchemaNode, target: string): Record<string, unknown> {
   const dialect = DIALECTS.get(target)
   if (dialect === undefined) {
     const known = [...DIALECTS.keys()].map((name) => JSON.stringify(name)).join(', ')

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
-import { inDialect } from './in-dialect.ts'
+import { assertDialect } from './assert-dialect.ts'
 
 const plain = Type.Object({
   a: Type.String({ minLength: 1, format: 'email' }),
@@ -13,7 +13,7 @@ const DIALECTS = ['draft-2020-12', 'draft-07', 'openapi-3.0']
 
 describe('inDialect', () => {
   it.each(DIALECTS)('gives a schema that means the same in %s, the very same one', (target) => {
-    expect(inDialect(plain, target)).toBe(plain)
+    expect(assertDialect(plain, target)).toBe(plain)
   })
 
   it.each<[string, object, string[]]>([
@@ -42,7 +42,7 @@ describe('inDialect', () => {
     const schema = { type: 'object', properties: { p: part } }
     const possible = DIALECTS.filter((target) => {
       try {
-        return inDialect(schema, target) === schema
+        return assertDialect(schema, target) === schema
       } catch (error) {
         expect(error).toBeInstanceOf(TypeError)
         return false
@@ -53,7 +53,7 @@ describe('inDialect', () => {
 
   it('names all that a dialect has no way to say', () => {
     const schema = Type.Object({ a: Type.Literal(1), b: Type.Array(Type.Null()) })
-    expect(() => inDialect(schema, 'openapi-3.0')).toThrow(
+    expect(() => assertDialect(schema, 'openapi-3.0')).toThrow(
       new TypeError(
         'Cannot write a schema as "openapi-3.0": it has no way to say /properties/a/const, /properties/b/items/type',
       ),
@@ -61,7 +61,7 @@ describe('inDialect', () => {
   })
 
   it('names the dialects there are when it is asked for another', () => {
-    expect(() => inDialect(plain, 'draft-04')).toThrow(
+    expect(() => assertDialect(plain, 'draft-04')).toThrow(
       new TypeError(
         'Cannot write a schema as "draft-04": target must be one of "draft-2020-12", "draft-07", "openapi-3.0"',
       ),
