@@ -1,6 +1,6 @@
 /**
- * The builds of all packages. A library is ESM, one file per door, types beside it, its dependencies
- * left as imports. A program is one file that holds everything but what it loads late.
+ * Defines the builds of all packages. A library is ESM with one file per entry point, types next to it, and
+ * its dependencies left as imports. A program is one file that contains everything except what it loads late.
  */
 import { defineConfig, type UserConfig } from 'tsdown'
 
@@ -16,18 +16,18 @@ const SHARED = {
 } as const satisfies UserConfig
 
 /**
- * The build of a package that others import; `entry` names its doors. What `inline` matches is taken
- * into the file: a dependency of hundreds of files imports many times faster as part of one.
+ * Builds a package that others import; `entry` names its entry points. Dependencies that `inline` matches are
+ * bundled: a dependency of hundreds of files imports many times faster as part of one file.
  */
 export function libraryBuild(entry: Record<string, string>, inline: RegExp[] = []): UserConfig {
-  // What a package uses of Node stays an import; which packages may, is a rule of their layers.
+  // Node's modules stay imports. Which packages may use them is a rule of the layers.
   const deps = { alwaysBundle: inline, neverBundle: [/^node:/] }
   return defineConfig({ ...SHARED, entry, deps, platform: 'neutral', dts: true, clean: true })
 }
 
 /**
- * The build of a program, from the sources of the packages it is made of. One file imports many times
- * faster than the hundreds it comes from.
+ * Builds a program from the sources of the packages it consists of. One file imports many times faster than
+ * hundreds.
  */
 export function programBuild(entry: Record<string, string>, late: RegExp[]): UserConfig {
   return defineConfig({
@@ -36,7 +36,7 @@ export function programBuild(entry: Record<string, string>, late: RegExp[]): Use
     platform: 'node',
     dts: false,
     clean: false,
-    // The parts that are loaded late take the place of those of the build before.
+    // Late-loaded parts replace those of the previous build.
     hash: false,
     deps: { alwaysBundle: [/.*/], neverBundle: late },
     inputOptions: { resolve: { conditionNames: ['@tutti/source', 'node', 'import', 'default'] } },

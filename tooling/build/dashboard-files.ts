@@ -1,7 +1,4 @@
-/**
- * Puts the built dashboard beside a build, with the licences of everything in it, which its own build
- * has gathered.
- */
+/** Copies the built dashboard next to a build, with the licenses that the dashboard's own build has collected. */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,10 +7,10 @@ import type { Rolldown } from 'tsdown'
 
 const BUILT = fileURLToPath(new URL('../../apps/dashboard/dist/', import.meta.url))
 
-/** What a build of the dashboard has; without the licences nobody may be given it. */
+/** Required parts of a dashboard build. Without the licenses it must not be distributed. */
 const NEEDED = ['index.html', 'THIRD_PARTY_LICENSES.txt']
 
-/** A plugin that writes the folder `dashboard/`. */
+/** Returns a plugin that writes the folder `dashboard/`. */
 export function dashboardFiles(): Rolldown.Plugin {
   return {
     name: 'dashboard-files',
@@ -22,7 +19,7 @@ export function dashboardFiles(): Rolldown.Plugin {
       if (missing !== undefined) {
         throw new Error(`The dashboard is not built: ${missing} is missing. Run "npm run build"`)
       }
-      // The files of an older build have other names, and would stay for ever.
+      // Files of an older build have other names and would never be removed.
       if (dir !== undefined) rmSync(join(dir, 'dashboard'), { recursive: true, force: true })
       for (const path of filesIn(BUILT)) {
         const name = relative(BUILT, path).replaceAll(sep, '/')

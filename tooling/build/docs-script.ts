@@ -1,8 +1,8 @@
 /**
- * Puts the script of the page at `/docs` beside a build, with the licences of everything in it.
+ * Copies the script of the page at `/docs` next to a build, with the licenses of everything in it.
  *
- * The script is Scalar's own bundle, one file that needs nothing else. What is in it is known from its
- * source map: a file is of a package of others (`node_modules/`) or of a package of Scalar.
+ * The script is Scalar's own bundle, one self-contained file. Its source map lists its contents: third-party
+ * packages (`node_modules/`) and packages of Scalar.
  */
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const PACKAGE = new URL(
   import.meta.url,
 )
 
-/** A plugin that writes `docs/reference.js` and `docs/THIRD_PARTY_LICENSES.txt`. */
+/** Returns a plugin that writes `docs/reference.js` and `docs/THIRD_PARTY_LICENSES.txt`. */
 export function docsScript(): Rolldown.Plugin {
   return {
     name: 'docs-script',
@@ -32,7 +32,7 @@ export function docsScript(): Rolldown.Plugin {
   }
 }
 
-/** Names of the packages whose files are in a bundle, by its source map. */
+/** Returns the names of the packages in a bundle, from its source map. */
 function packagesIn(map: string): readonly string[] {
   const { sources }: { readonly sources: readonly string[] } = JSON.parse(readFileSync(map, 'utf8'))
   const names = sources.flatMap((source) => {
@@ -44,7 +44,7 @@ function packagesIn(map: string): readonly string[] {
   return [...new Set(['@scalar/api-reference', ...names])].toSorted()
 }
 
-/** The licence of a package, as it ships it, or else by the name that it gives. */
+/** Returns the license text of a package, or the name of its license if it ships no text. */
 function licenceOf(name: string, from: string): string {
   const folder = folderOf(name, from)
   if (folder === undefined) return `${name}\n\nTaken into Scalar's bundle; not installed here\n`
@@ -53,7 +53,7 @@ function licenceOf(name: string, from: string): string {
   return `${name} ${version} (${license})\n\n${text ?? 'Ships no text'}\n`
 }
 
-/** Scalar's packages are of one repository and have one licence; some ship it. */
+/** Scalar's packages come from one repository with one license; only some ship its text. */
 function textOfScalar(from: string): string | undefined {
   const folder = folderOf('@scalar/components', from)
   return folder === undefined ? undefined : textIn(folder)
@@ -64,7 +64,7 @@ function textIn(folder: string): string | undefined {
   return file === undefined ? undefined : readFileSync(join(folder, file), 'utf8').trim()
 }
 
-/** Where a package is: pnpm keeps each in a folder named by it and its version, beside the others. */
+/** Returns the folder of a package. pnpm stores each package in a folder named by package and version. */
 function folderOf(name: string, from: string): string | undefined {
   const [modules = ''] = from.split('/.pnpm/')
   const store = join(modules, '.pnpm')

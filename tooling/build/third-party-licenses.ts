@@ -1,10 +1,10 @@
-/** Adds the licences of everything that a build takes in, as the licences themselves ask. */
+/** Adds the licenses of all bundled packages, as those licenses require. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 import type { Rolldown } from 'tsdown'
 
-/** A plugin that writes `THIRD_PARTY_LICENSES.txt` beside a bundle that holds code of others. */
+/** Returns a plugin that writes `THIRD_PARTY_LICENSES.txt` next to a bundle with third-party code. */
 export function thirdPartyLicenses(): Rolldown.Plugin {
   return {
     name: 'third-party-licenses',
@@ -23,7 +23,7 @@ export function thirdPartyLicenses(): Rolldown.Plugin {
   }
 }
 
-/** The folder of the package that a file below `node_modules` belongs to. */
+/** Returns the folder of the package that a file below `node_modules` belongs to. */
 function packageFolder(id: string): string | undefined {
   const [, folder] = /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id) ?? []
   return folder !== undefined && existsSync(join(folder, 'package.json'))

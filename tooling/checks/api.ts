@@ -1,6 +1,6 @@
 /**
- * Compares the types of every door with their report in `packages/…/api/`, so that a change of what others use is
- * seen in the diff of a change. With `--write` it writes the reports. Packages must be built.
+ * Compares the types of every entry point with the report in `packages/…/api/`, so that the diff of a change
+ * shows what users of the package will notice. With `--write` it writes the reports. Packages must be built.
  */
 import { spawnSync } from 'node:child_process'
 import {

@@ -1,4 +1,4 @@
-/** Holds the vitest project "built" to its purpose: packages resolve to what is published. */
+/** Checks that packages resolve to their published form in the vitest project "built". */
 import { expect, it } from 'vitest'
 
 it.each(['@tutti/core', '@tutti/protocol'])(

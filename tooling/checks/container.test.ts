@@ -1,6 +1,6 @@
 /**
- * The container image and the compose file, without a container engine: the steps of the Dockerfile are done in bare
- * folders, and what it starts is started as it says, as its user and with its variables alone.
+ * Tests the container image and the compose file without a container engine: it executes the steps of the
+ * Dockerfile in bare folders, then starts the image's command as its user, with only its variables.
  */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs'
 import { chmodSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -23,13 +23,13 @@ const FOLDER = mkdtempSync(join(tmpdir(), 'tutti-image-'))
 const CONFIG = join(ROOT, 'apps/server/test/fixtures/crew.config.ts')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
-/** What the server says that it needs to stop, in milliseconds: its default, and what letting go takes. */
+/** Time that the server needs to stop, in milliseconds: its default drain timeout and the release of its runs. */
 const DRAIN_MS = 10_000 + 2_000
 
-/** Many times what it takes. */
+/** Many times the usual duration. */
 const PATIENCE = { timeout: 30_000, interval: 20 }
 
-/** A build from nothing takes minutes; after one of the repository it takes seconds. */
+/** A build from nothing takes minutes; with the caches of the repository it takes seconds. */
 const BUILD_LIMIT_MS = 600_000
 
 const KEY = 'a-key-that-nobody-guesses'
@@ -37,7 +37,7 @@ const KEYS = { TUTTI_API_KEYS: `me:${KEY}` }
 
 let image: BareImage
 beforeAll(() => {
-  // The user of the image passes through.
+  // The image's user can traverse the folder.
   chmodSync(FOLDER, 0o755)
   image = buildBareImage(ROOT, FOLDER)
 }, BUILD_LIMIT_MS)
@@ -152,7 +152,7 @@ describe('an image with a config', () => {
     await second.ready()
     const { status } = await clientOf(second).runs.result(runId)
     expect(status).toBe('COMPLETED')
-    // The call that was under way is made again, those that had ended are not.
+    // The interrupted call is repeated; completed calls are not.
     expect(steps().filter((step) => step === `${runId} begin 1`)).toHaveLength(1)
   })
 
@@ -320,14 +320,17 @@ function clientOf({ url }: BareContainer): TuttiClient {
   return createClient({ baseUrl: url, apiKey: KEY })
 }
 
-/** The command of the page, without the engine in front of it, and with the folder that is `/data` here. */
+/** Returns the command of the page without the engine's part, with the folder that stands for `/data`. */
 function backupWords(data: string): readonly string[] {
   const [, code = ''] = /docker exec tutti node -e "([^"]+)"/.exec(read('docs/production.md')) ?? []
   expect(code).toContain('/data/')
   return ['-e', code.replaceAll('/data/', `${data}/`)]
 }
 
-/** A folder for `/data`, where the tool of the crew notes its calls; it waits while there is a file `hold-N`. */
+/**
+ * Creates a folder for `/data`. The ensemble's tool records its calls there, and waits while a file `hold-N`
+ * exists.
+ */
 function crewIn(name: string) {
   const data = join(FOLDER, name)
   mkdirSync(data)
@@ -346,9 +349,9 @@ function crewIn(name: string) {
     environment: { ...KEYS, CREW_DIR: data },
     hold: (n: number) => writeFileSync(join(data, `hold-${n}`), ''),
     letGo: (n: number) => rmSync(join(data, `hold-${n}`)),
-    /** Such as `run-1 begin 2`. */
+    /** A line such as `run-1 begin 2`. */
     steps: () => lines().map((words) => words.slice(0, 3).join(' ')),
-    /** The process of the last call of a run. */
+    /** Returns the process of the last call of a run. */
     pidOf: (runId: string) => Number(lines().findLast(([of]) => of === runId)?.[3]),
   }
 }

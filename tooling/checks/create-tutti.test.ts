@@ -1,6 +1,6 @@
 /**
- * `npm create tutti` from the packed packages, in an empty folder outside the repository: what it creates installs,
- * type-checks, passes its tests, serves and runs.
+ * Runs `npm create tutti` from the packed packages in an empty folder outside the repository. The created
+ * project installs, type-checks, passes its tests, serves and runs.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,18 +15,18 @@ import { packPackages } from '../packages/pack.ts'
 const FOLDER = mkdtempSync(join(tmpdir(), 'tutti-create-'))
 const PROJECT = join(FOLDER, 'desk')
 
-/** Variables that would change what a project does, or tell that a package manager runs this test. */
+/** Variables that would change the behavior of a project, or reveal that a package manager runs this test. */
 const OWN =
   /^(?:npm_|HOST$|PORT$|DATABASE_|TUTTI_|MODEL$|REVIEW$|OPENAI_|ANTHROPIC_|NODE_OPTIONS$|VITEST|TEST$|NODE_ENV$)/i
 
 const ENVIRONMENT = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN.test(name))),
-  // The Node of this repository, and none of its programs.
+  // This repository's Node without its other programs.
   PATH: [dirname(process.execPath), ...foldersOfPath()].join(delimiter),
   NO_COLOR: '1',
 }
 
-// Other programs work here, each as long as it needs on a machine that does much else.
+// Installs and builds are slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 let tarballs: ReadonlyMap<string, string> = new Map()
@@ -50,7 +50,7 @@ describe('npm create tutti', () => {
     )
     expect(stdout).toContain('Created desk in desk')
     expect(stdout).toContain('npm install')
-    // npm leaves files of this name out of packages.
+    // npm excludes files of this name from packages.
     expect(readFileSync(join(PROJECT, '.gitignore'), 'utf8')).toContain('.env\n')
     for (const name of Object.keys(manifest().dependencies)) {
       if (name.startsWith('@tutti/')) expect(tarballs.has(name)).toBe(true)
@@ -62,7 +62,7 @@ describe('npm create tutti', () => {
     const overrides = [...tarballs].map(([name, path]) => `  '${name}': 'file:${path}'\n`)
     writeFileSync(join(PROJECT, 'pnpm-workspace.yaml'), `overrides:\n${overrides.join('')}`)
     const { packageManager } = JSON.parse(readFileSync('package.json', 'utf8'))
-    // pnpm, since it links what the repository has installed already.
+    // pnpm links packages that the repository has already installed.
     run('npx', [
       '--yes',
       '--prefer-offline',
@@ -120,7 +120,7 @@ describe('the packed program', () => {
     const program = join(FOLDER, 'unpacked/package/dist/create-tutti.js')
     mkdirSync(join(FOLDER, 'unpacked'))
     run('tar', ['-xzf', tarballs.get('create-tutti') ?? '', '-C', join(FOLDER, 'unpacked')], FOLDER)
-    // What comes after that sentence is gone, so that loading it would be an error.
+    // The code after that sentence is removed, so loading it would be an error.
     rmSync(join(FOLDER, 'unpacked/package/template'), { recursive: true })
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', old, program], {
       encoding: 'utf8',
@@ -132,14 +132,14 @@ describe('the packed program', () => {
   })
 })
 
-/** The server of the project, by a script of its package.json. */
+/** The project's server, started by a script of its package.json. */
 class Serving implements AsyncDisposable {
   readonly #child: ReturnType<typeof spawn>
   readonly #ended: Promise<unknown>
   output = ''
 
   private constructor(script: string) {
-    // A group of its own: npm and what it starts are stopped together, as by Ctrl-C.
+    // In a separate process group npm and its children stop together, as with Ctrl-C.
     this.#child = spawn('npm', ['run', '--silent', script], {
       cwd: PROJECT,
       env: { ...ENVIRONMENT, PORT: '0' },
@@ -149,7 +149,7 @@ class Serving implements AsyncDisposable {
     this.#ended = new Promise((resolve) => this.#child.once('close', resolve))
   }
 
-  /** Starts it and waits until it accepts requests. */
+  /** Starts the server and waits until it accepts requests. */
   static async start(script: string): Promise<Serving> {
     const server = new Serving(script)
     const ready = new Promise<boolean>((resolve) => {
@@ -178,7 +178,7 @@ class Serving implements AsyncDisposable {
   }
 }
 
-/** The exit code of the health check of the Dockerfile, against a server of this machine. */
+/** Returns the exit code of the Dockerfile's health check against a local server. */
 function healthCheck(url: string): number | null {
   const dockerfile = readFileSync(join(PROJECT, 'Dockerfile'), 'utf8')
   const [, words = '[]'] = /HEALTHCHECK[\s\S]*?CMD (\[.*\])\n/.exec(dockerfile) ?? []
@@ -187,7 +187,7 @@ function healthCheck(url: string): number | null {
   return spawnSync(program ?? '', rest, { env }).status
 }
 
-/** What `package.json` says, with the packed packages in place of published ones. */
+/** Returns `package.json` with the packed packages instead of published ones. */
 function packedManifest() {
   const made = manifest()
   const dependencies = Object.fromEntries(
@@ -203,7 +203,7 @@ function manifest(): { readonly dependencies: Readonly<Record<string, string>> }
   return JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'))
 }
 
-/** Runs a program to its end; fails with what it said when it fails. */
+/** Runs a program to its end; throws with its output when it fails. */
 function run(program: string, words: readonly string[], cwd = PROJECT) {
   const { status, stdout, stderr, error } = spawnSync(program, words, {
     cwd,

@@ -1,4 +1,4 @@
-/** The examples: each prints what its README says, and the page of one does in a browser what a person wants of it. */
+/** Tests the examples: each prints what its README shows, and the page of `custom-ui` works in a browser. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -15,19 +15,19 @@ import type { Browser, Page } from 'playwright-core'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Where the examples keep what they need for a while. */
+/** Folder for temporary files of the examples. */
 const TEMPORARY = mkdtempSync(join(tmpdir(), 'tutti-examples-'))
 
-/** Colours are for terminals: what is compared is text. */
+/** Disables terminal colors, because the output is compared as text. */
 const { FORCE_COLOR: _, ...variables } = process.env
 const ENVIRONMENT = { ...variables, TMPDIR: TEMPORARY }
 
-/** Every example, by the name of its folder. */
+/** Names of the folders of all examples. */
 const EXAMPLES = globSync('examples/*/package.json', { cwd: ROOT })
   .map((path) => basename(dirname(path)))
   .toSorted()
 
-/** Those whose README says that it goes on until it is stopped. */
+/** Examples that run until they are stopped, according to their README. */
 const PAGES = ['custom-ui']
 
 afterAll(() => rmSync(TEMPORARY, { recursive: true }))
@@ -72,7 +72,7 @@ async function printsItsReadme(name: string): Promise<void> {
   expect(readdirSync(TEMPORARY)).toEqual([])
 }
 
-/** The command of a README, and what it says comes out. */
+/** Returns the command of a README and the output that it shows. */
 function shownBy(name: string): { readonly command: string; readonly output: string } {
   const readme = readFileSync(join(ROOT, 'examples', name, 'README.md'), 'utf8')
   const [, command = '', output = ''] =
@@ -80,7 +80,7 @@ function shownBy(name: string): { readonly command: string; readonly output: str
   return { command, output }
 }
 
-/** Starts what a README says, in the folder of the repository. */
+/** Starts the command of a README in its folder of the repository. */
 function spawnExample(command: string) {
   const [, ...words] = command.split(' ')
   return spawn(process.execPath, words, { cwd: ROOT, env: ENVIRONMENT, stdio: 'pipe' })

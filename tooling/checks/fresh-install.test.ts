@@ -1,6 +1,7 @@
 /**
- * Every public package as a stranger has it: packed, installed alone, with what it declares and nothing else within
- * reach. Its doors can be imported and typed, its programs run, and what is for browsers needs nothing of Node.
+ * Tests every public package as its users have it: packed and installed alone, with only its declared
+ * dependencies. Its entry points can be imported and typed, its programs run, and browser packages need
+ * nothing of Node.
  */
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -21,7 +22,7 @@ import { doorsOf } from '../packages/tarball.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-/** What a strict project says, and the types of Node, as it would install them. */
+/** Compiler settings of a strict project, and the types of Node. */
 const STRICT = {
   target: 'es2023',
   lib: ['es2023', 'dom', 'dom.iterable'],
@@ -33,7 +34,7 @@ const STRICT = {
   typeRoots: [join(ROOT, 'node_modules/@types')],
 }
 
-/** How the compiler writes what it found. */
+/** Format of a compiler error. */
 const FORMAT: ts.FormatDiagnosticsHost = {
   getCanonicalFileName: (name) => name,
   getCurrentDirectory: () => ROOT,
@@ -83,7 +84,7 @@ test('our declarations hold when they are checked themselves, by the compiler be
   )
   const files = [...fresh.folders.values()].map(({ path }) => join(path, 'doors.ts'))
   const program = ts.createProgram(files, options)
-  // Those of others are their own concern, and take minutes.
+  // Types of third-party packages are not checked here; that would take minutes.
   const own = program
     .getSourceFiles()
     .filter(({ fileName }) => /\/node_modules\/@tutti\/[^/]+\/dist\//.test(fileName))
@@ -115,7 +116,7 @@ test.for(
   expect(version.stderr + help.stderr).toBe('')
 })
 
-/** In each folder a file that takes everything from every door. */
+/** Writes a file in each folder that imports everything from every entry point. */
 function writeDoorFiles(): void {
   for (const { path, manifest } of fresh.folders.values()) {
     const doors = [...doorsOf(manifest).keys()]
@@ -124,7 +125,7 @@ function writeDoorFiles(): void {
   }
 }
 
-/** What the compiler says of these files; nothing is good. */
+/** Returns the compiler errors of these files. */
 async function compile(compilerOptions: Readonly<Record<string, unknown>>): Promise<string> {
   const project = join(fresh.root, 'tsconfig.json')
   writeFileSync(project, JSON.stringify({ compilerOptions, include: ['of/*/doors.ts'] }))

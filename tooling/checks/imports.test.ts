@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, it } from 'vitest'
 
-/** What each built package may load of others, when nothing but its door is imported. */
+/** Third-party packages that each built package may load when only its entry point is imported. */
 const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   protocol: ['typebox'],
   core: ['typebox'],
@@ -23,7 +23,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['typebox', '@opentelemetry/api', '@opentelemetry/semantic-conventions'],
 }
 
-/** Packages that run in browsers too. */
+/** Packages that also run in browsers. */
 const NEUTRAL = ['protocol', 'core', 'agent-call', 'pipeline', 'ensemble', 'testing', 'client']
 
 describe('importing a built package', () => {
@@ -38,7 +38,7 @@ describe('importing a built package', () => {
   })
 })
 
-/** The URLs of the modules that a new process loads to import a package as it is published. */
+/** Returns the URLs of the modules that a new process loads to import a package in its published form. */
 function loadedBy(name: string): readonly string[] {
   const entry = new URL(`../../packages/${name}/dist/index.js`, import.meta.url).href
   const script = `

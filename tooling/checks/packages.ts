@@ -1,6 +1,6 @@
 /**
- * Packs every public package as it would be published and looks at the result: what it holds and what its
- * `package.json` says by our own rules, and what publint and "are the types wrong" find.
+ * Packs every public package as it would be published, and checks the tarball: its contents and its
+ * `package.json` against our own rules, and the findings of publint and "are the types wrong".
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ for (const { name, directory } of packages) {
 }
 process.exitCode = problems === 0 ? 0 : 1
 
-/** `publishConfig` is written by hand beside `exports`; the two have the same doors. */
+/** `publishConfig` is written by hand next to `exports`; the two must have the same entry points. */
 function linkProblems({ manifest }: Packed, directory: string): readonly string[] {
   const source: unknown = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
   const doors = exportsOf(source)
@@ -60,7 +60,7 @@ async function lint({ bytes }: Packed): Promise<readonly string[]> {
 }
 
 async function checkTypes({ contents, manifest }: Packed): Promise<readonly string[]> {
-  // A package of programs alone has nothing to type.
+  // A package that contains only programs has no types.
   if (doorsOf(manifest).size === 0) return []
   const result = await checkPackage(contents)
   if (!result.types) return ['it ships no types']
@@ -75,7 +75,7 @@ async function checkTypes({ contents, manifest }: Packed): Promise<readonly stri
     .map((problem) => `${problem.kind} ${JSON.stringify(problem)}`)
 }
 
-/** `./package.json` is a door without types. */
+/** `./package.json` is an entry point without types. */
 function isJsonDoor(problem: object): boolean {
   return 'entrypoint' in problem && problem.entrypoint === './package.json'
 }

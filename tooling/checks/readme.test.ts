@@ -31,7 +31,7 @@ describe('the README', () => {
   })
 })
 
-/** The programs of package READMEs that are files too, so that the compiler checks them. */
+/** Programs of package READMEs that are also files, so that the compiler checks them. */
 const EXAMPLES = globSync('packages/*/test/readme-*.ts', { cwd: ROOT })
   .filter((path) => !path.endsWith('.test.ts'))
   .toSorted()
@@ -71,13 +71,13 @@ describe('the README of a package', () => {
   )
 })
 
-/** The TypeScript blocks of a README. */
+/** Returns the TypeScript blocks of a README. */
 function codeOf(folder: string): readonly string[] {
   const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8')
   return [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
 }
 
-/** Runs Node on sources; what it prints. Fails when it fails or complains. */
+/** Runs Node on sources and returns its output. Throws when it fails or writes to standard error. */
 function run(words: readonly string[], cwd: string): string {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

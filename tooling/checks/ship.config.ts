@@ -1,4 +1,4 @@
-/** The tests of what is shipped that install and build for minutes: each package alone, and the container image. */
+/** Configures the tests that install and build for minutes: each package alone, and the container image. */
 import { defineConfig } from 'vitest/config'
 
 import shared, { SHIPPED } from '../../vitest.config.ts'

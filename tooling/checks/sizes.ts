@@ -1,7 +1,6 @@
 /**
- * Measures every public package, and compares with its budget, with what `package-sizes.json` notes, and with what
- * the page and the READMEs say. With `--write` it notes what has changed, and writes page and READMEs; budgets are
- * for people to raise.
+ * Measures every public package and compares it with its budget, `package-sizes.json`, the packages page and
+ * the READMEs. With `--write` it updates the sizes, the page and the READMEs; budgets are raised by hand.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

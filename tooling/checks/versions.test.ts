@@ -1,6 +1,6 @@
 /**
- * What changesets make of this repository: one new version for all public packages, with change logs. Tried in a copy
- * of the manifests, with one change more than there are, so that there is always something to release.
+ * Tests the release of changesets: one new version for all public packages, with change logs. It works on a
+ * copy of the manifests with one additional changeset, so that a release is always possible.
  */
 import { execFileSync } from 'node:child_process'
 import {

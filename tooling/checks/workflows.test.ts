@@ -1,4 +1,4 @@
-/** The files of `.github`: that they can be read, run nothing that may change unseen, and may do no more than they must. */
+/** Tests the files of `.github`: they parse, pin every action, and have only the permissions they need. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
 /**
- * Checks the pages of the project: links lead somewhere, TypeScript compiles, JSON parses, commands and routes are
- * there, every page can be found from another one.
+ * Checks the pages of the project: links resolve, TypeScript compiles, JSON parses, commands and routes exist,
+ * and every page is linked from another one.
  */
 import { silentProgram } from '../reference/cli-page.ts'
 import { commandProblems } from './commands.ts'
@@ -37,7 +37,7 @@ function jsonProblems(all: readonly Page[]): readonly string[] {
   )
 }
 
-/** Pages of `docs/` to which no link leads. */
+/** Returns pages of `docs/` without an incoming link. */
 function orphans(all: readonly Page[]): readonly string[] {
   const linked = new Set(
     all.flatMap(({ path, links }) =>

@@ -1,6 +1,6 @@
 /**
- * The commands of the pages: each `tutti …` in a block of shell must be a command with options that it has, each
- * `curl …` to a server must ask for a route that there is.
+ * Checks the commands of the pages: each `tutti …` in a shell block must be a known command with known
+ * options, and each `curl …` to a server must request a known route.
  */
 import { ROUTES, type Route } from '@tutti/protocol'
 
@@ -9,7 +9,7 @@ import type { CodeBlock, Page } from './pages.ts'
 
 const SHELLS = ['sh', 'bash', 'console']
 
-/** What is wrong with the commands of the pages, one line each. */
+/** Returns the problems of the commands on the pages, one line each. */
 export function commandProblems(pages: readonly Page[], program: Program): readonly string[] {
   return pages.flatMap((page) =>
     page.blocks
@@ -27,7 +27,7 @@ interface Line {
   readonly line: number
 }
 
-/** Its commands; one that goes on after a backslash is one. */
+/** Returns the commands of a block; lines joined by a backslash are one command. */
 function linesOf({ code, line }: CodeBlock): readonly Line[] {
   const lines: Line[] = []
   let isOpen = false
@@ -69,14 +69,14 @@ function tuttiProblem(text: string, program: Program): string | undefined {
   return unknown === undefined ? undefined : `"tutti ${command.name()}" has no option ${unknown}`
 }
 
-/** The words of a command; what stands in quotes is one, and what is piped on is not part of it. */
+/** Splits a command into words. Quoted text is one word; a pipe ends the command. */
 function wordsOf(text: string): readonly string[] {
   const words = text.match(/(?:[^\s"'|&;<>]|"[^"]*"|'[^']*')+|[|&;<>]+/g) ?? []
   const end = words.findIndex((word) => /^[|&;<>]+$/.test(word))
   return end === -1 ? words : words.slice(0, end)
 }
 
-/** Addresses that are no routes of the protocol: other protocols, pages and documents. */
+/** Paths that are not routes of the protocol: other protocols, pages and documents. */
 const OTHERS =
   /^\/(?:$|docs\b|openapi\.json|asyncapi\.json|a2a\b|tasks\/|mcp\b|ws\b|\.well-known\/|metrics\b|tasks:)/
 

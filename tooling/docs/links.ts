@@ -1,10 +1,10 @@
-/** Links that lead nowhere. Addresses of the web are not asked: a check must not fail because a site is down. */
+/** Finds broken links. Web addresses are not requested: a check must not fail because a site is down. */
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 import type { Page } from './pages.ts'
 
-/** What is wrong with the links of the pages below `root`, one line each. */
+/** Returns the broken links of the pages below `root`, one line each. */
 export function linkProblems(root: string, pages: readonly Page[]): readonly string[] {
   const byPath = new Map(pages.map((page) => [page.path, page]))
   return pages.flatMap((page) =>

@@ -1,12 +1,12 @@
 /**
- * `llms.txt`: the pages, for programs that read documentation. One line a page: its title, where it is, its first
- * paragraph.
+ * Generates `llms.txt`, the index of the documentation for programs: one line for each page with its title, its path
+ * and its first sentence.
  *
  * @see https://llmstxt.org
  */
 import type { Page } from './pages.ts'
 
-/** The parts of the file, in its order: the pages that each shows, by path. */
+/** Sections of the file in order, with the paths of their pages. */
 const PARTS: readonly (readonly [title: string, paths: RegExp])[] = [
   ['Start', /^(?:README|docs\/README|docs\/tutorial)\.md$/],
   ['How to', /^docs\/how-to\//],
@@ -18,18 +18,22 @@ const PARTS: readonly (readonly [title: string, paths: RegExp])[] = [
   ['Optional', /^(?:ARCHITECTURE|CONTRIBUTING|SECURITY)\.md$|^docs\/decisions\//],
 ]
 
-/** The text of the file. */
-export function llmsText(pages: readonly Page[]): string {
+/** Returns the text of the file. */
+export function formatLlmsText(pages: readonly Page[]): string {
   const readme = pages.find(({ path }) => path === 'README.md')
   const parts = PARTS.flatMap(([title, paths]) => {
-    const lines = pages.filter(({ path }) => paths.test(path)).map(lineOf)
+    const lines = pages.filter(({ path }) => paths.test(path)).map(formatLine)
     return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
   })
   return [`# ${readme?.title ?? ''}`, '', `> ${readme?.lead ?? ''}`, '', ...parts].join('\n')
 }
 
-function lineOf({ path, title, lead }: Page): string {
+/** The title of a decision says everything. A how-to begins with what its reader can do afterwards. */
+function formatLine({ path, title, lead }: Page): string {
   const [sentence = ''] = /^.*?[.:](?=\s|$)/.exec(lead) ?? [lead]
-  const about = sentence.replace(/:$/, '.')
-  return `- [${title}](${path})${about === '' ? '' : `: ${about}`}`
+  const about = sentence
+    .replace(/:$/, '.')
+    .replace(/^After this page you can (\w)/, (_, first: string) => first.toUpperCase())
+  const isDecision = /^docs\/decisions\/\d/.test(path)
+  return `- [${title}](${path})${about === '' || isDecision ? '' : `: ${about}`}`
 }

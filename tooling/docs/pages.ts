@@ -1,4 +1,4 @@
-/** The Markdown pages of the project, and what they hold: code, links and headings. */
+/** Reads the Markdown pages of the project: their code, links and headings. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,34 +8,31 @@ import { visit } from 'unist-util-visit'
 
 import type { Heading, PhrasingContent, Root } from 'mdast'
 
-/** A block of code on a page. */
 export interface CodeBlock {
-  /** What stands after the fence: `ts`, `json`, `sh`; empty for none. */
+  /** Language after the fence: `ts`, `json`, `sh`; empty if none is given. */
   readonly language: string
-  /** What stands after the language, such as `foreign`. */
+  /** Text after the language, such as `foreign`. */
   readonly meta: string
   readonly code: string
-  /** Line of its first line of code, from 1. */
+  /** Line of the first line of code, from 1. */
   readonly line: number
 }
 
-/** A link on a page. */
 export interface PageLink {
   readonly target: string
   readonly line: number
 }
 
-/** A page. */
 export interface Page {
-  /** From the root of the repository, with slashes. */
+  /** Path from the root of the repository, with slashes. */
   readonly path: string
   readonly text: string
   readonly title: string
-  /** The text of its first paragraph. */
+  /** Text of the first paragraph. */
   readonly lead: string
   readonly blocks: readonly CodeBlock[]
   readonly links: readonly PageLink[]
-  /** What a link can name after its `#`. */
+  /** Anchors that a link can name after `#`. */
   readonly anchors: ReadonlySet<string>
 }
 
@@ -51,7 +48,7 @@ const PATTERNS = [
 
 const NOT_OURS = /(?:^|\/)(?:node_modules|dist|\.snippets[^/]*)\//
 
-/** Every page below `root`, sorted by path. */
+/** Returns every page below `root`, sorted by path. */
 export function readPages(root: string): readonly Page[] {
   return PATTERNS.flatMap((pattern) => globSync(pattern, { cwd: root }))
     .map((path) => path.replaceAll('\\', '/'))
@@ -60,7 +57,7 @@ export function readPages(root: string): readonly Page[] {
     .map((path) => parsePage(path, readFileSync(join(root, path), 'utf8')))
 }
 
-/** Reads one page. */
+/** Parses one page. */
 export function parsePage(path: string, text: string): Page {
   const tree = fromMarkdown(text)
   const blocks: CodeBlock[] = []

@@ -1,6 +1,6 @@
 /**
- * Runs the code of the pages that says so: ```ts run prints what the next ```text shows, ```ts run=server runs against
- * the sample server, and files named `.test.ts` pass.
+ * Runs the marked code of the pages: ```ts run must print the following ```text, ```ts run=server runs against
+ * the sample server, and files named `.test.ts` must pass.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,13 +15,13 @@ import { snippetFiles } from './snippets.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What the pages name as the address of the server. */
+/** Address of the server on the pages. */
 const SHOWN = 'http://127.0.0.1:7329'
 
 const pages = readPages(ROOT)
 const files = snippetFiles(pages)
 
-// Beside docs/package.json, whose dependencies the code imports.
+// The folder is next to docs/package.json, whose dependencies the code imports.
 const folder = mkdtempSync(join(ROOT, 'docs', '.snippets-'))
 
 let server: Server
@@ -73,7 +73,7 @@ interface Run {
 function runs(all: readonly Page[]): readonly Run[] {
   return all.flatMap(({ path, blocks }) =>
     blocks.flatMap(({ language, meta, code }, at) => {
-      // The tutorial has a test of its own, which goes through it in order.
+      // The tutorial has its own test, which executes it in order.
       if (language !== 'ts' || !/^run\b/.test(meta) || path === 'docs/tutorial.md') return []
       const file = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? ''
       const next = blocks[at + 1]
@@ -105,7 +105,7 @@ interface Server {
   stop(): Promise<void>
 }
 
-/** The server with nothing configured. */
+/** Starts the server without configuration. */
 async function startSample(): Promise<Server> {
   const program = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
   const child = spawn(process.execPath, [program, 'start'], {

@@ -1,9 +1,9 @@
 /**
- * The TypeScript of the pages, checked by the compiler. A block that begins with `// name.ts` is that file; the blocks
- * of one page are one folder, so that they can import each other. A later block of the same name takes the place of the
- * earlier one from there on, as a reader would save it. Any other block is a file of its own.
+ * Checks the TypeScript of the pages with the compiler. A block that begins with `// name.ts` is that file;
+ * the blocks of one page share a folder, so that they can import each other. A later block with the same name
+ * replaces the earlier one from there on, as a reader would save it. Any other block is a separate file.
  *
- * What is not ours and cannot be checked is marked: ```ts foreign.
+ * Code that is not ours and cannot be checked is marked: ```ts foreign.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,14 +11,14 @@ import { dirname, join } from 'node:path'
 
 import type { CodeBlock, Page } from './pages.ts'
 
-/** Pages whose code is checked elsewhere: those of packages are files of `packages/x/test`. */
+/** Pages whose code is checked elsewhere: blocks of package READMEs are files of `packages/x/test`. */
 const ELSEWHERE = /^(?:README\.md|packages\/|apps\/)/
 
 const LANGUAGES = ['ts', 'tsx']
 
-/** A file made of a block. */
+/** A file made from a block. */
 export interface SnippetFile {
-  /** Within the folder of all snippets. */
+  /** Path within the folder of all snippets. */
   readonly path: string
   readonly text: string
   readonly page: string
@@ -26,7 +26,7 @@ export interface SnippetFile {
   readonly line: number
 }
 
-/** The files that the blocks of the pages make: those of each page, one folder a state that a reader passes. */
+/** Returns the files that the blocks of the pages define, with one folder for each state that a reader reaches. */
 export function snippetFiles(pages: readonly Page[]): readonly SnippetFile[] {
   return pages.filter(({ path }) => !ELSEWHERE.test(path)).flatMap(filesOfPage)
 }
@@ -40,7 +40,7 @@ function filesOfPage(page: Page): readonly SnippetFile[] {
   for (const [index, block] of blocks.entries()) {
     const name = /^\/\/ ([\w./-]+\.tsx?)\n/.exec(block.code)?.[1] ?? `snippet-${index + 1}.ts`
     const current = states.at(-1) ?? new Map<string, CodeBlock>()
-    // What is saved again begins a new state, which has everything that was there.
+    // Saving a file again begins a new state that contains all previous files.
     if (current.has(name)) states.push(new Map([...current, [name, block]]))
     else current.set(name, block)
   }
@@ -54,10 +54,10 @@ function filesOfPage(page: Page): readonly SnippetFile[] {
   )
 }
 
-/** What the compiler says of them, at their lines on the pages. `root` is that of the repository. */
+/** Returns the compiler errors of the files, at their lines on the pages. `root` is the root of the repository. */
 export function snippetProblems(root: string, files: readonly SnippetFile[]): readonly string[] {
   if (files.length === 0) return []
-  // Beside docs/package.json, whose dependencies the code may import.
+  // The folder is next to docs/package.json, whose dependencies the code may import.
   const folder = join(root, 'docs', '.snippets')
   rmSync(folder, { recursive: true, force: true })
   try {
@@ -81,7 +81,7 @@ export function snippetProblems(root: string, files: readonly SnippetFile[]): re
 const TSCONFIG = {
   extends: '../../tooling/tsconfig/base.json',
   compilerOptions: {
-    // A reader of a page need not use everything that it shows.
+    // A reader need not use everything that a page shows.
     noUnusedLocals: false,
     types: ['node'],
     typeRoots: ['../../node_modules/@types'],

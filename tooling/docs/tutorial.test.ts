@@ -1,7 +1,7 @@
 /**
- * Does what the tutorial says, in its order: files are saved as they come, commands are given to the built program. The
- * word after `sh` says what a block is: `install` is left to the test of `npm create tutti`, `server` and `restart`
- * start the server, `kill` ends it without warning, `run` is compared with the text that follows.
+ * Follows the tutorial: saves its files in order and runs its commands with the built program. The word after
+ * `sh` says what a block is: `install` is left to the test of `npm create tutti`, `server` and `restart` start
+ * the server, `kill` kills it, and the output of `run` is compared with the text that follows.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PROGRAM = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
 const { blocks } = parsePage('tutorial', readFileSync(join(ROOT, 'docs/tutorial.md'), 'utf8'))
 
-// Beside docs/package.json, whose dependencies the files import.
+// The folder is next to docs/package.json, whose dependencies the files import.
 const folder = mkdtempSync(join(ROOT, 'docs', '.snippets-'))
 
 const port = String(await freePort())
@@ -48,7 +48,7 @@ it('works as it is written', { timeout: 120_000 }, async () => {
   expect(done).toContain('kill')
 })
 
-/** The last version of the model asks a provider: it is what the reader does without us. */
+/** The last version of the model calls a provider; readers try that themselves. */
 function save({ code }: CodeBlock): void {
   const name = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? ''
   expect(name).not.toBe('')
@@ -69,12 +69,12 @@ async function command(how: string, code: string, next: CodeBlock | undefined): 
   if (next?.language === 'text') expect(stdout.trim()).toBe(next.code)
 }
 
-/** Words, as a shell sees them: what is in double quotes is one. */
+/** Splits a command into words as a shell does; double-quoted text is one word. */
 function wordsOf(line: string): readonly string[] {
   return (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
 }
 
-/** The id of the review that waits, once one does. */
+/** Waits for an open review and returns its id. */
 async function openReview(): Promise<string> {
   let id = ''
   await expect

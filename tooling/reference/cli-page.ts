@@ -1,4 +1,4 @@
-/** The `tutti` command, as commander knows it. */
+/** Generates the reference page of the `tutti` command from commander's definitions. */
 import { PassThrough } from 'node:stream'
 
 import { tuttiProgram } from '../../apps/server/src/cli/program.ts'
@@ -6,17 +6,17 @@ import { EXIT_CODES } from '../../apps/server/src/cli/exit-codes.ts'
 import { DEFAULT_URL } from '../../apps/server/src/cli/target.ts'
 import { code, page, table } from './markdown.ts'
 
-/** What is used of a command of commander. */
+/** Parts of a commander command that this page uses. */
 export type Program = ReturnType<typeof tuttiProgram>
 
-/** The program, with streams that lead nowhere. */
+/** Returns the program with streams that discard its output. */
 export function silentProgram(): Program {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
   const io = { ...streams, variables: {}, cwd: '.', onSignal: () => () => undefined }
   return tuttiProgram({ io, exit: 'OK', url: DEFAULT_URL })
 }
 
-/** `docs/reference/cli.md`. */
+/** Returns the text of `docs/reference/cli.md`. */
 export function cliPage(): string {
   const program = silentProgram()
   const ends = Object.values(EXIT_CODES).map((end) => [String(end.code), end.meaning])

@@ -1,9 +1,9 @@
-/** The config of a server, from the docstrings of its interfaces. */
+/** Generates the reference page of the server's config from the docstrings of its interfaces. */
 import { page } from './markdown.ts'
 import { sectionOf } from './options-page.ts'
 import { interfacesOf } from './source-docs.ts'
 
-/** `docs/reference/config.md`. */
+/** Returns the text of `docs/reference/config.md`. */
 export function configPage(): string {
   const interfaces = interfacesOf('apps/server/src/config/config.ts')
   return page('Config of a server', [

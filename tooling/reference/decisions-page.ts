@@ -1,9 +1,9 @@
-/** The list of the decisions. */
+/** Generates the list of decisions. */
 import { page } from './markdown.ts'
 
 import type { Page } from '../docs/pages.ts'
 
-/** `docs/decisions/README.md`. */
+/** Returns the text of `docs/decisions/README.md`. */
 export function decisionsPage(pages: readonly Page[]): string {
   const decisions = pages.filter(({ path }) => /^docs\/decisions\/\d/.test(path))
   return page('Decisions', [

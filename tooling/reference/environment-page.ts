@@ -1,4 +1,4 @@
-/** The environment variables of the `tutti` program. */
+/** Generates the reference page of the environment variables of the `tutti` program. */
 import {
   CLIENT_VARIABLES,
   SERVER_VARIABLES,
@@ -6,7 +6,7 @@ import {
 } from '../../apps/server/src/environment/env-table.ts'
 import { code, page, table } from './markdown.ts'
 
-/** `docs/reference/environment.md`. */
+/** Returns the text of `docs/reference/environment.md`. */
 export function environmentPage(): string {
   return page('Environment', [
     'Variables of the `tutti` program. One that is empty counts as not set; all problems are told at once, and nothing starts.',

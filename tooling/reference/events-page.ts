@@ -1,4 +1,4 @@
-/** The run events, from their schemas and the docstrings of these. */
+/** Generates the reference page of run events from their schemas and docstrings. */
 import { globSync } from 'node:fs'
 
 import { RunEvent } from '@tutti/protocol'
@@ -6,7 +6,7 @@ import { RunEvent } from '@tutti/protocol'
 import { code, page, table } from './markdown.ts'
 import { schemasOf } from './source-docs.ts'
 
-/** `docs/reference/events.md`. */
+/** Returns the text of `docs/reference/events.md`. */
 export function eventsPage(): string {
   const docs = schemasOf(globSync('packages/protocol/src/schemas/**/*.ts').toSorted())
   const sections = RunEvent.anyOf.flatMap(({ properties, required }) => {
@@ -35,7 +35,7 @@ export function eventsPage(): string {
   ])
 }
 
-/** `task_started` is the schema `TaskStarted`. */
+/** Returns the name of an event's schema, such as `TaskStarted` for `task_started`. */
 function nameOf(type: string): string {
   return type.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

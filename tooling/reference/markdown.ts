@@ -1,13 +1,13 @@
-/** Pieces of the reference pages. */
+/** Formats the parts of the reference pages. */
 
 const NOTE = '<!-- Written by "npm run gen" from the code; do not edit. -->'
 
-/** A page with its title. */
+/** Formats a page with its title. */
 export function page(title: string, lines: readonly string[]): string {
   return [NOTE, '', `# ${title}`, '', ...lines, ''].join('\n')
 }
 
-/** A table. */
+/** Formats a table. */
 export function table(
   heads: readonly string[],
   rows: readonly (readonly string[])[],
@@ -15,7 +15,7 @@ export function table(
   return [row(heads), row(heads.map(() => '---')), ...rows.map(row)]
 }
 
-/** Text in the type of code; a bar in it would end its cell. */
+/** Formats text as inline code. A bar is escaped, because it would end the cell. */
 export function code(text: string): string {
   return `\`${text}\``
 }

@@ -1,8 +1,8 @@
-/** The reference page of the metrics, made from the instruments of the server. */
+/** Generates the reference page of metrics from the instruments of the server. */
 import { describeMetrics } from '../../packages/control-api/src/index.ts'
 import { code, page, table } from './markdown.ts'
 
-/** The page `docs/reference/metrics.md`. */
+/** Returns the text of `docs/reference/metrics.md`. */
 export function metricsPage(): string {
   const rows = describeMetrics().map(({ name, type, labels, help }) => [
     code(name),

@@ -1,15 +1,15 @@
-/** The options of every package, from the docstrings of the interfaces that it exports. */
+/** Generates the reference page of all options from the docstrings of exported interfaces. */
 import { globSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { code, page, table } from './markdown.ts'
 import { interfacesOf, reexportsOf, type InterfaceDoc, type MemberDoc } from './source-docs.ts'
 
-/** What users fill in, by the end of its name. */
+/** Suffixes of the names of option interfaces. */
 const FILLED_IN =
   /^Agent$|(?:Options|Definition|Settings|Limits|Budget|Endpoint|Program|Config|Policy)$/
 
-/** The packages with options, in the order of the README. */
+/** Packages with options, in the order of the README. */
 const PACKAGES = [
   'core',
   'net',
@@ -28,7 +28,7 @@ const PACKAGES = [
   'client',
 ]
 
-/** `docs/reference/options.md`. */
+/** Returns the text of `docs/reference/options.md`. */
 export function optionsPage(): string {
   const known = readdirSync('packages')
   const parts = PACKAGES.filter((name) => known.includes(name)).flatMap(partOf)
@@ -66,7 +66,7 @@ function partOf(name: string): readonly string[] {
   ]
 }
 
-/** Its own members, and those of the interfaces of the same package that it extends. */
+/** Returns the members of an interface, including those of interfaces of the same package that it extends. */
 function membersOf(
   { bases, members }: InterfaceDoc,
   interfaces: ReadonlyMap<string, InterfaceDoc>,
@@ -82,7 +82,7 @@ function membersOf(
   return [...members, ...inherited.filter(({ name }) => !own.has(name))]
 }
 
-/** One interface as a heading, what it is, and a table of its members. */
+/** Formats one interface: a heading, its docstring and a table of its members. */
 export function sectionOf(
   { name, text }: InterfaceDoc,
   members: readonly MemberDoc[],

@@ -1,8 +1,8 @@
-/** The page of the packages and their sizes, and the line that each README has of it. */
+/** Generates the page of package sizes, and the size line of each README. */
 import { NEUTRAL_DOORS } from '../packages/neutral-doors.ts'
 import type { PackageSize, PackageSizes } from '../packages/sizes.ts'
 
-/** The text of `docs/reference/packages.md`. */
+/** Returns the text of `docs/reference/packages.md`. */
 export function packagesPage(sizes: PackageSizes): string {
   const packages = Object.entries(sizes).map(([name, size]) =>
     row([
@@ -43,7 +43,7 @@ export function packagesPage(sizes: PackageSizes): string {
   ].join('\n')
 }
 
-/** `text` of a README with the line about the size of its package, in place of the one that it has. */
+/** Returns the text of a README with its size line replaced. */
 export function withSizeLine(text: string, name: string, size: PackageSize): string {
   const lines = text.split('\n')
   const line = sizeLine(name, size)
@@ -68,7 +68,7 @@ function sizeLine(name: string, { packedBytes, otherPackages, doors }: PackageSi
   return `Size: ${shownBytes(packedBytes)} packed, with ${others}${inBrowser}.`
 }
 
-/** Two digits that mean something: more would change with every build. */
+/** Rounds to two significant digits; more would change with every build. */
 function shownBytes(bytes: number): string {
   const [value, unit] = bytes < 1024 ** 2 ? [bytes / 1024, 'KiB'] : [bytes / 1024 ** 2, 'MiB']
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`

@@ -1,4 +1,4 @@
-/** The reference pages, made from the code. */
+/** Lists the generated reference pages. */
 import { COMMON_ERRORS, ERROR_CODES, FAILURE_CODES, ROUTES, type Route } from '@tutti/protocol'
 
 import { cliPage } from './cli-page.ts'
@@ -9,13 +9,13 @@ import { page, table } from './markdown.ts'
 import { metricsPage } from './metrics-page.ts'
 import { optionsPage } from './options-page.ts'
 
-/** A page and where it goes. */
+/** A page and its path. */
 export interface Page {
   readonly path: string
   readonly text: string
 }
 
-/** Every reference page. */
+/** Returns every reference page. */
 export function referencePages(): readonly Page[] {
   return [
     { path: 'docs/reference/errors.md', text: errorsPage() },

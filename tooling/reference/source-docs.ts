@@ -1,39 +1,38 @@
 /**
- * The docstrings of sources, by the compiler's own parser. TypeScript 7 has no API yet, so this uses version 6, under
- * the name `typescript-api`.
+ * Reads docstrings with the compiler's own parser. TypeScript 7 does not have an API yet, so this uses version
+ * 6 under the name `typescript-api`.
  */
 import { readFileSync } from 'node:fs'
 
 import ts from 'typescript-api'
 
-/** One member of an interface. */
+/** A member of an interface. */
 export interface MemberDoc {
   readonly name: string
-  /** As it is written in the source. */
+  /** Type as written in the source. */
   readonly type: string
   readonly isOptional: boolean
   readonly text: string
-  /** What `@default` says; undefined when it says nothing. */
+  /** Text of `@default`; undefined if absent. */
   readonly byDefault: string | undefined
 }
 
-/** An interface. */
 export interface InterfaceDoc {
   readonly name: string
   readonly text: string
-  /** Interfaces that it extends, as they are written. */
+  /** Names of the interfaces that it extends. */
   readonly bases: readonly string[]
   readonly members: readonly MemberDoc[]
 }
 
-/** What is said of an object schema, or of the part of one. */
+/** Docstrings of an object schema or of a part of one. */
 export interface SchemaDoc {
   readonly text: string
-  /** By field; those of parts that are spread into it too. */
+  /** Docstrings by field, including fields of parts that are spread into the schema. */
   readonly fields: ReadonlyMap<string, string>
 }
 
-/** The interfaces of a file, in its order. */
+/** Returns the interfaces of a file in order. */
 export function interfacesOf(path: string): readonly InterfaceDoc[] {
   const source = parse(path)
   return source.statements.filter(ts.isInterfaceDeclaration).map((node) => ({
@@ -46,7 +45,7 @@ export function interfacesOf(path: string): readonly InterfaceDoc[] {
   }))
 }
 
-/** The names that a file exports from others. */
+/** Returns the names that a file re-exports. */
 export function reexportsOf(path: string): readonly string[] {
   return parse(path).statements.flatMap((statement) => {
     const clause = ts.isExportDeclaration(statement) ? statement.exportClause : undefined
@@ -72,7 +71,7 @@ function memberOf(member: ts.TypeElement, source: ts.SourceFile): readonly Membe
   ]
 }
 
-/** The schemas of some files, and the parts they are made of, by name. */
+/** Returns the schemas of some files, and their parts, by name. */
 export function schemasOf(paths: readonly string[]): ReadonlyMap<string, SchemaDoc> {
   const declared = paths.flatMap((path) => {
     const statements = parse(path).statements.filter(ts.isVariableStatement)
@@ -94,7 +93,7 @@ export function schemasOf(paths: readonly string[]): ReadonlyMap<string, SchemaD
   )
 }
 
-/** The object literal of `{ … }`, `Type.Object({ … })` and `f({ … })`. */
+/** Returns the object literal of `{ … }`, `Type.Object({ … })` and `f({ … })`. */
 function objectIn(node: ts.Expression): ts.ObjectLiteralExpression | undefined {
   if (ts.isObjectLiteralExpression(node)) return node
   if (ts.isAsExpression(node) || ts.isSatisfiesExpression(node)) return objectIn(node.expression)
@@ -123,7 +122,7 @@ function parse(path: string): ts.SourceFile {
   return ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true)
 }
 
-/** The text of the docstring, in one line, without its tags. */
+/** Returns the text of the docstring in one line, without its tags. */
 function commentOf(node: ts.Node): string {
   const docs = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc)
   return oneLine(
@@ -136,7 +135,7 @@ function tagOf(node: ts.Node, name: string): string | undefined {
   return tag === undefined ? undefined : oneLine(plain(ts.getTextOfJSDocComment(tag.comment) ?? ''))
 }
 
-/** `{@link X}` is X on a page. */
+/** Replaces `{@link X}` by X. */
 function plain(text: string): string {
   return text.replaceAll(/\{@link ([^}]+)\}/g, '`$1`')
 }

@@ -111,7 +111,7 @@ function build() {
   })
 }
 
-/** Builds the server, its page and what it shares with config files; none needs other packages, nor types. */
+/** Builds the server, its page and the packages that it shares with config files, without types. */
 function buildServer() {
   const shared = SHARED.map((name) => join(ROOT, 'packages', name))
   const page = join(ROOT, 'apps', 'server', 'dist', 'dashboard', 'index.html')

@@ -1,17 +1,17 @@
 /**
- * Everything that CI checks besides the tests. Each step runs, also after one has failed, so that all
- * problems are seen at once. With `--write` only the steps run that compare files with what they are made
- * from, and write these files.
+ * Runs the checks of CI other than tests. Every step runs even if another fails, so that all problems are
+ * reported at once. With `--write` only the steps run that compare generated files, and they write these
+ * files.
  */
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
 interface Step {
   readonly name: string
-  /** What to do when it fails. */
+  /** Advice when the step fails. */
   readonly remedy: string
   readonly command: readonly [program: string, ...words: string[]]
-  /** What is added to the command to compare, or to write, where it can do either. */
+  /** Arguments that make the command compare or write generated files. */
   readonly modes?: { readonly check: readonly string[]; readonly write: readonly string[] }
 }
 
@@ -83,7 +83,7 @@ const STEPS: readonly Step[] = [
   },
 ]
 
-/** Steps at the same time: most of them use one core. */
+/** Number of concurrent steps; most of them use one core. */
 const AT_A_TIME = 2
 
 const { positionals, values } = parseArgs({

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 
 import ts from 'typescript-api'
 
-/** A file of the sources that ship, by what the counts need of it. */
+/** The properties of a source file that the counts use. */
 interface SourceFile {
   readonly path: string
   readonly lines: number
@@ -135,7 +135,7 @@ function readSource(path: string): SourceFile {
   }
 }
 
-/** Returns the file that a statement imports; undefined when it imports a package, or nothing. */
+/** Returns the file that a statement imports; undefined for imports of packages and other statements. */
 function importedFile(from: string, statement: ts.Statement): string | undefined {
   if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return undefined
   const { moduleSpecifier } = statement
@@ -197,7 +197,7 @@ function findCycles(sources: readonly SourceFile[]): readonly (readonly string[]
   }
 }
 
-/** Returns small files that exactly one other file imports. The door of a package is not a user. */
+/** Returns small files that exactly one other file imports. The index file of a package is not a user. */
 function findSmallFiles(sources: readonly SourceFile[]): readonly string[] {
   const users = new Map<string, number>()
   for (const { path, imports } of sources) {

@@ -1,12 +1,12 @@
 /**
- * Writes the pages of `docs/reference/` from the code, and `llms.txt` from all pages. With `--check` it writes
- * nothing and fails when a file is not what it would write.
+ * Writes the pages of `docs/reference/` from the code, and `llms.txt` from all pages. With `--check` it does
+ * not write, and fails if a file is outdated.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { llmsText } from '../docs/llms.ts'
+import { formatLlmsText } from '../docs/llms.ts'
 import { readPages } from '../docs/pages.ts'
 import { decisionsPage } from '../reference/decisions-page.ts'
 import { referencePages } from '../reference/reference-pages.ts'
@@ -15,8 +15,8 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 let stale = 0
 for (const { path, text } of referencePages()) bring(path, text)
 bring('docs/decisions/README.md', decisionsPage(readPages('.')))
-// After the pages that it tells of.
-bring('llms.txt', llmsText(readPages('.')))
+// After the pages that it lists.
+bring('llms.txt', formatLlmsText(readPages('.')))
 process.exitCode = values.check && stale > 0 ? 1 : 0
 
 function bring(path: string, text: string): void {

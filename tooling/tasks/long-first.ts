@@ -1,7 +1,7 @@
-/** Has the test files first that take longest, so that at the end no worker is left alone with one. */
+/** Starts the longest test files first, so that no worker is left alone with one at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that start many processes, or wait for leases to end; by size alone they would come last. */
+/** Files that start many processes or wait for leases to expire; vitest orders files by size. */
 const LONG = [
   'tooling/chaos/chaos.test.ts',
   'tooling/checks/readme.test.ts',
@@ -11,7 +11,7 @@ const LONG = [
   'apps/server/test/client-readme.test.ts',
 ]
 
-/** The order of files otherwise is that of vitest. */
+/** Orders the other files as vitest does. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification): boolean =>

@@ -1,7 +1,7 @@
-/** Ends a test run with one line that any program can read: `N passed, N failed, N skipped`. */
+/** Ends a test run with one machine-readable line: `N passed, N failed, N skipped`. */
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
-/** A reporter that prints the line. */
+/** Prints the line. */
 export default class PlainSummary implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0, pending: 0 }

@@ -1,7 +1,4 @@
-/**
- * Makes the pictures of the dashboard in `docs/images` from the real thing: the built server with its sample
- * ensembles and nothing else, in a real browser.
- */
+/** Takes the screenshots in `docs/images`: the built server with only its sample ensembles, in a real browser. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -70,7 +67,7 @@ async function submit(url: string, ensemble: string, topic: string): Promise<str
   return runId
 }
 
-/** Waits until a run has a status: by its events, which the server sends as they come. */
+/** Waits until a run has a status, by following its events. */
 async function statusOf(url: string, runId: string, status: string): Promise<void> {
   for (;;) {
     const run = await (await fetch(`${url}/api/runs/${runId}`)).json()
@@ -82,7 +79,7 @@ async function statusOf(url: string, runId: string, status: string): Promise<voi
 interface Picture {
   readonly name: string
   readonly url: string
-  /** Text that shows that the page is there. */
+  /** Text that is visible once the page has loaded. */
   readonly until: string | RegExp
   readonly dark?: boolean
   readonly phone?: boolean
@@ -106,7 +103,7 @@ async function picture(
   await context.close()
 }
 
-/** Fonts are there and two frames have been drawn. */
+/** Waits for fonts and two animation frames. */
 async function settle(page: Page): Promise<void> {
   await page.evaluate(`document.fonts.ready.then(() =>
     new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))`)
