@@ -65,9 +65,9 @@ describe('what is sent', () => {
     const bad = { 'x key': 'secret', 'X-Key': 'sec\nret', Host: 'secret' }
     expect(() => agentFetch('https://agent.example/', { headers: bad })).toThrow(
       new TypeError(
-        'Cannot ask the agent at "https://agent.example/": "x key" is not the name of a header; ' +
+        'Cannot ask the agent at "https://agent.example/": "x key" is not a valid header name; ' +
           'the value of the header "X-Key" must be text without line breaks or control characters; ' +
-          'the header "Host" cannot be set: it follows from the URL and the body',
+          'the header "Host" cannot be set: it is derived from the URL and the body',
       ),
     )
     const server = await rawServer((socket) => socket.write(whole('ok')))
@@ -152,7 +152,7 @@ describe('where it is sent', () => {
       failureType: 'configuration',
       retryable: false,
       message: expect.stringMatching(
-        /"inside.example": it leads to 10.0.0.7.*allow: \['inside.example'\]/,
+        /"inside.example": it resolves to 10.0.0.7.*allow: \['inside.example'\]/,
       ),
     })
     expect(await agentErrorOf(fetch('https://169.254.169.254/'))).toMatchObject({
@@ -194,7 +194,7 @@ describe('failures', () => {
     ['a connection that ends', '', 'connection_lost', /was lost: the connection was closed$/],
     ['an answer that is not HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', 'invalid_response', /is not HTTP$/],
     ['a redirect to another origin', redirect('https://10.0.0.1/'), 'configuration', /^Refused/],
-    ['redirects without end', redirect('/'), 'invalid_response', /redirects more than 5 times$/],
+    ['redirects without end', redirect('/'), 'invalid_response', /more than 5 redirects$/],
   ])('[F6] %s is a failure of the agent', async (_what, bytes, failureType, message) => {
     const server = await rawServer((socket) => {
       socket.write(bytes)

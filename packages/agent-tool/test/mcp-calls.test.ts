@@ -295,8 +295,8 @@ describe('a program of before, where a question does not say for which call it i
     const { answer } = await askOnce(connectorTo({ server, tool: 'ask' }), {}, call)
     expect(JSON.parse(String(answer.output))).toEqual({ action: 'decline' })
     expect(warnings).toEqual([
-      expect.stringMatching(/several calls are under way/),
-      expect.stringMatching(/several calls are under way/),
+      expect.stringMatching(/several calls are in flight/),
+      expect.stringMatching(/several calls are in flight/),
     ])
   })
 })

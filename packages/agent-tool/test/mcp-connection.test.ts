@@ -108,7 +108,7 @@ describe('a program', () => {
     expect(Number((await askOnce(second, {})).answer.output)).toBe(pid)
     await second.close?.()
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-    await expect(askOnce(second, {})).rejects.toThrow(/was closed$/)
+    await expect(askOnce(second, {})).rejects.toThrow(/is closed$/)
   })
 
   it('[P1] ends with all that it has started', async () => {
@@ -267,12 +267,12 @@ const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
   [
     'answers another request',
     (response) => response.writeHead(200, JSON_TYPE).end(answerTo('another', {})),
-    { message: expect.stringMatching(/^The request was not answered/), retryable: false },
+    { message: expect.stringMatching(/^The request got no response/), retryable: false },
   ],
   [
     'takes the request and does not answer',
     (response) => response.writeHead(202).end(),
-    { message: expect.stringMatching(/^The request was not answered/) },
+    { message: expect.stringMatching(/^The request got no response/) },
   ],
   [
     'answers with what is no result of a tool',
@@ -323,7 +323,7 @@ const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
     { message: expect.stringMatching(/longer than 100000 bytes$/) },
   ],
   [
-    'wants a page to be opened first',
+    'requires a web page to be opened first',
     (response, id) => {
       const data = {
         elicitations: [{ mode: 'url', elicitationId: '1', url: 'https://a.test', message: 'm' }],
@@ -331,7 +331,10 @@ const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
       const error = { code: -32_042, message: 'log in', data }
       response.writeHead(200, JSON_TYPE).end(JSON.stringify({ jsonrpc: '2.0', id, error }))
     },
-    { message: expect.stringMatching(/wants a page to be opened/), failureType: 'input_required' },
+    {
+      message: expect.stringMatching(/requires a web page to be opened/),
+      failureType: 'input_required',
+    },
   ],
 ]
 

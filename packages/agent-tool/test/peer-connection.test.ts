@@ -323,7 +323,7 @@ describe('a connection that is lost', () => {
         'The connection to a peer was lost; its task is asked for again',
         {
           agent: `${server.url}/#task:sing`,
-          reason: expect.stringContaining('was lost: it was closed with 1006'),
+          reason: expect.stringContaining('was lost: closed with code 1006'),
         },
       ],
     ])
@@ -337,7 +337,7 @@ describe('a connection that is lost', () => {
     await expect(ask(connector)).rejects.toMatchObject({
       failureType: 'connection_lost',
       retryable: true,
-      message: `The connection to the agent at ${server.url} was lost: it was closed with 1013 "Too slow"`,
+      message: `The connection to the agent at ${server.url} was lost: closed with code 1013 "Too slow"`,
     })
     expect(server.connections).toHaveLength(2)
   })
@@ -607,7 +607,7 @@ describe('a handshake', () => {
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: tea\r\nconnection: upgrade\r\n\r\n',
       {
         failureType: 'invalid_response',
-        message: expect.stringContaining('it did not open a WebSocket: Invalid Upgrade header'),
+        message: expect.stringContaining('WebSocket handshake failed: Invalid Upgrade header'),
       },
     ],
     ['that is cut', '', { failureType: 'unreachable', retryable: true }],

@@ -641,7 +641,7 @@ const CASES: readonly Case[] = [
       asked.connection.socket.close(1013, 'Slow')
     }),
     ends: ['connection_lost'],
-    says: /was closed with 1013 "Slow"/,
+    says: /closed with code 1013 "Slow"/,
     chunks: 1,
     cancels: 1,
   },

@@ -18,4 +18,4 @@ console.log(toModelText((await runTool(scrape, url)).result))
 // 1. Tutti
 //    URL: https://example.com/tutti
 //    All that plays: orchestra
-// Error: Failed to fetch URL: Refused to connect to "169.254.169.254": it is a cloud metadata address; whoever set up the tool can allow it with allow: ['169.254.169.254']
+// Error: Failed to fetch URL: Refused to connect to "169.254.169.254": it is a cloud metadata address; the author of the tool can allow it with allow: ['169.254.169.254']

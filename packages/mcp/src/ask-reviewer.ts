@@ -1,17 +1,17 @@
-/** Questions of MCP servers for the reviewer of a run. */
+/** Passes questions of MCP servers on to the reviewer of a run. */
 import { TuttiError, type ToolContext, type ToolSchema } from '@tutti/core'
 
 import type { McpForm, McpFormAnswer } from './open-calls.ts'
 
-/** Accepts a question with values that were read by its schema. */
+/** Returns the answer that accepts a question, with values that match its schema. */
 export function acceptForm(values: unknown): McpFormAnswer {
   // NOTE: the schema of a form allows only properties of these types.
   return { action: 'accept', content: values as NonNullable<McpFormAnswer['content']> }
 }
 
 /**
- * Asks the reviewer for the values of a form. A rejection declines the question, and silence cancels it: a server gets
- * values only from a reviewer.
+ * Asks the reviewer for the values of a form. A rejection declines the question and a missing answer cancels it, so a
+ * server gets values only from a reviewer.
  *
  * @param signal - aborts when the server no longer waits
  */
@@ -20,12 +20,12 @@ export async function askReviewer(
   { message, requestedSchema }: McpForm,
   signal: AbortSignal,
 ): Promise<McpFormAnswer> {
-  // NOTE: the schema of a form is a JSON Schema, which is one of the kinds of schema of a tool.
+  // NOTE: the schema of a form is a JSON Schema, which tools accept as a schema.
   const schema = requestedSchema as unknown as ToolSchema
   try {
     const answer = await requestAnswer(message, { schema, signal, onTimeout: 'CONTINUE' })
     if (answer.answered) return acceptForm(answer.value)
-    // CONTINUE confirms a question without values; silence never does.
+    // CONTINUE confirms a question without values; a missing answer never does.
     const isConfirmation = Object.keys(requestedSchema.properties).length === 0
     return isConfirmation && !answer.timedOut ? acceptForm({}) : { action: 'cancel' }
   } catch (error) {

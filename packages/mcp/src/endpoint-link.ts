@@ -1,19 +1,19 @@
 /**
- * The requests of MCP over HTTP, and the parts of the protocol that the SDK leaves out.
+ * Sends the requests of MCP over HTTP, and handles the parts of the protocol that the SDK omits.
  *
- *   call ─POST─▶ server ─JSON, or a stream of events─▶ answer
+ *   call ─POST─▶ server ─JSON, or an event stream─▶ response
  *
- * T1 A request fails that was answered with nothing, with something else, or with a stream that ended or broke before
- *    the answer; the SDK would wait forever. A stream that the server can resume is resumed first.
- * T2 A call that is cancelled closes its exchange in every era: servers without sessions get no other notice.
- * T3 The stream for messages that belong to no request is open while calls are in flight and a moment longer, so that
- *    an idle connection does not keep the process alive; or always, where the owner wants these messages.
- * T4 A status that says that the request failed is an error with its body and its `Retry-After`.
- * T5 A message that is longer than the limit ends its call. Messages are the events of a stream, and whole bodies
- *    otherwise; bytes count after decompression.
- * T6 Requests go to the origin of the server only, also after a redirect, and only where its guard allows.
- *    Authorization may use other origins if the author gave a guard for that; they never get the author's headers.
- * T7 There is no time limit here: servers may be silent for long, and calls have their own limits.
+ * T1 A request fails if the HTTP response is empty or contains no response to it, or if the stream ends or breaks
+ *    before that; the SDK would wait forever. A stream that the server can resume is resumed first.
+ * T2 A cancelled call closes its exchange in every protocol era: servers without sessions are not notified otherwise.
+ * T3 The stream for messages that belong to no request is open while calls are in flight and for a moment after, so
+ *    that an idle connection does not keep the process alive. With `alwaysListens` it stays open.
+ * T4 A response with an error status is an error with its body and its `Retry-After`.
+ * T5 A message longer than the limit ends its call. Messages are the events of a stream or a whole other body; bytes
+ *    are counted after decompression.
+ * T6 Requests go only to the origin of the server, also after a redirect, and only where its guard allows it.
+ *    Authorization may use other origins if the author configured a guard; they never get the author's headers.
+ * T7 Requests have no time limit here: servers may be silent for long, and calls have their own limits.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -41,7 +41,7 @@ import type {
 import type { McpHeaders, ResolvedMcpEndpoint } from './mcp-server.ts'
 import type { McpCallScope, OpenCalls } from './open-calls.ts'
 
-/** Parts of an {@link EndpointLink}. */
+/** Options of an {@link EndpointLink}. */
 export interface EndpointLinkOptions {
   readonly calls: OpenCalls
   readonly maxMessageBytes: number
@@ -49,13 +49,13 @@ export interface EndpointLinkOptions {
   readonly alwaysListens: boolean
 }
 
-/** Time for which that stream stays open when no call is in flight, in milliseconds. */
+/** Time for which the stream for messages without a request stays open when no call is in flight, in milliseconds. */
 const LINGER_MS = 2_000
 
-/** Time for which a call waits for that stream, in milliseconds; it may be silent until there is a message. */
+/** Maximum time that a call waits for that stream to open, in milliseconds; a server may be silent until it has a message. */
 const OPENING_MS = 1_000
 
-/** Statuses that say nothing about which protocol a server speaks: denied, or not at this moment. */
+/** Statuses that do not show which protocol a server speaks: access denied, or not available now. */
 const FAILED: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429])
 
 /** Statuses that an authorization provider handles. */
@@ -67,28 +67,28 @@ interface RequestOptions {
   readonly onRequestStreamEnd: () => void
 }
 
-/** The exchange of one request. */
+/** One request and its response. */
 interface Exchange {
   isStream: boolean
 }
 
 /** Sends the requests of one connection. */
 export class EndpointLink {
-  /** For streamable HTTP. It does not open the stream of messages that belong to no request: `listen` does. */
+  /** `fetch` for streamable HTTP. Only `listen` opens the stream for messages that belong to no request. */
   readonly fetch: typeof globalThis.fetch
-  /** For the older transport, which is such a stream. */
+  /** `fetch` for the older transport, which is such a stream. */
   readonly plainFetch: typeof globalThis.fetch
   readonly #server: ResolvedMcpEndpoint
   readonly #options: EndpointLinkOptions
   readonly #guarded: GuardedFetch
-  /** The exchange on whose behalf something is fetched. */
+  /** The exchange that the current code belongs to. */
   readonly #exchange = new AsyncLocalStorage<Exchange>()
-  /** Requests without an answer yet. */
+  /** Requests that have no response yet. */
   readonly #unanswered = new Map<RequestId, Exchange>()
   readonly #listening = new AsyncLocalStorage<AbortSignal>()
   #transport: StreamableHTTPClientTransport | undefined
   #ordered: OrderedMessages | undefined
-  /** Ends the stream of messages that belong to no request; null when the server has none. */
+  /** Ends the stream for messages that belong to no request; null when the server has none. */
   #stream: AbortController | undefined | null
   #opening: Promise<void> | undefined
   #lingering: NodeJS.Timeout | undefined
@@ -98,7 +98,7 @@ export class EndpointLink {
     this.#options = options
     this.#guarded = guardedFetch({
       guard: server.guard,
-      prepare: (hop, signal) => this.#prepare(hop, signal),
+      prepare: (hop, signal) => this.#addHeaders(hop, signal),
       toError: (failure) => toMcpNetworkError(failure, server.name),
     })
     this.plainFetch = (input, init) => this.#send(input, init)
@@ -122,7 +122,7 @@ export class EndpointLink {
     }
   }
 
-  /** Supervises a connected transport. */
+  /** Takes over the messages of a connected transport. */
   attach(transport: StreamableHTTPClientTransport, { hasStream }: { hasStream: boolean }): void {
     this.#transport = transport
     if (!hasStream || this.#options.alwaysListens) this.#stream = null
@@ -137,7 +137,7 @@ export class EndpointLink {
       if (scope === undefined || !isRequest(message)) {
         return this.#exchange.exit(() => send(message, options))
       }
-      return this.#ask({
+      return this.#request({
         message,
         scope,
         send: (own) => send(message, { ...options, ...own }),
@@ -146,7 +146,7 @@ export class EndpointLink {
     transport.send = sendOne
   }
 
-  /** Opens the stream of messages that belong to no request, if the server has one. Never rejects. */
+  /** Opens the stream for messages that belong to no request, if the server has one. Never rejects. */
   listen(): Promise<void> {
     clearTimeout(this.#lingering)
     if (this.#stream === null || this.#transport === undefined) return Promise.resolve()
@@ -162,8 +162,8 @@ export class EndpointLink {
     return this.#opening ?? Promise.resolve()
   }
 
-  /** Closes that stream after a moment, since no call is in flight. */
-  rest(): void {
+  /** Closes that stream after `LINGER_MS`. Called when no call is in flight. */
+  closeStreamLater(): void {
     clearTimeout(this.#lingering)
     this.#lingering = setTimeout(() => {
       this.#stream?.abort()
@@ -171,15 +171,15 @@ export class EndpointLink {
     }, LINGER_MS).unref()
   }
 
-  /** Ends all connections. Never rejects. */
+  /** Closes all connections. Never rejects. */
   async close(): Promise<void> {
     clearTimeout(this.#lingering)
     this.#stream?.abort()
     await this.#guarded.close()
   }
 
-  /** Sends the request of a call, and fails the call when no answer can come. */
-  async #ask({
+  /** Sends the request of a call, and fails the call when no response can arrive. */
+  async #request({
     message,
     scope,
     send,
@@ -191,7 +191,7 @@ export class EndpointLink {
     const exchange: Exchange = { isStream: false }
     this.#unanswered.set(message.id, exchange)
     const onRequestStreamEnd = (): void => {
-      void this.#ended(message.id, scope, 'The connection was lost before the answer')
+      void this.#onExchangeEnded(message.id, scope, 'The connection was lost before the response')
     }
     try {
       const requestSignal = scope.closing
@@ -200,10 +200,11 @@ export class EndpointLink {
       this.#unanswered.delete(message.id)
       throw error
     }
-    if (!exchange.isStream) await this.#ended(message.id, scope, 'The request was not answered')
+    if (!exchange.isStream)
+      await this.#onExchangeEnded(message.id, scope, 'The request got no response')
   }
 
-  async #ended(id: RequestId, scope: McpCallScope, what: string): Promise<void> {
+  async #onExchangeEnded(id: RequestId, scope: McpCallScope, what: string): Promise<void> {
     const exchange = this.#unanswered.get(id)
     await this.#ordered?.handled()
     if (exchange === undefined || !this.#unanswered.delete(id) || scope.closing.aborted) return
@@ -219,7 +220,7 @@ export class EndpointLink {
     const signals = [init.signal, streamSignal].filter(isSignal)
     const response = await this.#guarded(input instanceof Request ? input : String(input), {
       ...init,
-      // Redirects within the origin are followed here, and never by the SDK.
+      // Redirects within the origin are followed here, not by the SDK.
       redirect: 'follow',
       headers,
       ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
@@ -229,7 +230,7 @@ export class EndpointLink {
     if (exchange !== undefined) exchange.isStream = isStream
     if (streamSignal !== undefined && !isStream) this.#stream = null
     if (this.#isFailure(response.status)) throw await toStatusError(response, this.#server.name)
-    return this.#limited(response, isStream)
+    return this.#limitMessages(response, isStream)
   }
 
   #isFailure(status: number): boolean {
@@ -237,7 +238,7 @@ export class EndpointLink {
     return status >= 500 || FAILED.has(status)
   }
 
-  #limited(response: Response, isStream: boolean): Response {
+  #limitMessages(response: Response, isStream: boolean): Response {
     const { calls, maxMessageBytes } = this.#options
     const size = new MessageSize(isStream)
     return watchBody(response, (piece) => {
@@ -253,19 +254,19 @@ export class EndpointLink {
   }
 
   /** Adds the author's headers, which do not replace those of the protocol. */
-  async #prepare(hop: Hop, signal: AbortSignal | undefined): Promise<Hop> {
+  async #addHeaders(hop: Hop, signal: AbortSignal | undefined): Promise<Hop> {
     const { url, mayLeaveOrigin } = this.#server
     if (hop.url.origin !== url.origin) {
       if (mayLeaveOrigin) return hop
       const message = `Refused to send a request for ${url.origin} to another origin (${hop.url.origin})`
       throw new McpError('configuration', message)
     }
-    const given = await raceAbort(this.#headers(), signal)
+    const given = await raceAbort(this.#readHeaders(), signal)
     const own = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value])
     return { ...hop, headers: { ...Object.fromEntries(own), ...hop.headers } }
   }
 
-  async #headers(): Promise<McpHeaders> {
+  async #readHeaders(): Promise<McpHeaders> {
     const { headers, name } = this.#server
     if (typeof headers !== 'function') return headers
     const given = await Promise.resolve()
@@ -282,7 +283,7 @@ export class EndpointLink {
   }
 }
 
-/** Whether a request opens the stream of messages that belong to no request, and does not resume a lost one. */
+/** Returns whether a request opens the stream for messages that belong to no request, and does not resume a lost one. */
 function isListening({ method, headers }: RequestInit = {}): boolean {
   return method === 'GET' && !new Headers(headers).has('last-event-id')
 }

@@ -1,11 +1,11 @@
 /**
- * The connection to one MCP server. It is opened by the first call and shared by all.
+ * The connection to one MCP server. The first call opens it, and all calls share it.
  *
- * M1 The next call connects again to a server that has ended; other calls wait for that connection. Connecting ends
+ * M1 The first call after the server has ended connects again; other calls wait for that connection. Connecting stops
  *    when no call waits for it.
- * M2 An HTTP server that has forgotten the session has not run the call, so the call is repeated once in a new
+ * M2 An HTTP server that no longer knows the session has not run the call, so the call is repeated once in a new
  *    session. No other call is repeated.
- * M3 A call that was in flight when the server ended fails with how the server ended.
+ * M3 A call that is in flight when the server ends fails with the way in which the server ended.
  * M4 A server that is a child process keeps this process alive only while calls are in flight.
  */
 import { McpError, toMcpError } from './mcp-error.ts'
@@ -20,13 +20,13 @@ import { raceAbort } from './race-abort.ts'
 import type { Client, Tool } from '@modelcontextprotocol/client'
 import type { ResolvedMcpServer } from './mcp-server.ts'
 
-/** Default time until a server is ready, in milliseconds: enough for one that is fetched and compiled as it starts. */
+/** Default maximum time until a server is ready, in milliseconds; enough to download and compile it at the start. */
 export const DEFAULT_MCP_CONNECT_TIMEOUT_MS = 30_000
 
-/** Default maximum of bytes of one message, which is that of the SDK for child processes. */
+/** Default maximum size of one message, in bytes; the SDK has the same limit for child processes. */
 export const DEFAULT_MAX_MCP_MESSAGE_BYTES = 10_485_760
 
-/** Maximum number of pages of tools, as a server may never end its list. */
+/** Maximum number of pages of tools, because a faulty server may send pages forever. */
 const MAX_PAGES = 100
 
 interface Opening {
@@ -36,7 +36,7 @@ interface Opening {
   isOpen: boolean
 }
 
-/** A connection that opens itself. */
+/** A connection that opens with its first call. */
 export class McpConnection implements AsyncDisposable {
   readonly #server: ResolvedMcpServer
   readonly #options: McpOpenOptions
@@ -54,9 +54,9 @@ export class McpConnection implements AsyncDisposable {
   }
 
   /**
-   * Lists the tools of the server; with `refresh` also when they are known and have not changed.
+   * Lists the tools of the server. The list is cached until the server reports a change; `refresh` reads it again.
    *
-   * @throws {McpError} when the server does not answer.
+   * @throws {McpError} when the server does not respond.
    */
   listTools({
     signal,
@@ -69,9 +69,9 @@ export class McpConnection implements AsyncDisposable {
   }
 
   /**
-   * Does something over the connection.
+   * Runs `work` with an open connection, which is opened if necessary.
    *
-   * @throws {McpError} that names the server.
+   * @throws {McpError} naming the server.
    * @throws the reason of `signal` when it aborts.
    */
   async use<T>(
@@ -83,19 +83,19 @@ export class McpConnection implements AsyncDisposable {
       return await work(first)
     } catch (error) {
       signal?.throwIfAborted()
-      if (!isForgotten(error, first)) throw this.#failureOf(error, first)
-      this.#forget(first)
+      if (!isSessionLost(error, first)) throw this.#toFailure(error, first)
+      this.#drop(first)
     }
     const second = await this.#open(signal)
     try {
       return await work(second)
     } catch (error) {
       signal?.throwIfAborted()
-      throw this.#failureOf(error, second)
+      throw this.#toFailure(error, second)
     }
   }
 
-  /** Ends the connection, and a server that is a child process. Never rejects. */
+  /** Closes the connection, and ends a server that is a child process. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true
     const opening = this.#opening
@@ -111,7 +111,8 @@ export class McpConnection implements AsyncDisposable {
 
   async #open(signal: AbortSignal | undefined): Promise<OpenMcpServer> {
     signal?.throwIfAborted()
-    if (this.#isClosed) throw new McpError('configuration', `MCP server ${this.name} was closed`)
+    if (this.#isClosed)
+      throw new McpError('configuration', `The connection to MCP server ${this.name} is closed`)
     const opening = (this.#opening ??= this.#connect())
     opening.waiting += 1
     try {
@@ -156,7 +157,7 @@ export class McpConnection implements AsyncDisposable {
     if (this.#server.kind === 'client') return
     const { client } = open
     const onClose = client.onclose?.bind(client)
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client has no other way
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client has no other API
     client.onclose = () => {
       onClose?.()
       if (this.#opening === opening) this.#opening = undefined
@@ -168,7 +169,7 @@ export class McpConnection implements AsyncDisposable {
     opening.abandoned.abort()
   }
 
-  #forget(open: OpenMcpServer): void {
+  #drop(open: OpenMcpServer): void {
     this.#opening = undefined
     void open.close()
   }
@@ -183,7 +184,7 @@ export class McpConnection implements AsyncDisposable {
     return listing
   }
 
-  #failureOf(error: unknown, open: OpenMcpServer): Error {
+  #toFailure(error: unknown, open: OpenMcpServer): Error {
     return toMcpError(error, { name: this.name, phase: 'call', fate: open.fate() })
   }
 }
@@ -194,7 +195,7 @@ async function listAllTools(client: Client, timeout: number): Promise<readonly T
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { cursor }
-    // A plain request: the client's own method would later reject results that do not match the output schema.
+    // A plain request: `client.listTools` would make the client reject results that do not match the output schema.
     const listed = await client.request({ method: 'tools/list', params }, { timeout })
     tools.push(...listed.tools)
     cursor = listed.nextCursor
@@ -203,8 +204,8 @@ async function listAllTools(client: Client, timeout: number): Promise<readonly T
   return tools
 }
 
-/** Whether an HTTP server does not know the session: status 404, or 400 with a text that says so. */
-function isForgotten(error: unknown, open: OpenMcpServer): boolean {
+/** Returns whether an HTTP server does not know the session: status 404, or 400 with a message about the session. */
+function isSessionLost(error: unknown, open: OpenMcpServer): boolean {
   if (!open.hasSession() || !(error instanceof Error && 'status' in error)) return false
   return error.status === 404 || (error.status === 400 && /session/i.test(error.message))
 }

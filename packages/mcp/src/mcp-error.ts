@@ -1,12 +1,12 @@
-/** Failures of MCP servers, in text without secrets. */
+/** Failures of MCP servers, with messages that contain no secrets. */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { readLimitedBody, readRetryAfter, type NetworkError } from '@tutti/net'
 
 /**
  * `configuration`: the server cannot be started or may not be used. `unreachable`: no connection was made.
- * `connection_lost`: it ended before the answer. `http_error`: an HTTP status that is an error. `rpc_error`: the server
- * answered with an error. `input_required`: it asks for input that a client cannot give. `invalid_response`: anything
- * else that is not an answer.
+ * `connection_lost`: it ended before the response. `http_error`: an HTTP error status. `rpc_error`: the server returned
+ * a JSON-RPC error. `input_required`: the server requires input that this client does not support. `invalid_response`:
+ * any other invalid response.
  */
 export type McpErrorKind =
   | 'configuration'
@@ -25,13 +25,13 @@ export interface McpErrorOptions {
   readonly retryAfterMs?: number | undefined
 }
 
-/** An MCP server could not be used, or did not answer. */
+/** The failure of an MCP server to respond. */
 export class McpError extends Error {
   override readonly name = 'McpError'
   readonly kind: McpErrorKind
   /** Whether the same call may succeed later. */
   readonly retryable: boolean
-  /** Delay that the server asks for before a retry, in milliseconds. */
+  /** Delay that the server requires before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(kind: McpErrorKind, message: string, options: McpErrorOptions = {}) {
@@ -43,35 +43,35 @@ export class McpError extends Error {
   }
 }
 
-/** How a server that is a child process ended. */
+/** The end of a server that is a child process. */
 export interface ProcessFate {
   readonly reason: string
   /** False when the process could not be started. */
   readonly started: boolean
 }
 
-/** Where and when a failure happened. */
+/** The place of a failure: the server and the phase. */
 export interface McpFailurePlace {
   /** Name of the server in messages. */
   readonly name: string
   readonly phase: 'connect' | 'call'
-  /** How its process ended, if it has. */
+  /** The end of its process; undefined while it runs. */
   readonly fate?: ProcessFate | undefined
 }
 
-/** Statuses that may be another one for the next request. */
+/** Statuses after which a retry may succeed. */
 const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** Maximum bytes of a body that a message quotes. */
+/** Maximum number of bytes of a body that a message quotes. */
 const QUOTED_BYTES = 2_000
 
-/** JSON-RPC code of a server that wants a page to be opened first. */
+/** JSON-RPC code of a server that requires the user to open a web page first. */
 const URL_ELICITATION_REQUIRED = -32_042
 
-/** Codes of the SDK for connections that ended. */
+/** Codes of the SDK for lost connections. */
 const LOST: ReadonlySet<unknown> = new Set(['CONNECTION_CLOSED', 'NOT_CONNECTED', 'SEND_FAILED'])
 
-/** Converts an error of the SDK, or of the layers below it, to an {@link McpError}; a Tutti error stays as it is. */
+/** Converts an error of the SDK or of the layers below it to an {@link McpError}. A Tutti error is returned unchanged. */
 export function toMcpError(error: unknown, place: McpFailurePlace): McpError | TuttiError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof McpError || TuttiError.isInstance(cause)) return cause
@@ -90,7 +90,7 @@ export function toMcpError(error: unknown, place: McpFailurePlace): McpError | T
   return invalidError(place.name, message, error)
 }
 
-/** Converts a failure of the network to an {@link McpError}. */
+/** Converts a failure of the network to an {@link McpError}. Other errors are returned unchanged. */
 export function toMcpNetworkError(error: Error, name: string): Error {
   if (TuttiError.isInstance(error)) {
     return new McpError('configuration', error.message, { cause: error })
@@ -101,21 +101,21 @@ export function toMcpNetworkError(error: Error, name: string): Error {
   return kind === 'invalid' ? invalidError(name, error.message, error) : error
 }
 
-/** Returns the error for a response with the status of a failure, and reads the start of its body. */
+/** Creates the error for a response with an error status, which quotes the start of its body. */
 export async function toStatusError(response: Response, name: string): Promise<McpError> {
   const { status, statusText, headers } = response
-  const text = await startOfBody(response)
+  const text = await readBodyStart(response)
   const retryAfterMs = readRetryAfter(headers.get('retry-after'))
   return statusError(name, { status, statusText, text, retryAfterMs })
 }
 
-async function startOfBody({ body }: Response): Promise<string> {
+async function readBodyStart({ body }: Response): Promise<string> {
   try {
     const { bytes, truncated } = await readLimitedBody(body, QUOTED_BYTES)
     const text = new TextDecoder().decode(bytes).trim()
     return truncated ? `${text}…` : text
   } catch {
-    // The status is known, so a body that cannot be read changes nothing.
+    // The status is known; a body that cannot be read only shortens the message.
     return ''
   }
 }
@@ -155,10 +155,10 @@ function endedError(
 function rpcError(code: number, cause: unknown, { name }: McpFailurePlace): McpError {
   const message = errorMessage(cause)
   if (code === URL_ELICITATION_REQUIRED) {
-    const wanted = `MCP server ${name} wants a page to be opened first: ${message}`
+    const wanted = `MCP server ${name} requires a web page to be opened first: ${message}`
     return new McpError('input_required', wanted, { cause })
   }
-  return new McpError('rpc_error', `MCP server ${name} answered with error ${code}: ${message}`, {
+  return new McpError('rpc_error', `MCP server ${name} returned error ${code}: ${message}`, {
     cause,
   })
 }
@@ -173,7 +173,7 @@ function lostError(name: string, reason: string, cause: unknown): McpError {
 }
 
 function invalidError(name: string, reason: string, cause: unknown): McpError {
-  const message = `MCP server ${name} sent an invalid answer: ${reason}`
+  const message = `MCP server ${name} sent an invalid response: ${reason}`
   return new McpError('invalid_response', message, { cause })
 }
 
@@ -184,14 +184,14 @@ interface HttpDetails {
   readonly retryAfterMs?: number | undefined
 }
 
-/** Reads the code of an error, and the HTTP status that the SDK puts into an error or into its data. */
+/** Returns the code of an error, and the HTTP status that the SDK stores in an error or in its data. */
 function readDetails(error: unknown): HttpDetails & { readonly code?: unknown } {
   if (!(error instanceof Error)) return {}
   const { code, status, statusText, text, data } = error as Error &
     HttpDetails & { readonly code?: unknown; readonly data?: unknown }
   // NOTE: the fields are checked where they are used.
   const inside = (typeof data === 'object' && data !== null ? data : {}) as HttpDetails
-  // A server can put anything into the data of its own errors, which have a number as code.
+  // Errors of the server have a numeric code, and their data may contain anything.
   const isOfSdk = typeof code !== 'number'
   const isHttp = isOfSdk && typeof (status ?? inside.status) === 'number'
   if (!isHttp) return { code }

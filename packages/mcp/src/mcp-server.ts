@@ -1,4 +1,4 @@
-/** Describes where an MCP server is. */
+/** Descriptions of MCP servers: a child process, an HTTP endpoint or a connected client. */
 import { assertKnownOptions, definitionError, type OptionNames } from '@tutti/core'
 import {
   findHeaderProblems,
@@ -16,22 +16,22 @@ import {
 
 import type { AuthProvider, Client, OAuthClientProvider } from '@modelcontextprotocol/client'
 
-/** A server that is a child process, reached over its stdin and stdout. It is started without a shell. */
+/** A server that is a child process, reached over its stdin and stdout. Started without a shell. */
 export type McpProgram = Omit<ProcessOptions, 'clock'>
 
-/** A server that is reached over streamable HTTP, or over SSE if it knows only that. */
+/** A server that is reached over streamable HTTP, or over SSE if it supports only that. */
 export interface McpEndpoint {
   readonly url: string | URL
-  /** Sent with each request to the origin of `url`, or a function that returns them for each. */
+  /** Headers of each request to the origin of `url`, or a function that returns them for each request. */
   readonly headers?: McpHeaders | (() => McpHeaders | Promise<McpHeaders>)
   /**
-   * Authorizes requests: OAuth with an `OAuthClientProvider` of `@modelcontextprotocol/client`, or tokens of your
-   * own with its `AuthProvider`. OAuth needs `guard` if the authorization server has another origin than `url`.
+   * Authorizes requests: OAuth with an `OAuthClientProvider` of `@modelcontextprotocol/client`, or your own tokens with
+   * its `AuthProvider`. OAuth needs `guard` if the authorization server has another origin than `url`.
    */
   readonly authProvider?: OAuthClientProvider | AuthProvider
   /**
-   * Restricts requests to the public internet and to what it allows. @default the origin of `url` is trusted, and no
-   * request goes to another one
+   * Restricts requests to the public internet and to the hosts that it allows. @default the origin of `url` is trusted,
+   * and requests to other origins are refused
    */
   readonly guard?: NetworkGuard | NetworkGuardOptions
 }
@@ -39,29 +39,29 @@ export interface McpEndpoint {
 /** Headers by name. */
 export type McpHeaders = Readonly<Record<string, string>>
 
-/** A client that its owner has connected, and closes. It answers questions of the server itself. */
+/** A client that the caller connects and closes. It answers questions of the server itself. */
 export interface McpClient {
   readonly client: Client
 }
 
-/** Where an MCP server is. */
+/** An MCP server: a child process, an HTTP endpoint or a connected client. */
 export type McpServer = McpProgram | McpEndpoint | McpClient
 
-/** A server at a URL, with its defaults. */
+/** An {@link McpEndpoint} with its defaults. */
 export interface ResolvedMcpEndpoint {
   readonly kind: 'endpoint'
   /** Name of the server in messages; contains no secrets. */
   readonly name: string
-  /** Without user and password. */
+  /** URL without user name and password. */
   readonly url: URL
   readonly headers: NonNullable<McpEndpoint['headers']>
   readonly authProvider: McpEndpoint['authProvider']
   readonly guard: NetworkGuard
-  /** Whether authorization may use other origins, as far as the guard allows. */
+  /** Whether authorization may use other origins that the guard allows. */
   readonly mayLeaveOrigin: boolean
 }
 
-/** An {@link McpServer} that was checked, with its defaults. */
+/** A valid {@link McpServer} with its defaults. */
 export type ResolvedMcpServer =
   | ResolvedMcpEndpoint
   | { readonly kind: 'program'; readonly name: string; readonly program: ResolvedProcessOptions }
@@ -79,9 +79,9 @@ const ENDPOINT_NAMES = {
 const SUBJECT = 'Cannot use MCP server:'
 
 /**
- * Checks where a server is.
+ * Checks the options of a server and fills in their defaults.
  *
- * @param network - hosts that are allowed in addition to the host of an endpoint that has no `guard`
+ * @param network - hosts that are allowed in addition to the host of an endpoint without a `guard`
  * @throws {TypeError} naming every problem.
  */
 export function resolveMcpServer(

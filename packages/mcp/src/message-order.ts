@@ -1,19 +1,19 @@
 /**
- * Orders the messages of a server. The MCP SDK dispatches responses synchronously but notifications asynchronously, so
- * that progress which arrives together with the response would be dropped.
+ * Keeps the messages of a server in order. The MCP SDK dispatches responses synchronously but notifications
+ * asynchronously, so progress that arrives together with the response would be dropped.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from '@modelcontextprotocol/client'
 
-/** The messages of a transport whose messages are handled in order. */
+/** The messages of a transport, handled in order. */
 export interface OrderedMessages {
-  /** Resolves when every message that has arrived was handled. */
+  /** Resolves when every message that has arrived has been handled. */
   handled(): Promise<void>
 }
 
-/** Handles each message of a connected transport after the one before it, each in its own async context. */
+/** Handles the messages of a connected transport one after the other, each in the async context of its arrival. */
 export function handleInOrder(
   transport: Transport,
   onMessage: (message: JSONRPCMessage) => void = () => undefined,
@@ -30,7 +30,7 @@ export function handleInOrder(
     if (!('id' in message)) await setImmediate()
     waiting -= 1
   }
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- transports have no other way
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- transports have no other API
   transport.onmessage = (message, extra) => {
     if (waiting === 0 && 'id' in message) {
       handle(message, extra)
@@ -45,7 +45,7 @@ export function handleInOrder(
   return {
     async handled() {
       await turn
-      // Promises that a response settles have settled one turn later.
+      // The promises that a response settles are settled one turn later.
       await setImmediate()
     },
   }

@@ -1,4 +1,4 @@
-/** Opens connections to MCP servers. The SDK is loaded with the first one. */
+/** Opens connections to MCP servers. The first connection loads the SDK. */
 import { EndpointLink } from './endpoint-link.ts'
 import { handleInOrder } from './message-order.ts'
 import { OpenCalls } from './open-calls.ts'
@@ -12,29 +12,29 @@ import type { McpEndpoint, ResolvedMcpEndpoint, ResolvedMcpServer } from './mcp-
 export interface OpenMcpServer {
   readonly client: Client
   readonly calls: OpenCalls
-  /** Whether questions in results are answered by the calls, and not by the client. */
+  /** Whether the calls answer questions in results; otherwise the client answers them. */
   readonly callsAnswer: boolean
-  /** The tools of the server as they were last listed; undefined when they may have changed. */
+  /** The cached tools of the server; undefined when they may have changed. */
   tools: Promise<readonly Tool[]> | undefined
-  /** How the process of the server ended; undefined while it runs, and for other servers. */
+  /** Returns the end of the server's process; undefined while it runs and for other servers. */
   readonly fate: () => ProcessFate | undefined
-  /** Prepares a call: opens the stream of messages that belong to no request. */
+  /** Prepares a call by opening the stream for messages that belong to no request. */
   readonly listen: () => Promise<void>
-  /** Whether the server gave the connection a session, which it can forget. */
+  /** Returns whether the connection has a session, which the server can lose. */
   readonly hasSession: () => boolean
-  /** Ends the connection. Never rejects. */
+  /** Closes the connection. Never rejects. */
   readonly close: () => Promise<void>
 }
 
-/** How connections are opened. */
+/** Options of connections. */
 export interface McpOpenOptions {
   /** Maximum time until the server is ready, in milliseconds. */
   readonly connectTimeoutMs: number
-  /** Maximum bytes of one message of the server. */
+  /** Maximum size of one message of the server, in bytes. */
   readonly maxMessageBytes: number
   /**
-   * Protocol eras that child processes are asked for: `auto` asks for the newest first, and starts a process that
-   * ends at the question again. @default auto
+   * Protocol era for child processes. `auto` probes for the newest one, and starts a process that exits at the probe
+   * again with the older one. @default auto
    */
   readonly programEra?: VersionNegotiationMode
   /** Called when the server reports that its tools have changed. */
@@ -46,7 +46,7 @@ interface OpenContext extends McpOpenOptions {
   readonly signal: AbortSignal
 }
 
-/** Opens a connection; leaves nothing open when it rejects. */
+/** Opens a connection. Leaves nothing open when it rejects. */
 export async function openMcpServer(
   server: ResolvedMcpServer,
   context: OpenContext,
@@ -61,11 +61,11 @@ export async function openMcpServer(
   }
 }
 
-/** A child process did not become a server. */
+/** The failure of a child process to become a server. */
 export class StartFailure extends Error {
   override readonly name = 'StartFailure'
   readonly fate: ProcessFate | undefined
-  /** Whether it ended at the question for its era. */
+  /** Whether it failed at the probe for its era. */
   readonly isProbe: boolean
 
   constructor(cause: unknown, fate: ProcessFate | undefined) {
@@ -104,7 +104,7 @@ async function startProgram(
     await connect(client, transport, context)
   } catch (error) {
     await transport.close()
-    // The end of a process explains more than the error that it causes; a process that is too slow also ends now.
+    // The exit of a process explains more than the error that it causes. After a timeout the exit is only a consequence.
     const isLate = error instanceof Error && 'code' in error && error.code === 'REQUEST_TIMEOUT'
     throw new StartFailure(error, isLate ? undefined : transport.fate)
   }
@@ -118,16 +118,16 @@ async function startProgram(
   })
 }
 
-/** Statuses of a server that speaks HTTP but not streamable HTTP. */
+/** Statuses of a server that does not support streamable HTTP. */
 const NOT_STREAMABLE: ReadonlySet<unknown> = new Set([400, 404, 405, 406, 415])
 
-/** Connects over streamable HTTP, else over SSE. */
+/** Connects over streamable HTTP, otherwise over SSE. */
 async function openEndpoint(
   server: ResolvedMcpEndpoint,
   context: OpenContext,
 ): Promise<OpenMcpServer> {
   const calls: OpenCalls = new OpenCalls((size) => {
-    if (size === 0) link.rest()
+    if (size === 0) link.closeStreamLater()
   })
   const { maxMessageBytes, onToolsChanged } = context
   const alwaysListens = onToolsChanged !== undefined
@@ -155,7 +155,7 @@ async function openStreamable(place: EndpointPlace): Promise<OpenMcpServer> {
   const { server, link, calls, context } = place
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const transport = new StreamableHTTPClientTransport(server.url, {
-    ...authOf(server),
+    ...pickAuth(server),
     fetch: link.fetch,
     reconnectionScheduler: link.reconnect,
   })
@@ -168,14 +168,14 @@ async function openStreamable(place: EndpointPlace): Promise<OpenMcpServer> {
     hasSession: () => transport.sessionId !== undefined,
     async close() {
       await endSession(transport, context.connectTimeoutMs)
-      await quietly(client.close())
+      await ignoreErrors(client.close())
       await link.close()
     },
     onToolsChanged: context.onToolsChanged,
   })
 }
 
-/** Connects over the transport of before 2025; undefined when the server does not speak that either. */
+/** Connects over the SSE transport of 2024; undefined when the server does not support it either. */
 async function openSse({
   server,
   link,
@@ -184,32 +184,32 @@ async function openSse({
 }: EndpointPlace): Promise<OpenMcpServer | undefined> {
   const { SSEClientTransport } = await import('@modelcontextprotocol/client')
   const transport = new SSEClientTransport(server.url, {
-    ...authOf(server),
+    ...pickAuth(server),
     fetch: link.plainFetch,
   })
   const client = await newClient(calls, context, 'legacy')
   try {
     await connect(client, transport, context)
   } catch {
-    await quietly(transport.close())
+    await ignoreErrors(transport.close())
     return undefined
   }
   reportCancels(transport, calls)
   handleInOrder(transport)
   return open(client, calls, {
     async close() {
-      await quietly(client.close())
+      await ignoreErrors(client.close())
       await link.close()
     },
     onToolsChanged: context.onToolsChanged,
   })
 }
 
-function authOf({ authProvider }: ResolvedMcpEndpoint): Pick<McpEndpoint, 'authProvider'> {
+function pickAuth({ authProvider }: ResolvedMcpEndpoint): Pick<McpEndpoint, 'authProvider'> {
   return authProvider === undefined ? {} : { authProvider }
 }
 
-/** Completes an open connection. */
+/** Creates the handle of an open connection. */
 function open(
   client: Client,
   calls: OpenCalls,
@@ -228,7 +228,7 @@ function open(
     close: () => Promise.resolve(),
     ...rest,
   }
-  // A client of the author keeps its own handlers.
+  // A client of the caller keeps its own handlers.
   if (rest.close === undefined) return server
   client.setNotificationHandler('notifications/tools/list_changed', () => {
     server.tools = undefined
@@ -237,10 +237,10 @@ function open(
   return server
 }
 
-/** Maximum time for a child process to name its era, in milliseconds; one that is silent is of the older era. */
+/** Maximum time for a child process to answer the probe, in milliseconds; a silent one has the older era. */
 const PROBE_TIMEOUT_MS = 10_000
 
-/** Makes a client that can be asked for values, and for nothing else. */
+/** Creates a client that answers questions for values and supports no other requests of servers. */
 async function newClient(
   calls: OpenCalls,
   { connectTimeoutMs }: McpOpenOptions,
@@ -253,19 +253,19 @@ async function newClient(
     {
       capabilities: { elicitation: { form: {} } },
       versionNegotiation: { mode, ...(mode === 'auto' ? { probe: { timeoutMs } } : {}) },
-      // Questions in results are answered by the call itself.
+      // The call itself answers questions in results.
       inputRequired: { autoFulfill: false },
     },
   )
   client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => {
-    // NOTE: the SDK has refused questions of other modes, which this client does not declare.
+    // NOTE: the SDK refuses questions of other modes, because this client does not declare them.
     const form = params as Extract<typeof params, { requestedSchema: unknown }>
     return calls.answer(form, mcpReq.signal)
   })
   return client
 }
 
-/** Connects; ends when the signal aborts, and leaves nothing open when it rejects. */
+/** Connects the client. Stops when the signal aborts, and leaves nothing open when it rejects. */
 async function connect(
   client: Client,
   transport: Transport,
@@ -273,13 +273,13 @@ async function connect(
 ): Promise<void> {
   signal.throwIfAborted()
   const onAbort = (): void => {
-    void quietly(transport.close())
+    void ignoreErrors(transport.close())
   }
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     await client.connect(transport, { timeout, signal })
   } catch (error) {
-    await quietly(transport.close())
+    await ignoreErrors(transport.close())
     throw error
   } finally {
     signal.removeEventListener('abort', onAbort)
@@ -297,24 +297,24 @@ function reportCancels(transport: Transport, calls: OpenCalls): void {
   }
 }
 
-/** Maximum time for telling a server that its session is over, in milliseconds. */
+/** Maximum time to terminate the session on the server, in milliseconds. */
 const SESSION_END_MS = 2_000
 
-/** Tells a server that its session is over, so that it need not keep it. */
+/** Terminates the session on the server, so that the server can free its resources. */
 async function endSession(
   transport: { terminateSession(): Promise<void> },
   timeoutMs: number,
 ): Promise<void> {
-  const { promise: tooLong, resolve } = Promise.withResolvers<void>()
+  const { promise: timeout, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, Math.min(timeoutMs, SESSION_END_MS))
-  await Promise.race([quietly(transport.terminateSession()), tooLong])
+  await Promise.race([ignoreErrors(transport.terminateSession()), timeout])
   clearTimeout(timer)
 }
 
-async function quietly(work: Promise<unknown>): Promise<void> {
+async function ignoreErrors(work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch {
-    // A connection that cannot be closed is gone.
+    // A connection that cannot be closed is already closed.
   }
 }

@@ -1,4 +1,4 @@
-/** MCP over the stdin and stdout of a child process: one JSON message a line. */
+/** Transports MCP over the stdin and stdout of a child process, one JSON message per line. */
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/client'
 import {
   DRAIN_MS,
@@ -11,10 +11,10 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Readable } from 'node:stream'
 import type { ProcessFate } from './mcp-error.ts'
 
-/** Maximum characters of stderr that are retained for the message of a failure. */
+/** Maximum number of characters of stderr that are retained for error messages. */
 const MAX_STDERR_LENGTH = 1_000
 
-/** A transport to a child process that it starts itself. */
+/** A transport that starts and owns its child process. */
 export class ProcessTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
@@ -33,12 +33,12 @@ export class ProcessTransport implements Transport {
     this.#buffer = new ReadBuffer({ maxBufferSize: maxMessageBytes })
   }
 
-  /** How the process ended; undefined while it runs, and when it was ended from here. */
+  /** The end of the process; undefined while it runs, and when this transport killed it. */
   get fate(): ProcessFate | undefined {
     return this.#fate
   }
 
-  /** With `pid`, identifies a child process for the SDK. */
+  /** Makes the SDK recognize a child process, together with `pid`. */
   get stderr(): Readable | null {
     return this.#process?.stderr ?? null
   }
@@ -67,7 +67,7 @@ export class ProcessTransport implements Transport {
     process.stderr.on('data', (piece: Buffer) => {
       this.#stderr = (this.#stderr + piece.toString()).slice(-MAX_STDERR_LENGTH)
     })
-    // Writing fails when the process ends, which `ended` reports.
+    // Writing fails when the process has exited, which `ended` reports.
     process.stdin.on('error', () => undefined)
     void process.ended.then(({ code, signal }) => {
       const how = signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`
@@ -81,7 +81,7 @@ export class ProcessTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#process ?? {}
     if (stdin === undefined || !stdin.writable) {
-      return Promise.reject(new Error('The server has ended'))
+      return Promise.reject(new Error('The server has exited'))
     }
     return new Promise((resolve, reject) => {
       stdin.write(serializeMessage(message), (error) => {
@@ -91,12 +91,12 @@ export class ProcessTransport implements Transport {
     })
   }
 
-  /** Closes stdin, then ends the process and everything that it has started. */
+  /** Closes stdin, then ends the process and its descendants. */
   async close(): Promise<void> {
     const process = this.#process
     if (process === undefined) return
     process.stdin.end()
-    // A process that crashes has time to be heard before it is killed.
+    // A process that is crashing gets time to exit by itself, so that `fate` shows the crash.
     const hasEnded = await process.endedWithin(Math.max(DRAIN_MS, this.#options.killGraceMs))
     if (hasEnded) return
     this.#isKilled = true
@@ -120,13 +120,13 @@ export class ProcessTransport implements Transport {
         if (message === null) return
         this.onmessage?.(message)
       } catch (error) {
-        // A line that is not a message is a mistake, such as a log on stdout; the next line may be a message.
+        // An invalid line, such as a log entry on stdout, is reported; the next line may be a message.
         this.#report(error)
       }
     }
   }
 
   #report(error: unknown): void {
-    this.onerror?.(error instanceof Error ? error : new Error('The line is not a message'))
+    this.onerror?.(error instanceof Error ? error : new Error('Invalid JSON-RPC message on stdout'))
   }
 }

@@ -1,10 +1,10 @@
 /**
- * A call of an MCP tool. It is repeated with answers as long as its server asks questions in results, as servers of
- * today do; older servers send questions as requests of their own. Both look the same to the caller.
+ * Calls MCP tools. Current servers ask questions in results, and the call is repeated with the answers; older servers
+ * send questions as separate requests. Both look the same to the caller.
  *
- * S1 A call that ends early is cancelled as its protocol era does it, and its exchange is closed.
- * S2 A question for anything but values fails the call.
- * S3 A question that its caller fails to answer fails the call with that error.
+ * S1 A call that ends early is cancelled in the way of its protocol era, and its exchange is closed.
+ * S2 A question for anything other than values fails the call.
+ * S3 An error of the caller's `ask` fails the call with that error.
  */
 import { sleep, type Clock } from '@tutti/core'
 
@@ -21,40 +21,40 @@ import type { McpConnection } from './mcp-connection.ts'
 import type { McpCallScope, McpForm, McpFormAnswer, OpenCalls } from './open-calls.ts'
 import type { OpenMcpServer } from './open-server.ts'
 
-/** A call of a tool. */
+/** Options of a tool call. */
 export interface McpCallOptions {
   readonly tool: Tool
   readonly args: Readonly<Record<string, unknown>>
-  /** Returns `_meta` of each request. */
+  /** Returns the `_meta` of each request. */
   readonly meta: () => Readonly<Record<string, unknown>>
-  /** Ends the call at once, with its reason. */
+  /** Ends the call immediately, with the signal's reason. */
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** W3C trace context for a header of each request. @default none */
+  /** W3C trace context, sent in a header of each request. @default none */
   readonly traceparent?: string | undefined
   readonly onProgress: (progress: Progress) => void
-  /** Called when bytes arrive that may be for the call. */
+  /** Called when bytes arrive that may belong to the call. */
   readonly onBytes?: () => void
   /** Answers a question; `signal` aborts when the server no longer waits. */
   readonly ask: (form: McpForm, signal: AbortSignal) => Promise<McpFormAnswer>
-  /** Called when a question was declined because it may have been for another call. */
+  /** Called when a question was declined because it may belong to another call. */
   readonly onDeclined: (form: McpForm, reason: string) => void
 }
 
-/** Maximum number of repetitions with answers, as a server may never have enough. */
+/** Maximum number of repetitions with answers, because a server may ask forever. */
 const MAX_ROUNDS = 100
 
-/** Delay before a call that a server only wants repeated, in milliseconds; it doubles up to the maximum. */
+/** Delay before a call that the server only wants repeated, in milliseconds; it doubles up to `MAX_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 8_000
 
-/** The call has its own limit, and that of the SDK would end it after 60 s. */
+/** Disables the time limit of the SDK, which is 60 s; the caller limits the call with its signal. */
 const LONGEST_TIMER_MS = 2_147_483_647
 
-/** One call, for a single `run`. */
+/** One call of a tool. Supports a single `run`. */
 export class McpToolCall {
   readonly #options: McpCallOptions
-  /** Cancels the request as its era does it. */
+  /** Aborts the request, which the SDK cancels in the way of its era. */
   readonly #request = new AbortController()
   /** Closes the exchanges of the call. */
   readonly #closing = new AbortController()
@@ -83,10 +83,10 @@ export class McpToolCall {
   }
 
   /**
-   * Makes the call.
+   * Runs the call.
    *
    * @throws {McpError} for every outcome that is not a result.
-   * @throws the reason of the signal, and the error of a question that could not be answered.
+   * @throws the reason of the signal when it aborts, or the error of `ask`.
    */
   async run(connection: McpConnection): Promise<CallToolResult> {
     const { signal } = this.#options
@@ -106,7 +106,7 @@ export class McpToolCall {
     }
   }
 
-  /** Tells the server to stop, and waits until that was sent, at most until `signal` aborts. Never rejects. */
+  /** Cancels the call and waits until the cancellation was sent or `signal` aborts. Never rejects. */
   async cancel(signal: AbortSignal): Promise<void> {
     this.#abortRequest()
     await raceAbort(this.#cancelSent, signal).catch(() => undefined)
@@ -134,7 +134,7 @@ export class McpToolCall {
       const result = await this.#callOnce(open, answers)
       if (!isInputRequired(result)) return result
       const { inputRequests = {}, requestState } = result
-      const inputResponses = await this.#answersTo(inputRequests)
+      const inputResponses = await this.#answerAll(inputRequests)
       if (inputResponses === undefined) {
         const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** round)
         await sleep(clock, pauseMs, this.#request.signal)
@@ -144,7 +144,7 @@ export class McpToolCall {
         ...(requestState === undefined ? {} : { requestState }),
       }
     }
-    const message = `MCP tool "${tool.name}" wanted to be called more than ${MAX_ROUNDS} times for one answer`
+    const message = `MCP tool "${tool.name}" requested input more than ${MAX_ROUNDS} times in one call`
     throw new McpError('invalid_response', message)
   }
 
@@ -153,7 +153,7 @@ export class McpToolCall {
     answers: Readonly<Record<string, unknown>>,
   ): Promise<CallToolResult | InputRequiredResult> {
     const { tool, args, meta, onProgress } = this.#options
-    // Output is checked by the caller's schema, not by what the tool declares.
+    // The caller checks the output; the SDK would check it against the declared schema.
     const { name, outputSchema: _unchecked, ...described } = tool
     const params = { name, arguments: args, _meta: { ...meta() }, ...answers }
     // With `allowInputRequired` the result may also be a question.
@@ -164,19 +164,19 @@ export class McpToolCall {
       timeout: LONGEST_TIMER_MS,
       maxTotalTimeout: LONGEST_TIMER_MS,
       ...(callsAnswer ? { allowInputRequired: true } : {}),
-      // Names the arguments that the server wants in headers too (`x-mcp-header`).
+      // Lists the arguments that the server also expects in headers (`x-mcp-header`).
       toolDefinition: { ...described, name },
     })
   }
 
-  /** Answers the questions of a result one after the other; undefined when there are none. */
-  async #answersTo(
+  /** Answers the questions of a result one after the other; returns undefined when there are none. */
+  async #answerAll(
     requests: NonNullable<InputRequiredResult['inputRequests']>,
   ): Promise<Readonly<Record<string, McpFormAnswer>> | undefined> {
     const answers: Record<string, McpFormAnswer> = {}
     for (const [key, { method, params }] of Object.entries(requests)) {
       const isForm = method === 'elicitation/create' && 'requestedSchema' in params
-      if (!isForm) throw cannotAnswer(this.#options.tool.name, method, params)
+      if (!isForm) throw unsupportedInputError(this.#options.tool.name, method, params)
       answers[key] = await this.#ask(params, this.#request.signal)
     }
     return Object.keys(answers).length === 0 ? undefined : answers
@@ -193,10 +193,10 @@ export class McpToolCall {
   }
 }
 
-function cannotAnswer(name: string, method: string, params: unknown): McpError {
+function unsupportedInputError(name: string, method: string, params: unknown): McpError {
   const isUrl = typeof params === 'object' && params !== null && 'url' in params
-  const what = isUrl ? 'that a page be opened' : method
-  const message = `MCP tool "${name}" asks for ${what}, which it cannot have; only values are given`
+  const what = isUrl ? 'a web page to be opened' : method
+  const message = `MCP tool "${name}" requires ${what}, which is not supported; it can request only values`
   return new McpError('input_required', message)
 }
 

@@ -1,12 +1,12 @@
-/** The content of MCP results as text. Pure. */
+/** Formats the content of MCP results as text. Pure. */
 import type { ContentBlock } from '@modelcontextprotocol/client'
 
-/** Returns text as it is, and describes other content by its type and size. */
+/** Returns text content unchanged, and describes other content by type and size. */
 export function contentText(content: readonly ContentBlock[]): string {
-  return content.map(blockText).join('\n')
+  return content.map(formatBlock).join('\n')
 }
 
-function blockText(block: ContentBlock): string {
+function formatBlock(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
       return block.text
@@ -23,7 +23,7 @@ function blockText(block: ContentBlock): string {
         : `[${name}: ${byteLength(resource.blob)} bytes]`
     }
     default:
-      return '[content of an unknown kind]'
+      return '[content of unknown type]'
   }
 }
 
@@ -31,7 +31,7 @@ function inParentheses(text: string | undefined): string {
   return text === undefined ? '' : ` (${text})`
 }
 
-/** Number of bytes that a base64 text encodes. */
+/** Returns the number of bytes that a base64 text encodes. */
 function byteLength(base64: string): number {
   return Math.floor((base64.replace(/=+$/, '').length * 3) / 4)
 }

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '@tutti/core'
 
-/** The clock of this machine, with timers that let the process end. */
+/** The system's clock, with timers that do not keep the process alive. */
 export const quietSystemClock: Clock = {
   ...systemClock,
   after(delayMs, callback) {
@@ -11,7 +11,7 @@ export const quietSystemClock: Clock = {
   },
 }
 
-/** Returns the same clock; for that of the system, one with timers that let the process end. */
+/** Returns {@link quietSystemClock} for the system's clock, and any other clock unchanged. */
 export function quietClock(clock: Clock): Clock {
   return clock === systemClock ? quietSystemClock : clock
 }

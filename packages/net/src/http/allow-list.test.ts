@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { allowList, canonicalHost } from './allow-list.ts'
+import { parseAllowList, canonicalizeHost } from './allow-list.ts'
 
-describe('allowList', () => {
+describe('parseAllowList', () => {
   it('[G4] allows a host on every port', () => {
-    const list = allowList(['api.internal', 'LOCALHOST.'])
+    const list = parseAllowList(['api.internal', 'LOCALHOST.'])
     expect(list.portsOf('api.internal')).toBe('all')
     expect(list.portsOf('localhost')).toBe('all')
     expect(list.portsOf('www.api.internal')).toBeUndefined()
@@ -12,18 +12,18 @@ describe('allowList', () => {
   })
 
   it('[G4] allows a host on the ports that it is named with', () => {
-    const list = allowList(['localhost:8080', 'localhost:80', 'bücher.example:65535'])
+    const list = parseAllowList(['localhost:8080', 'localhost:80', 'bücher.example:65535'])
     expect(list.portsOf('localhost')).toEqual(new Set([8080, 80]))
     expect(list.portsOf('xn--bcher-kva.example')).toEqual(new Set([65_535]))
   })
 
   it('[G4] allows every port of a host that is named with and without one', () => {
-    expect(allowList(['localhost:8080', 'localhost']).portsOf('localhost')).toBe('all')
-    expect(allowList(['localhost', 'localhost:8080']).portsOf('localhost')).toBe('all')
+    expect(parseAllowList(['localhost:8080', 'localhost']).portsOf('localhost')).toBe('all')
+    expect(parseAllowList(['localhost', 'localhost:8080']).portsOf('localhost')).toBe('all')
   })
 
   it('[G4] allows addresses', () => {
-    const list = allowList(['10.0.0.5', 'fd00::5', '[fd00::6]', '0x7f.1'])
+    const list = parseAllowList(['10.0.0.5', 'fd00::5', '[fd00::6]', '0x7f.1'])
     expect(list.hasAddress('10.0.0.5')).toBe(true)
     expect(list.hasAddress('10.0.0.6')).toBe(false)
     expect(list.hasAddress('fd00:0:0::5')).toBe(true)
@@ -34,14 +34,14 @@ describe('allowList', () => {
   })
 
   it('[G4] allows an address with a port as it is written, and not as one that DNS found', () => {
-    const list = allowList(['10.0.0.5:8080', '[::1]:81'])
+    const list = parseAllowList(['10.0.0.5:8080', '[::1]:81'])
     expect(list.portsOf('10.0.0.5')).toEqual(new Set([8080]))
     expect(list.portsOf('::1')).toEqual(new Set([81]))
     expect(list.hasAddress('10.0.0.5')).toBe(false)
   })
 
   it('[G4] allows blocks', () => {
-    const list = allowList(['192.168.0.0/16', 'fe80::/10', '10.0.0.1/32', '::/0'])
+    const list = parseAllowList(['192.168.0.0/16', 'fe80::/10', '10.0.0.1/32', '::/0'])
     expect(list.hasAddress('192.168.255.255')).toBe(true)
     expect(list.hasAddress('192.169.0.0')).toBe(false)
     expect(list.hasAddress('fe80::1%eth0')).toBe(true)
@@ -51,7 +51,7 @@ describe('allowList', () => {
   })
 
   it('allows nothing when there is no rule', () => {
-    const list = allowList([])
+    const list = parseAllowList([])
     expect(list.portsOf('localhost')).toBeUndefined()
     expect(list.hasAddress('127.0.0.1')).toBe(false)
   })
@@ -86,17 +86,17 @@ describe('allowList', () => {
     'a%2eb',
     'a\\b',
   ])('refuses %j as a rule', (rule) => {
-    expect(() => allowList([rule])).toThrow(TypeError)
+    expect(() => parseAllowList([rule])).toThrow(TypeError)
   })
 
   it('names every rule that is none', () => {
-    expect(() => allowList(['http://a', 'localhost', '*'])).toThrow(
-      'Cannot allow "http://a", "*": a rule is a host, host:port, address, [address]:port or block such as 10.0.0.0/8',
+    expect(() => parseAllowList(['http://a', 'localhost', '*'])).toThrow(
+      'Cannot allow "http://a", "*": expected a host, host:port, address, [address]:port or block such as 10.0.0.0/8',
     )
   })
 })
 
-describe('canonicalHost', () => {
+describe('canonicalizeHost', () => {
   it.each([
     ['LocalHost', 'localhost'],
     ['localhost.', 'localhost'],
@@ -106,6 +106,6 @@ describe('canonicalHost', () => {
     ['10.0.0.1', '10.0.0.1'],
     ['.', ''],
   ])('%s is written %s', (host, written) => {
-    expect(canonicalHost(host)).toBe(written)
+    expect(canonicalizeHost(host)).toBe(written)
   })
 })

@@ -1,47 +1,49 @@
 /**
- * What a network guard lets through besides the public internet. Pure.
+ * Rules for the hosts and addresses that a network guard allows in addition to the public internet. Pure.
  *
  * A rule is one of
  *
- *   localhost          a host, on any port, wherever its name leads
- *   localhost:8080     a host on this port, and then on no other
- *   10.0.0.5           an address on any port, written so or found by DNS
- *   [::1]:8080         an address on this port, written so in the URL
- *   192.168.0.0/16     a block of addresses, written so or found by DNS
+ *   localhost          a host, on any port, for every address of its name
+ *   localhost:8080     a host, on this port only
+ *   10.0.0.5           an address on any port, from the URL or from DNS
+ *   [::1]:8080         an address on this port, from the URL
+ *   192.168.0.0/16     a block of addresses, from the URL or from DNS
  */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
-import { blockList, withoutZone } from './special-addresses.ts'
+import { createBlockList, withoutZone } from './special-addresses.ts'
 
-/** The rules, read. */
+/** Parsed rules. */
 export interface AllowList {
-  /** The ports on which a host is allowed by its name; undefined when no rule names it. */
+  /** Returns the ports on which a host is allowed by its name; undefined when no rule names it. */
   portsOf(host: string): 'all' | ReadonlySet<number> | undefined
-  /** Whether a rule allows this address on every port. */
+  /** Returns whether a rule allows this address on every port. */
   hasAddress(address: string): boolean
 }
 
 /**
- * Reads rules.
+ * Parses rules.
  *
- * @throws {TypeError} naming every rule that is none.
+ * @throws {TypeError} naming every invalid rule.
  */
-export function allowList(rules: readonly string[]): AllowList {
-  const read = rules.map((rule) => ({ rule, read: readRule(rule) }))
-  const wrong = read.flatMap(({ rule, read }) => (read === undefined ? [JSON.stringify(rule)] : []))
-  if (wrong.length > 0) {
+export function parseAllowList(rules: readonly string[]): AllowList {
+  const parsed = rules.map((rule) => ({ rule, value: parseRule(rule) }))
+  const invalid = parsed.flatMap(({ rule, value }) =>
+    value === undefined ? [JSON.stringify(rule)] : [],
+  )
+  if (invalid.length > 0) {
     throw new TypeError(
-      `Cannot allow ${wrong.join(', ')}: a rule is a host, host:port, address, [address]:port or block such as 10.0.0.0/8`,
+      `Cannot allow ${invalid.join(', ')}: expected a host, host:port, address, [address]:port or block such as 10.0.0.0/8`,
     )
   }
-  return listOf(read.flatMap(({ read }) => read ?? []))
+  return buildAllowList(parsed.flatMap(({ value }) => value ?? []))
 }
 
 /**
- * The one way in which a host is written: in lower case, in ASCII, with no dot at its end, an IPv6
- * address without brackets. Takes a host as a URL or the resolver has it.
+ * Returns the canonical form of a host from a URL or from the resolver: lower case, no trailing dot, and an IPv6 address
+ * without brackets.
  */
-export function canonicalHost(host: string): string {
+export function canonicalizeHost(host: string): string {
   return host
     .toLowerCase()
     .replace(/\.+$/, '')
@@ -52,11 +54,11 @@ type Rule =
   | { readonly block: string }
   | { readonly host: string; readonly port: number | undefined }
 
-function readRule(rule: string): Rule | undefined {
+function parseRule(rule: string): Rule | undefined {
   if (rule.includes('/')) return isBlock(rule) ? { block: rule } : undefined
   const [, host = '', port] =
     /^(.*?)(?::(\d{1,5}))?$/.exec(isIP(rule) === 6 ? `[${rule}]` : rule) ?? []
-  const name = hostOf(host)
+  const name = parseHost(host)
   if (name === undefined || Number(port ?? 1) > 65_535 || Number(port ?? 1) < 1) return undefined
   return { host: name, port: port === undefined ? undefined : Number(port) }
 }
@@ -67,14 +69,14 @@ function isBlock(rule: string): boolean {
   return family !== 0 && !address.includes('%') && Number(bits) <= (family === 4 ? 32 : 128)
 }
 
-function hostOf(text: string): string | undefined {
+function parseHost(text: string): string | undefined {
   if (!/^[^\s/\\?#@*%:]+$|^\[[\da-f:.]+\]$/i.test(text)) return undefined
   const url = URL.parse(`http://${text}`)
-  const host = url === null ? '' : canonicalHost(url.hostname)
+  const host = url === null ? '' : canonicalizeHost(url.hostname)
   return host === '' ? undefined : host
 }
 
-function listOf(rules: readonly Rule[]): AllowList {
+function buildAllowList(rules: readonly Rule[]): AllowList {
   const hosts = rules.flatMap((rule) => ('host' in rule ? [rule] : []))
   const ports = new Map<string, Set<number>>()
   for (const { host, port } of hosts) {
@@ -88,9 +90,9 @@ function listOf(rules: readonly Rule[]): AllowList {
       .filter((host) => isIP(host) !== 0)
       .map((host) => `${host}/${isIPv4(host) ? 32 : 128}`),
   ]
-  // In one list, blocks of IPv6 would also match IPv4 addresses, as the mapped ones that these are.
-  const ipv4 = blockList(blocks.filter((block) => !block.includes(':')))
-  const ipv6 = blockList(blocks.filter((block) => block.includes(':')))
+  // In a single list, IPv6 blocks would also match IPv4 addresses, which count as IPv4-mapped IPv6 addresses.
+  const ipv4 = createBlockList(blocks.filter((block) => !block.includes(':')))
+  const ipv6 = createBlockList(blocks.filter((block) => block.includes(':')))
   return {
     portsOf: (host) => (names.has(host) ? 'all' : ports.get(host)),
     hasAddress(address) {

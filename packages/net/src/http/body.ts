@@ -1,4 +1,4 @@
-/** Reads bodies of answers within a limit. */
+/** Reads and watches response bodies. */
 
 /** The first bytes of a body. */
 export interface LimitedBody {
@@ -7,7 +7,7 @@ export interface LimitedBody {
   readonly truncated: boolean
 }
 
-/** Reads at most `maxBytes` of a body. The rest is not read: its connection is closed. */
+/** Reads at most `maxBytes` of a body. If there is more, the rest is not read and the connection is closed. */
 export async function readLimitedBody(
   body: AsyncIterable<Uint8Array> | null,
   maxBytes: number,

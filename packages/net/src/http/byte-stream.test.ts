@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 
 import { describe, expect, test } from 'vitest'
 
-import { byteStream } from './byte-stream.ts'
+import { toByteStream } from './byte-stream.ts'
 
 const same = (problem: unknown): unknown => problem
 const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString()
@@ -10,11 +10,11 @@ const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? [])
 /** Lets what a stream of Node tells be told. */
 const told = (): Promise<void> => new Promise(setImmediate)
 
-describe('byteStream', () => {
+describe('toByteStream', () => {
   test('what arrived before a failure is read before it', async () => {
     const source = new PassThrough()
     const failure = new Error('lost')
-    const reader = byteStream(source, (problem) => [problem]).getReader()
+    const reader = toByteStream(source, (problem) => [problem]).getReader()
     source.write('a')
     await told()
     source.write('b')
@@ -28,7 +28,7 @@ describe('byteStream', () => {
 
   test('who waits is told of a piece, of the end and of a failure', async () => {
     const source = new PassThrough()
-    const reader = byteStream(source, same).getReader()
+    const reader = toByteStream(source, same).getReader()
     const piece = reader.read()
     source.write('a')
     expect(text((await piece).value)).toBe('a')
@@ -36,7 +36,7 @@ describe('byteStream', () => {
     source.end()
     expect((await end).done).toBe(true)
     const broken = new PassThrough()
-    const failing = byteStream(broken, same).getReader().read()
+    const failing = toByteStream(broken, same).getReader().read()
     const failure = new Error('lost')
     broken.destroy(failure)
     await expect(failing).rejects.toBe(failure)
@@ -44,7 +44,7 @@ describe('byteStream', () => {
 
   test('it is not read faster than somebody reads it', async () => {
     const source = new PassThrough({ highWaterMark: 65_536 })
-    const reader = byteStream(source, same).getReader()
+    const reader = toByteStream(source, same).getReader()
     const piece = Buffer.alloc(65_536)
     for (let i = 0; i < 40; i += 1) source.write(piece)
     await expect.poll(() => source.isPaused()).toBe(true)
@@ -60,7 +60,7 @@ describe('byteStream', () => {
 
   test('to cancel it destroys the source, also while a read waits', async () => {
     const source = new PassThrough()
-    const reader = byteStream(source, same).getReader()
+    const reader = toByteStream(source, same).getReader()
     const waiting = reader.read()
     await reader.cancel()
     expect(source.destroyed).toBe(true)

@@ -1,24 +1,24 @@
-/** A stream of Node as one of the web. */
+/** Converts Node streams to web streams. */
 import type { Readable } from 'node:stream'
 
-/** Bytes that wait to be read, at which no more are taken from the connection. */
+/** Number of unread bytes at which the source is paused. */
 const MAX_WAITING_BYTES = 1_048_576
 
 /**
- * The bytes of `source`, which begins to be read at once. What arrived before it failed is read before the
- * failure is; the streams of Node, and those of the web, drop it. To cancel it destroys the source.
+ * Returns the bytes of `source` as a web stream. Reading of `source` starts immediately. Bytes that arrived before a
+ * failure are delivered before it; the streams of Node and of the web drop them. Cancelling destroys the source.
  *
- * @param asFailure - what it fails with, instead of what the source failed with
+ * @param toFailure - converts the error of the source to the error of the stream
  */
-export function byteStream(
+export function toByteStream(
   source: Readable,
-  asFailure: (problem: unknown) => unknown,
+  toFailure: (problem: unknown) => unknown,
 ): ReadableStream<Uint8Array> {
   const pieces: Uint8Array[] = []
   let waiting = 0
   let end: { readonly failure?: unknown } | undefined
   let wake: (() => void) | undefined
-  const tell = (): void => {
+  const wakeReader = (): void => {
     wake?.()
     wake = undefined
   }
@@ -26,24 +26,24 @@ export function byteStream(
     pieces.push(piece)
     waiting += piece.byteLength
     if (waiting >= MAX_WAITING_BYTES) source.pause()
-    tell()
+    wakeReader()
   })
   source.on('end', () => {
     end ??= {}
-    tell()
+    wakeReader()
   })
   source.on('error', (problem) => {
-    end ??= { failure: asFailure(problem) }
-    tell()
+    end ??= { failure: toFailure(problem) }
+    wakeReader()
   })
-  const more = (): Promise<void> =>
+  const waitForMore = (): Promise<void> =>
     new Promise((resolve) => {
       wake = resolve
     })
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (pieces.length === 0 && end === undefined) await more()
+        if (pieces.length === 0 && end === undefined) await waitForMore()
         const piece = pieces.shift()
         if (piece !== undefined) {
           waiting -= piece.byteLength
@@ -56,7 +56,7 @@ export function byteStream(
         end ??= {}
         pieces.length = 0
         source.destroy()
-        tell()
+        wakeReader()
       },
     },
     { highWaterMark: 0 },

@@ -1,15 +1,15 @@
 /**
  * HTTP connections behind a network guard.
  *
- *   request ─guard─▶ connection, from the pool or to an address that was checked ─▶ answer
+ *   request ─guard─▶ connection, from the pool or to an address that was checked ─▶ response
  *
- * C1 The guard checks every URL, and sockets connect to addresses that it has checked.
- * C2 A request has no time limit of its own: its signal is the limit. An abort ends the connection at once,
- *    also while it is being opened.
- * C3 A body is complete, or it fails: a reset is never taken for the end. undici takes a reset for the end when
- *    the answer has `connection: close`, which is why this is node:http.
+ * C1 The guard checks every URL, and sockets connect only to addresses that it has checked.
+ * C2 Requests have no time limit here; the caller limits them with the signal. An abort ends the connection
+ *    immediately, also while it is being opened.
+ * C3 A body is complete or it fails: a reset never counts as the end. undici accepts a reset as the end if the
+ *    response has `connection: close`, so this uses node:http.
  * C4 Idle connections do not keep the process alive.
- * C5 No proxy of the environment is used: a proxy would look names up itself.
+ * C5 Proxy settings of the environment are ignored: a proxy would resolve names itself.
  */
 import http from 'node:http'
 import https from 'node:https'
@@ -19,35 +19,35 @@ import { NetworkError, toNetworkError } from './network-error.ts'
 import type { Readable } from 'node:stream'
 import type { NetworkGuard } from './network-guard.ts'
 
-/** One request to one place. */
+/** One request to one URL. */
 export interface OutgoingRequest {
   readonly url: URL
   readonly method: string
-  /** By name in lower case, without `content-length`. */
+  /** Headers by lower-case name, without `content-length`. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array | undefined
-  /** Aborts the request, and then the reading of its body. */
+  /** Aborts the request or the reading of the response body. */
   readonly signal?: AbortSignal | undefined
   /** Called when the connection is open. */
   readonly onConnect?: () => void
 }
 
-/** An answer whose body has yet to be read. */
+/** A response whose body has not been read. */
 export interface HttpResponse {
   readonly status: number
   readonly statusText: string
   readonly headers: Headers
-  /** Bytes as they were sent, which may be compressed. Destroying it closes the connection. */
+  /** Body as sent, possibly compressed. Destroying it closes the connection. */
   readonly body: Readable
 }
 
 /**
- * Time for which an idle connection is kept, in milliseconds. Servers keep theirs longer; the shortest common time
- * is the 5 s of Node.
+ * Time after which an idle connection is closed, in milliseconds. It is shorter than that of common servers, of which
+ * Node has the shortest: 5 s.
  */
 const IDLE_MS = 4_000
 
-/** Sends requests over connections that it keeps for the next request. */
+/** Sends requests over a pool of connections, which later requests reuse. */
 export class HttpConnections implements AsyncDisposable {
   readonly guard: NetworkGuard
   readonly #options: http.AgentOptions
@@ -60,16 +60,16 @@ export class HttpConnections implements AsyncDisposable {
     this.#options = keepAlive ? { keepAlive, timeout: IDLE_MS } : { keepAlive }
   }
 
-  /** Whether `close` was called. */
+  /** Whether `close` has been called. */
   get closed(): boolean {
     return this.#closed
   }
 
   /**
-   * Sends a request; resolves when the headers of the answer have arrived. Redirects are not followed.
+   * Sends a request; resolves when the response headers have arrived. Redirects are not followed.
    *
-   * @throws {TuttiError} TOOL_FAILED when the guard refuses.
-   * @throws {NetworkError} when there is no answer.
+   * @throws {TuttiError} TOOL_FAILED when the guard refuses the request.
+   * @throws {NetworkError} when no response arrives.
    * @throws {TypeError} for a method or header that cannot be sent.
    * @throws the reason of `signal` when it aborts.
    */
@@ -87,12 +87,12 @@ export class HttpConnections implements AsyncDisposable {
       ...(signal === undefined ? {} : { signal }),
     }
     const sent = isSecure ? https.request(url, options) : http.request(url, options)
-    const answer = answerTo(sent, request)
+    const response = awaitResponse(sent, request)
     sent.end(body)
-    return answer
+    return response
   }
 
-  /** Ends all connections: requests in flight fail. Later ones open new connections. */
+  /** Closes all connections. Requests in flight fail; later requests open new connections. */
   async close(): Promise<void> {
     this.#closed = true
     this.#http?.destroy()
@@ -114,43 +114,43 @@ export class HttpConnections implements AsyncDisposable {
   }
 }
 
-function answerTo(
+function awaitResponse(
   sent: http.ClientRequest,
   { url, signal, onConnect }: OutgoingRequest,
 ): Promise<HttpResponse> {
   let isConnected = false
   let message: http.IncomingMessage | undefined
-  const connected = (): void => {
+  const onConnected = (): void => {
     isConnected = true
     onConnect?.()
   }
-  const failure = (error: unknown): unknown =>
+  const toFailure = (error: unknown): unknown =>
     signal?.aborted === true ? signal.reason : toNetworkError(error, isConnected)
   return new Promise((resolve, reject) => {
     sent.on('socket', (socket) => {
-      if (sent.reusedSocket) connected()
-      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
+      if (sent.reusedSocket) onConnected()
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected)
     })
     sent.on('response', (response) => {
       message = response
       const { statusCode: status = 0, statusMessage: statusText = '', rawHeaders } = response
-      // A body may fail before it is read, and after it was given up.
+      // The body may fail before it is read or after the caller has dropped it.
       response.on('error', () => undefined)
-      resolve({ status, statusText, headers: headersOf(rawHeaders), body: response })
+      resolve({ status, statusText, headers: toHeaders(rawHeaders), body: response })
     })
     sent.on('error', (error) => {
-      // A complete answer counts even when the rest of the request could not be sent.
+      // A complete response counts even if the rest of the request could not be sent.
       if (message?.complete === false) message.destroy(error)
-      reject(failure(error))
+      reject(toFailure(error))
     })
-    // A switch to another protocol ends without an error.
+    // A protocol upgrade closes the request without an error.
     sent.on('close', () => {
-      reject(failure(new NetworkError('lost', 'the connection was closed without an answer')))
+      reject(toFailure(new NetworkError('lost', 'the connection was closed without a response')))
     })
   })
 }
 
-function headersOf(raw: readonly string[]): Headers {
+function toHeaders(raw: readonly string[]): Headers {
   const headers = new Headers()
   for (let i = 0; i + 1 < raw.length; i += 2) headers.append(raw[i] ?? '', raw[i + 1] ?? '')
   return headers

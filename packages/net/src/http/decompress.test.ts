@@ -54,7 +54,7 @@ describe('decompress', () => {
     (coding) => {
       const body = Readable.from([])
       expect(() => decompress(body, coding)).toThrow(
-        `Cannot read the content encoding "${coding}": must be of gzip, deflate and br`,
+        `Unsupported content encoding "${coding}": expected gzip, deflate or br`,
       )
     },
   )

@@ -1,36 +1,36 @@
-/** Undoes the compression of a body, so that its bytes can be counted and cut as they are read. */
+/** Decompresses bodies as streams, so that readers can count and limit the bytes. */
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
 
-/** What servers are asked for. Of deflate there are two forms, told apart by trying: it is not asked for. */
+/** Codings that requests accept. `deflate` is missing because it has two forms that only trying distinguishes. */
 export const ACCEPTED_CODINGS = 'gzip, br'
 
-/** More than one is unheard of, and each costs memory. */
+/** Maximum number of codings of one body: more than one is unusual, and each costs memory. */
 const MAX_CODINGS = 3
 
-/** Name of a coding → what undoes it. A stream that ends early gives what it has, as in browsers. */
+/** Decoders by name of the coding. A stream that ends early yields what it contains, as in browsers. */
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
-  ['gzip', gunzip],
-  ['x-gzip', gunzip],
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
   ['deflate', () => zlib.createInflate({ finishFlush: zlib.constants.Z_SYNC_FLUSH })],
   ['br', () => zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH })],
 ])
 
 /**
- * The bytes that are in `body` under its Content-Encoding. To destroy the one is to destroy the other.
+ * Returns the decompressed bytes of `body`. Destroying the result destroys `body`.
  *
- * @throws {RangeError} when a coding is not known, or there are too many.
+ * @throws {RangeError} for an unknown coding or too many codings.
  */
 export function decompress(body: Readable, contentEncoding: string | null): Readable {
-  const decoders = decodersOf(contentEncoding ?? '')
+  const decoders = createDecoders(contentEncoding ?? '')
   const last = decoders.at(-1)
   if (last === undefined) return body
-  // An error of any part is one of the last part, and that is where it is heard of.
+  // `pipeline` passes an error of any part on to the last part.
   pipeline([body, ...decoders], () => undefined)
   return last
 }
 
-function decodersOf(contentEncoding: string): readonly Transform[] {
+function createDecoders(contentEncoding: string): readonly Transform[] {
   const codings = contentEncoding
     .split(',')
     .map((coding) => coding.trim().toLowerCase())
@@ -38,12 +38,12 @@ function decodersOf(contentEncoding: string): readonly Transform[] {
   const unknown = codings.find((coding) => !DECODERS.has(coding))
   if (unknown !== undefined || codings.length > MAX_CODINGS) {
     throw new RangeError(
-      `Cannot read the content encoding ${JSON.stringify(contentEncoding)}: must be of gzip, deflate and br`,
+      `Unsupported content encoding ${JSON.stringify(contentEncoding)}: expected gzip, deflate or br`,
     )
   }
   return codings.toReversed().flatMap((coding) => DECODERS.get(coding)?.() ?? [])
 }
 
-function gunzip(): Transform {
+function createGunzip(): Transform {
   return zlib.createGunzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH })
 }

@@ -1,14 +1,14 @@
 /**
- * `fetch` over guarded connections, for libraries that want one and for answers that are read as they arrive.
+ * `fetch` over guarded connections, for libraries that need one and for bodies that are read as they arrive.
  *
- *   request ─prepare─▶ guard ─▶ send ─▶ redirect? ─▶ prepare … ─▶ answer ─decompress─▶ body
+ *   request ─prepare─▶ guard ─▶ send ─▶ redirect? ─▶ prepare … ─▶ response ─decompress─▶ body
  *
- * F1 There is no time limit here, as servers may be silent for long: the signal of the request is the limit.
+ * F1 Requests have no time limit here, because servers may be silent for long; callers limit them with the signal.
  * F2 At most 5 redirects are followed, within one origin and with the same method.
- * F3 Failures go through `toError`, also when reading the body fails; an abort is the reason of the signal.
+ * F3 `toError` converts failures, including those of reading the body. An abort rejects with the reason of the signal.
  */
 import { readLimitedBody, withUrl } from './body.ts'
-import { byteStream } from './byte-stream.ts'
+import { toByteStream } from './byte-stream.ts'
 import { HttpConnections, type HttpResponse } from './connections.ts'
 import { decompress } from './decompress.ts'
 import { NetworkError, toNetworkError } from './network-error.ts'
@@ -16,28 +16,28 @@ import { followRedirects, type Hop } from './redirect.ts'
 
 import type { NetworkGuard } from './network-guard.ts'
 
-/** How `guardedFetch` sends requests. */
+/** Options of `guardedFetch`. */
 export interface GuardedFetchOptions {
   readonly guard: NetworkGuard
-  /** Checks and completes each request, redirects included, such as with a key for its origin. */
+  /** Checks and completes each request and redirect, for example with a key for its origin. */
   readonly prepare?: (hop: Hop, signal: AbortSignal | undefined) => Hop | Promise<Hop>
   /**
-   * Turns a refusal of the guard (TuttiError) or a {@link NetworkError} into the error that the caller gets.
+   * Converts a refusal of the guard (TuttiError) or a {@link NetworkError} to the error that the caller gets.
    * @default the error itself
    */
   readonly toError?: (failure: Error, url: URL) => Error
 }
 
-/** `fetch` that owns connections. */
+/** A `fetch` function with its own connections. */
 export interface GuardedFetch {
   (input: string | URL | Request, init?: RequestInit): Promise<Response>
-  /** Ends its connections: requests in flight fail, later ones open new connections. Never rejects. */
+  /** Closes its connections. Requests in flight fail; later requests open new connections. Never rejects. */
   close(): Promise<void>
 }
 
 const MAX_REDIRECTS = 5
 
-/** Makes a `fetch`. Nothing is opened before the first request. */
+/** Creates a `fetch` function. It opens no connection before the first request. */
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const connections = new HttpConnections(options.guard)
   const fetch = async (
@@ -71,7 +71,7 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   return Object.assign(fetch, { close: () => connections.close() })
 }
 
-/** @throws {TypeError} as `fetch`, for what is not a request. */
+/** @throws {TypeError} for an invalid request, as `fetch` does. */
 async function toHop(request: Request): Promise<Hop> {
   const { url, method, headers } = request
   if (!headers.has('accept')) headers.set('accept', '*/*')
@@ -80,29 +80,29 @@ async function toHop(request: Request): Promise<Hop> {
   return { url: new URL(url), method, headers: Object.fromEntries(headers), body }
 }
 
-/** Statuses that a final answer may have (RFC 9110, section 15). */
+/** Statuses that a final response may have (RFC 9110, section 15). */
 const FIRST_STATUS = 200
 const LAST_STATUS = 599
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Headers of a compressed body that are wrong once it is decompressed. */
-const OF_CODED_BODY = ['content-encoding', 'content-length']
+const CODED_BODY_HEADERS = ['content-encoding', 'content-length']
 
 function toResponse(
   { status, statusText, headers, body }: HttpResponse,
   url: URL,
   toError: (error: unknown) => unknown,
 ): Response {
-  // Web servers replace the global Response by one of their own, which may take any number.
+  // Web servers can replace the global `Response` with their own class, which may accept any number.
   if (status < FIRST_STATUS || status > LAST_STATUS) {
     body.destroy()
-    throw new NetworkError('invalid', `${status} is not a status`)
+    throw new NetworkError('invalid', `invalid status ${status}`)
   }
   try {
     const plain = decompress(body, headers.get('content-encoding'))
-    if (plain !== body) for (const name of OF_CODED_BODY) headers.delete(name)
-    const content = WITHOUT_BODY.has(status) ? null : byteStream(plain, toError)
+    if (plain !== body) for (const name of CODED_BODY_HEADERS) headers.delete(name)
+    const content = WITHOUT_BODY.has(status) ? null : toByteStream(plain, toError)
     if (content === null) body.resume()
     return withUrl(new Response(content, { status, statusText, headers }), url.href)
   } catch (error) {

@@ -122,7 +122,7 @@ describe('the guard', () => {
     const strict = networkGuard({ resolve: () => Promise.resolve(['127.0.0.1']) })
     await expect(
       guardedRequest(`http://a.example:${server.port}`, { guard: strict, clock }),
-    ).rejects.toThrow('"a.example": it leads to 127.0.0.1, a loopback address')
+    ).rejects.toThrow('"a.example": it resolves to 127.0.0.1, a loopback address')
     expect(server.connections).toBe(0)
   })
 
@@ -140,7 +140,7 @@ describe('the guard', () => {
       })
       const url = `http://rebind.example:${outside.port}/`
       await expect(guardedRequest(url, { guard: moving, clock })).rejects.toThrow(
-        'it leads to 127.0.0.1, a loopback address',
+        'it resolves to 127.0.0.1, a loopback address',
       )
       expect(outside.requests).toMatchObject([{ method: 'GET', url: '/' }])
       expect(inside.connections).toBe(0)
@@ -156,7 +156,7 @@ describe('the guard', () => {
     ['http://[::1]:8080/', 'a loopback address'],
     ['http://user:pass@example.com/', 'a user name or password'],
     ['file:///etc/passwd', 'only http: and https: are allowed'],
-    ['http://example.com:22/', 'a port of another protocol'],
+    ['http://example.com:22/', 'a port of a protocol other than HTTP'],
   ])('[Q1] is asked of a redirect to %s', async (location, reason) => {
     const server = await localServer((response) => {
       response.writeHead(302, { location }).end()
@@ -208,10 +208,10 @@ describe('redirects', () => {
     })
     await expect(request(server.origin, { maxRedirects: 2 })).rejects.toMatchObject({
       code: 'TOOL_FAILED',
-      message: `Request to ${server.origin} failed: it redirects more than 2 times`,
+      message: `Request to ${server.origin} failed: more than 2 redirects`,
     })
     expect(server.requests).toHaveLength(3)
-    await expect(request(server.origin)).rejects.toThrow('more than 10 times')
+    await expect(request(server.origin)).rejects.toThrow('more than 10 redirects')
     await server.allClosed()
   })
 
@@ -301,7 +301,7 @@ describe('the body', () => {
     })
     await expect(request(`${server.origin}/gzip`)).rejects.toThrow('incorrect header check')
     await expect(request(`${server.origin}/zstd`)).rejects.toMatchObject({
-      message: `Request to ${server.origin} failed: Cannot read the content encoding "zstd": must be of gzip, deflate and br`,
+      message: `Request to ${server.origin} failed: Unsupported content encoding "zstd": expected gzip, deflate or br`,
       retryable: false,
     })
     await server.allClosed()
@@ -454,7 +454,7 @@ describe('the signal of the caller', () => {
 describe('a failure', () => {
   it.each([
     ['ENOTFOUND', 'the host was not found'],
-    ['EAI_AGAIN', 'the host could not be looked up'],
+    ['EAI_AGAIN', 'the host name could not be resolved'],
     ['EOTHER', 'as the resolver says'],
   ])('of the look-up is told: %s', async (code, meaning) => {
     const failing = networkGuard({
@@ -512,7 +512,7 @@ describe('a failure', () => {
       { headers: { 'x-a': 'line\nbreak' } },
       'the value of the header "x-a" must be text without line breaks',
     ],
-    [{ headers: { 'x a': 'b' } }, '"x a" is not the name of a header'],
+    [{ headers: { 'x a': 'b' } }, '"x a" is not a valid header name'],
     [{ method: 'GET /' }, 'Method must be a valid HTTP token'],
   ])('of the request itself is told: %j', async (options, meaning) => {
     const server = await localServer((response) => response.end())
@@ -530,14 +530,14 @@ describe('options', () => {
     'leave the header %s to the request',
     async (name) => {
       await expect(request('http://127.0.0.1', { headers: { [name]: 'x' } })).rejects.toThrow(
-        `the header "${name}" cannot be set: it follows from the URL and the body`,
+        `the header "${name}" cannot be set: it is derived from the URL and the body`,
       )
     },
   )
 
   it.each(['CONNECT', 'trace', 'TRACK'])('have no method %s', async (method) => {
     await expect(request('http://127.0.0.1', { method })).rejects.toThrow(
-      `Cannot make a request with the method "${method.toUpperCase()}"`,
+      `The method "${method.toUpperCase()}" is not allowed`,
     )
   })
 

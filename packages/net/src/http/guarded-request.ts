@@ -1,15 +1,15 @@
 /**
- * One HTTP request and its whole answer: bounded in where it goes, how long it takes and how much it reads.
+ * One HTTP request and its whole response, with limits on addresses, time and bytes.
  *
  *   URL ─guard─▶ send ─▶ redirect? ─▶ guard … ─▶ body ─decompress─▶ at most maxBytes
  *
- * Q1 The guard checks the URL and each one that a redirect leads to, before anything is sent, and sockets connect
- *    to addresses that it has checked.
- * Q2 The time limit covers everything from the look-up of the name to the last byte of the body, including all
- *    redirects; the caller's signal ends the request at once.
- * Q3 Bytes are counted after decompression, and nothing beyond the limit is read.
- * Q4 When the call ends, no connection is left open, except those of a pool that was given.
- * Q5 Failures name the origin at most: a path or query may contain a key.
+ * Q1 The guard checks the URL and each redirect target before the request is sent, and sockets connect only to
+ *    addresses that it has checked.
+ * Q2 The time limit covers everything from resolving the name to the last byte of the body, including all
+ *    redirects. The caller's signal ends the request immediately.
+ * Q3 Bytes are counted after decompression, and bytes beyond the limit are not read.
+ * Q4 When the call ends, it leaves no connection open, except those of the caller's pool.
+ * Q5 Errors name the origin at most, because a path or query may contain a key.
  */
 import { addAbortSignal } from 'node:stream'
 
@@ -26,11 +26,11 @@ import {
 } from './options.ts'
 import { followRedirects, type Hop } from './redirect.ts'
 
-/** An answer that was read. */
+/** A response with its body. */
 export interface GuardedResponse {
   readonly status: number
   readonly headers: Headers
-  /** URL of the answer, after all redirects. */
+  /** URL of the response, after all redirects. */
   readonly url: string
   /** The body, decompressed. */
   readonly body: Buffer
@@ -39,12 +39,12 @@ export interface GuardedResponse {
 }
 
 /**
- * Sends a request and reads its answer, whatever its status.
+ * Sends a request and reads its response; a response of any status is a result.
  *
- * @throws {TuttiError} TOOL_FAILED when the guard refuses, or when there is no answer; its cause is then a
- *   {@link NetworkError}.
+ * @throws {TuttiError} TOOL_FAILED when the guard refuses the request, or when no response arrives; its cause is then
+ *   a {@link NetworkError}.
  * @throws {TuttiError} TOOL_TIMEOUT when a time limit passes.
- * @throws {RangeError} for limits that do not fit.
+ * @throws {RangeError} for invalid limits.
  * @throws the reason of `signal` when it aborts.
  */
 export async function guardedRequest(
@@ -59,7 +59,7 @@ export async function guardedRequest(
   const { method, headers, body } = settings
   const first: Hop = { url: connections.guard.assertUrl(url), method, headers, body }
   const limits = new RequestLimits(settings)
-  limits.start(settings.timeoutMs, () => timedOut(first.url, settings.timeoutMs))
+  limits.start(settings.timeoutMs, () => timeoutError(first.url, settings.timeoutMs))
   try {
     return await request(first, { connections, settings, limits })
   } catch (error) {
@@ -99,7 +99,9 @@ async function send(
   { connections, settings: { connectTimeoutMs }, limits }: Exchange,
 ): Promise<HttpResponse> {
   const { signal } = limits
-  const onConnect = limits.start(connectTimeoutMs, () => notConnected(hop.url, connectTimeoutMs))
+  const onConnect = limits.start(connectTimeoutMs, () =>
+    connectTimeoutError(hop.url, connectTimeoutMs),
+  )
   try {
     return await connections.send({ ...hop, signal, onConnect })
   } finally {
@@ -107,7 +109,7 @@ async function send(
   }
 }
 
-/** The limits of one request, as a signal that aborts when its caller aborts or a limit passes. */
+/** The limits of one request: a signal that aborts when the caller aborts or a limit passes. */
 class RequestLimits {
   readonly #controller = new AbortController()
   readonly #settings: Pick<ResolvedRequestOptions, 'clock' | 'signal'>
@@ -128,7 +130,7 @@ class RequestLimits {
     this.#controller.abort(reason)
   }
 
-  /** Aborts with `reason` after `limitMs`, unless the returned function is called before. */
+  /** Aborts with the result of `reason` after `limitMs`, unless the returned function is called before. */
   start(limitMs: number, reason: () => Error): () => void {
     if (limitMs === Infinity) return () => undefined
     const stop = this.#settings.clock.after(limitMs, () => {
@@ -148,12 +150,12 @@ class RequestLimits {
   }
 }
 
-function timedOut({ origin }: URL, timeoutMs: number): TuttiError {
+function timeoutError({ origin }: URL, timeoutMs: number): TuttiError {
   const message = `Request to ${origin} timed out after ${timeoutMs} ms`
   return new TuttiError('TOOL_TIMEOUT', message, { retryable: true })
 }
 
-function notConnected({ origin }: URL, connectTimeoutMs: number): TuttiError {
+function connectTimeoutError({ origin }: URL, connectTimeoutMs: number): TuttiError {
   const message = `Cannot connect to ${origin} within ${connectTimeoutMs} ms`
   return new TuttiError('TOOL_TIMEOUT', message, { retryable: true })
 }

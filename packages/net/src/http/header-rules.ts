@@ -1,6 +1,6 @@
-/** Headers that a tool may set. Pure. */
+/** Checks of the headers that a tool may set. Pure. */
 
-/** Headers that follow from the URL, the body and the connection. */
+/** Headers that are derived from the URL, the body and the connection. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -21,12 +21,12 @@ const NAME = /^[!#$%&'*+.^_`|~\w-]+$/
 /** Tabs and printable characters up to U+00FF. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Returns the problems of headers; their values, which may be secret, are not quoted. */
+/** Returns the problems of headers. The texts do not quote values, which may be secret. */
 export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
-    if (!NAME.test(name)) return [`${JSON.stringify(name)} is not the name of a header`]
+    if (!NAME.test(name)) return [`${JSON.stringify(name)} is not a valid header name`]
     if (CONNECTION_HEADERS.has(name.toLowerCase())) {
-      return [`the header "${name}" cannot be set: it follows from the URL and the body`]
+      return [`the header "${name}" cannot be set: it is derived from the URL and the body`]
     }
     if (typeof value === 'string' && VALUE.test(value)) return []
     return [

@@ -1,9 +1,10 @@
-/** The size of the messages in a body: all of it, or each event of an event stream. */
-
 const NEWLINE = 10
 const RETURN = 13
 
-/** Counts the bytes of the current message: since the last blank line of an event stream, else since the start. */
+/**
+ * Counts the bytes of the current message of a body: those since the last blank line in an event stream, all bytes in
+ * another body.
+ */
 export class MessageSize {
   readonly #isStream: boolean
   #bytes = 0
@@ -13,7 +14,7 @@ export class MessageSize {
     this.#isStream = isStream
   }
 
-  /** Counts a piece and returns the size of the longest message that continues or ends in it. */
+  /** Adds a piece; returns the size of the longest message that continues or ends in it, in bytes. */
   add(piece: Uint8Array): number {
     if (!this.#isStream) return (this.#bytes += piece.length)
     let longest = 0

@@ -1,13 +1,13 @@
-/** Names the failures of requests, in text without secrets. */
+/** Failures of requests, with messages that contain no secrets. */
 import { errorMessage, TuttiError } from '@tutti/core'
 
 /**
- * `unreachable`: no connection was made. `lost`: the connection ended before the answer did.
- * `invalid`: the answer cannot be read, or leads nowhere.
+ * `unreachable`: no connection was made. `lost`: the connection ended before the response was complete.
+ * `invalid`: the response cannot be read, or its redirects cannot be followed.
  */
 export type NetworkErrorKind = 'unreachable' | 'lost' | 'invalid'
 
-/** A request without a complete answer. The message is the reason alone: it names no URL. */
+/** A request without a complete response. The message is only the reason, without the URL. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'
   readonly kind: NetworkErrorKind
@@ -25,7 +25,7 @@ export class NetworkError extends Error {
 
 const MEANINGS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host was not found',
-  EAI_AGAIN: 'the host could not be looked up',
+  EAI_AGAIN: 'the host name could not be resolved',
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed',
   EPIPE: 'the connection was closed',
@@ -34,26 +34,26 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
   CERT_HAS_EXPIRED: 'the certificate of the server has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the server is self-signed',
-  HPE_HEADER_OVERFLOW: 'its headers are too large',
+  HPE_HEADER_OVERFLOW: 'the response headers are too large',
 }
 
-/** Codes of the HTTP parser of Node, and of node:zlib for a body that is not compressed as declared. */
+/** Codes of Node's HTTP parser, and of node:zlib for a body that is not compressed as declared. */
 const INVALID = /^(?:HPE_|Z_|ERR_BROTLI|ERR__ERROR_FORMAT)/
 
 /**
- * Returns the failure that an error of Node stands for. Refusals of the guard are returned as they are.
+ * Converts an error of Node to a {@link NetworkError}. Refusals of the guard are returned unchanged.
  *
- * @param isConnected - whether there was a connection, so that the server may have read the request
+ * @param isConnected - whether the connection was open, so that the server may have read the request
  */
 export function toNetworkError(error: unknown, isConnected: boolean): Error {
   if (error instanceof NetworkError || TuttiError.isInstance(error)) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const reason = MEANINGS[code] ?? parserMeaning(code) ?? errorMessage(error)
+  const reason = MEANINGS[code] ?? explainParserCode(code) ?? errorMessage(error)
   const isInvalid = INVALID.test(code) || error instanceof RangeError
   const kind = isInvalid ? 'invalid' : isConnected ? 'lost' : 'unreachable'
   return new NetworkError(kind, reason, error)
 }
 
-function parserMeaning(code: string): string | undefined {
-  return code.startsWith('HPE_') ? 'the answer is not HTTP' : undefined
+function explainParserCode(code: string): string | undefined {
+  return code.startsWith('HPE_') ? 'the response is not HTTP' : undefined
 }

@@ -51,14 +51,14 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['http://[::ffff:127.0.0.1]', 'a loopback address'],
   ['http://[::ffff:7f00:1]', 'a loopback address'],
   ['http://[0:0:0:0:0:FFFF:7F00:0001]', 'a loopback address'],
-  ['http://[::127.0.0.1]', 'hides an IPv4 address'],
-  ['http://[::ffff:0:127.0.0.1]', 'hides an IPv4 address'],
+  ['http://[::127.0.0.1]', 'embeds an IPv4 address'],
+  ['http://[::ffff:0:127.0.0.1]', 'embeds an IPv4 address'],
   ['http://[64:ff9b::127.0.0.1]', 'a loopback address'],
   ['http://[64:ff9b::7f00:1]', 'a loopback address'],
-  ['http://[64:ff9b:1::7f00:1]', 'a local translator'],
-  ['http://[2002:7f00:1::]', 'hides an IPv4 address'],
-  ['http://[2001:0:7f00:1::]', 'hides an IPv4 address'],
-  ['http://[2001::1]', 'hides an IPv4 address'],
+  ['http://[64:ff9b:1::7f00:1]', 'a local NAT64 address'],
+  ['http://[2002:7f00:1::]', 'embeds an IPv4 address'],
+  ['http://[2001:0:7f00:1::]', 'embeds an IPv4 address'],
+  ['http://[2001::1]', 'embeds an IPv4 address'],
   // Private networks
   ['http://10.0.0.1', 'a private address'],
   ['http://10.1', 'a private address'],
@@ -74,7 +74,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['http://[fd00::1]', 'a private address'],
   ['http://[fec0::1]', 'a private address'],
   ['http://[fe80::1]', 'a link-local address'],
-  ['http://100.64.0.1', 'a shared address of a carrier'],
+  ['http://100.64.0.1', 'a carrier-grade NAT address'],
   // Metadata services
   ['http://169.254.169.254/latest/meta-data/', 'a cloud metadata address'],
   ['http://2852039166', 'a cloud metadata address'],
@@ -104,13 +104,13 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['http://:secret@example.com', 'a user name or password'],
   ['http://1.1.1.1 &@2.2.2.2# @3.3.3.3/', 'a user name or password'],
   // Other schemes
-  ['file:///etc/passwd', 'of "file:"'],
-  ['ftp://example.com', 'of "ftp:"'],
-  ['gopher://example.com', 'of "gopher:"'],
-  ['data:text/plain,hello', 'of "data:"'],
-  ['javascript:alert(1)', 'of "javascript:"'],
-  ['ws://example.com', 'of "ws:"'],
-  ['blob:http://example.com/1', 'of "blob:"'],
+  ['file:///etc/passwd', 'scheme "file:"'],
+  ['ftp://example.com', 'scheme "ftp:"'],
+  ['gopher://example.com', 'scheme "gopher:"'],
+  ['data:text/plain,hello', 'scheme "data:"'],
+  ['javascript:alert(1)', 'scheme "javascript:"'],
+  ['ws://example.com', 'scheme "ws:"'],
+  ['blob:http://example.com/1', 'scheme "blob:"'],
   ['//example.com', 'Invalid URL'],
   ['example.com', 'Invalid URL'],
   ['', 'Invalid URL'],
@@ -168,7 +168,7 @@ describe('assertUrl', () => {
     for (const port of BAD_PORTS) {
       const { message } = refusalOf(() => assertUrl(`http://example.com:${port}`))
       expect(message).toBe(
-        `Refused to connect to port ${port} of "example.com": it is a port of another protocol than HTTP; whoever set up the tool can allow it with allow: ['example.com:${port}']`,
+        `Refused to connect to port ${port} of "example.com": it is a port of a protocol other than HTTP; the author of the tool can allow it with allow: ['example.com:${port}']`,
       )
     }
   })
@@ -176,7 +176,7 @@ describe('assertUrl', () => {
   it('[G5] says which address of which host was refused, and how to allow it', () => {
     const error = refusalOf(() => assertUrl('http://10.0.0.5'))
     expect(error.message).toBe(
-      `Refused to connect to "10.0.0.5": it is a private address; whoever set up the tool can allow it with allow: ['10.0.0.5']`,
+      `Refused to connect to "10.0.0.5": it is a private address; the author of the tool can allow it with allow: ['10.0.0.5']`,
     )
     expect(error.details).toEqual({ host: '10.0.0.5', address: '10.0.0.5' })
     const { message } = refusalOf(() => assertUrl('http://[::1]:25'))
@@ -237,7 +237,7 @@ describe('assertUrl, of what a rule names', () => {
   it('[G4] [G5] says on which ports a host is allowed', () => {
     const { assertUrl } = networkGuard({ allow: ['localhost:80', 'localhost:8080'] })
     expect(refusalOf(() => assertUrl('http://localhost:81')).message).toBe(
-      'Refused to connect to port 81 of "localhost": it is allowed on 80, 8080 only',
+      'Refused to connect to port 81 of "localhost"; allowed ports: 80, 8080',
     )
   })
 
@@ -272,7 +272,7 @@ describe('lookup', () => {
     await expect(lookup(guard, 'Intranet.example', { all: true })).rejects.toMatchObject({
       code: 'TOOL_FAILED',
       retryable: false,
-      message: `Refused to connect to "intranet.example": it leads to 10.0.0.5, a private address; whoever set up the tool can allow it with allow: ['intranet.example']`,
+      message: `Refused to connect to "intranet.example": it resolves to 10.0.0.5, a private address; the author of the tool can allow it with allow: ['intranet.example']`,
       details: { host: 'intranet.example', address: '10.0.0.5' },
     })
   })
@@ -364,7 +364,7 @@ describe.runIf(hasLoopbackBlock)('a real connection', () => {
     expect(first).toBe('outside')
     expect(lookups).toBe(1)
     await expect(get(`http://rebind.example:${inside.port}`, lookup)).rejects.toThrow(
-      'it leads to 127.0.0.1, a loopback address',
+      'it resolves to 127.0.0.1, a loopback address',
     )
     expect(lookups).toBe(2)
     expect(inside.connections).toBe(0)

@@ -1,74 +1,72 @@
 /**
- * The network guard: what every tool that reaches the network asks before it does.
+ * The network guard, which checks every outgoing request.
  *
- *   URL ─assertUrl─▶ host ─lookup─▶ addresses, checked ─▶ the socket connects to one of these
+ *   URL ─assertUrl─▶ host ─lookup─▶ checked addresses ─▶ the socket connects to one of them
  *
- * G1 Only http and https, without a user name or password, and not to a port of another protocol.
- * G2 An address that is not of the public internet is refused, however the URL spells it.
- * G3 A name is looked up once a connection, and the connection goes to an address that was checked:
- *    of several addresses those that are refused are left out, and with none left there is no
- *    connection. A name that leads elsewhere the second time gains nothing.
- * G4 What a rule names is allowed. A host that is named with a port is allowed on that port only.
- * G5 A refusal says which address of which host was refused and how to allow it, and never quotes a
- *    password or a query.
+ * G1 Only http and https are allowed, without a user name or password, and not on a port of another protocol.
+ * G2 An address outside the public internet is refused, in every spelling that a URL allows.
+ * G3 A name is resolved once per connection, and the connection goes to an address that was checked. Refused addresses
+ *    of a name are skipped; if none remains, there is no connection. A name that resolves differently the second time
+ *    gains nothing.
+ * G4 Hosts and addresses that a rule names are allowed. A host named with a port is allowed on that port only.
+ * G5 A refusalError states which address of which host was refused and how to allow it. It never quotes a password or a
+ *    query.
  *
- * Sockets look up names, but never addresses: `assertUrl` is what refuses those. Use both.
+ * Sockets call `lookup` for names but not for addresses, which only `assertUrl` checks. Use both.
  */
 import dns from 'node:dns/promises'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 
 import { TuttiError } from '@tutti/core'
-import { allowList, canonicalHost, type AllowList } from './allow-list.ts'
-import { specialAddress } from './special-addresses.ts'
+import { parseAllowList, canonicalizeHost, type AllowList } from './allow-list.ts'
+import { describeSpecialAddress } from './special-addresses.ts'
 
-/** Keeps requests on the public internet. Its members may be taken out of it: none needs `this`. */
+/** Limits requests to the public internet. Its functions do not use `this`. */
 export interface NetworkGuard {
   /**
-   * The URL, read, when a request may go there. To be asked of every URL, also of each one that a
-   * redirect leads to.
+   * Checks and parses a URL. Call it for every URL of a request, including each redirect target.
    *
-   * @throws {TuttiError} TOOL_FAILED when it may not.
+   * @throws {TuttiError} TOOL_FAILED when the URL is invalid or not allowed.
    */
   readonly assertUrl: (url: string | URL) => URL
   /**
-   * Looks names up as `dns.lookup` does, and gives allowed addresses only; for the `lookup` of
-   * node:http and node:net. Its error is the TOOL_FAILED of a refusal, or that of
-   * the resolver.
+   * Resolves names as `dns.lookup` does, but returns only allowed addresses; for the `lookup` option of node:http and
+   * node:net. Its error is TOOL_FAILED for a refusalError, otherwise the error of the resolver.
    */
   readonly lookup: LookupFunction
 }
 
-/** What a guard lets through, and how it finds addresses. */
+/** Options of a network guard. */
 export interface NetworkGuardOptions {
   /**
-   * What is allowed besides the public internet: hosts (`api.internal`, `localhost:8080`), addresses
-   * (`10.0.0.5`, `[::1]:8080`) and blocks (`192.168.0.0/16`). @default nothing
+   * Hosts (`api.internal`, `localhost:8080`), addresses (`10.0.0.5`, `[::1]:8080`) and blocks (`192.168.0.0/16`) that
+   * are allowed in addition to the public internet. @default none
    */
   readonly allow?: readonly string[]
-  /** Finds the addresses of a name. @default the resolver of the system */
+  /** Resolves a name to addresses. @default the resolver of the system */
   readonly resolve?: ResolveHost
 }
 
-/** Finds the addresses of a name, the preferred one first; rejects when it has none. */
+/** Returns the addresses of a name, the preferred one first; rejects when it has none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>
 
 /**
- * Makes a guard.
+ * Creates a guard.
  *
- * @throws {TypeError} naming every rule of `allow` that is none.
+ * @throws {TypeError} naming every invalid rule of `allow`.
  */
 export function networkGuard(options: NetworkGuardOptions = {}): NetworkGuard {
   const { allow = [], resolve = systemResolve } = options
-  const list = allowList(allow)
+  const list = parseAllowList(allow)
   return {
     assertUrl: (url) => assertUrl(url, list),
     lookup(hostname, { all = false, family }, callback) {
       findAddresses(hostname, { list, resolve }, (error, found) => {
-        const addresses = error === null ? found.filter((one) => fits(one, family)) : []
+        const addresses = error === null ? found.filter((one) => hasFamily(one, family)) : []
         const [first] = addresses
-        if (first === undefined) callback(error ?? noAddress(hostname), [])
-        else if (all) callback(null, addresses.map(entryOf))
+        if (first === undefined) callback(error ?? noAddressError(hostname), [])
+        else if (all) callback(null, addresses.map(toLookupEntry))
         else callback(null, first, familyOf(first))
       })
     },
@@ -76,8 +74,8 @@ export function networkGuard(options: NetworkGuardOptions = {}): NetworkGuard {
 }
 
 /**
- * Makes a guard that allows the public internet, and the host and port of `url` wherever they are: those of an
- * address that the operator or the author of a tool wrote.
+ * Creates a guard that allows the public internet and the host and port of `url`, which may be private. Use it for a
+ * URL that the operator or the author of a tool wrote.
  */
 export function guardAround(
   { hostname, port, protocol }: URL,
@@ -87,7 +85,7 @@ export function guardAround(
   return networkGuard({ ...options, allow: [own, ...allow] })
 }
 
-const findAddresses = callbackify(allowedAddresses)
+const findAddresses = callbackify(findAllowedAddresses)
 
 async function systemResolve(host: string): Promise<readonly string[]> {
   const entries = await dns.lookup(host, { all: true })
@@ -96,16 +94,18 @@ async function systemResolve(host: string): Promise<readonly string[]> {
 
 function assertUrl(given: string | URL, list: AllowList): URL {
   const url = URL.parse(String(given))
-  if (url === null) throw refusal(`Invalid URL ${quote(String(given))}`)
+  if (url === null) throw refusalError(`Invalid URL ${quote(String(given))}`)
   const { protocol } = url
   if (protocol !== 'http:' && protocol !== 'https:') {
-    throw refusal(`Refused a URL of "${protocol}": only http: and https: are allowed`)
+    throw refusalError(
+      `Refused a URL with the scheme "${protocol}": only http: and https: are allowed`,
+    )
   }
   if (url.username !== '' || url.password !== '') {
-    throw refusal('Refused a URL with a user name or password')
+    throw refusalError('Refused a URL with a user name or password')
   }
-  const host = canonicalHost(url.hostname)
-  if (host === '') throw refusal(`Invalid URL ${quote(url.href)}: it has no host`)
+  const host = canonicalizeHost(url.hostname)
+  if (host === '') throw refusalError(`Invalid URL ${quote(url.href)}: it has no host`)
   assertHost(host, { port: portOf(url), list })
   return url
 }
@@ -118,16 +118,16 @@ function assertHost(
   if (ports === 'all' || ports?.has(port) === true) return
   if (ports !== undefined) {
     const named = [...ports].join(', ')
-    throw refusal(`Refused to connect to port ${port} of "${host}": it is allowed on ${named} only`)
+    throw refusalError(`Refused to connect to port ${port} of "${host}"; allowed ports: ${named}`)
   }
   if (BAD_PORTS.has(port)) {
-    throw refusal(
-      `Refused to connect to port ${port} of "${host}": it is a port of another protocol than HTTP${remedy(withPort(host, port))}`,
+    throw refusalError(
+      `Refused to connect to port ${port} of "${host}": it is a port of a protocol other than HTTP${describeRemedy(withPort(host, port))}`,
     )
   }
-  const special = isIP(host) === 0 ? undefined : specialAddress(host)
+  const special = isIP(host) === 0 ? undefined : describeSpecialAddress(host)
   if (special !== undefined) {
-    throw refusal(`Refused to connect to "${host}": it is ${special}${remedy(host)}`, {
+    throw refusalError(`Refused to connect to "${host}": it is ${special}${describeRemedy(host)}`, {
       host,
       address: host,
     })
@@ -135,7 +135,7 @@ function assertHost(
 }
 
 /**
- * Ports of services that speak no HTTP, which a request may do harm to: browsers reach none of them.
+ * Ports of services that do not speak HTTP, which a request could harm. Browsers block them too.
  *
  * @see https://fetch.spec.whatwg.org/#port-blocking
  */
@@ -147,39 +147,39 @@ export const BAD_PORTS: ReadonlySet<number> = new Set([
   6669, 6679, 6697, 10_080,
 ])
 
-/** Characters of a URL that are quoted. */
+/** Maximum number of characters of a URL that a message quotes. */
 const SHOWN_LENGTH = 200
 
-/** A text that should be a URL, without what may be secret in it. */
+/** Quotes an invalid URL without its login and query, which may contain secrets. */
 function quote(text: string): string {
   const [place = ''] = text.split(/[?#]/, 1)
   return JSON.stringify(place.replace(/^.*@/s, '').slice(0, SHOWN_LENGTH))
 }
 
-async function allowedAddresses(
+async function findAllowedAddresses(
   hostname: string,
   { list, resolve }: { readonly list: AllowList; readonly resolve: ResolveHost },
 ): Promise<readonly string[]> {
-  const host = canonicalHost(hostname)
+  const host = canonicalizeHost(hostname)
   const found = isIP(host) === 0 ? await resolve(host) : [host]
   if (list.portsOf(host) !== undefined) return found.filter((address) => isIP(address) !== 0)
   const allowed = found.filter(
-    (address) => specialAddress(address) === undefined || list.hasAddress(address),
+    (address) => describeSpecialAddress(address) === undefined || list.hasAddress(address),
   )
   const [refused] = found
   if (allowed.length > 0 || refused === undefined) return allowed
-  throw refusal(
-    `Refused to connect to "${host}": it leads to ${refused}, ${specialAddress(refused)}${remedy(host)}`,
+  throw refusalError(
+    `Refused to connect to "${host}": it resolves to ${refused}, ${describeSpecialAddress(refused)}${describeRemedy(host)}`,
     { host, address: refused },
   )
 }
 
-function fits(address: string, family: number | 'IPv4' | 'IPv6' | undefined): boolean {
+function hasFamily(address: string, family: number | 'IPv4' | 'IPv6' | undefined): boolean {
   if (family === 4 || family === 'IPv4') return isIP(address) === 4
   return family === 6 || family === 'IPv6' ? isIPv6(address) : true
 }
 
-function entryOf(address: string): { readonly address: string; readonly family: number } {
+function toLookupEntry(address: string): { readonly address: string; readonly family: number } {
   return { address, family: familyOf(address) }
 }
 
@@ -187,8 +187,8 @@ function familyOf(address: string): number {
   return isIPv6(address) ? 6 : 4
 }
 
-/** An error as the resolver of the system has it. */
-function noAddress(hostname: string): NodeJS.ErrnoException {
+/** Creates the error of the system's resolver for a name without addresses. */
+function noAddressError(hostname: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`lookup ENOTFOUND ${hostname}`), {
     code: 'ENOTFOUND',
     syscall: 'lookup',
@@ -205,11 +205,11 @@ function withPort(host: string, port: number): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
-function remedy(rule: string): string {
-  return `; whoever set up the tool can allow it with allow: ['${rule}']`
+function describeRemedy(rule: string): string {
+  return `; the author of the tool can allow it with allow: ['${rule}']`
 }
 
-function refusal(
+function refusalError(
   message: string,
   details?: { readonly host: string; readonly address: string },
 ): TuttiError {

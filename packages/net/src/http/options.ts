@@ -1,4 +1,4 @@
-/** The options of a guarded request, with their defaults and checks. */
+/** Options of guarded requests, with their defaults and checks. */
 import { systemClock, TuttiError, type Clock } from '@tutti/core'
 import { ACCEPTED_CODINGS } from './decompress.ts'
 import { findHeaderProblems } from './header-rules.ts'
@@ -6,7 +6,7 @@ import { findHeaderProblems } from './header-rules.ts'
 import type { HttpConnections } from './connections.ts'
 import type { NetworkGuard } from './network-guard.ts'
 
-/** A guarded request: over a connection of its own, or over those of a pool. */
+/** Options of a guarded request, which uses its own connection (`guard`) or a pool (`connections`). */
 export type GuardedRequestOptions = RequestSettings &
   (
     | {
@@ -16,78 +16,78 @@ export type GuardedRequestOptions = RequestSettings &
     | { readonly connections: HttpConnections }
   )
 
-/** How a request is made. */
+/** Settings of a request. */
 export interface RequestSettings {
   /** @default GET */
   readonly method?: string
   /**
-   * Headers by name, in any case. Those of the connection and of the length of the body are not among
-   * them. `accept-encoding` is there unless it is set.
+   * Headers by name, in any case. Headers of the connection and `content-length` cannot be set.
+   * @default accept-encoding for gzip and br
    */
   readonly headers?: Readonly<Record<string, string>>
   /** Text is sent as UTF-8. */
   readonly body?: string | Uint8Array
   /** Aborts the request; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal
-  /** Whether redirects are followed, or are the answer. @default follow */
+  /** Whether redirects are followed or returned as the response. @default follow */
   readonly redirect?: 'follow' | 'manual'
-  /** Redirects that are followed, at most. @default 10 */
+  /** Maximum number of redirects to follow. @default 10 */
   readonly maxRedirects?: number
-  /** Bytes of the body that are kept, counted after decompression. @default 1048576 */
+  /** Maximum number of bytes of the body to read, counted after decompression. @default 1048576 */
   readonly maxBytes?: number
-  /** Limit of the whole, in milliseconds: look-ups, connections, redirects and the body. @default 15000 */
+  /** Time limit of the whole request, in milliseconds, including redirects and the body. @default 15000 */
   readonly timeoutMs?: number
-  /** Limit until the connection of each hop is there, in milliseconds. @default timeoutMs alone */
+  /** Time limit for the connection of each hop, in milliseconds. @default none besides timeoutMs */
   readonly connectTimeoutMs?: number
-  /** @default the clock of the system */
+  /** @default the system's clock */
   readonly clock?: Clock
 }
 
-/** Options with nothing left out. */
+/** {@link RequestSettings} with their defaults. */
 export interface ResolvedRequestOptions extends Required<Omit<RequestSettings, 'signal' | 'body'>> {
   readonly body: Uint8Array | undefined
   readonly signal: AbortSignal | undefined
 }
 
 const DEFAULTS = {
-  // The longest chains on the web are half of it: http to https, without www to with, language, log-in.
+  // Twice the longest chains on the web: http to https, adding www, language, login.
   maxRedirects: 10,
-  // As AgentEnsemble's HTTP tool.
+  // The same as in AgentEnsemble's HTTP tool.
   maxBytes: 1_048_576,
-  // Half of what a tool call may take.
+  // Half of the default time limit of a tool call.
   timeoutMs: 15_000,
 } as const
 
-/** Methods that do something else than ask for an answer. */
+/** Methods that are not requests for a resource. */
 const NOT_A_REQUEST: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
 /**
  * Fills in the defaults.
  *
- * @throws {RangeError} naming every limit that does not fit.
+ * @throws {RangeError} naming every invalid limit.
  * @throws {TuttiError} TOOL_FAILED for a method or header that cannot be sent.
  */
 export function resolveRequestOptions(options: RequestSettings): ResolvedRequestOptions {
-  const settled = { ...DEFAULTS, connectTimeoutMs: Infinity, ...options }
-  assertLimits(settled)
+  const resolved = { ...DEFAULTS, connectTimeoutMs: Infinity, ...options }
+  assertLimits(resolved)
   const method = (options.method ?? 'GET').toUpperCase()
   if (NOT_A_REQUEST.has(method)) {
-    throw new TuttiError('TOOL_FAILED', `Cannot make a request with the method "${method}"`)
+    throw new TuttiError('TOOL_FAILED', `The method "${method}" is not allowed`)
   }
   const body =
     typeof options.body === 'string' ? new TextEncoder().encode(options.body) : options.body
   return {
-    ...settled,
+    ...resolved,
     clock: options.clock ?? systemClock,
     redirect: options.redirect ?? 'follow',
     signal: options.signal,
     method,
-    headers: headersOf(options.headers ?? {}),
+    headers: resolveHeaders(options.headers ?? {}),
     body,
   }
 }
 
-function headersOf(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function resolveHeaders(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const problems = findHeaderProblems(given)
   if (problems.length > 0) {
     throw new TuttiError('TOOL_FAILED', `Cannot make a request: ${problems.join('; ')}`)

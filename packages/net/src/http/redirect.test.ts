@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { nextHop, redirectTarget, type Hop } from './redirect.ts'
+import { toNextHop, readRedirectTarget, type Hop } from './redirect.ts'
 
 const body = new TextEncoder().encode('{}')
 
@@ -20,23 +20,23 @@ const POST: Hop = {
   body,
 }
 
-describe('redirectTarget', () => {
+describe('readRedirectTarget', () => {
   it.each([301, 302, 303, 307, 308])('is the location of an answer with %i', (status) => {
-    expect(redirectTarget(status, new Headers({ location: '/there' }))).toBe('/there')
-    expect(redirectTarget(status, new Headers())).toBeUndefined()
+    expect(readRedirectTarget(status, new Headers({ location: '/there' }))).toBe('/there')
+    expect(readRedirectTarget(status, new Headers())).toBeUndefined()
   })
 
   it.each([200, 201, 300, 304, 305, 306, 400, 500])('is none with %i', (status) => {
-    expect(redirectTarget(status, new Headers({ location: '/there' }))).toBeUndefined()
+    expect(readRedirectTarget(status, new Headers({ location: '/there' }))).toBeUndefined()
   })
 
   it('is read as UTF-8', () => {
     const bytes = Buffer.from('/größe').toString('latin1')
-    expect(redirectTarget(302, new Headers({ location: bytes }))).toBe('/größe')
+    expect(readRedirectTarget(302, new Headers({ location: bytes }))).toBe('/größe')
   })
 })
 
-describe('nextHop', () => {
+describe('toNextHop', () => {
   it('is relative to the place it comes from', () => {
     expect(hop('../b?c').url.href).toBe('https://a.example/b?c')
     expect(hop('//b.example/x').url.href).toBe('https://b.example/x')
@@ -98,8 +98,8 @@ describe('nextHop', () => {
   })
 
   it('[D2] does not send again what another origin did not get', () => {
-    const away = nextHop(POST, { status: 307, target: 'https://b.example/' })
-    const back = nextHop(away, { status: 307, target: 'https://a.example/' })
+    const away = toNextHop(POST, { status: 307, target: 'https://b.example/' })
+    const back = toNextHop(away, { status: 307, target: 'https://a.example/' })
     expect(back.headers).not.toHaveProperty('authorization')
     expect(back.headers).not.toHaveProperty('x-api-key')
   })
@@ -118,10 +118,10 @@ describe('nextHop', () => {
   })
 
   it('refuses a target that is no URL', () => {
-    expect(() => hop('http://[secret')).toThrow(/^it redirects to an invalid URL$/)
+    expect(() => hop('http://[secret')).toThrow(/^redirected to an invalid URL$/)
   })
 })
 
 function hop(target: string, status = 302, change: Partial<Hop> = {}): Hop {
-  return nextHop({ ...POST, ...change }, { status, target })
+  return toNextHop({ ...POST, ...change }, { status, target })
 }

@@ -1,13 +1,12 @@
 /**
  * Follows redirects.
  *
- * D1 303 continues with GET, and so do 301 and 302 after a POST; the body and the headers that describe it are
- *    left behind.
- * D2 Secrets do not leave their origin: another origin gets only headers that say what kind of answer is wanted,
- *    and those that describe the body.
+ * D1 A 303 continues with GET, as do 301 and 302 after a POST; the body and its headers are dropped.
+ * D2 Secrets stay within their origin: another origin gets only headers that negotiate the response or describe the
+ *    body.
  * D3 A redirect from https to http is refused.
- * D4 Within an origin (`sameOrigin`), a redirect elsewhere is refused, and a redirect that would change the
- *    method is the answer: a server that is asked with GET instead was not asked.
+ * D4 With `sameOrigin`, a redirect to another origin is refused, and a redirect that would change the method is
+ *    returned as the response, because a GET would not carry the caller's request.
  *
  * @see https://fetch.spec.whatwg.org/#http-redirect-fetch
  */
@@ -20,15 +19,15 @@ import type { OutgoingRequest, HttpResponse } from './connections.ts'
 /** The part of a request that a redirect may change. */
 export type Hop = Pick<OutgoingRequest, 'url' | 'method' | 'headers' | 'body'>
 
-/** How redirects are followed. */
+/** Policy for redirects. */
 export interface RedirectPolicy {
-  /** Maximum number of redirects to follow; 0 makes a redirect an error, undefined makes it the answer. */
+  /** Maximum number of redirects to follow; 0 makes a redirect an error, undefined returns it as the response. */
   readonly maxRedirects: number | undefined
-  /** Whether only redirects within the origin are followed, with the same method. */
+  /** Whether to follow only redirects that keep the origin and the method. */
   readonly sameOrigin: boolean
 }
 
-/** Sends a request and follows redirects; resolves with the first answer that is not one, and its URL. */
+/** Sends a request and follows redirects; resolves with the first other response and its URL. */
 export async function followRedirects(
   first: Hop,
   send: (hop: Hop) => Promise<HttpResponse>,
@@ -38,16 +37,16 @@ export async function followRedirects(
   for (let redirects = 0; ; redirects += 1) {
     const response = await send(hop)
     const target =
-      maxRedirects === undefined ? undefined : redirectTarget(response.status, response.headers)
-    const isAnswer =
+      maxRedirects === undefined ? undefined : readRedirectTarget(response.status, response.headers)
+    const isFinal =
       target === undefined || (sameOrigin && changesMethod(response.status, hop.method))
-    if (isAnswer) return { response, url: hop.url }
+    if (isFinal) return { response, url: hop.url }
     response.body.destroy()
     if (redirects === maxRedirects) {
-      throw new NetworkError('invalid', `it redirects more than ${maxRedirects} times`)
+      throw new NetworkError('invalid', `more than ${maxRedirects} redirects`)
     }
-    const next = nextHop(hop, { status: response.status, target })
-    if (sameOrigin && next.url.origin !== hop.url.origin) throw leavesOrigin(hop.url, next.url)
+    const next = toNextHop(hop, { status: response.status, target })
+    if (sameOrigin && next.url.origin !== hop.url.origin) throw otherOriginError(hop.url, next.url)
     hop = next
   }
 }
@@ -55,14 +54,14 @@ export async function followRedirects(
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** Headers that describe the body. */
-const OF_BODY: ReadonlySet<string> = new Set([
+const BODY_HEADERS: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-language',
   'content-location',
   'content-type',
 ])
 
-/** Headers that every server may get. */
+/** Headers without secrets, which every server may get. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -70,11 +69,11 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-/** Returns the target of a redirect as it was written; undefined for another answer. */
-export function redirectTarget(status: number, headers: Headers): string | undefined {
+/** Returns the target of a redirect as sent; undefined for another response. */
+export function readRedirectTarget(status: number, headers: Headers): string | undefined {
   const location = REDIRECTS.has(status) ? headers.get('location') : null
   if (location === null) return undefined
-  // Header values arrive as Latin-1, and servers write UTF-8.
+  // Node decodes header values as Latin-1, but servers send UTF-8.
   return Buffer.from(location, 'latin1').toString('utf8')
 }
 
@@ -84,12 +83,12 @@ export function redirectTarget(status: number, headers: Headers): string | undef
  * @throws {NetworkError} when the target is not a URL.
  * @throws {TuttiError} TOOL_FAILED when it leads from https to http.
  */
-export function nextHop(
+export function toNextHop(
   hop: Hop,
   { status, target }: { readonly status: number; readonly target: string },
 ): Hop {
   const url = URL.parse(target, hop.url)
-  if (url === null) throw new NetworkError('invalid', 'it redirects to an invalid URL')
+  if (url === null) throw new NetworkError('invalid', 'redirected to an invalid URL')
   if (hop.url.protocol === 'https:' && url.protocol === 'http:') {
     throw new TuttiError(
       'TOOL_FAILED',
@@ -99,7 +98,7 @@ export function nextHop(
   const becomesGet = changesMethod(status, hop.method)
   const isSameOrigin = hop.url.origin === url.origin
   const headers = Object.entries(hop.headers).filter(([name]) =>
-    OF_BODY.has(name) ? !becomesGet : isSameOrigin || HARMLESS.has(name),
+    BODY_HEADERS.has(name) ? !becomesGet : isSameOrigin || HARMLESS.has(name),
   )
   return {
     url,
@@ -114,7 +113,7 @@ function changesMethod(status: number, method: string): boolean {
   return (status === 301 || status === 302) && method === 'POST'
 }
 
-function leavesOrigin({ origin, pathname }: URL, target: URL): TuttiError {
+function otherOriginError({ origin, pathname }: URL, target: URL): TuttiError {
   return new TuttiError(
     'TOOL_FAILED',
     `Refused a redirect from ${origin}${pathname} to another origin (${target.origin}); ` +

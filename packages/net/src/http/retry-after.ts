@@ -1,7 +1,7 @@
 /**
- * Reads `Retry-After`: seconds, or a date; undefined when there is none.
+ * Parses `Retry-After`, which is a number of seconds or a date.
  *
- * @returns milliseconds from `now`
+ * @returns milliseconds from `now`; undefined when the value is missing or invalid
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
 export function readRetryAfter(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { specialAddress } from './special-addresses.ts'
+import { describeSpecialAddress } from './special-addresses.ts'
 
 /** Kind → the first and last address of each block, which belong to it. */
 const SPECIAL: Readonly<Record<string, readonly string[]>> = {
@@ -32,7 +32,7 @@ const SPECIAL: Readonly<Record<string, readonly string[]>> = {
     'febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
     'fe80::1%eth0',
   ],
-  'a shared address of a carrier': ['100.64.0.0', '100.127.255.255'],
+  'a carrier-grade NAT address': ['100.64.0.0', '100.127.255.255'],
   'a documentation address': [
     '192.0.2.0',
     '192.0.2.255',
@@ -75,7 +75,7 @@ const SPECIAL: Readonly<Record<string, readonly string[]>> = {
     '64:ff9a::1',
     '64:ff9b:0:0:0:1::',
   ],
-  'an address that hides an IPv4 address': [
+  'an address that embeds an IPv4 address': [
     '::2',
     '::8.8.8.8',
     '::ffff:0:127.0.0.1',
@@ -86,7 +86,7 @@ const SPECIAL: Readonly<Record<string, readonly string[]>> = {
     '2002:7f00:1::1',
     '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
   ],
-  'an address of a local translator': ['64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff'],
+  'a local NAT64 address': ['64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff'],
 }
 
 /** The neighbours of the blocks, and some that everybody knows. */
@@ -131,16 +131,16 @@ const PUBLIC = [
   '3fff:1000::',
 ]
 
-describe('specialAddress', () => {
+describe('describeSpecialAddress', () => {
   it.each(Object.entries(SPECIAL).flatMap(([kind, list]) => list.map((one) => [one, kind])))(
     '[G2] %s is %s',
     (address, kind) => {
-      expect(specialAddress(address)).toBe(kind)
+      expect(describeSpecialAddress(address)).toBe(kind)
     },
   )
 
   it.each(PUBLIC)('[G2] %s is of the public internet', (address) => {
-    expect(specialAddress(address)).toBeUndefined()
+    expect(describeSpecialAddress(address)).toBeUndefined()
   })
 
   it.each([
@@ -158,13 +158,13 @@ describe('specialAddress', () => {
     ['64:ff9b::1:0', 'an unspecified address'],
     ['64:ff9b::100:0', undefined],
   ])('[G2] %s is what the IPv4 address in it is: %s', (address, kind) => {
-    expect(specialAddress(address)).toBe(kind)
+    expect(describeSpecialAddress(address)).toBe(kind)
   })
 
   it.each(['', 'localhost', '127.1', '0x7f.0.0.1', '1.2.3.4.5', '::g', '[::1]', '10.0.0.1/8'])(
     '[G2] %j is no address, and so not public',
     (text) => {
-      expect(specialAddress(text)).toBe('not an address')
+      expect(describeSpecialAddress(text)).toBe('not an address')
     },
   )
 })

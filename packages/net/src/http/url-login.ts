@@ -1,4 +1,4 @@
-/** Separates a URL from its user and password, which become the header `authorization`. Pure. */
+/** Separates a URL from its user name and password, which become the value of the header `authorization`. Pure. */
 export function separateLogin(given: URL): {
   readonly url: URL
   readonly login: string | undefined
@@ -11,7 +11,7 @@ export function separateLogin(given: URL): {
   return { url, login: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
-/** Decodes the escapes of a part of a URL; one with invalid escapes is returned as it is. */
+/** Decodes the percent escapes of a part of a URL; a part with invalid escapes is returned unchanged. */
 export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part)

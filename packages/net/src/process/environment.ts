@@ -1,20 +1,20 @@
 /**
- * The environment of a program: what it needs to start, what was asked for, and nothing else, so that
- * the secrets of this process stay in it.
+ * The environment of a child process: the variables that programs need to start and those that the options name. All
+ * others are withheld, so that the secrets of this process do not reach the child.
  */
 
-/** Which variables a program gets. */
+/** The options that select variables. */
 export interface EnvironmentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly inheritEnv?: readonly string[] | true
 }
 
-/** An environment as processes have it. */
+/** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /**
- * What programs need to find others, their user's files, the language and the time zone. The names are
- * spelled out, since to list the variables of a process takes longer than to ask for all of these.
+ * Variables that programs need to find other programs, the user's files, the language and the time zone. The names are
+ * listed because enumerating the variables of a process is slower than reading these.
  */
 const NEEDED = [
   'PATH',
@@ -37,7 +37,7 @@ const NEEDED = [
   'LC_TIME',
 ]
 
-/** The same on Windows, where many programs do not start without the first six. */
+/** The same variables on Windows, where many programs do not start without the first six. */
 const NEEDED_ON_WINDOWS = [
   'PATH',
   'PATHEXT',
@@ -55,20 +55,20 @@ const NEEDED_ON_WINDOWS = [
   'PROGRAMDATA',
 ]
 
-/** Whose environment is passed on, and on which platform. */
+/** The process whose variables are inherited. */
 export interface EnvironmentOrigin {
   readonly variables: Variables
   readonly platform: NodeJS.Platform
 }
 
-/** The environment of a program; what is listed in `env` wins over what is inherited. */
-export function environmentOf(
+/** Returns the environment of a child process. Variables of `env` replace inherited ones. */
+export function buildEnvironment(
   { env = {}, inheritEnv = [] }: EnvironmentOptions,
   { variables, platform }: EnvironmentOrigin,
 ): Record<string, string> {
   const needed = platform === 'win32' ? NEEDED_ON_WINDOWS : NEEDED
   const names = inheritEnv === true ? Object.keys(variables) : [...needed, ...inheritEnv]
-  // Windows tells names apart by their letters alone; of two, a program would get either.
+  // Names on Windows are case-insensitive; of two spellings, a program would get either.
   const fold = (name: string): string => (platform === 'win32' ? name.toUpperCase() : name)
   const listed = new Set(Object.keys(env).map(fold))
   const result: Record<string, string> = {}
@@ -79,19 +79,19 @@ export function environmentOf(
   return { ...result, ...env }
 }
 
-/** Everything that is wrong with the options. */
-export function environmentProblems(options: EnvironmentOptions): readonly string[] {
+/** Returns every problem of the options. */
+export function findEnvironmentProblems(options: EnvironmentOptions): readonly string[] {
   const { env = {}, inheritEnv = [] } = options
   const problems: string[] = []
   for (const [name, value] of Object.entries(env)) {
-    if (!isName(name)) problems.push(`env has the name ${JSON.stringify(name)}`)
+    if (!isName(name)) problems.push(`env contains the invalid name ${JSON.stringify(name)}`)
     if (typeof value !== 'string' || value.includes('\0')) {
-      problems.push(`env.${name} must be a text without NUL characters`)
+      problems.push(`env.${name} must be a string without NUL characters`)
     }
   }
   const isList = Array.isArray(inheritEnv) && inheritEnv.every((name) => isName(name))
   if (inheritEnv !== true && !isList) {
-    problems.push(`inheritEnv must be true or names, got ${JSON.stringify(inheritEnv)}`)
+    problems.push(`inheritEnv must be true or an array of names, got ${JSON.stringify(inheritEnv)}`)
   }
   return problems
 }

@@ -3,33 +3,33 @@ import { fileURLToPath } from 'node:url'
 
 import { systemClock, type Clock, type OptionNames } from '@tutti/core'
 
-import { environmentProblems } from './environment.ts'
+import { findEnvironmentProblems } from './environment.ts'
 
-/** A child process: its command line, its environment and its end. */
+/** Options of a child process: its command line, environment and termination. */
 export interface ProcessOptions {
   /** Program to start: a name looked up in `PATH`, or a path. Never a shell command line. */
   readonly command: string
-  /** Its arguments, passed unchanged. @default none */
+  /** Arguments, passed unchanged. @default none */
   readonly args?: readonly string[]
   /** Working directory. @default that of this process */
   readonly cwd?: string | URL
   /** Environment variables, in addition to the few that programs need to start. @default none */
   readonly env?: Readonly<Record<string, string>>
   /**
-   * Variables of this process that are passed on: these names, or all with `true`. All others, and so any secret,
-   * are withheld. @default none
+   * Names of variables of this process that are passed on; `true` passes all of them on. The others, and so any
+   * secrets, are withheld. @default none
    */
   readonly inheritEnv?: readonly string[] | true
   /**
-   * Time between SIGTERM and SIGKILL when the process must end, in milliseconds, from 0 (SIGKILL at once) to 4000.
-   * @default 1000
+   * Time between SIGTERM and SIGKILL when the process is stopped, in milliseconds, from 0 (SIGKILL immediately) to
+   * 4000. @default 1000
    */
   readonly killGraceMs?: number
   /** @default the system's clock */
   readonly clock?: Clock
 }
 
-/** Names of {@link ProcessOptions}. */
+/** Names of the {@link ProcessOptions}. */
 export const PROCESS_OPTION_NAMES = {
   command: true,
   args: true,
@@ -51,13 +51,13 @@ export interface ResolvedProcessOptions {
   readonly clock: Clock
 }
 
-/** Enough to remove temporary files, and short for a person who cancels. */
+/** Long enough to remove temporary files, and short for a person who cancels. */
 const DEFAULT_KILL_GRACE_MS = 1_000
 
-/** With the time that a killed process needs to end, below the `CANCEL_GRACE_MS` of core. */
+/** Leaves a killed process time to end within the `CANCEL_GRACE_MS` of core. */
 const MAX_KILL_GRACE_MS = 4_000
 
-/** Fills in the defaults of options that were checked. */
+/** Fills in the defaults of valid options. */
 export function resolveProcessOptions(options: ProcessOptions): ResolvedProcessOptions {
   const { command, args = [], cwd, env = {}, inheritEnv = [], clock = systemClock } = options
   const { killGraceMs = DEFAULT_KILL_GRACE_MS } = options
@@ -74,33 +74,37 @@ export function resolveProcessOptions(options: ProcessOptions): ResolvedProcessO
 
 /** Returns every problem of the options. */
 export function findProcessProblems(options: ProcessOptions): readonly string[] {
-  return [...commandProblems(options), ...environmentProblems(options), ...graceProblems(options)]
+  return [
+    ...findCommandProblems(options),
+    ...findEnvironmentProblems(options),
+    ...findGraceProblems(options),
+  ]
 }
 
-function commandProblems({ command, args = [], cwd = '.' }: ProcessOptions): readonly string[] {
+function findCommandProblems({ command, args = [], cwd = '.' }: ProcessOptions): readonly string[] {
   const problems: string[] = []
-  if (!isWord(command) || command.trim() === '') {
-    problems.push(`command must name a program, got ${shown(command)}`)
+  if (!isArgument(command) || command.trim() === '') {
+    problems.push(`command must name a program, got ${quote(command)}`)
   }
-  const bad = Array.isArray(args) ? args.filter((arg) => !isWord(arg)) : [args]
+  const bad = Array.isArray(args) ? args.filter((arg) => !isArgument(arg)) : [args]
   if (bad.length > 0) {
-    problems.push(`args must be texts without NUL characters, got ${bad.map(shown).join(', ')}`)
+    problems.push(`args must be strings without NUL characters, got ${bad.map(quote).join(', ')}`)
   }
-  const isDirectory = cwd instanceof URL ? cwd.protocol === 'file:' : isWord(cwd) && cwd !== ''
-  if (!isDirectory) problems.push(`cwd must be a path or a file: URL, got ${shown(cwd)}`)
+  const isDirectory = cwd instanceof URL ? cwd.protocol === 'file:' : isArgument(cwd) && cwd !== ''
+  if (!isDirectory) problems.push(`cwd must be a path or a file: URL, got ${quote(cwd)}`)
   return problems
 }
 
-function graceProblems({ killGraceMs = 0 }: ProcessOptions): readonly string[] {
+function findGraceProblems({ killGraceMs = 0 }: ProcessOptions): readonly string[] {
   if (killGraceMs >= 0 && killGraceMs <= MAX_KILL_GRACE_MS) return []
-  return [`killGraceMs must be from 0 to ${MAX_KILL_GRACE_MS}, got ${shown(killGraceMs)}`]
+  return [`killGraceMs must be from 0 to ${MAX_KILL_GRACE_MS}, got ${quote(killGraceMs)}`]
 }
 
-/** Whether the system accepts the value as a word of a command line. */
-function isWord(value: unknown): value is string {
+/** Returns whether the system accepts the value as an argument of a command line. */
+function isArgument(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0')
 }
 
-function shown(value: unknown): string {
+function quote(value: unknown): string {
   return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
 }

@@ -1,26 +1,25 @@
 /**
- * Finding what a program has started that has left its process group, with a session of its own.
+ * Finds descendants of a child process that have left its process group by starting their own session.
  *
- * Every program gets a mark in its environment, which all that it starts inherit. Linux shows it; on
- * other systems nothing is found, and only the group of a program can be ended.
+ * Every child process gets a mark in its environment, which its descendants inherit. Only Linux shows the environment of
+ * other processes; on other systems only the process group can be ended.
  *
- * T1 However many trees are signalled at the same time, one look at the processes goes on and at most
- *    one waits.
+ * T1 At most one scan of the processes runs and at most one waits, for any number of trees that are signalled at once.
  */
 import { readdir, readFile } from 'node:fs/promises'
 
-/** Name of the variable that marks all processes of one program. */
+/** Name of the environment variable that marks all processes of one tree. */
 export const TREE_VARIABLE = 'TUTTI_PROCESS_TREE'
 
-/** Sends `signal` to every process that carries `mark`. Never rejects. */
+/** Sends `signal` to every process with the mark. Never rejects. */
 export async function signalMarked(mark: string, signal: NodeJS.Signals): Promise<void> {
   if (process.platform !== 'linux') return
-  const trees = await lookAround()
+  const trees = await scanTrees()
   for (const pid of trees.get(mark) ?? []) {
     try {
       process.kill(pid, signal)
     } catch {
-      // It has ended since.
+      // The process has ended.
     }
   }
 }
@@ -31,8 +30,8 @@ type Trees = ReadonlyMap<string, readonly number[]>
 let current: Promise<unknown> = Promise.resolve()
 let waiting: Promise<Trees> | undefined
 
-/** The trees as they are after this call. */
-function lookAround(): Promise<Trees> {
+/** Returns the trees of a scan that starts after this call. */
+function scanTrees(): Promise<Trees> {
   waiting ??= current.then(() => {
     waiting = undefined
     const trees = readTrees()
@@ -56,7 +55,7 @@ async function readTrees(): Promise<Trees> {
   return trees
 }
 
-/** The mark of a process, if it has one and may be looked at. */
+/** Returns the mark of a process; undefined when it has none or may not be read. */
 async function readMark(pid: number): Promise<string | undefined> {
   try {
     const environment = await readFile(`/proc/${pid}/environ`, 'latin1')

@@ -1,12 +1,12 @@
 /**
- * One child process, from its start through execa to the end of everything that it has started itself.
+ * One child process, from its start through execa to the end of its whole process tree.
  *
- * P1 A child process leads a process group of its own. Ending it ends the group, and processes that have left the
- *    group as far as they can be found: SIGTERM, time to clean up, SIGKILL.
- * P2 Waiting for a child process never waits for what it leaves behind: after its exit, a pipe that another process
- *    still holds is closed after `DRAIN_MS`, and the rest of its group is ended.
+ * P1 A child process leads its own process group. Ending it ends the group, and descendants that have left the group
+ *    where they can be found: SIGTERM, time to clean up, SIGKILL.
+ * P2 Waiting for a child process never waits for processes that it leaves behind: after its exit, a pipe that another
+ *    process still holds is closed after `DRAIN_MS`, and the rest of its group is ended.
  * P3 Child processes that run when this process exits, or is ended by a signal, are ended with it.
- * P4 A failed start is a value that states the reason.
+ * P4 A failed start is a value with the reason.
  */
 import { randomUUID } from 'node:crypto'
 import process from 'node:process'
@@ -14,9 +14,9 @@ import { setImmediate } from 'node:timers'
 
 import { errorMessage, type Clock } from '@tutti/core'
 
-import { environmentOf } from './environment.ts'
+import { buildEnvironment } from './environment.ts'
 import { signalMarked, TREE_VARIABLE } from './process-tree.ts'
-import { startFailure } from './start-failure.ts'
+import { explainStartFailure } from './start-failure.ts'
 
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -32,7 +32,7 @@ export const DRAIN_MS = 200
 /** Time for a killed process to be gone, in milliseconds; one that takes longer hangs in the kernel. */
 const DEATH_MS = 500
 
-/** How a process ended: with an exit code, or by a signal. */
+/** The end of a process: its exit code, or the signal that ended it. */
 export interface ProcessExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -51,7 +51,7 @@ export async function startProcess(
   const { execa } = await loadExeca()
   const { command, args, cwd } = options
   const mark = randomUUID()
-  const env = { ...ownEnvironment(options), ...variables, [TREE_VARIABLE]: mark }
+  const env = { ...createEnvironment(options), ...variables, [TREE_VARIABLE]: mark }
   try {
     const started = execa(command, args, {
       ...(cwd === undefined ? {} : { cwd }),
@@ -73,31 +73,31 @@ export async function startProcess(
       const signalGroup = (signal: NodeJS.Signals): void => void started.kill(signal)
       return { ok: true, process: new RunningProcess({ child, signalGroup, mark }, options) }
     }
-    return failed(await startFailure(options, await started))
+    return toFailedStart(await explainStartFailure(options, await started))
   } catch (error) {
-    return failed(errorMessage(error))
+    return toFailedStart(errorMessage(error))
   }
 }
 
-function failed(reason: string): ProcessStart {
+function toFailedStart(reason: string): ProcessStart {
   return { ok: false, message: `Failed to start process: ${reason}` }
 }
 
 let execaModule: Promise<typeof import('execa')> | undefined
 
-/** Loaded once, when the first process starts, so that importing a tool stays cheap. */
+/** Loads execa when the first process starts, so that importing a tool stays cheap. */
 function loadExeca(): Promise<typeof import('execa')> {
   execaModule ??= import('execa')
   return execaModule
 }
 
-function ownEnvironment(options: ResolvedProcessOptions): Record<string, string> {
+function createEnvironment(options: ResolvedProcessOptions): Record<string, string> {
   // oxlint-disable-next-line node/no-process-env -- the only source of inherited variables
   const variables = process.env
-  return environmentOf(options, { variables, platform: process.platform })
+  return buildEnvironment(options, { variables, platform: process.platform })
 }
 
-/** Handles of a process that was started. */
+/** Handles of a started process. */
 interface StartedProcess {
   readonly child: ChildProcess
   /** Signals its whole group, also when the process itself has exited. */
@@ -112,13 +112,13 @@ export class RunningProcess {
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
-  /** How it ended, once all of its output has been read. Never rejects. */
+  /** Resolves with its end when all of its output has arrived. Never rejects. */
   readonly ended: Promise<ProcessExit>
   readonly #started: StartedProcess
   readonly #clock: Clock
   readonly #killGraceMs: number
   readonly #exited: Promise<ProcessExit>
-  /** It has exited, and no process holds its pipes. */
+  /** Resolves when it has exited and no process holds its pipes. */
   readonly #closed: Promise<void>
   #ending: Promise<void> | undefined
 
@@ -148,21 +148,21 @@ export class RunningProcess {
         resolve()
       })
     })
-    this.ended = this.#endOfItself()
+    this.ended = this.#awaitEnd()
   }
 
   /**
-   * Ends the process and everything that it has started; resolves when it is gone and the rest is gone or was sent
-   * SIGKILL. Never rejects.
+   * Ends the process and its descendants; resolves when it is gone, and its descendants are gone or were sent SIGKILL.
+   * Never rejects.
    */
   end(): Promise<void> {
     this.#ending ??= this.#end()
     return this.#ending
   }
 
-  /** Waits up to `delayMs` for the end; returns whether it came. Never rejects. */
+  /** Waits up to `delayMs` milliseconds; resolves with whether the process has ended. Never rejects. */
   endedWithin(delayMs: number): Promise<boolean> {
-    return this.#within(this.ended, delayMs)
+    return this.#settlesWithin(this.ended, delayMs)
   }
 
   /** Lets this process exit while the child process runs. */
@@ -177,9 +177,9 @@ export class RunningProcess {
     for (const pipe of this.#pipes()) pipe.ref()
   }
 
-  async #endOfItself(): Promise<ProcessExit> {
+  async #awaitEnd(): Promise<ProcessExit> {
     const exit = await this.#exited
-    await this.#within(this.#closed, DRAIN_MS)
+    await this.#settlesWithin(this.#closed, DRAIN_MS)
     if (this.#ending === undefined) this.#release()
     await this.#ending
     return exit
@@ -188,11 +188,11 @@ export class RunningProcess {
   async #end(): Promise<void> {
     if (this.#killGraceMs > 0) {
       void this.#signalTree('SIGTERM')
-      await this.#within(this.#closed, this.#killGraceMs)
+      await this.#settlesWithin(this.#closed, this.#killGraceMs)
     }
     await this.#signalTree('SIGKILL')
-    await this.#within(this.#exited, DEATH_MS)
-    await this.#within(this.#closed, DRAIN_MS)
+    await this.#settlesWithin(this.#exited, DEATH_MS)
+    await this.#settlesWithin(this.#closed, DRAIN_MS)
     this.#release()
   }
 
@@ -202,8 +202,8 @@ export class RunningProcess {
   }
 
   /**
-   * Releases the pipes of a process that has exited, and ends the rest of its group. The id of an empty group is
-   * free; another group could only have it if all ids had been used since.
+   * Closes the pipes of a process that has exited, and ends the rest of its group. The id of an empty group is free, but
+   * another group could have it only if all other ids had been used since.
    */
   #release(): void {
     this.#started.signalGroup('SIGKILL')
@@ -215,8 +215,8 @@ export class RunningProcess {
     return [this.stdin, this.stdout, this.stderr] as Socket[]
   }
 
-  /** Whether `promise` resolves within `delayMs` and one more turn of the event loop. */
-  #within(promise: Promise<unknown>, delayMs: number): Promise<boolean> {
+  /** Resolves with whether `promise` resolves within `delayMs` and one more turn of the event loop. */
+  #settlesWithin(promise: Promise<unknown>, delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const stopTimer = this.#clock.after(delayMs, () => {
         setImmediate(resolve, false)

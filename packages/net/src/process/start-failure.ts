@@ -1,36 +1,36 @@
-/** Why a program could not be started, in words that say what to mend. */
+/** Explains failed starts of child processes. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import process from 'node:process'
 
-/** What was to be started, and where. */
-export interface UnstartedProgram {
+/** The command line that failed to start. */
+export interface UnstartedProcess {
   readonly command: string
-  /** Undefined is the directory of this process. */
+  /** @default the working directory of this process */
   readonly cwd: string | undefined
 }
 
-/** What the system said. */
+/** The error of the system. */
 export interface StartError {
   readonly code?: string | undefined
   readonly originalMessage?: string | undefined
 }
 
-/** The reason: the system has one word for a missing directory, program or interpreter. */
-export async function startFailure(
-  { command, cwd = process.cwd() }: UnstartedProgram,
+/** Returns the reason. The system reports ENOENT for a missing directory, program or interpreter. */
+export async function explainStartFailure(
+  { command, cwd = process.cwd() }: UnstartedProcess,
   { code, originalMessage = 'unknown error' }: StartError,
 ): Promise<string> {
-  if (!(await kindOf(cwd)).isDirectory) return `there is no directory "${cwd}" to run it in`
-  if (code === 'EACCES') return `"${command}" may not be executed`
+  if (!(await statPath(cwd)).isDirectory) return `working directory "${cwd}" does not exist`
+  if (code === 'EACCES') return `"${command}" is not executable`
   if (code !== 'ENOENT') return originalMessage
-  const isScript = command.includes('/') && (await kindOf(resolve(cwd, command))).isFile
+  const isScript = command.includes('/') && (await statPath(resolve(cwd, command))).isFile
   return isScript
-    ? `"${command}" names an interpreter that is not there`
-    : `there is no program "${command}"`
+    ? `the interpreter of "${command}" does not exist`
+    : `program "${command}" not found`
 }
 
-async function kindOf(path: string): Promise<{ isDirectory: boolean; isFile: boolean }> {
+async function statPath(path: string): Promise<{ isDirectory: boolean; isFile: boolean }> {
   try {
     const stats = await stat(path)
     return { isDirectory: stats.isDirectory(), isFile: stats.isFile() }

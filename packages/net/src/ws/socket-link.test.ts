@@ -78,7 +78,7 @@ describe('SocketLink', () => {
     const { url, received } = await startServer()
     url.hostname = 'inside.example'
     const guard = networkGuard({ resolve: async () => ['127.0.0.1'] })
-    await expect(firstTwo(url, guard)).rejects.toThrow('it leads to 127.0.0.1')
+    await expect(firstTwo(url, guard)).rejects.toThrow('it resolves to 127.0.0.1')
     expect(received).toEqual([])
   })
 

@@ -3,15 +3,15 @@
  *
  *   user ─hold─▶ link ═══ WebSocket ═══ server          messages ─by id─▶ the users that hold it
  *
- * K1 The link opens when it is made, for its first user. When the last user has left it is closed after a
- *    while, and at once when it is not open yet. Without users it does not keep the process alive.
- * K2 The guard checks the URL, and the socket connects to an address that it has checked.
- * K3 When the link ends every user learns the reason, once; a link that has ended stays so.
- * K4 Any bytes are a sign of life for every user. A link that was silent for long takes no new users: the other
- *    end may be gone without a word.
+ * K1 The link opens when it is created. When the last user has left, it is closed after `UNUSED_MS`, or immediately if
+ *    it is not open yet. Without users it does not keep the process alive.
+ * K2 The guard checks the URL, and the socket connects only to an address that the guard has checked.
+ * K3 When the link ends, every user gets the reason once. A link that has ended never reopens.
+ * K4 Any bytes show every user that the server is alive. A link that was silent for `SILENT_MS` takes no new users,
+ *    because the server may have disappeared without closing the connection.
  */
 
-import { byteStream } from '../http/byte-stream.ts'
+import { toByteStream } from '../http/byte-stream.ts'
 import { NetworkError, toNetworkError } from '../http/network-error.ts'
 
 import type { Clock } from '@tutti/core'
@@ -20,33 +20,33 @@ import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import type { NetworkGuard } from '../http/network-guard.ts'
 
-/** A message, and the id of the exchange that it belongs to; without an id it is for every user. */
+/** A message with the id of its exchange; a message without an id is for every user. */
 export type Addressed<Message> = { readonly id: string | undefined } & (
   | { readonly message: Message }
   | { readonly problem: Error }
 )
 
-/** What is spoken over a link. */
+/** The protocol of a link. */
 export interface SocketDialect<Message> {
   /** Sent when the link opens. */
   readonly greeting: object
-  /** Reads a message; undefined when it is for nobody here. Throws when the link has to end. */
+  /** Parses a message; undefined when it concerns no user. Throws when the link must end. */
   read(data: Buffer): Addressed<Message> | undefined
   /**
-   * Turns the reason of an end into the error that users get: a {@link NetworkError}, a refusal of the guard, or
-   * what `headers` failed with.
+   * Converts the reason of an end to the error that users get. The reason is a {@link NetworkError}, a
+   * {@link LinkClosedError}, a refusal of the guard, or the error of `headers` or `read`.
    */
   toError(reason: unknown): Error
-  /** Turns an answer that is not a WebSocket into the error that users get. */
+  /** Converts a response that rejects the handshake to the error that users get. */
   toHandshakeError(response: Response): Promise<Error>
 }
 
-/** How a link is made. */
+/** Settings of a link. */
 export interface SocketLinkSettings<Message> {
-  /** With the scheme `ws:` or `wss:`. */
+  /** URL with the scheme `ws:` or `wss:`. */
   readonly url: URL
   readonly guard: NetworkGuard
-  /** Headers of the handshake. */
+  /** Returns the headers of the handshake. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>
   readonly dialect: SocketDialect<Message>
   readonly clock: Pick<Clock, 'after' | 'elapsed'>
@@ -56,14 +56,14 @@ export interface SocketLinkSettings<Message> {
 export interface SocketUser<Message> {
   /** Called when the link is open. */
   readonly onOpen: () => void
-  /** Called with messages of the user's id, and those without an id. */
+  /** Called with messages of the user's id and messages without an id. */
   readonly onMessage: (message: Message) => void
   readonly onBytes: () => void
   /** Called when the link has ended, or a message for the user cannot be read. */
   readonly onEnd: (reason: Error) => void
 }
 
-/** The reason of an end that was decided here. */
+/** The reason when this process closed the link. */
 export class LinkClosedError extends Error {
   override readonly name = 'LinkClosedError'
 }
@@ -71,13 +71,13 @@ export class LinkClosedError extends Error {
 /** Time for which a link without users stays open, in milliseconds. */
 export const UNUSED_MS = 60_000
 
-/** Silence after which a link takes no new users, in milliseconds: three heartbeats of a Tutti server. */
+/** Silence after which a link takes no new users, in milliseconds; three heartbeats of a Tutti server. */
 export const SILENT_MS = 45_000
 
-/** Time for which the other end may take to agree to a close, in milliseconds. */
+/** Maximum time for the server to confirm a close, in milliseconds. */
 const CLOSE_GRACE_MS = 1_000
 
-/** Maximum size of a message, in bytes: the greeting of a busy server has megabytes. */
+/** Maximum size of a message, in bytes. The greeting of a busy server has megabytes. */
 const MAX_MESSAGE_BYTES = 128 * 1_024 * 1_024
 
 /** A WebSocket to one server. */
@@ -86,31 +86,31 @@ export class SocketLink<Message> {
   readonly #users = new Map<SocketUser<Message>, string>()
   readonly #onEnded: (link: SocketLink<Message>) => void
   #phase: 'opening' | 'open' | 'ended' = 'opening'
-  /** Whether the link ends with its last user. */
+  /** Whether the link ends when its last user leaves. */
   #isLast = false
   #endReason: Error | undefined
   #socket: WebSocket | undefined
   /** The connection that carries the WebSocket; undefined until it is open. */
   #carrier: Socket | undefined
-  #heardAt: number
+  #lastBytesAt: number
   #stopWaiting = (): void => undefined
 
-  /** Opens a link. `onEnded` is called once, when it has ended. */
+  /** Opens a link. Calls `onEnded` once, when the link has ended. */
   constructor(settings: SocketLinkSettings<Message>, onEnded: (link: SocketLink<Message>) => void) {
     this.#settings = settings
     this.#onEnded = onEnded
-    this.#heardAt = settings.clock.elapsed()
+    this.#lastBytesAt = settings.clock.elapsed()
     void this.#open()
   }
 
-  /** Whether a new user may hold the link. */
+  /** Whether a new user may use the link. */
   get isFresh(): boolean {
-    const silentMs = this.#settings.clock.elapsed() - this.#heardAt
+    const silentMs = this.#settings.clock.elapsed() - this.#lastBytesAt
     if (this.#isLast) return false
     return this.#phase === 'opening' || (this.#phase === 'open' && silentMs < SILENT_MS)
   }
 
-  /** Holds the link, for the messages of `id`, until the returned function is called. */
+  /** Adds a user for the messages of `id`, until the returned function is called. */
   hold(id: string, user: SocketUser<Message>): () => void {
     this.#stopWaiting()
     this.#users.set(user, id)
@@ -124,7 +124,7 @@ export class SocketLink<Message> {
     }
   }
 
-  /** Ends the link for the users of `id`: at once, or when the others have left. */
+  /** Ends the link for the users of `id`: immediately, or when the other users have left. */
   leave(id: string): void {
     this.#isLast = true
     if ([...this.#users.values()].every((held) => held === id)) this.#drop()
@@ -135,7 +135,7 @@ export class SocketLink<Message> {
     if (this.#phase === 'open') this.#socket?.send(JSON.stringify(message))
   }
 
-  /** Ends the link; resolves when the other end has agreed, or soon after. Never rejects. */
+  /** Ends the link; resolves when the server has confirmed, at the latest after a second. Never rejects. */
   async close(): Promise<void> {
     const socket = this.#phase === 'open' ? this.#socket : undefined
     if (socket === undefined) {
@@ -149,7 +149,7 @@ export class SocketLink<Message> {
     const stop = this.#settings.clock.after(CLOSE_GRACE_MS, () => {
       socket.terminate()
     })
-    this.#notifyEnd(this.#toError(new LinkClosedError('the connection was closed from here')))
+    this.#notifyEnd(this.#toError(new LinkClosedError('the connection was closed locally')))
     socket.close(1000)
     await closed
     stop()
@@ -175,9 +175,9 @@ export class SocketLink<Message> {
       this.#carrier = carrier
     })
     socket.on('open', () => {
-      // Not before: a listener of the carrier that comes before the WebSocket takes its first bytes away.
+      // Not earlier: a listener that is added to the carrier before the WebSocket's own would take its first bytes.
       this.#carrier?.on('data', () => {
-        this.#hear()
+        this.#noteBytes()
       })
       this.#phase = 'open'
       this.send(dialect.greeting)
@@ -189,19 +189,19 @@ export class SocketLink<Message> {
       })
     })
     socket.on('message', (data) => {
-      this.#receive(bytesOf(data))
+      this.#receive(toBuffer(data))
     })
     socket.on('error', (error) => {
-      this.#end(this.#phase === 'open' ? brokenLink(error) : failedHandshake(error))
+      this.#end(this.#phase === 'open' ? toLinkFailure(error) : toHandshakeFailure(error))
     })
     socket.on('close', (code, reason) => {
       const why = reason.length === 0 ? '' : ` ${JSON.stringify(reason.toString())}`
-      this.#end(new NetworkError('lost', `it was closed with ${code}${why}`))
+      this.#end(new NetworkError('lost', `closed with code ${code}${why}`))
     })
   }
 
-  #hear(): void {
-    this.#heardAt = this.#settings.clock.elapsed()
+  #noteBytes(): void {
+    this.#lastBytesAt = this.#settings.clock.elapsed()
     for (const user of this.#users.keys()) user.onBytes()
   }
 
@@ -228,7 +228,7 @@ export class SocketLink<Message> {
   }
 
   #drop(): void {
-    this.#end(new LinkClosedError('the connection was closed from here'))
+    this.#end(new LinkClosedError('the connection was closed locally'))
   }
 
   #end(reason: unknown): void {
@@ -254,28 +254,28 @@ export class SocketLink<Message> {
   }
 }
 
-/** Errors of the system have a code; those of the handshake itself have none. */
-function failedHandshake(error: Error): Error {
+/** Converts an error before the link is open. Errors of the system have a code, those of the handshake have none. */
+function toHandshakeFailure(error: Error): Error {
   if ('code' in error) return toNetworkError(error, false)
-  return new NetworkError('invalid', `it did not open a WebSocket: ${error.message}`, error)
+  return new NetworkError('invalid', `WebSocket handshake failed: ${error.message}`, error)
 }
 
-function brokenLink(error: Error): Error {
+function toLinkFailure(error: Error): Error {
   const isInvalid = 'code' in error && String(error.code).startsWith('WS_ERR_')
   if (!isInvalid) return toNetworkError(error, true)
-  return new NetworkError('invalid', `it sent an invalid message: ${error.message}`, error)
+  return new NetworkError('invalid', `invalid message: ${error.message}`, error)
 }
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** An answer to the handshake that is not a WebSocket. */
+/** Converts a response that rejects the handshake. */
 function toResponse(message: IncomingMessage): Response {
   const { statusCode: status = 0, statusMessage: statusText = '' } = message
   const retryAfter = message.headers['retry-after']
   const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter }
   if (!WITHOUT_BODY.has(status)) {
     return new Response(
-      byteStream(message, (error) => error),
+      toByteStream(message, (error) => error),
       { status, statusText, headers },
     )
   }
@@ -283,7 +283,7 @@ function toResponse(message: IncomingMessage): Response {
   return new Response(null, { status, statusText, headers })
 }
 
-function bytesOf(data: RawData): Buffer {
+function toBuffer(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data)
   return data instanceof ArrayBuffer ? Buffer.from(data) : data
 }

@@ -77,7 +77,7 @@ describe('redirects', () => {
       Array(3).fill('Bearer t'),
     )
     const fewer = toolFor(`${server.origin}/2`, { redirects: 1 })
-    expect((await call(fewer)).result.errorMessage).toMatch(/it redirects more than 1 times/)
+    expect((await call(fewer)).result.errorMessage).toMatch(/more than 1 redirects/)
   })
 
   it('are guarded, also where the first request is not', async () => {
@@ -120,7 +120,7 @@ describe('the guard', () => {
     await using tool = httpTool({ name: 'x', description: 'X', url: '{url}', input, guard })
     const url = `http://inside.test:${server.port}/`
     const { result } = await call(tool, { url })
-    expect(result.errorMessage).toMatch(/it leads to 127\.0\.0\.1/)
+    expect(result.errorMessage).toMatch(/it resolves to 127\.0\.0\.1/)
     expect(server.connections).toBe(0)
   })
 

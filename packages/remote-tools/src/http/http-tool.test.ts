@@ -101,7 +101,7 @@ describe('the headers of a tool', () => {
     })
     const { result } = await call(tool, { input: 'x' })
     expect(result.errorMessage).toBe(
-      'HTTP request failed: Cannot make a request: the value of the header "authorization" must be text without line breaks or control characters; the header "content-length" cannot be set: it follows from the URL and the body',
+      'HTTP request failed: Cannot make a request: the value of the header "authorization" must be text without line breaks or control characters; the header "content-length" cannot be set: it is derived from the URL and the body',
     )
   })
 
@@ -199,10 +199,10 @@ describe('a definition that does not fit', () => {
         [
           'Cannot define HTTP tool "a": url must be an http or https URL, got "ftp://files.test/x"',
           'method must be an HTTP method, got "CONNECT"',
-          '"bad name" is not the name of a header',
-          'the header "Host" cannot be set: it follows from the URL and the body',
+          '"bad name" is not a valid header name',
+          'the header "Host" cannot be set: it is derived from the URL and the body',
           'the value of the header "Authorization" must be text without line breaks or control characters',
-          '"a:b" is not the name of a header',
+          '"a:b" is not a valid header name',
           'maxResponseBytes must be an integer >= 1, got 0',
           'redirects must be an integer >= 0, got -1',
           'retries.max must be an integer >= 0, got 1.5',

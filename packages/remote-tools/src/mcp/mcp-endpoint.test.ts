@@ -166,7 +166,7 @@ describe('a redirect of a server over HTTP', () => {
       response.writeHead(308, { location: '/mcp' }).end()
     })
     expect((await work({ url })).output).toContain(
-      `MCP server ${origin} sent an invalid answer: it redirects more than 5 times`,
+      `MCP server ${origin} sent an invalid response: more than 5 redirects`,
     )
     expect(calls).toBe(6)
   })

@@ -244,7 +244,7 @@ describe('[M1] a server that ends', () => {
 
   it('or never starts is an error of the import that says why', async () => {
     await expect(mcpTools({ command: 'no-such-program' })).rejects.toThrow(
-      'Cannot connect to MCP server "no-such-program": Failed to start process: there is no program "no-such-program"',
+      'Cannot connect to MCP server "no-such-program": Failed to start process: program "no-such-program" not found',
     )
     const args = ['-e', 'console.error("bad config"); process.exit(2)']
     await expect(mcpTools({ ...PROGRAM, args })).rejects.toThrow(
@@ -278,7 +278,7 @@ describe('the program of a server', () => {
     expect(pids.map(isAlive)).toEqual([true, true])
     await imported.close()
     expect(pids.map(isAlive)).toEqual([false, false])
-    const message = `MCP call failed: MCP server "${process.execPath}" was closed`
+    const message = `MCP call failed: The connection to MCP server "${process.execPath}" is closed`
     expect((await call(imported, 'pid')).result.errorMessage).toBe(message)
     await imported.close()
   })

@@ -185,6 +185,6 @@ describe('a client of the author', () => {
     expect((await call(imported, 'echo', { message: 'hello' })).output).toBe('Echo: hello')
     await imported.close()
     expect((await client.listTools()).tools.length).toBeGreaterThan(0)
-    expect((await call(imported, 'echo', { message: 'x' })).errorMessage).toMatch(/was closed/)
+    expect((await call(imported, 'echo', { message: 'x' })).errorMessage).toMatch(/is closed/)
   })
 })

@@ -176,7 +176,7 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
   it('no such program', async () => {
     const { result, end } = await callTool(toolOf('no-such-program-7'))
     expect({ result, end }).toEqual({
-      result: failure('Failed to start process: there is no program "no-such-program-7"'),
+      result: failure('Failed to start process: program "no-such-program-7" not found'),
       end: 'finished',
     })
   })
@@ -184,7 +184,7 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
   it('no such directory', async () => {
     const cwd = join(folder, 'gone')
     expect((await callTool(toolOf('echo', [], { cwd }))).result).toEqual(
-      failure(`Failed to start process: there is no directory "${cwd}" to run it in`),
+      failure(`Failed to start process: working directory "${cwd}" does not exist`),
     )
   })
 
@@ -192,7 +192,7 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
     const cwd = join(folder, 'file')
     writeFileSync(cwd, '')
     expect((await callTool(toolOf('echo', [], { cwd }))).result).toEqual(
-      failure(`Failed to start process: there is no directory "${cwd}" to run it in`),
+      failure(`Failed to start process: working directory "${cwd}" does not exist`),
     )
   })
 
@@ -200,7 +200,7 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
     const path = join(folder, 'text')
     writeFileSync(path, 'hello', { mode: 0o644 })
     expect((await callTool(toolOf(path, [], { cwd: folder }))).result).toEqual(
-      failure(`Failed to start process: "${path}" may not be executed`),
+      failure(`Failed to start process: "${path}" is not executable`),
     )
   })
 
@@ -208,7 +208,7 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
     const path = join(folder, 'script')
     writeFileSync(path, '#!/no/such/interpreter\n', { mode: 0o755 })
     const failed = (command: string): ToolResult =>
-      failure(`Failed to start process: "${command}" names an interpreter that is not there`)
+      failure(`Failed to start process: the interpreter of "${command}" does not exist`)
     expect((await callTool(toolOf(path))).result).toEqual(failed(path))
     expect((await callTool(toolOf('./script', [], { cwd: folder }))).result).toEqual(
       failed('./script'),

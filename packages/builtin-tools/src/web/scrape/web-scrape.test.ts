@@ -220,7 +220,7 @@ describe('pages that cannot be had', () => {
     const tool = webScrape({ resolve: () => Promise.resolve(['127.0.0.1']) })
     const url = server.origin.replace('127.0.0.1', 'rebind.example')
     const result = resultOf(await tool.execute({ url }, toolContext()))
-    expect(result.errorMessage).toContain('it leads to 127.0.0.1, a loopback address')
+    expect(result.errorMessage).toContain('it resolves to 127.0.0.1, a loopback address')
     expect(server.requests).toEqual([])
   })
 
@@ -239,7 +239,7 @@ describe('pages that cannot be had', () => {
       response.writeHead(302, { location: '/' }).end()
     })
     expect((await scrape(server.origin, { maxRedirects: 1 })).errorMessage).toBe(
-      `Failed to fetch URL: Request to ${server.origin} failed: it redirects more than 1 times`,
+      `Failed to fetch URL: Request to ${server.origin} failed: more than 1 redirects`,
     )
   })
 

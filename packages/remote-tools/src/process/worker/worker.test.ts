@@ -190,7 +190,7 @@ describe('[W2] the end of the program fails the calls it has not answered', () =
 
   it('and a program that cannot be started fails them all', async () => {
     const tool = make({ concurrency: 2 }, { command: 'no-such-program-7' })
-    const failed = failure('Failed to start process: there is no program "no-such-program-7"')
+    const failed = failure('Failed to start process: program "no-such-program-7" not found')
     expect(await Promise.all([ask(tool, 'a'), ask(tool, 'b')])).toEqual([failed, failed])
   })
 })
