@@ -53,7 +53,7 @@ export class Termination extends Error {
 }
 
 /** Returns the termination for an abort from above: a cancel, or a limit of the task or the run. */
-export function terminationOf(abortReason: unknown): Termination {
+export function toTermination(abortReason: unknown): Termination {
   const code = TuttiError.isInstance(abortReason) ? abortReason.code : undefined
   if (code === 'BUDGET_EXCEEDED') {
     return new Termination('budget_exceeded', 'A budget above the call was used up')

@@ -5,7 +5,7 @@ import { fakeClock } from '../../../tooling/test-kit/clock.ts'
 import { settle } from '../../../tooling/test-kit/wait.ts'
 import { runTool } from '@tutti/core'
 import { defineAgentTool } from './define-agent-tool.ts'
-import { inputHash } from './json-text.ts'
+import { hashInput } from './json-text.ts'
 import { localConnector, type LocalAgent } from './local-agent.ts'
 
 import type { RunToolOptions, TimedAgentReport, ToolCallOutcome } from '@tutti/core'
@@ -60,7 +60,7 @@ function fail(message: string): never {
 /** Lets everything that is ready run: a call begins with a hash, which another thread makes. */
 async function ready(): Promise<void> {
   for (let count = 0; count < 3; count += 1) {
-    await inputHash(count)
+    await hashInput(count)
     await settle()
   }
 }

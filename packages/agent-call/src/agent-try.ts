@@ -18,7 +18,7 @@ import {
   type FailedTry,
   type TryTotals,
 } from './failed-try.ts'
-import { inputHash, toJsonText } from './json-text.ts'
+import { hashInput, toJsonText } from './json-text.ts'
 import { nextTurn } from './next-turn.ts'
 import { TryInterruption } from './try-interruption.ts'
 import { TryUsage, type Spent } from './try-usage.ts'
@@ -124,7 +124,7 @@ export class AgentTry {
   async #connect(): Promise<AgentSession> {
     const { connector, mode } = this.#settings
     // A value that has no JSON is rejected by the connector, after the try has begun.
-    const hash = await inputHash(this.#input).catch(() => inputHash(null))
+    const hash = await hashInput(this.#input).catch(() => hashInput(null))
     try {
       this.#interruption.throwIfInterrupted()
       const connecting = connector.connect(this.#call())
@@ -202,11 +202,11 @@ export class AgentTry {
       const coming = updates.next()
       this.#coming = coming
       const { done, value } = await this.#interruption.wait(coming)
-      if (done === true) throw endedSilently()
+      if (done === true) throw noAnswerError()
       this.#take(value)
       if (value.kind !== 'end') continue
       this.#updates = undefined
-      void closed(updates).catch(noop)
+      void closeUpdates(updates).catch(noop)
       return value
     }
   }
@@ -285,7 +285,7 @@ export class AgentTry {
   async #settled(): Promise<void> {
     await this.#connecting
     await this.#coming
-    if (this.#updates !== undefined) await closed(this.#updates)
+    if (this.#updates !== undefined) await closeUpdates(this.#updates)
   }
 
   async #atMost(ms: number, work: Promise<void>): Promise<void> {
@@ -310,7 +310,7 @@ function isExpected(error: unknown): boolean {
   return error instanceof Termination || error instanceof AgentError || isDecided(error)
 }
 
-function endedSilently(): AgentError {
+function noAnswerError(): AgentError {
   return new AgentError('The agent ended without an answer', {
     failureType: 'invalid_response',
     retryable: false,
@@ -318,7 +318,7 @@ function endedSilently(): AgentError {
 }
 
 /** Ends the updates and waits for their end. */
-async function closed(updates: AsyncIterator<AgentUpdate>): Promise<void> {
+async function closeUpdates(updates: AsyncIterator<AgentUpdate>): Promise<void> {
   await updates.return?.()
 }
 

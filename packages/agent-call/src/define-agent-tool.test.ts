@@ -5,7 +5,7 @@ import { fakeClock, type FakeClock } from '../../../tooling/test-kit/clock.ts'
 import { TuttiError, runTool } from '@tutti/core'
 import { AgentError } from './agent-error.ts'
 import { defineAgentTool } from './define-agent-tool.ts'
-import { inputHash } from './json-text.ts'
+import { hashInput } from './json-text.ts'
 import { localConnector, type LocalAgent, type LocalAgentRequest } from './local-agent.ts'
 
 import type { RunToolOptions, TimedAgentReport, ToolCallOutcome } from '@tutti/core'
@@ -60,8 +60,8 @@ function hang({ signal }: LocalAgentRequest): Promise<never> {
 /** Lets everything that is ready run, then the time pass. */
 async function pass(clock: FakeClock, ms: number): Promise<void> {
   // A call begins with a hash, which another thread makes: this one comes after it.
-  await inputHash(ms)
-  await inputHash(ms)
+  await hashInput(ms)
+  await hashInput(ms)
   await new Promise((resolve) => setTimeout(resolve, 0))
   await clock.advance(ms)
   await new Promise((resolve) => setTimeout(resolve, 0))

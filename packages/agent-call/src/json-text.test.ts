@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 
 import { expect, it } from 'vitest'
 
-import { inputHash, sortedJson } from './json-text.ts'
+import { hashInput, sortedJson } from './json-text.ts'
 
 it('hashes the compact JSON with sorted keys', async () => {
   const value = { b: [{ d: 1, c: 'ü' }], a: null }
   expect(sortedJson(value)).toBe('{"a":null,"b":[{"c":"ü","d":1}]}')
   const expected = createHash('sha256').update(sortedJson(value)).digest('hex')
-  expect(await inputHash({ a: null, b: [{ c: 'ü', d: 1 }] })).toBe(expected)
+  expect(await hashInput({ a: null, b: [{ c: 'ü', d: 1 }] })).toBe(expected)
 })
 
 it('writes a value without JSON as null', () => {

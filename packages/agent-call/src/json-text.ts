@@ -16,27 +16,27 @@ export function toJsonText(value: unknown): string {
  */
 export function sortedJson(value: unknown): string {
   const text: string | undefined = JSON.stringify(value)
-  return text === undefined ? 'null' : sorted(JSON.parse(text))
+  return text === undefined ? 'null' : toSortedText(JSON.parse(text))
 }
 
 /** Returns the SHA-256 of {@link sortedJson}, in hex. */
-export async function inputHash(value: unknown): Promise<string> {
+export async function hashInput(value: unknown): Promise<string> {
   const bytes = new TextEncoder().encode(sortedJson(value))
   const digest = await crypto.subtle.digest('SHA-256', bytes)
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** JavaScript puts keys such as "10" first, so the text is assembled from sorted entries. */
-function sorted(json: unknown): string {
+function toSortedText(json: unknown): string {
   if (typeof json !== 'object' || json === null) return JSON.stringify(json)
-  if (Array.isArray(json)) return `[${json.map(sorted).join(',')}]`
+  if (Array.isArray(json)) return `[${json.map(toSortedText).join(',')}]`
   const members = Object.entries(json)
-    .toSorted(([a], [b]) => byCodePoints(a, b))
-    .map(([key, value]) => `${JSON.stringify(key)}:${sorted(value)}`)
+    .toSorted(([a], [b]) => compareCodePoints(a, b))
+    .map(([key, value]) => `${JSON.stringify(key)}:${toSortedText(value)}`)
   return `{${members.join(',')}}`
 }
 
-function byCodePoints(a: string, b: string): number {
+function compareCodePoints(a: string, b: string): number {
   const [left, right] = [[...a], [...b]]
   const at = left.findIndex((character, index) => character !== right[index])
   if (at === -1) return left.length - right.length

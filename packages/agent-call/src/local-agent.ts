@@ -66,7 +66,7 @@ class LocalSession implements AgentSession {
         yield toAnswer(answering)
         return
       }
-      yield* updatesOf(answering, onBytes)
+      yield* readUpdates(answering, onBytes)
     } catch (error) {
       throw asAgentError(error)
     }
@@ -77,7 +77,7 @@ class LocalSession implements AgentSession {
 }
 
 /** Yields the updates of a generator, then its return value. Ending the iteration ends the generator. */
-async function* updatesOf(
+async function* readUpdates(
   generator: AsyncIterable<unknown, unknown>,
   onUpdate: () => void,
 ): AsyncGenerator<AgentUpdate> {

@@ -42,15 +42,15 @@ export async function nextTurn(
   if (answer.state === 'completed' || (!isConversation && !isAsking)) return DONE
   if (index + 1 >= maxTurns) {
     if (isConversation) return DONE
-    throw unanswered(answer, `after ${maxTurns} turns`)
+    throw unansweredError(answer, `after ${maxTurns} turns`)
   }
-  if (reply !== undefined) return replied(reply, turn, context)
-  if (isAsking && context.hasReviewer) return reviewed(answer, context)
-  if (isConversation) return { kind: 'say', input: fedBack(answer.output) }
-  throw unanswered(answer, 'and there is nobody to ask')
+  if (reply !== undefined) return callReply(reply, turn, context)
+  if (isAsking && context.hasReviewer) return askReviewer(answer, context)
+  if (isConversation) return { kind: 'say', input: toFeedback(answer.output) }
+  throw unansweredError(answer, 'and there is nobody to ask')
 }
 
-async function replied(
+async function callReply(
   reply: NonNullable<ResolvedAgentSettings['reply']>,
   { index, input, answer: { state, output, text = toJsonText(output), ...more } }: EndedTurn,
   context: AgentToolContext,
@@ -78,17 +78,20 @@ async function replied(
   }
 }
 
-async function reviewed(answer: AgentAnswer, { requestAnswer }: AgentToolContext): Promise<Next> {
+async function askReviewer(
+  answer: AgentAnswer,
+  { requestAnswer }: AgentToolContext,
+): Promise<Next> {
   const { question = toJsonText(answer.output), questionSchema: schema } = answer
   const given = await requestAnswer<ToolSchema>(question, {
     onTimeout: 'CONTINUE',
     ...(schema === undefined ? {} : { schema }),
   })
   if (given.answered) return { kind: 'say', input: given.value }
-  throw unanswered(answer, 'and the reviewer gave no answer')
+  throw unansweredError(answer, 'and the reviewer gave no answer')
 }
 
-function unanswered({ question, output }: AgentAnswer, why: string): AgentError {
+function unansweredError({ question, output }: AgentAnswer, why: string): AgentError {
   return new AgentError(`The agent asks something ${why}: ${question ?? toJsonText(output)}`, {
     failureType: 'input_required',
     retryable: false,
@@ -97,7 +100,7 @@ function unanswered({ question, output }: AgentAnswer, why: string): AgentError 
 }
 
 /** Returns the `output` of an answer that has one, even null, else the whole answer. */
-function fedBack(output: unknown): unknown {
+function toFeedback(output: unknown): unknown {
   const hasOutput = typeof output === 'object' && output !== null && 'output' in output
   return hasOutput ? output.output : output
 }

@@ -7,7 +7,7 @@
  */
 import { Deadline, type Clock } from '@tutti/core'
 
-import { Termination, terminationOf } from './agent-error.ts'
+import { Termination, toTermination } from './agent-error.ts'
 import { IdleTimer } from './idle-timer.ts'
 
 import type { AgentLimits } from './agent-tool-settings.ts'
@@ -33,7 +33,7 @@ export class TryInterruption {
     const { signal } = options
     this.#options = options
     this.#onAbort = () => {
-      this.#interrupt(terminationOf(signal.reason))
+      this.#interrupt(toTermination(signal.reason))
     }
     signal.addEventListener('abort', this.#onAbort, { once: true })
     if (signal.aborted) this.#onAbort()

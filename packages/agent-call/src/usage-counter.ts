@@ -57,7 +57,7 @@ export class UsageCounter {
       return { inputTokens: 0, outputTokens: Math.max(0, Math.round(totalTokens) - this.#tokens) }
     }
     if (this.#saysTotalTokens) return NO_DELTA
-    return { inputTokens: whole(inputTokens), outputTokens: whole(outputTokens) }
+    return { inputTokens: toWholeTokens(inputTokens), outputTokens: toWholeTokens(outputTokens) }
   }
 }
 
@@ -74,6 +74,6 @@ function isAmount(value: number | undefined): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0
 }
 
-function whole(tokens: number | undefined): number {
+function toWholeTokens(tokens: number | undefined): number {
   return isAmount(tokens) ? Math.round(tokens) : 0
 }

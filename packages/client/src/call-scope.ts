@@ -45,7 +45,7 @@ export function openScope(
   }
   for (const parent of parents) parent.addEventListener('abort', follow)
   follow()
-  const race = <T>(promise: Promise<T>): Promise<T> => orEnd(promise, signal)
+  const race = <T>(promise: Promise<T>): Promise<T> => raceEnd(promise, signal)
   return {
     signal,
     race,
@@ -78,7 +78,7 @@ function asClientError(reason: unknown): TuttiClientError {
   return new TuttiClientError('ABORTED', 'The caller aborted', { cause: reason })
 }
 
-function orEnd<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function raceEnd<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onEnd = (): void => {
       reject(signal.reason)

@@ -16,10 +16,10 @@ import {
   mcpRoutes,
   type HttpRoute,
   tasksRoutes,
-  type TellSubject,
+  type AddSubject,
   toResponse,
-  traceOf,
-  wireErrorOf,
+  readTrace,
+  reportError,
   type Signer,
 } from '@tutti/gateway'
 
@@ -101,7 +101,7 @@ export function createApp(
     return toResponse({ status, body: { error: 'NOT_FOUND', message } })
   })
   app.onError((error, context) => {
-    const wire = wireErrorOf(error, options)
+    const wire = reportError(error, options)
     if (wire.body.requestId !== undefined) context.set('requestId', wire.body.requestId)
     return toResponse(wire)
   })
@@ -120,7 +120,7 @@ function recordRequests(app: Hono<Env>, options: ResolvedControlApiOptions): voi
       status: res.status,
       durationMs: clock.elapsed() - startedAt,
       runId: req.param('runId'),
-      traceId: traceOf(req.raw.headers).traceparent?.split('-')[1],
+      traceId: readTrace(req.raw.headers).traceparent?.split('-')[1],
       ...known,
     })
   })
@@ -169,13 +169,18 @@ function createDispatcher(
   const answer = async (
     context: Context<Env>,
     caller: Caller,
-    tell: TellSubject,
+    addSubject: AddSubject,
   ): Promise<Response> => {
     const { raw: request } = context.req
     assertScope(caller, scope)
     if (route.refusesForms !== true) assertNoForm(request)
     if (mediaTypes !== undefined) assertAcceptable(request.headers.get('accept'), mediaTypes)
-    const handled = await route.handle({ request, caller, tell, parameters: context.req.param() })
+    const handled = await route.handle({
+      request,
+      caller,
+      addSubject,
+      parameters: context.req.param(),
+    })
     return endAtExpiry(handled, caller, clock)
   }
   return async (context) => {
@@ -189,7 +194,9 @@ function createDispatcher(
       ...(target === undefined ? {} : { target }),
     }
     const audit = { caller, action, via: 'http', ...subject } as const
-    return audited(audit, { trail, now: clock.now() }, (tell) => answer(context, caller, tell))
+    return audited(audit, { trail, now: clock.now() }, (addSubject) =>
+      answer(context, caller, addSubject),
+    )
   }
 }
 

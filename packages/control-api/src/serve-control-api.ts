@@ -1,7 +1,7 @@
 /** Serves a control API on a port: HTTP, SSE and WebSocket together. */
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { errorMessage, isLoopback, TuttiError } from '@tutti/core'
-import { badRequest, toResponse, wireErrorOf } from '@tutti/gateway'
+import { badRequest, toResponse, reportError } from '@tutti/gateway'
 
 import { createApp } from './create-app.ts'
 import { readDashboard, type Dashboard } from './dashboard/read-dashboard.ts'
@@ -62,7 +62,7 @@ export async function serveControlApi(
   const respond = getRequestListener(app.fetch, {
     // For requests without a Host, which the guard refuses.
     hostname: 'localhost',
-    errorHandler: (error) => toResponse(wireErrorOf(toAddressError(error), resolved)),
+    errorHandler: (error) => toResponse(reportError(toAddressError(error), resolved)),
   })
   const server = createLimitedServer(resolved, {
     guard,

@@ -178,7 +178,12 @@ describe('POST /api/lifecycle/drain', () => {
   ])('without keys answers a caller from %s: %s', async (remoteAddress, isLocal) => {
     const [route] = lifecycleRoutes({ drain: () => undefined })
     const request = new Request('http://localhost/api/lifecycle/drain', { method: 'POST' })
-    const call = { request, parameters: {}, caller: anyone(remoteAddress), tell: () => undefined }
+    const call = {
+      request,
+      parameters: {},
+      caller: anyone(remoteAddress),
+      addSubject: () => undefined,
+    }
     const answer = async () => route?.handle(call)
     if (isLocal) expect(await (await answer())?.json()).toEqual({ status: 'DRAINING' })
     else await expect(answer()).rejects.toMatchObject({ code: 'FORBIDDEN' })
@@ -188,7 +193,12 @@ describe('POST /api/lifecycle/drain', () => {
     const [route] = lifecycleRoutes({ drain: () => undefined })
     const request = new Request('http://localhost/api/lifecycle/drain', { method: 'POST' })
     const caller = { ...anyone('192.168.1.7'), name: 'admin' }
-    const response = await route?.handle({ request, parameters: {}, caller, tell: () => undefined })
+    const response = await route?.handle({
+      request,
+      parameters: {},
+      caller,
+      addSubject: () => undefined,
+    })
     expect(await response?.json()).toEqual({ status: 'DRAINING' })
   })
 })

@@ -7,7 +7,7 @@
 export { a2aRoutes } from './a2a/routes.ts'
 export { mcpRoutes } from './mcp/routes.ts'
 export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'
-export { peerRefusal } from './peer/events.ts'
+export { toPeerRefusal } from './peer/events.ts'
 export {
   assertShared,
   sharedCapabilities,
@@ -31,22 +31,27 @@ export type { RunReader } from './mcp/resources.ts'
 
 // Callers and their actions
 export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.ts'
-export { audited, isAudited, type AuditSubject, type TellSubject } from './http/audited.ts'
+export { audited, isAudited, type AuditSubject, type AddSubject } from './http/audited.ts'
 export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
 export { decideReview } from './runs/decide-review.ts'
 export { findPlace, findRecord, findRun, runNotFound, type ReadingPlace } from './runs/find-run.ts'
-export { submitAs } from './runs/submit-run.ts'
+export { submitRunAs } from './runs/submit-run.ts'
 export { waitForEnd, type WaitOptions } from './runs/wait-for-end.ts'
 export { findTool, invokeCatalogTool } from './tools/invoke-tool.ts'
 
 // HTTP
 export { durationMs } from './duration-ms.ts'
 export { badRequest, type WireError } from './http/api-error.ts'
-export { eventBytes, eventStream, runEventsEncoder, STREAM_HEADERS } from './http/event-stream.ts'
+export {
+  encodeEventBytes,
+  eventStream,
+  runEventsEncoder,
+  STREAM_HEADERS,
+} from './http/event-stream.ts'
 export { largeJson, largeResponse } from './http/large-json.ts'
 export { LargeReads } from './http/large-reads.ts'
-export { errorHeaders, toResponse, wireErrorOf, type Redactor } from './http/on-error.ts'
+export { errorHeaders, toResponse, reportError, type Redactor } from './http/on-error.ts'
 export { parseJsonBytes } from './http/parse-json.ts'
 export { assertJson, readJsonBody } from './http/read-body.ts'
 export type { HttpRoute } from './http/route.ts'
-export { idempotencyKey, traceOf } from './http/request-headers.ts'
+export { readIdempotencyKey, readTrace } from './http/request-headers.ts'

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 import { anyone } from '../src/caller.ts'
 import { McpSessions, SESSION_IDLE_MS } from '../src/mcp/sessions.ts'
-import { listedTools } from '../src/mcp/listed-tools.ts'
+import { listTools } from '../src/mcp/listed-tools.ts'
 import { roundStates } from '../src/mcp/round-state.ts'
 import { GatewayService } from '../src/service/gateway-service.ts'
 import { openGateway } from './open-gateway.ts'
@@ -38,7 +38,7 @@ it('[GW-S2] a session in which a call goes on is never ended, neither to make ro
   const { clock, options } = gateway
   const parts = {
     service: new GatewayService(options),
-    tools: listedTools(options),
+    tools: listTools(options),
     reader: {
       list: () => Promise.reject(new Error()),
       detail: () => Promise.reject(new Error()),

@@ -2,10 +2,10 @@
 import { SpanKind } from '@opentelemetry/api'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
-import { failed } from './span-end.ts'
+import { toFailedEnd } from './span-end.ts'
 import { agentKey } from './span-keys.ts'
-import { factsOf, taskAttributes, usage } from './task-spans.ts'
-import { keyOfCall, spanOfCall } from './tool-spans.ts'
+import { findAttempt, toTaskAttributes, toUsageAttributes } from './task-spans.ts'
+import { toCallSpanKey, findOrOpenCall } from './tool-spans.ts'
 
 import type { OpenSpan, SpanEnd } from './open-span.ts'
 import type { SpanTable, TracedEvent } from './span-table.ts'
@@ -21,16 +21,16 @@ type AgentEvent = RunEventOf<
 >
 
 /** Takes an event of a request to an agent; false when it is none. */
-export function agentEvent(table: SpanTable, event: TracedEvent): boolean {
+export function takeAgentEvent(table: SpanTable, event: TracedEvent): boolean {
   switch (event.type) {
     case 'agent_tool_invoked':
       begin(table, event)
       return true
     case 'agent_tool_progress':
-      spanOf(table, event)
+      findAgentSpan(table, event)
       return true
     case 'agent_tool_turn':
-      spanOf(table, event)?.addEvent('tutti.agent.turn', table.nowMs, {
+      findAgentSpan(table, event)?.addEvent('tutti.agent.turn', table.nowMs, {
         'tutti.agent.turn.number': event.turn,
         'tutti.agent.turn.direction': event.direction,
       })
@@ -42,11 +42,11 @@ export function agentEvent(table: SpanTable, event: TracedEvent): boolean {
       end(
         table,
         event,
-        ended(table, event, event.reason === 'cancelled' ? 'CANCELLED' : event.reason),
+        toTerminatedEnd(table, event, event.reason === 'cancelled' ? 'CANCELLED' : event.reason),
       )
       return true
     case 'agent_tool_error':
-      end(table, event, ended(table, event, event.failure_type))
+      end(table, event, toTerminatedEnd(table, event, event.failure_type))
       return true
     default:
       return false
@@ -54,26 +54,26 @@ export function agentEvent(table: SpanTable, event: TracedEvent): boolean {
 }
 
 function begin(table: SpanTable, event: RunEventOf<'agent_tool_invoked'>): void {
-  const facts = factsOf(table, event)
-  if (facts === undefined) return
+  const attempt = findAttempt(table, event)
+  if (attempt === undefined) return
   const { toolName, toolCallId, iterationIndex } = event
-  const call = spanOfCall(table, facts, {
+  const call = findOrOpenCall(table, attempt, {
     toolCallId,
     iterationIndex,
     toolName,
     startMs: table.nowMs,
   })
-  const number = (facts.agentTries.get(call.key) ?? 0) + 1
-  facts.agentTries.set(call.key, number)
+  const number = (attempt.agentTries.get(call.key) ?? 0) + 1
+  attempt.agentTries.set(call.key, number)
   table.open({
     key: agentKey(call.key, number),
     name: `${OPERATION.invokeAgent} ${toolName}`,
     kind: SpanKind.CLIENT,
     startMs: table.nowMs,
     parent: call,
-    owner: facts.key,
+    owner: attempt.key,
     attributes: {
-      ...taskAttributes(event),
+      ...toTaskAttributes(event),
       [GEN_AI.operationName]: OPERATION.invokeAgent,
       [GEN_AI.agentName]: toolName,
       [GEN_AI.toolCallId]: toolCallId,
@@ -86,13 +86,13 @@ function begin(table: SpanTable, event: RunEventOf<'agent_tool_invoked'>): void 
 }
 
 /** The try that is under way, with what it has used since counted. */
-function spanOf(table: SpanTable, event: AgentEvent): OpenSpan | undefined {
-  const facts = factsOf(table, event)
-  if (facts === undefined) return undefined
-  const call = keyOfCall(table, facts, event)
-  const span = table.find(agentKey(call, facts.agentTries.get(call) ?? 0))
+function findAgentSpan(table: SpanTable, event: AgentEvent): OpenSpan | undefined {
+  const attempt = findAttempt(table, event)
+  if (attempt === undefined) return undefined
+  const call = toCallSpanKey(table, attempt, event)
+  const span = table.find(agentKey(call, attempt.agentTries.get(call) ?? 0))
   span?.set({
-    ...usage(
+    ...toUsageAttributes(
       sum(span, GEN_AI.inputTokens, event.input_tokens),
       sum(span, GEN_AI.outputTokens, event.output_tokens),
     ),
@@ -109,14 +109,14 @@ function sum({ attributes }: OpenSpan, name: string, more = 0): number {
 }
 
 function end(table: SpanTable, event: AgentEvent, how: SpanEnd): void {
-  const span = spanOf(table, event)
+  const span = findAgentSpan(table, event)
   if (span !== undefined) table.end(span, how)
 }
 
-function ended(
+function toTerminatedEnd(
   { nowMs, redact }: SpanTable,
   event: RunEventOf<'agent_tool_terminated' | 'agent_tool_error'>,
   code: string,
 ): SpanEnd {
-  return failed(nowMs, { code, reason: event.error }, redact)
+  return toFailedEnd(nowMs, { code, reason: event.error }, redact)
 }

@@ -42,7 +42,7 @@ export function beginTrace(
   const { traceparent: given } = asked
   const traceparent = given ?? spanTraceparent(newTraceparent(), runSpanKey(run.runId))
   if (sampler === undefined) return { ...asked, traceparent: given ?? withFlag(traceparent, true) }
-  const { decision, traceState } = sampled(sampler, { ...run, traceparent }, asked)
+  const { decision, traceState } = callSampler(sampler, { ...run, traceparent }, asked)
   const tracestate = traceState?.serialize() ?? asked.tracestate
   const isRecorded = decision.valueOf() === RECORD_AND_SAMPLED
   return {
@@ -57,14 +57,14 @@ export function callerContext(
   { traceparent, tracestate }: TraceContext,
 ): SpanContext | undefined {
   if (traceparent === undefined) return undefined
-  const context = spanContextOf(traceparent, tracestate)
+  const context = toSpanContext(traceparent, tracestate)
   return context.spanId === spanId(context.traceId, runSpanKey(runId))
     ? undefined
     : { ...context, isRemote: true }
 }
 
 /** What a `traceparent` says, as OpenTelemetry has it. */
-export function spanContextOf(traceparent: string, tracestate?: string): SpanContext {
+export function toSpanContext(traceparent: string, tracestate?: string): SpanContext {
   return {
     traceId: traceIdOf(traceparent),
     spanId: traceparent.slice(36, 52),
@@ -73,7 +73,7 @@ export function spanContextOf(traceparent: string, tracestate?: string): SpanCon
   }
 }
 
-function sampled(
+function callSampler(
   sampler: Sampler,
   { runId, ensemble = '', traceparent }: TracedRunStart & { readonly traceparent: string },
   asked: TraceContext,
@@ -81,7 +81,7 @@ function sampled(
   const caller =
     asked.traceparent === undefined
       ? undefined
-      : { ...spanContextOf(asked.traceparent, asked.tracestate), isRemote: true }
+      : { ...toSpanContext(asked.traceparent, asked.tracestate), isRemote: true }
   const context = caller === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, caller)
   const attributes = {
     [TUTTI.runId]: runId,

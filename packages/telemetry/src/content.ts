@@ -34,15 +34,15 @@ interface Message {
 
 /** Messages to a model: all but those of the system. */
 export function inputMessages(messages: readonly LlmMessage[]): string {
-  return bounded(messages.filter(({ role }) => role !== 'system').map(messageOf))
+  return toBoundedJson(messages.filter(({ role }) => role !== 'system').map(toMessage))
 }
 
 /** What the system says to a model; undefined when nothing. */
 export function systemInstructions(messages: readonly LlmMessage[]): string | undefined {
   const parts = messages
     .filter(({ role }) => role === 'system')
-    .map(({ content }) => textPart(content ?? ''))
-  return parts.length === 0 ? undefined : bounded(parts)
+    .map(({ content }) => toTextPart(content ?? ''))
+  return parts.length === 0 ? undefined : toBoundedJson(parts)
 }
 
 /** What a model answered. */
@@ -51,15 +51,15 @@ export function outputMessages({
   toolRequests = [],
   ...event
 }: RunEventOf<'llm_iteration_completed'>): string {
-  const text = responseText === undefined ? [] : [textPart(responseText)]
-  const parts = [...text, ...toolRequests.map(callPart)].slice(0, MAX_PARTS)
-  return bounded([
-    { role: 'assistant', parts, finish_reason: finishReasonOf(event) } satisfies Message,
+  const text = responseText === undefined ? [] : [toTextPart(responseText)]
+  const parts = [...text, ...toolRequests.map(toCallPart)].slice(0, MAX_PARTS)
+  return toBoundedJson([
+    { role: 'assistant', parts, finish_reason: toFinishReason(event) } satisfies Message,
   ])
 }
 
 /** Maps a finish reason to the value of the conventions, which have none for a refusal. */
-export function finishReasonOf({
+export function toFinishReason({
   responseType,
   finishReason,
 }: Pick<RunEventOf<'llm_iteration_completed'>, 'responseType' | 'finishReason'>): string {
@@ -75,7 +75,7 @@ export function finishReasonOf({
 
 /** A text as the one message of somebody. */
 export function textMessage(role: 'user' | 'assistant', text: string): string {
-  return bounded([{ role, parts: [textPart(text)] } satisfies Message])
+  return toBoundedJson([{ role, parts: [toTextPart(text)] } satisfies Message])
 }
 
 /** A text that is an attribute of its own. */
@@ -83,21 +83,21 @@ export function textContent(text: string | null): string {
   return limitText(text ?? '', MAX_TEXT)
 }
 
-function messageOf({ role, content, toolCalls, toolName }: LlmMessage): Message {
+function toMessage({ role, content, toolCalls, toolName }: LlmMessage): Message {
   if (role === 'tool') {
     const name = toolName === null ? {} : { name: toolName }
     const response = textContent(content)
     return { role, parts: [{ type: 'tool_call_response', ...name, response }] }
   }
-  const text = content === null || content === '' ? [] : [textPart(content)]
-  return { role, parts: [...text, ...(toolCalls ?? []).map(callPart)].slice(0, MAX_PARTS) }
+  const text = content === null || content === '' ? [] : [toTextPart(content)]
+  return { role, parts: [...text, ...(toolCalls ?? []).map(toCallPart)].slice(0, MAX_PARTS) }
 }
 
-function textPart(content: string): Part {
+function toTextPart(content: string): Part {
   return { type: 'text', content: textContent(content) }
 }
 
-function callPart(call: {
+function toCallPart(call: {
   readonly id?: string
   readonly name: string
   readonly arguments: string
@@ -112,7 +112,7 @@ function callPart(call: {
 }
 
 /** As many of the newest as fit, as JSON. */
-function bounded(items: readonly unknown[]): string {
+function toBoundedJson(items: readonly unknown[]): string {
   const texts: string[] = []
   let length = 2
   for (const item of items.toReversed()) {

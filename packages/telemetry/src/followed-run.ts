@@ -65,7 +65,7 @@ const TYPES = [
 ] as const satisfies readonly RunEvent['type'][]
 
 /** Events that are written to a run which nobody has. */
-const AT_REST: ReadonlySet<RunEvent['type']> = new Set([
+const UNOWNED_EVENTS: ReadonlySet<RunEvent['type']> = new Set([
   'run_cancelling',
   'review_timed_out',
   'review_decided',
@@ -130,7 +130,9 @@ export class FollowedRun {
   }
 
   #replay(events: readonly LoggedRunEvent[]): void {
-    const owned = this.#start.wasLost ? -1 : events.findLastIndex(({ type }) => !AT_REST.has(type))
+    const owned = this.#start.wasLost
+      ? -1
+      : events.findLastIndex(({ type }) => !UNOWNED_EVENTS.has(type))
     for (const [index, event] of events.entries()) {
       this.#tracer.isMuted = this.#start.wasLost || index <= owned
       this.#tracer.take(event)

@@ -31,9 +31,9 @@ export class FollowedRuns {
   }
 
   /** Learns of a claim, or that one is over. */
-  hear({ kind, runId, run, lostOwners = 0 }: RunActivityLike, read: ReadEvents): void {
+  takeActivity({ kind, runId, run, lostOwners = 0 }: RunActivityLike, read: ReadEvents): void {
     if (kind === 'claimed' && run !== undefined) this.#claim(run, { lostOwners, read })
-    if (kind === 'released' && runId !== undefined) this.#letGo(runId)
+    if (kind === 'released' && runId !== undefined) this.#release(runId)
   }
 
   /** Takes events that were written here. */
@@ -64,7 +64,7 @@ export class FollowedRuns {
     })
   }
 
-  #letGo(runId: string): void {
+  #release(runId: string): void {
     const left = (this.#claims.get(runId) ?? 1) - 1
     if (left > 0) {
       this.#claims.set(runId, left)

@@ -69,14 +69,14 @@ export class OpenSpan {
   }
 
   /** Notes that an event of the log belongs to it. */
-  sawSeq(seq: number | undefined): void {
+  addSeq(seq: number | undefined): void {
     if (seq === undefined) return
     this.attributes[TUTTI.seqFirst] ??= seq
     this.attributes[TUTTI.seqLast] = seq
   }
 
   /** Has it begin earlier, as far as the span that it is a part of allows. */
-  beganBy(startMs: number): void {
+  extendStart(startMs: number): void {
     this.startMs = Math.max(Math.min(this.startMs, startMs), this.parent?.startMs ?? startMs)
   }
 
@@ -87,7 +87,7 @@ export class OpenSpan {
     }
     const given = Object.entries(attributes).filter(([, value]) => value !== undefined)
     const time = Math.max(timeMs, this.startMs)
-    this.#covers(time)
+    this.#extendTo(time)
     this.events.push({ name, time: toHrTime(time), attributes: Object.fromEntries(given) })
   }
 
@@ -96,7 +96,7 @@ export class OpenSpan {
     this.set(attributes)
     if (error !== undefined) this.set({ [ATTR_ERROR_TYPE]: error.type })
     const at = Math.max(endMs, this.startMs, this.#partsMs)
-    if (this.parent !== undefined) this.parent.#covers(at)
+    if (this.parent !== undefined) this.parent.#extendTo(at)
     const message = error?.message
     const status =
       error === undefined
@@ -105,7 +105,7 @@ export class OpenSpan {
     return { span: this, endMs: at, status }
   }
 
-  #covers(timeMs: number): void {
+  #extendTo(timeMs: number): void {
     this.#partsMs = Math.max(this.#partsMs, timeMs)
   }
 }

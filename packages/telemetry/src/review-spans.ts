@@ -4,8 +4,8 @@ import { eventTime } from '@tutti/protocol'
 
 import { TUTTI } from './attributes.ts'
 import { reviewKey } from './span-keys.ts'
-import { factsOf, factsOfName, taskAttributes } from './task-spans.ts'
-import { spanOfCall } from './tool-spans.ts'
+import { findAttempt, findAttemptByName, toTaskAttributes } from './task-spans.ts'
+import { findOrOpenCall } from './tool-spans.ts'
 
 import type { OpenSpan, SpanEnd } from './open-span.ts'
 import type { SpanTable, TracedEvent } from './span-table.ts'
@@ -18,7 +18,7 @@ const NAMES = {
 } as const satisfies Record<RunEventOf<'review_requested'>['timing'], string>
 
 /** Takes an event of a review; false when it is none. */
-export function reviewEvent(table: SpanTable, event: TracedEvent): boolean {
+export function takeReviewEvent(table: SpanTable, event: TracedEvent): boolean {
   const { nowMs } = table
   switch (event.type) {
     case 'review_requested':
@@ -34,7 +34,7 @@ export function reviewEvent(table: SpanTable, event: TracedEvent): boolean {
       })
       return true
     case 'review_timed_out':
-      endByTime(table, event)
+      endTimedOut(table, event)
       return true
     case 'review_withdrawn':
       end(table, event.reviewId, {
@@ -48,7 +48,7 @@ export function reviewEvent(table: SpanTable, event: TracedEvent): boolean {
 }
 
 /** Takes what people say to a run while it works. */
-export function steeringEvent(table: SpanTable, event: TracedEvent): void {
+export function takeSteeringEvent(table: SpanTable, event: TracedEvent): void {
   const { nowMs, root } = table
   switch (event.type) {
     case 'directive_active':
@@ -59,13 +59,13 @@ export function steeringEvent(table: SpanTable, event: TracedEvent): void {
       })
       return
     case 'directive_delivered':
-      factsOf(table, event)?.span.addEvent('tutti.directive.delivered', nowMs, {
+      findAttempt(table, event)?.span.addEvent('tutti.directive.delivered', nowMs, {
         'tutti.directive.id': event.directiveId,
         [TUTTI.iteration]: event.iterationIndex,
       })
       return
     case 'model_switched':
-      switchedSpan(table, event)?.addEvent('tutti.model.switched', nowMs, {
+      findSwitchedSpan(table, event)?.addEvent('tutti.model.switched', nowMs, {
         'tutti.model.to': event.model,
         'tutti.model.from': event.previousModel,
         'tutti.model.actor': event.actor,
@@ -76,7 +76,7 @@ export function steeringEvent(table: SpanTable, event: TracedEvent): void {
 }
 
 /** A switch of one task belongs to it while it is under way. */
-function switchedSpan(
+function findSwitchedSpan(
   table: SpanTable,
   { taskName }: RunEventOf<'model_switched'>,
 ): OpenSpan | undefined {
@@ -91,17 +91,17 @@ function begin(table: SpanTable, event: RunEventOf<'review_requested'>): void {
   const { reviewId, timing, timeoutMs } = event
   const key = reviewKey(table.runId, reviewId)
   if (table.find(key) !== undefined) return
-  const facts = timing === 'BEFORE_EXECUTION' ? undefined : factsOfName(table, event)
+  const attempt = timing === 'BEFORE_EXECUTION' ? undefined : findAttemptByName(table, event)
   const startMs = eventTime(event) ?? table.nowMs
   const span = table.open({
     key,
     name: NAMES[timing],
     kind: SpanKind.INTERNAL,
     startMs,
-    parent: parentOf(table, event, startMs),
-    owner: facts?.key,
+    parent: findParent(table, event, startMs),
+    owner: attempt?.key,
     attributes: {
-      ...taskAttributes(event),
+      ...toTaskAttributes(event),
       [TUTTI.reviewId]: reviewId,
       [TUTTI.reviewTiming]: timing,
     },
@@ -110,19 +110,19 @@ function begin(table: SpanTable, event: RunEventOf<'review_requested'>): void {
 }
 
 /** The call that asks, the task whose output is asked about, or what the task that waits will be a part of. */
-function parentOf(
+function findParent(
   table: SpanTable,
   event: RunEventOf<'review_requested'>,
   startMs: number,
 ): OpenSpan | undefined {
   const { toolCallId, timing, taskName, toolName } = event
-  const facts = factsOfName(table, event)
-  if (timing === 'BEFORE_EXECUTION' || facts === undefined) {
+  const attempt = findAttemptByName(table, event)
+  if (timing === 'BEFORE_EXECUTION' || attempt === undefined) {
     return table.delegations.get(taskName) ?? table.root
   }
-  if (toolCallId === undefined) return facts.span
-  const { iterationIndex } = facts
-  return spanOfCall(table, facts, { toolCallId, toolName, iterationIndex, startMs })
+  if (toolCallId === undefined) return attempt.span
+  const { iterationIndex } = attempt
+  return findOrOpenCall(table, attempt, { toolCallId, toolName, iterationIndex, startMs })
 }
 
 function end(table: SpanTable, reviewId: string, how: SpanEnd): void {
@@ -131,7 +131,7 @@ function end(table: SpanTable, reviewId: string, how: SpanEnd): void {
 }
 
 /** The event says no time: it is when the time of the review was over, or later when nobody was there then. */
-function endByTime(table: SpanTable, { reviewId, action }: RunEventOf<'review_timed_out'>): void {
+function endTimedOut(table: SpanTable, { reviewId, action }: RunEventOf<'review_timed_out'>): void {
   const span = table.find(reviewKey(table.runId, reviewId))
   if (span === undefined) return
   const dueMs = Number(span.attributes[TUTTI.reviewDueMs] ?? 0)

@@ -3,14 +3,14 @@ import { SpanKind } from '@opentelemetry/api'
 
 import { GEN_AI, TUTTI } from './attributes.ts'
 import { textMessage } from './content.ts'
-import { failed } from './span-end.ts'
+import { toFailedEnd } from './span-end.ts'
 
 import type { SpanEnd } from './open-span.ts'
 import type { SpanTable, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Takes an event of the run as a whole; false when it is none. */
-export function runEvent(table: SpanTable, event: TracedEvent): boolean {
+export function takeRunEvent(table: SpanTable, event: TracedEvent): boolean {
   const { root, nowMs, captureContent, redact } = table
   switch (event.type) {
     case 'run_queued':
@@ -46,8 +46,8 @@ function endRun(table: SpanTable, event: RunEventOf<'run_result'>): void {
   const { status, error, code, outputs } = event
   const isFailed = status === 'FAILED'
   const why = { code: code ?? (isFailed ? 'ENGINE_FAILED' : status), reason: error }
-  const end: SpanEnd = status === 'COMPLETED' ? { endMs: nowMs } : failed(nowMs, why, redact)
-  table.endAll(status === 'COMPLETED' ? interrupted(nowMs) : end)
+  const end: SpanEnd = status === 'COMPLETED' ? { endMs: nowMs } : toFailedEnd(nowMs, why, redact)
+  table.endAll(status === 'COMPLETED' ? toInterruptedEnd(nowMs) : end)
   if (root === undefined) return
   root.set({ [TUTTI.runStatus]: status })
   const last = outputs.at(-1)
@@ -60,15 +60,15 @@ function endRun(table: SpanTable, event: RunEventOf<'run_result'>): void {
 /** What was in flight in the process that is gone ends with the last that is known of it. */
 function interrupt(table: SpanTable): void {
   const { tasks, beforeMs } = table
-  for (const facts of tasks.values()) {
-    if (facts.chat !== undefined) table.end(facts.chat, interrupted(beforeMs))
-    facts.chat = undefined
+  for (const attempt of tasks.values()) {
+    if (attempt.chat !== undefined) table.end(attempt.chat, toInterruptedEnd(beforeMs))
+    attempt.chat = undefined
   }
   for (const span of table.openSpans()) {
-    if (span.kind === SpanKind.CLIENT) table.end(span, interrupted(beforeMs))
+    if (span.kind === SpanKind.CLIENT) table.end(span, toInterruptedEnd(beforeMs))
   }
 }
 
-function interrupted(endMs: number): SpanEnd {
+function toInterruptedEnd(endMs: number): SpanEnd {
   return { endMs, attributes: { [TUTTI.code]: 'INTERRUPTED' }, error: { type: 'INTERRUPTED' } }
 }

@@ -21,13 +21,13 @@ import { runSpanKey } from '@tutti/core'
 import { eventTime } from '@tutti/protocol'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
-import { agentEvent } from './agent-spans.ts'
-import { reviewEvent, steeringEvent } from './review-spans.ts'
-import { runEvent } from './run-span.ts'
+import { takeAgentEvent } from './agent-spans.ts'
+import { takeReviewEvent, takeSteeringEvent } from './review-spans.ts'
+import { takeRunEvent } from './run-span.ts'
 import { SpanTable, type RunSpansOptions, type TracedEvent } from './span-table.ts'
-import { taskEvent } from './task-spans.ts'
-import { toolEvent } from './tool-spans.ts'
-import { chatEvent } from './chat-spans.ts'
+import { takeTaskEvent } from './task-spans.ts'
+import { takeToolEvent } from './tool-spans.ts'
+import { takeChatEvent } from './chat-spans.ts'
 
 /** Makes the spans of one run; see the rules above. */
 export class RunSpans {
@@ -52,9 +52,16 @@ export class RunSpans {
     // The clocks of two processes differ; within a run time does not go back.
     table.nowMs = Math.max(eventTime(event) ?? table.nowMs, table.nowMs)
     beginRun(table, event)
-    const handlers = [runEvent, taskEvent, chatEvent, toolEvent, agentEvent, reviewEvent]
+    const handlers = [
+      takeRunEvent,
+      takeTaskEvent,
+      takeChatEvent,
+      takeToolEvent,
+      takeAgentEvent,
+      takeReviewEvent,
+    ]
     const isKnown = handlers.some((handle) => handle(table, event))
-    if (!isKnown) steeringEvent(table, event)
+    if (!isKnown) takeSteeringEvent(table, event)
     if (event.type === 'run_result') this.#isOver = true
   }
 }

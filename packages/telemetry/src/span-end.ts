@@ -9,7 +9,7 @@ import type { SpanEnd } from './open-span.ts'
 const MAX_MESSAGE = 1_024
 
 /** Codes that say what somebody wanted, and not that something went wrong. */
-const WANTED: ReadonlySet<string> = new Set(['CANCELLED', 'EXIT_EARLY'])
+const INTENDED: ReadonlySet<string> = new Set(['CANCELLED', 'EXIT_EARLY'])
 
 /** What went wrong, as an event says it. */
 export interface Failure {
@@ -18,13 +18,13 @@ export interface Failure {
 }
 
 /** The end that a failure makes; a cancel is no error. */
-export function failed(
+export function toFailedEnd(
   endMs: number,
   { code, reason }: Failure,
   redact: (text: string) => string,
 ): SpanEnd {
   const attributes = { [TUTTI.code]: code }
-  if (WANTED.has(code)) return { endMs, attributes }
+  if (INTENDED.has(code)) return { endMs, attributes }
   const message = reason === undefined ? undefined : limitText(redact(reason), MAX_MESSAGE)
   return { endMs, attributes, error: { type: code, message } }
 }

@@ -21,7 +21,7 @@ export interface RunSpansOptions {
 }
 
 /** Facts about a task attempt that is under way. */
-export interface TaskFacts {
+export interface OpenAttempt {
   readonly key: string
   readonly span: OpenSpan
   /** Model calls so far, by turn. */
@@ -44,7 +44,7 @@ export class SpanTable {
   readonly modelNames: ModelNames
   readonly redact: (text: string) => string
   readonly onEnd: (ended: EndedSpan) => void
-  readonly tasks = new Map<string, TaskFacts>()
+  readonly tasks = new Map<string, OpenAttempt>()
   /** Open delegations, by the name of the task that they made. */
   readonly delegations = new Map<string, OpenSpan>()
   /** Time of the present event; that of the one before when it does not say. */
@@ -65,7 +65,7 @@ export class SpanTable {
 
   find(key: string): OpenSpan | undefined {
     const span = this.#open.get(key)
-    span?.sawSeq(this.seq)
+    span?.addSeq(this.seq)
     return span
   }
 
@@ -75,14 +75,14 @@ export class SpanTable {
   }: Omit<SpanStart, 'attributes'> & { readonly attributes?: Attributes }): OpenSpan {
     const ids = { [TUTTI.runId]: this.runId, [GEN_AI.conversationId]: this.runId }
     const span = new OpenSpan({ ...start, attributes: { ...ids, ...attributes } })
-    span.sawSeq(this.seq)
+    span.addSeq(this.seq)
     this.#open.set(span.key, span)
     return span
   }
 
   end(span: OpenSpan, end: SpanEnd): void {
     if (!this.#open.delete(span.key)) return
-    span.sawSeq(this.seq)
+    span.addSeq(this.seq)
     this.onEnd(span.end(end))
   }
 

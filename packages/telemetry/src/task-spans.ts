@@ -3,15 +3,15 @@ import { SpanKind, type Attributes } from '@opentelemetry/api'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
 import { textMessage } from './content.ts'
-import { failed } from './span-end.ts'
+import { toFailedEnd } from './span-end.ts'
 import { delegationKey, taskKey } from './span-keys.ts'
 
 import type { SpanEnd } from './open-span.ts'
-import type { SpanTable, TaskFacts, TracedEvent } from './span-table.ts'
+import type { SpanTable, OpenAttempt, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Takes an event of a task or of a delegation; false when it is none. */
-export function taskEvent(table: SpanTable, event: TracedEvent): boolean {
+export function takeTaskEvent(table: SpanTable, event: TracedEvent): boolean {
   const { nowMs, redact } = table
   switch (event.type) {
     case 'task_started':
@@ -22,7 +22,7 @@ export function taskEvent(table: SpanTable, event: TracedEvent): boolean {
       return true
     case 'task_attempt_failed':
     case 'task_failed':
-      endTask(table, event, failed(nowMs, event, redact))
+      endTask(table, event, toFailedEnd(nowMs, event, redact))
       return true
     case 'task_skipped':
       table.root?.addEvent('tutti.task.skipped', nowMs, { [TUTTI.taskName]: event.taskName })
@@ -34,7 +34,7 @@ export function taskEvent(table: SpanTable, event: TracedEvent): boolean {
       endDelegation(table, event, { endMs: nowMs })
       return true
     case 'delegation_failed':
-      endDelegation(table, event, failed(nowMs, { code: 'TASK_FAILED', ...event }, redact))
+      endDelegation(table, event, toFailedEnd(nowMs, { code: 'TASK_FAILED', ...event }, redact))
       return true
     default:
       return false
@@ -42,7 +42,7 @@ export function taskEvent(table: SpanTable, event: TracedEvent): boolean {
 }
 
 /** Attributes of everything that a task does. */
-export function taskAttributes(event: {
+export function toTaskAttributes(event: {
   readonly taskName: string
   readonly taskIndex: number
   readonly attempt: number
@@ -57,18 +57,18 @@ export function taskAttributes(event: {
 }
 
 /** The attempt that an event is of; undefined when it has not begun, or has ended. */
-export function factsOf(
+export function findAttempt(
   table: SpanTable,
   place: { readonly taskIndex: number; readonly attempt: number },
-): TaskFacts | undefined {
+): OpenAttempt | undefined {
   return table.tasks.get(taskKey(table.runId, place))
 }
 
 /** The attempt of the task of that name. */
-export function factsOfName(
+export function findAttemptByName(
   table: SpanTable,
   { taskName, attempt }: { readonly taskName: string; readonly attempt: number },
-): TaskFacts | undefined {
+): OpenAttempt | undefined {
   return [...table.tasks.values()].find(
     ({ span }) =>
       span.attributes[TUTTI.taskName] === taskName && span.attributes[TUTTI.attempt] === attempt,
@@ -85,7 +85,7 @@ function beginTask(table: SpanTable, event: RunEventOf<'task_started'>): void {
     kind: SpanKind.INTERNAL,
     startMs: table.nowMs,
     parent: table.delegations.get(taskName) ?? table.root,
-    attributes: { ...taskAttributes(event), [GEN_AI.operationName]: OPERATION.invokeAgent },
+    attributes: { ...toTaskAttributes(event), [GEN_AI.operationName]: OPERATION.invokeAgent },
   })
   if (table.captureContent) {
     const text = table.redact(taskDescription)
@@ -108,13 +108,13 @@ function endTask(
   event: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>,
   end: SpanEnd,
 ): void {
-  const facts = factsOf(table, event)
-  if (facts === undefined) return
-  const { key, span } = facts
+  const attempt = findAttempt(table, event)
+  if (attempt === undefined) return
+  const { key, span } = attempt
   const { inputTokens, outputTokens, toolCallCount, costUsd } = event
   table.endAll(event.type === 'task_completed' ? { endMs: end.endMs } : end, key)
   span.set({
-    ...usage(inputTokens, outputTokens),
+    ...toUsageAttributes(inputTokens, outputTokens),
     [TUTTI.toolCalls]: toolCallCount,
     [TUTTI.costUsd]: costUsd,
   })
@@ -130,7 +130,7 @@ function endTask(
 }
 
 /** Tokens, as far as a provider says them: it says none with 0, or with less. */
-export function usage(inputTokens = 0, outputTokens = 0): Attributes {
+export function toUsageAttributes(inputTokens = 0, outputTokens = 0): Attributes {
   return {
     ...(inputTokens > 0 ? { [GEN_AI.inputTokens]: inputTokens } : {}),
     ...(outputTokens > 0 ? { [GEN_AI.outputTokens]: outputTokens } : {}),
@@ -140,7 +140,7 @@ export function usage(inputTokens = 0, outputTokens = 0): Attributes {
 /** The work itself is a task, an attempt of which is a part of this. */
 function beginDelegation(table: SpanTable, event: RunEventOf<'delegation_started'>): void {
   const { delegationId, workerRole, workerTask, depth } = event
-  const by = factsOfName(table, event)
+  const by = findAttemptByName(table, event)
   const span = table.open({
     key: delegationKey(table.runId, delegationId),
     name: `delegate ${workerRole}`,
@@ -171,6 +171,6 @@ function endDelegation(
     return
   }
   // A limit or a policy refused it before it began.
-  const by = factsOfName(table, event)?.span ?? table.root
+  const by = findAttemptByName(table, event)?.span ?? table.root
   by?.addEvent('tutti.delegation.refused', table.nowMs, { [GEN_AI.agentName]: workerRole })
 }

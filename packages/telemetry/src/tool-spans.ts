@@ -6,19 +6,19 @@ import { SpanKind } from '@opentelemetry/api'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
 import { textContent } from './content.ts'
-import { failed } from './span-end.ts'
+import { toFailedEnd } from './span-end.ts'
 import { callKey } from './span-keys.ts'
-import { factsOf, taskAttributes } from './task-spans.ts'
+import { findAttempt, toTaskAttributes } from './task-spans.ts'
 
 import type { OpenSpan } from './open-span.ts'
-import type { SpanTable, TaskFacts, TracedEvent } from './span-table.ts'
+import type { SpanTable, OpenAttempt, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Takes the event of a tool call; false when it is none. */
-export function toolEvent(table: SpanTable, event: TracedEvent): boolean {
+export function takeToolEvent(table: SpanTable, event: TracedEvent): boolean {
   if (event.type !== 'tool_called') return false
-  const facts = factsOf(table, event)
-  if (facts !== undefined) endCall(table, facts, event)
+  const attempt = findAttempt(table, event)
+  if (attempt !== undefined) endCall(table, attempt, event)
   return true
 }
 
@@ -32,35 +32,35 @@ export interface TracedCall {
 }
 
 /** What the span of a call is called; that of a call which is made again has a number behind it. */
-export function keyOfCall(
+export function toCallSpanKey(
   table: SpanTable,
-  facts: TaskFacts,
+  attempt: OpenAttempt,
   { toolCallId, iterationIndex }: Pick<TracedCall, 'toolCallId' | 'iterationIndex'>,
 ): string {
-  const key = callKey(table.runId, { ...placeOf(facts.span), iterationIndex, toolCallId })
-  const ended = facts.endedCalls.get(key) ?? 0
+  const key = callKey(table.runId, { ...readPlace(attempt.span), iterationIndex, toolCallId })
+  const ended = attempt.endedCalls.get(key) ?? 0
   return ended === 0 ? key : `${key}#${ended + 1}`
 }
 
 /** The span of a call, begun when it is not. */
-export function spanOfCall(table: SpanTable, facts: TaskFacts, call: TracedCall): OpenSpan {
-  const { toolCallId, startMs, iterationIndex, toolName = facts.toolNames.get(toolCallId) } = call
-  const { span: task } = facts
-  const key = keyOfCall(table, facts, call)
+export function findOrOpenCall(table: SpanTable, attempt: OpenAttempt, call: TracedCall): OpenSpan {
+  const { toolCallId, startMs, iterationIndex, toolName = attempt.toolNames.get(toolCallId) } = call
+  const { span: task } = attempt
+  const key = toCallSpanKey(table, attempt, call)
   const known = table.find(key)
   if (known !== undefined) {
-    known.beganBy(startMs)
+    known.extendStart(startMs)
     return known
   }
   return table.open({
     key,
-    name: nameOf(toolName),
+    name: formatSpanName(toolName),
     kind: SpanKind.INTERNAL,
     startMs,
     parent: task,
-    owner: facts.key,
+    owner: attempt.key,
     attributes: {
-      ...placeAttributes(task),
+      ...copyPlaceAttributes(task),
       [GEN_AI.operationName]: OPERATION.executeTool,
       [GEN_AI.toolCallId]: toolCallId,
       [GEN_AI.toolType]: 'function',
@@ -70,18 +70,18 @@ export function spanOfCall(table: SpanTable, facts: TaskFacts, call: TracedCall)
   })
 }
 
-function endCall(table: SpanTable, facts: TaskFacts, event: RunEventOf<'tool_called'>): void {
+function endCall(table: SpanTable, attempt: OpenAttempt, event: RunEventOf<'tool_called'>): void {
   const { nowMs, redact, captureContent } = table
   const { toolCallId, iterationIndex, toolName, durationMs, parentToolCallId } = event
   const startMs = nowMs - durationMs
   const whole =
     parentToolCallId === undefined
       ? undefined
-      : spanOfCall(table, facts, { toolCallId: parentToolCallId, iterationIndex, startMs })
-  const span = spanOfCall(table, facts, { toolCallId, iterationIndex, toolName, startMs })
-  span.parent = whole ?? facts.span
-  span.name = nameOf(toolName)
-  span.set({ ...taskAttributes(event), [GEN_AI.toolName]: toolName })
+      : findOrOpenCall(table, attempt, { toolCallId: parentToolCallId, iterationIndex, startMs })
+  const span = findOrOpenCall(table, attempt, { toolCallId, iterationIndex, toolName, startMs })
+  span.parent = whole ?? attempt.span
+  span.name = formatSpanName(toolName)
+  span.set({ ...toTaskAttributes(event), [GEN_AI.toolName]: toolName })
   if (captureContent) {
     span.set({
       [GEN_AI.toolArguments]: textContent(redact(event.toolArguments ?? '')),
@@ -92,18 +92,18 @@ function endCall(table: SpanTable, facts: TaskFacts, event: RunEventOf<'tool_cal
   const reason = captureContent ? (event.toolResult ?? undefined) : undefined
   const isFailed = event.outcome === 'FAILURE'
   const base = callKey(table.runId, event)
-  facts.endedCalls.set(base, (facts.endedCalls.get(base) ?? 0) + 1)
+  attempt.endedCalls.set(base, (attempt.endedCalls.get(base) ?? 0) + 1)
   table.end(
     span,
-    isFailed ? failed(nowMs, { code: 'TOOL_FAILED', reason }, redact) : { endMs: nowMs },
+    isFailed ? toFailedEnd(nowMs, { code: 'TOOL_FAILED', reason }, redact) : { endMs: nowMs },
   )
 }
 
-function nameOf(toolName: string | undefined): string {
+function formatSpanName(toolName: string | undefined): string {
   return toolName === undefined ? OPERATION.executeTool : `${OPERATION.executeTool} ${toolName}`
 }
 
-function placeOf({ attributes }: OpenSpan): {
+function readPlace({ attributes }: OpenSpan): {
   readonly taskIndex: number
   readonly attempt: number
 } {
@@ -113,7 +113,7 @@ function placeOf({ attributes }: OpenSpan): {
   }
 }
 
-function placeAttributes({ attributes }: OpenSpan): OpenSpan['attributes'] {
+function copyPlaceAttributes({ attributes }: OpenSpan): OpenSpan['attributes'] {
   const names = [GEN_AI.agentName, TUTTI.taskName, TUTTI.taskIndex, TUTTI.attempt]
   return Object.fromEntries(names.map((name) => [name, attributes[name]]))
 }

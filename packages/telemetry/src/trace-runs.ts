@@ -69,7 +69,7 @@ export function traceRuns(options: TraceRunsOptions): RunTracing {
         followed.take(runId, events)
       },
       onActivity: (activity) => {
-        followed.hear(activity, read)
+        followed.takeActivity(activity, read)
       },
     }),
     async flush() {

@@ -1,7 +1,7 @@
 /** What an event stream tells of its connection. */
 import type { TuttiClientError } from '../errors.ts'
 
-interface ConnectionFacts {
+interface ConnectionProgress {
   /** Tries in a row that brought nothing, this one included; 0 while all is well. */
   readonly attempt: number
   /** Id of the last event that came: where the stream goes on. */
@@ -14,10 +14,10 @@ interface ConnectionFacts {
  * when the run ended or the reader left.
  */
 export type ConnectionState =
-  | (ConnectionFacts & { readonly status: 'open' })
-  | (ConnectionFacts & {
+  | (ConnectionProgress & { readonly status: 'open' })
+  | (ConnectionProgress & {
       readonly status: 'reconnecting'
       readonly delayMs: number
       readonly error: TuttiClientError
     })
-  | (ConnectionFacts & { readonly status: 'closed'; readonly error?: unknown })
+  | (ConnectionProgress & { readonly status: 'closed'; readonly error?: unknown })

@@ -8,7 +8,7 @@ import {
   type LoggedRunEvent,
 } from '@tutti/protocol'
 
-import { misfit, parseJson } from '../http/read-answer.ts'
+import { badResponseError, parseJson } from '../http/read-answer.ts'
 
 /** An event, or the place of one whose type this version of the client does not know. */
 export type DecodedEvent =
@@ -24,10 +24,10 @@ export type DecodedEvent =
  * @throws {TuttiClientError} BAD_RESPONSE for anything that is no event of this run.
  */
 export function decodeEvent(data: string, runId: string): DecodedEvent {
-  const value = parseJson(eventsOf(runId), { text: data })
+  const value = parseJson(describeEvents(runId), { text: data })
   return hasUnknownType(value)
-    ? { known: false, event: ofRun(runId, decode(EventPosition, value)) }
-    : { known: true, event: ofRun(runId, decodeLoggedRunEvent(value)) }
+    ? { known: false, event: requireRun(runId, decode(EventPosition, value)) }
+    : { known: true, event: requireRun(runId, decodeLoggedRunEvent(value)) }
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(RUN_EVENT_TYPES)
@@ -37,13 +37,13 @@ function hasUnknownType(value: unknown): boolean {
   return typeof value.type === 'string' && !KNOWN_TYPES.has(value.type)
 }
 
-function ofRun<T extends EventPosition>(runId: string, decoded: Decoded<T>): T {
-  if (!decoded.ok) throw misfit(eventsOf(runId), decoded)
+function requireRun<T extends EventPosition>(runId: string, decoded: Decoded<T>): T {
+  if (!decoded.ok) throw badResponseError(describeEvents(runId), decoded)
   if (decoded.value.runId === runId) return decoded.value
   const message = `must be "${runId}", got "${decoded.value.runId}"`
-  throw misfit(eventsOf(runId), { problems: [{ path: '/runId', message }] })
+  throw badResponseError(describeEvents(runId), { problems: [{ path: '/runId', message }] })
 }
 
-function eventsOf(runId: string): string {
+function describeEvents(runId: string): string {
   return `the events of run "${runId}"`
 }

@@ -74,7 +74,7 @@ export async function* followRun<Wanted extends LoggedRunEvent>(
   } finally {
     stop()
     life.close()
-    stream.tell({ status: 'closed', ...failure })
+    stream.report({ status: 'closed', ...failure })
   }
 }
 
@@ -103,7 +103,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
   }
 
   /** Tells the listener, if there is one. */
-  tell(state: BareState<ConnectionState>): void {
+  report(state: BareState<ConnectionState>): void {
     const { lastEventId } = this.#cursor
     const at = lastEventId === undefined ? {} : { lastEventId }
     this.#request.onConnection?.({ ...state, attempt: this.#attempt, ...at })
@@ -141,7 +141,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
     this.#attempt += 1
     const wait = backoffMs(this.#attempt, { ...reconnect, random })
     const delayMs = Math.max(wait, error.retryAfterMs ?? 0)
-    this.tell({ status: 'reconnecting', delayMs, error })
+    this.report({ status: 'reconnecting', delayMs, error })
     await this.#life.pause(delayMs)
   }
 
@@ -149,7 +149,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
   async *#read(scope: CallScope): AsyncGenerator<LoggedRunEvent, void> {
     const body = await this.#connect(scope)
     if (body === undefined) return
-    this.tell({ status: 'open' })
+    this.report({ status: 'open' })
     const { idleTimeoutMs } = this.#settings.reconnect
     for await (const frames of readFrames({ body, scope, idleTimeoutMs })) {
       for (const { id, data } of frames) {

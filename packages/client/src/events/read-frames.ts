@@ -39,7 +39,10 @@ export async function* readFrames({
   try {
     for (;;) {
       const stop = scope.limit(idleTimeoutMs, `No sign of life for ${idleTimeoutMs} ms`)
-      const { done, value } = await scope.race(reader.read()).catch(brokenOff).finally(stop)
+      const { done, value } = await scope
+        .race(reader.read())
+        .catch(throwConnectionFailed)
+        .finally(stop)
       if (done) return
       yield frames.take(decoder.decode(value, { stream: true }))
     }
@@ -49,7 +52,7 @@ export async function* readFrames({
   }
 }
 
-function brokenOff(error: unknown): never {
+function throwConnectionFailed(error: unknown): never {
   if (TuttiClientError.isInstance(error)) throw error
   throw new TuttiClientError('CONNECTION_FAILED', 'The connection broke off', { cause: error })
 }

@@ -47,16 +47,16 @@ export async function exchange(
   { signal, timeoutMs, serverTimeMs = 0, isSafe, alsoGood, ...request }: Exchange,
 ): Promise<HttpAnswer> {
   const { clock, reconnect, random } = settings
-  const limitMs = checkedLimit(timeoutMs ?? settings.timeoutMs) + serverTimeMs
+  const limitMs = checkTimeLimit(timeoutMs ?? settings.timeoutMs) + serverTimeMs
   const deadline = clock.elapsed() + limitMs
   const repeats = (isSafe ?? request.method === 'GET') ? settings.maxRepeats : 0
   const scope = openScope(clock, [signal])
   const { method, path } = request
   const stop = scope.limit(limitMs, `${method} ${path} took longer than ${limitMs} ms`)
-  const once = (): Promise<HttpAnswer> => answerOf(settings, { ...request, alsoGood }, scope)
+  const once = (): Promise<HttpAnswer> => sendOnce(settings, { ...request, alsoGood }, scope)
   try {
     for (let attempt = 1; attempt <= repeats; attempt += 1) {
-      const outcome = await outcomeOf(once())
+      const outcome = await toOutcome(once())
       if (outcome.ok) return outcome.answer
       const delayMs = Math.max(
         backoffMs(attempt, { ...reconnect, random }),
@@ -78,7 +78,7 @@ type Outcome =
   | { readonly ok: false; readonly error: TuttiClientError }
 
 /** What comes of a try. @throws {TuttiClientError} what no repeat can mend. */
-async function outcomeOf(answer: Promise<HttpAnswer>): Promise<Outcome> {
+async function toOutcome(answer: Promise<HttpAnswer>): Promise<Outcome> {
   try {
     return { ok: true, answer: await answer }
   } catch (error) {
@@ -87,7 +87,7 @@ async function outcomeOf(answer: Promise<HttpAnswer>): Promise<Outcome> {
   }
 }
 
-async function answerOf(
+async function sendOnce(
   settings: ResolvedClientOptions,
   { alsoGood, ...request }: RouteRequest & { readonly alsoGood: number | undefined },
   scope: CallScope,
@@ -100,7 +100,7 @@ async function answerOf(
   return answer
 }
 
-function checkedLimit(timeoutMs: number): number {
+function checkTimeLimit(timeoutMs: number): number {
   if (timeoutMs > 0) return timeoutMs
   throw new RangeError(`Cannot call: timeoutMs must be a number above 0, got ${timeoutMs}`)
 }

@@ -33,7 +33,7 @@ export function decodeAnswer<T>(
   const what = `the answer to ${request.method} ${request.path}`
   const decoded = decodeValue(parseJson(what, { text, status }))
   if (decoded.ok) return decoded.value
-  throw misfit(what, { problems: decoded.problems, status })
+  throw badResponseError(what, { problems: decoded.problems, status })
 }
 
 /** The value of the JSON text of `what`. @throws {TuttiClientError} BAD_RESPONSE when it is none. */
@@ -50,7 +50,7 @@ export function parseJson(
 }
 
 /** The error for `what`, whose value does not fit its schema. */
-export function misfit(
+export function badResponseError(
   what: string,
   { problems, status }: { readonly problems: readonly Problem[]; readonly status?: number },
 ): TuttiClientError {
@@ -72,7 +72,7 @@ export function answerError(answer: HttpAnswer): TuttiClientError {
   const { request, status, headers, text, receivedAt } = answer
   const what = `${request.method} ${request.path} was answered with ${status}`
   const asked = parseRetryAfter(headers.get('retry-after'), receivedAt)
-  const body = errorBodyOf(text)
+  const body = parseErrorBody(text)
   if (body === undefined) {
     return new TuttiClientError('BAD_RESPONSE', `${what} and ${quote(text)}`, {
       status,
@@ -103,7 +103,7 @@ export function parseRetryAfter(header: string | null, now: number): number | un
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
-function errorBodyOf(text: string): ErrorBody | undefined {
+function parseErrorBody(text: string): ErrorBody | undefined {
   try {
     const decoded = decode(ErrorBody, JSON.parse(text))
     return decoded.ok ? decoded.value : undefined

@@ -37,7 +37,7 @@ export function send(
   }
   return overNetwork(request, () => {
     scope.signal.throwIfAborted()
-    return scope.race(fetch(baseUrl + path + queryString(query), init))
+    return scope.race(fetch(baseUrl + path + toQueryString(query), init))
   })
 }
 
@@ -63,13 +63,15 @@ export async function overNetwork<T>(
     return await transfer()
   } catch (error) {
     if (TuttiClientError.isInstance(error)) throw error
-    const message = `${method} ${path} failed: ${reasonOf(error)}`
+    const message = `${method} ${path} failed: ${describeFailure(error)}`
     throw new TuttiClientError('CONNECTION_FAILED', message, { cause: error })
   }
 }
 
 /** The query of an address; parameters that are undefined are left out. */
-export function queryString(query: Readonly<Record<string, string | number | undefined>>): string {
+export function toQueryString(
+  query: Readonly<Record<string, string | number | undefined>>,
+): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) parameters.set(name, String(value))
@@ -78,7 +80,7 @@ export function queryString(query: Readonly<Record<string, string | number | und
 }
 
 /** `fetch` says "fetch failed" and keeps the reason in the cause. */
-function reasonOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { message, cause } = error
   if (!(cause instanceof Error)) return message

@@ -16,12 +16,12 @@ import type { ResultOptions } from './runs-types.ts'
  * @throws {UnfinishedRunError} when that is asked for and it FAILED or was CANCELLED.
  * @throws {TuttiClientError} as a stream of its events.
  */
-export async function runEnd(
+export async function waitForRunEnd(
   settings: ResolvedClientOptions,
   runId: string,
   { throwOnFailure = false, ...options }: ResultOptions = {},
 ): Promise<RunEnd> {
-  const { outputs, code } = await resultEvent(settings, runId, options)
+  const { outputs, code } = await waitForResultEvent(settings, runId, options)
   const path = routePath('getRun', { runId })
   const answer = await exchange(settings, {
     method: ROUTES.getRun.method,
@@ -35,7 +35,7 @@ export async function runEnd(
 }
 
 /** The `run_result` event of a run, as soon as there is one. */
-async function resultEvent(
+async function waitForResultEvent(
   settings: ResolvedClientOptions,
   runId: string,
   options: Omit<ResultOptions, 'throwOnFailure'>,

@@ -6,7 +6,7 @@ import { runEvents } from '../events/run-events.ts'
 import { callPlainRoute, callRoute } from '../http/call-route.ts'
 import { listEveryRun } from './list-every-run.ts'
 import { submitRun } from './submit-run.ts'
-import { runEnd } from './run-end.ts'
+import { waitForRunEnd } from './run-end.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
 import type { RunsClient } from './runs-types.ts'
@@ -19,9 +19,9 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
     async run(body, { idempotencyKey, timeoutMs, ...options } = {}) {
       const { signal } = options
       const { runId } = await submitRun(settings)(body, { idempotencyKey, signal })
-      return runEnd(settings, runId, { ...options, timeoutMs })
+      return waitForRunEnd(settings, runId, { ...options, timeoutMs })
     },
-    result: async (runId, options) => runEnd(settings, runId, options),
+    result: async (runId, options) => waitForRunEnd(settings, runId, options),
     get: async (runId, options) =>
       callRoute(settings, ROUTES.getRun, { ...options, path: routePath('getRun', { runId }) }),
     list: async (query = {}, options = {}) =>

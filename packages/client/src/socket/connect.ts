@@ -25,8 +25,8 @@ export function connect(
   settings: ResolvedClientOptions,
   options: ConnectOptions = {},
 ): TuttiConnection {
-  const { runId: home } = options
-  if (home !== undefined) routePath('openRunSocket', { runId: home })
+  const { runId: defaultRunId } = options
+  if (defaultRunId !== undefined) routePath('openRunSocket', { runId: defaultRunId })
   const connection = new Connection(settings, socketOpener(settings), options)
   const close = (): Promise<void> => connection.close()
   return {
@@ -39,7 +39,7 @@ export function connect(
       })
     },
     subscribe: (subscribeOptions = {}) =>
-      subscribe(connection, { runId: home, ...subscribeOptions }),
+      subscribe(connection, { runId: defaultRunId, ...subscribeOptions }),
     send: async (command, call) => connection.requests.ask(commandRequest(command), call),
     close,
     [Symbol.asyncDispose]: close,

@@ -18,7 +18,7 @@ import { TuttiClientError } from '../errors.ts'
 import { backoffMs, canReconnect } from '../reconnect.ts'
 import { openSocket, throwHandshakeFailure, type SocketOpener } from './open-socket.ts'
 import { Requests } from './requests.ts'
-import { runSocket } from './run-socket.ts'
+import { readSocket } from './run-socket.ts'
 import { subscribeRequest } from './socket-commands.ts'
 import { NEEDED_TYPES, type Subscription } from './subscription.ts'
 
@@ -48,7 +48,7 @@ export class Connection {
   #hello: Hello | undefined
   #attempt = 0
   /** Whether the socket brought anything beside its greeting. */
-  #hasBrought = false
+  #hasReceived = false
 
   constructor(settings: ResolvedClientOptions, opener: SocketOpener, options: ConnectOptions) {
     this.#settings = settings
@@ -114,7 +114,7 @@ export class Connection {
     }
     this.#life.close(failure.error)
     this.#subscription?.end(failure)
-    this.#tellLast({ status: 'closed', ...failure })
+    this.#reportClosed({ status: 'closed', ...failure })
   }
 
   /** Reads one socket to its end; gives why it ended. @throws what a repeat cannot mend. */
@@ -136,8 +136,8 @@ export class Connection {
     }
     // Quiet runs bring nothing for long: a socket that held is no failed try.
     const hasHeld = clock.elapsed() - openedAt >= reconnect.maxDelayMs
-    if (hasHeld || this.#hasBrought) this.#attempt = 0
-    this.#hasBrought = false
+    if (hasHeld || this.#hasReceived) this.#attempt = 0
+    this.#hasReceived = false
     return lost
   }
 
@@ -154,9 +154,9 @@ export class Connection {
         if (message.type === 'hello') this.#greet(message, send)
         else this.#receive(message)
       },
-      onUnknownEvent: (position: EventPosition) => void this.#subscription?.isNext(position),
+      onUnknownEvent: (position: EventPosition) => void this.#subscription?.advance(position),
     }
-    const { wasOpen, code, reason } = await runSocket(socket, events, { scope, idleTimeoutMs })
+    const { wasOpen, code, reason } = await readSocket(socket, events, { scope, idleTimeoutMs })
     if (!wasOpen) return throwHandshakeFailure(this.#settings, target)
     const why = reason === '' ? '' : `: ${reason}`
     throw new TuttiClientError('CONNECTION_FAILED', `The WebSocket was closed with ${code}${why}`)
@@ -165,7 +165,7 @@ export class Connection {
   #greet(hello: Hello, send: (message: object) => void): void {
     this.#hello = hello
     this.#subscription?.greeted()
-    this.#tell({ status: 'open' })
+    this.#report({ status: 'open' })
     this.#options.onMessage?.(hello)
     this.#options.onHello?.(hello)
     // The subscription goes first: nothing may come between the greeting and it.
@@ -175,7 +175,7 @@ export class Connection {
   }
 
   #receive(message: ServerMessage): void {
-    if (message.type !== 'heartbeat') this.#hasBrought = true
+    if (message.type !== 'heartbeat') this.#hasReceived = true
     this.#options.onMessage?.(message)
     if ('seq' in message) this.#subscription?.take(message)
     this.requests.take(message)
@@ -200,20 +200,20 @@ export class Connection {
     this.#attempt += 1
     const wait = backoffMs(this.#attempt, { ...reconnect, random })
     const delayMs = Math.max(wait, error.retryAfterMs ?? 0)
-    this.#tell({ status: 'reconnecting', delayMs, error })
+    this.#report({ status: 'reconnecting', delayMs, error })
     await this.#life.pause(delayMs)
   }
 
-  #tell(state: BareState<ConnectionState>): void {
+  #report(state: BareState<ConnectionState>): void {
     const lastEventId = this.#subscription?.lastEventId
     const at = lastEventId === undefined ? {} : { lastEventId }
     this.#options.onConnection?.({ ...state, attempt: this.#attempt, ...at })
   }
 
   /** The last word has nobody to throw to. */
-  #tellLast(state: BareState<ConnectionState>): void {
+  #reportClosed(state: BareState<ConnectionState>): void {
     try {
-      this.#tell(state)
+      this.#report(state)
     } catch {
       // What a listener throws closes the connection, which is closed.
     }

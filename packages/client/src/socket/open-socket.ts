@@ -8,7 +8,7 @@ import { ROUTES, routePath, type SocketQuery } from '@tutti/protocol'
 
 import { TuttiClientError } from '../errors.ts'
 import { callRoute } from '../http/call-route.ts'
-import { queryString } from '../http/send.ts'
+import { toQueryString } from '../http/send.ts'
 
 import type { OpenSocket, ResolvedClientOptions, SocketLike } from '../options.ts'
 
@@ -63,13 +63,13 @@ export async function openSocket(
   const path = runId === undefined ? routePath('openSocket') : routePath('openRunSocket', { runId })
   const url = settings.baseUrl.replace(/^http/, 'ws') + path
   const isKeyed = 'authorization' in settings.headers
-  const ticket = isKeyed && !opener.takesHeaders ? await ticketOf(settings, signal) : undefined
+  const ticket = isKeyed && !opener.takesHeaders ? await fetchTicket(settings, signal) : undefined
   signal.throwIfAborted()
-  return opener.open(url + queryString({ ticket, snapshot }), settings.headers)
+  return opener.open(url + toQueryString({ ticket, snapshot }), settings.headers)
 }
 
 /** A ticket; none from a server that needs none, as it has no keys. */
-async function ticketOf(
+async function fetchTicket(
   settings: ResolvedClientOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {

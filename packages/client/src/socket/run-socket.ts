@@ -15,7 +15,7 @@ import {
 } from '@tutti/protocol'
 
 import { TuttiClientError } from '../errors.ts'
-import { misfit, parseJson } from '../http/read-answer.ts'
+import { badResponseError, parseJson } from '../http/read-answer.ts'
 
 import type { CallScope } from '../call-scope.ts'
 import type { SocketLike } from '../options.ts'
@@ -46,7 +46,7 @@ const WHAT = 'a message of the server'
  *
  * @throws {TuttiClientError} the reason when the scope ends; BAD_RESPONSE when a message does not fit.
  */
-export async function runSocket(
+export async function readSocket(
   socket: SocketLike,
   events: SocketEvents,
   { scope, idleTimeoutMs }: { readonly scope: CallScope; readonly idleTimeoutMs: number },
@@ -74,7 +74,7 @@ export async function runSocket(
           if (isOver) return
           waitForSign()
           try {
-            tell(data, events)
+            dispatchMessage(data, events)
           } catch (error) {
             isOver = true
             reject(error)
@@ -91,7 +91,7 @@ export async function runSocket(
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(SERVER_MESSAGE_TYPES)
 
-function tell(data: unknown, { onMessage, onUnknownEvent }: SocketEvents): void {
+function dispatchMessage(data: unknown, { onMessage, onUnknownEvent }: SocketEvents): void {
   if (typeof data !== 'string') {
     throw new TuttiClientError('BAD_RESPONSE', `Cannot read ${WHAT}: must be text, got binary data`)
   }
@@ -102,7 +102,7 @@ function tell(data: unknown, { onMessage, onUnknownEvent }: SocketEvents): void 
     return
   }
   const decoded = decodeServerMessage(value)
-  if (!decoded.ok) throw misfit(WHAT, decoded)
+  if (!decoded.ok) throw badResponseError(WHAT, decoded)
   onMessage(decoded.value)
 }
 

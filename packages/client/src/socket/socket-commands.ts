@@ -18,7 +18,7 @@ import {
   type Loose,
 } from '../commands.ts'
 import { TuttiClientError, type ClientErrorCode } from '../errors.ts'
-import { misfit } from '../http/read-answer.ts'
+import { badResponseError } from '../http/read-answer.ts'
 import { refusalError, type SocketRequest } from './requests.ts'
 
 type ToMessage<K extends RunCommandKind> = (target: string, body: Loose<CommandBodies[K]>) => object
@@ -47,24 +47,24 @@ export function commandRequest<K extends RunCommandKind>({
 }: CommandRequest<K>): SocketRequest<CommandReply<K>> {
   const what =
     kind === 'decide' ? `the decision of review "${target}"` : `${kind} of run "${target}"`
-  const message = checked(what, MESSAGES[kind](target, body))
+  const message = checkMessage(what, MESSAGES[kind](target, body))
   return {
     what,
     message,
     // The reply to a decision is an event that may come before the error of a decision that was late.
     mayFailWith: kind === 'decide' ? undefined : isNoReviewError,
     reply(received) {
-      const reply = replyTo(message, received, what)
+      const reply = findReply(message, received, what)
       if (reply === undefined) return undefined
       const decoded = decode(COMMAND_REPLIES[kind], reply)
       if (decoded.ok) return { value: decoded.value }
-      throw misfit(`the reply to ${what}`, decoded)
+      throw badResponseError(`the reply to ${what}`, decoded)
     },
   }
 }
 
 /** What `received` answers to `message`, as REST words it; undefined for what answers something else. */
-function replyTo(message: ClientMessage, received: ServerMessage, what: string): unknown {
+function findReply(message: ClientMessage, received: ServerMessage, what: string): unknown {
   switch (message.type) {
     case 'run_control': {
       if (received.type !== 'run_control_ack') return undefined
@@ -122,7 +122,7 @@ function isNoReviewError({ error }: ErrorMessage): boolean {
  *
  * @throws {TuttiClientError} BAD_REQUEST with every problem.
  */
-function checked(what: string, message: object): ClientMessage {
+function checkMessage(what: string, message: object): ClientMessage {
   const decoded = decodeClientMessage(JSON.parse(JSON.stringify(message)))
   if (decoded.ok) return decoded.value
   const { problems } = decoded

@@ -9,7 +9,7 @@
  */
 import { TuttiClientError } from '../errors.ts'
 import { placeEvent, startCursor, type EventCursor } from '../events/event-cursor.ts'
-import { EventQueue } from './event-feed.ts'
+import { EventQueue } from './event-queue.ts'
 
 import type { LoggedRunEvent, RunEvent, Subscribe } from '@tutti/protocol'
 
@@ -42,7 +42,7 @@ export interface FollowedEvents {
 /** A place in what is followed. */
 export class Subscription {
   readonly #followed: FollowedEvents
-  readonly #feed: EventQueue<LoggedRunEvent>
+  readonly #queue: EventQueue<LoggedRunEvent>
   /** Run → last `seq` that was given, when every run is followed. */
   readonly #marks = new Map<string, number>()
   readonly #reviews = new Set<string>()
@@ -54,7 +54,7 @@ export class Subscription {
   constructor(followed: FollowedEvents) {
     const { from, types, maxWaiting = MAX_WAITING, onLeave } = followed
     this.#followed = followed
-    this.#feed = new EventQueue(maxWaiting, onLeave)
+    this.#queue = new EventQueue(maxWaiting, onLeave)
     this.#cursor = startCursor(from, types !== undefined)
   }
 
@@ -89,7 +89,7 @@ export class Subscription {
 
   /** The events for a loop. */
   read(): AsyncGenerator<LoggedRunEvent, void> {
-    return this.#feed.read()
+    return this.#queue.read()
   }
 
   /**
@@ -98,12 +98,12 @@ export class Subscription {
    * @throws {TuttiClientError} BAD_RESPONSE when one before it is missing.
    */
   take(event: LoggedRunEvent): void {
-    if (!this.isNext(event)) return
+    if (!this.advance(event)) return
     const { types, onEvent, runId } = this.#followed
     if (types === undefined || types.includes(event.type)) {
       onEvent?.(event)
       // Those who listen do not loop; then nothing needs to wait.
-      const error = onEvent === undefined ? this.#feed.push(event) : undefined
+      const error = onEvent === undefined ? this.#queue.push(event) : undefined
       if (error !== undefined) this.#finish(error)
     }
     if (runId !== undefined && event.type === 'run_result') this.end()
@@ -114,10 +114,10 @@ export class Subscription {
    *
    * @throws {TuttiClientError} BAD_RESPONSE when one before it is missing.
    */
-  isNext(event: { type?: string; runId: string; seq: number; id: string }): boolean {
+  advance(event: { type?: string; runId: string; seq: number; id: string }): boolean {
     if (!this.#isInForce || this.#isOver) return false
     const { runId } = this.#followed
-    if (runId === undefined) return this.#isNews(event)
+    if (runId === undefined) return this.#advanceAll(event)
     if (event.runId !== runId) return false
     const placement = placeEvent(this.#cursor, event)
     if (placement.kind === 'gap') throw this.#missing(placement.expectedSeq, event.seq)
@@ -130,7 +130,7 @@ export class Subscription {
   /** Ends it, with an error when it has failed. */
   end(end: { readonly error?: unknown } = {}): void {
     if (this.#isOver) return
-    this.#feed.end(end)
+    this.#queue.end(end)
     this.#finish(end.error)
   }
 
@@ -139,7 +139,7 @@ export class Subscription {
     this.#followed.onEnd?.(error)
   }
 
-  #isNews({ type, runId, seq, id }: { type?: string; runId: string; seq: number; id: string }) {
+  #advanceAll({ type, runId, seq, id }: { type?: string; runId: string; seq: number; id: string }) {
     const last = this.#marks.get(runId) ?? -1
     if (type === 'review_requested') {
       if (this.#reviews.has(id)) return false

@@ -14,7 +14,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
 import { TuttiError } from '@tutti/core'
-import { badRequest, errorHeaders, wireErrorOf } from '@tutti/gateway'
+import { badRequest, errorHeaders, reportError } from '@tutti/gateway'
 
 import { corsHeaders } from './cors.ts'
 import { endWithError, SECURITY_HEADERS } from './raw-response.ts'
@@ -104,7 +104,7 @@ export function createLimitedServer(
     const begun = [...(answering.get(socket) ?? [])].some(({ headersSent }) => headersSent)
     if (begun || error.code === 'ECONNRESET') socket.destroy()
     else {
-      const wire = wireErrorOf(toRefusal(error, options), options)
+      const wire = reportError(toRefusal(error, options), options)
       recordRequest(options, { method: 'unknown', status: wire.status, durationMs: 0 })
       endWithError(socket, wire, { clock: options.clock })
     }
@@ -213,7 +213,7 @@ function sendError(
   error: unknown,
   options: ResolvedControlApiOptions,
 ): void {
-  const wire = wireErrorOf(error, options)
+  const wire = reportError(error, options)
   const { method = 'unknown' } = response.req
   recordRequest(options, { method, status: wire.status, durationMs: 0 })
   const body = JSON.stringify(wire.body)

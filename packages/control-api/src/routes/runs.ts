@@ -15,12 +15,12 @@ import {
   cancelUnlessOver,
   findRecord,
   type HttpRoute,
-  idempotencyKey,
+  readIdempotencyKey,
   largeResponse,
   readJsonBody,
   runNotFound,
-  submitAs,
-  traceOf,
+  submitRunAs,
+  readTrace,
   waitForEnd,
   type WaitOptions,
 } from '@tutti/gateway'
@@ -40,16 +40,16 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
   return [
     {
       ...ROUTES.submitRun,
-      async handle({ request, caller, tell }) {
-        const key = idempotencyKey(request.headers)
+      async handle({ request, caller, addSubject }) {
+        const key = readIdempotencyKey(request.headers)
         const { wait = 0 } = readQuery(request.url, SubmitRunQuery)
         const body = await readJsonBody(request, SubmitRunBody, maxBodyBytes)
-        const run = await submitAs(options, body, {
+        const run = await submitRunAs(options, body, {
           caller,
-          ...traceOf(request.headers),
+          ...readTrace(request.headers),
           ...(key === undefined ? {} : { idempotencyKey: key }),
         })
-        tell({ runId: run.runId })
+        addSubject({ runId: run.runId })
         const headers = { location: `/api/runs/${encodeURIComponent(run.runId)}` }
         const waiting = { timeoutMs: wait * 1_000, signal: request.signal }
         const ended = wait === 0 ? undefined : await waitForDetail(options, run, waiting)
@@ -80,9 +80,9 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
     },
     {
       ...ROUTES.cancelRuns,
-      async handle({ request, caller, tell }) {
+      async handle({ request, caller, addSubject }) {
         const body = await readJsonBody(request, CancelRunsBody, maxBodyBytes)
-        tell({ target: body.tag })
+        addSubject({ target: body.tag })
         return Response.json(await cancelTaggedRuns(runs, body, caller))
       },
     },

@@ -45,10 +45,10 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Htt
     },
     {
       ...ROUTES.decideReview,
-      async handle({ request, caller, tell, parameters: { reviewId = '' } }) {
+      async handle({ request, caller, addSubject, parameters: { reviewId = '' } }) {
         const body = await readJsonBody(request, ReviewDecisionBody, maxBodyBytes)
         assertFeedback(body)
-        return Response.json(await decideReview(runs, reviewId, { ...body, caller, tell }))
+        return Response.json(await decideReview(runs, reviewId, { ...body, caller, addSubject }))
       },
     },
   ]

@@ -1,6 +1,12 @@
 /** Calling tools by hand. */
 import { InvokeToolBody, ROUTES } from '@tutti/protocol'
-import { findTool, invokeCatalogTool, readJsonBody, type HttpRoute, traceOf } from '@tutti/gateway'
+import {
+  findTool,
+  invokeCatalogTool,
+  readJsonBody,
+  type HttpRoute,
+  readTrace,
+} from '@tutti/gateway'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
@@ -14,7 +20,7 @@ export function toolRoutes(options: ResolvedControlApiOptions): readonly HttpRou
         const { input } = await readJsonBody(request, InvokeToolBody, options.maxBodyBytes)
         const { signal } = request
         return Response.json(
-          await invokeCatalogTool(options, tool, { input, signal, ...traceOf(request.headers) }),
+          await invokeCatalogTool(options, tool, { input, signal, ...readTrace(request.headers) }),
         )
       },
     },

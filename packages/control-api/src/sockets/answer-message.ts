@@ -13,8 +13,8 @@ import {
   isAudited,
   largeJson,
   sharedCapabilities,
-  submitAs,
-  type TellSubject,
+  submitRunAs,
+  type AddSubject,
 } from '@tutti/gateway'
 
 import { listRuns } from '../runs/list-runs.ts'
@@ -89,11 +89,11 @@ export async function answerMessage(
     return
   }
   const scope = MESSAGE_SCOPES[action]
-  const work = async (tell: TellSubject): Promise<void> => {
+  const work = async (addSubject: AddSubject): Promise<void> => {
     assertScope(caller, scope)
     const message = decodeMessage(sent)
     onDecoded(message)
-    await answer(message, context, tell)
+    await answer(message, context, addSubject)
   }
   if (!isAudited(scope)) {
     await work(() => undefined)
@@ -135,7 +135,7 @@ function readSubject(
 async function answer(
   message: ClientMessage,
   context: MessageContext,
-  tell: TellSubject,
+  addSubject: AddSubject,
 ): Promise<void> {
   switch (message.type) {
     case 'ping':
@@ -145,7 +145,7 @@ async function answer(
       await context.subscribe(message)
       return
     case 'run_request':
-      tell({ runId: await submit(message, context) })
+      addSubject({ runId: await submit(message, context) })
       return
     case 'run_control':
       await controlRun(message, context)
@@ -154,7 +154,7 @@ async function answer(
       await injectDirective(message, context)
       return
     case 'review_decision':
-      await decide(message, context, tell)
+      await decide(message, context, addSubject)
       return
     case 'state_query':
       context.send(await largeJson(await answerStateQuery(message, context.options)))
@@ -173,7 +173,7 @@ async function answer(
 /** Submits a run; gives its id. */
 async function submit(message: MessageOf<'run_request'>, context: MessageContext): Promise<string> {
   const { type: _type, requestId, idempotencyKey, traceContext, ...body } = message
-  const { runId, taskCount, workflow } = await submitAs(context.options, body, {
+  const { runId, taskCount, workflow } = await submitRunAs(context.options, body, {
     caller: context.caller,
     ...traceContextOf(traceContext?.traceparent, traceContext?.tracestate),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
@@ -233,11 +233,11 @@ async function injectDirective(
 async function decide(
   message: MessageOf<'review_decision'>,
   { options, caller }: MessageContext,
-  tell: TellSubject,
+  addSubject: AddSubject,
 ): Promise<void> {
   const { type: _type, reviewId, ...body } = message
   assertFeedback(body)
-  await decideReview(options.runs, reviewId, { ...body, caller, tell })
+  await decideReview(options.runs, reviewId, { ...body, caller, addSubject })
 }
 
 type StateResponse = Extract<ServerMessage, { type: 'state_response' }>

@@ -2,7 +2,7 @@
 import { TuttiError, type Clock } from '@tutti/core'
 import { ROUTES, SocketQuery } from '@tutti/protocol'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { assertScope, badRequest, type Caller, findRecord, wireErrorOf } from '@tutti/gateway'
+import { assertScope, badRequest, type Caller, findRecord, reportError } from '@tutti/gateway'
 
 import { assertTarget } from '../http/assert-target.ts'
 import { corsHeaders } from '../http/cors.ts'
@@ -68,7 +68,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
   const refuse = (socket: Duplex, request: IncomingMessage, error: unknown): void => {
     const requestInfo = readRequestInfo(request)
     const headers = corsHeaders(requestInfo.origin, guard.allowsOrigin(requestInfo))
-    const wire = wireErrorOf(error, options)
+    const wire = reportError(error, options)
     recordHandshake(options, wire.status)
     endWithError(socket, wire, { headers, clock })
   }

@@ -1,6 +1,6 @@
 /** Pure: how a message that cannot be acted on is answered. */
 
-import { peerRefusal, type WireError } from '@tutti/gateway'
+import { toPeerRefusal, type WireError } from '@tutti/gateway'
 
 import type { MessageHead } from './parse-message.ts'
 import type { ClientMessage, ErrorBody, ErrorCode, ServerMessage } from '@tutti/protocol'
@@ -31,7 +31,7 @@ export function toMessageRefusal(
   const requestId = message !== undefined && 'requestId' in message ? message.requestId : undefined
   if (message?.type === 'run_request') return toRejectedRun(body, requestId)
   if (message?.type === 'task_request' || message?.type === 'tool_request') {
-    return peerRefusal({ status, body }, message)
+    return toPeerRefusal({ status, body }, message)
   }
   const isRefused = status < 500 || NOT_OFFERED.includes(code)
   if (message?.type === 'run_control' && isRefused) {

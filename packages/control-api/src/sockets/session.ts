@@ -20,11 +20,11 @@ import { TuttiError } from '@tutti/core'
 import {
   badRequest,
   type Caller,
-  eventBytes,
+  encodeEventBytes,
   findPlace,
   type ReadingPlace,
   sharedCapabilities,
-  wireErrorOf,
+  reportError,
 } from '@tutti/gateway'
 
 import { agentEnsembleDialect, type Dialect } from '../agentensemble/dialect.ts'
@@ -217,7 +217,7 @@ export class SocketSession {
 
   #deliverOne(event: LoggedRunEvent): void {
     if (!this.#wants(event)) return
-    this.#write(eventBytes(event))
+    this.#write(encodeEventBytes(event))
     // Not before: an event that finds the connection too slow is not sent.
     this.#lastEventId = event.id
   }
@@ -278,7 +278,7 @@ export class SocketSession {
     } catch (error) {
       if (control !== undefined) this.#ownControls.delete(control)
       if (message === undefined) messagesReceived.add({ type: 'malformed' })
-      const wire = wireErrorOf(error, this.#options)
+      const wire = reportError(error, this.#options)
       const refused = message ?? decodeRefusedMessage(parsed)
       this.send(
         refused === undefined

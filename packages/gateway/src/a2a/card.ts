@@ -42,7 +42,7 @@ export function agentCard({ agent, base, isSecured }: CardParts): Json {
     capabilities: {
       streaming: true,
       pushNotifications: false,
-      extensions: [{ uri: USAGE_EXTENSION, description: USAGE_IN_WORDS, required: false }],
+      extensions: [{ uri: USAGE_EXTENSION, description: USAGE_DESCRIPTION, required: false }],
     },
     ...(isSecured
       ? {
@@ -52,12 +52,12 @@ export function agentCard({ agent, base, isSecured }: CardParts): Json {
       : {}),
     defaultInputModes: [...MESSAGE_MEDIA_TYPES],
     defaultOutputModes: [...MESSAGE_MEDIA_TYPES],
-    skills: skillsOf(agent),
+    skills: toSkills(agent),
   }
 }
 
 /** Names no field that has `token` in it: scanners of cards, that of the test kit too, take it for a credential. */
-const USAGE_IN_WORDS =
+const USAGE_DESCRIPTION =
   'Reports the usage of a task in metadata: total_cost_usd, and cost_usd since the previous update. A request can ' +
   'set max_cost_usd there as the budget of its task, and deadline_ms, after which the task is cancelled.'
 
@@ -89,7 +89,7 @@ export function hybridCard(parts: CardParts): Json {
   }
 }
 
-function skillsOf({ ensembles }: ServedAgent): readonly Json[] {
+function toSkills({ ensembles }: ServedAgent): readonly Json[] {
   const isOne = ensembles.length === 1
   return ensembles.map((ensemble) => {
     const { name, description, plan } = ensemble
@@ -97,7 +97,7 @@ function skillsOf({ ensembles }: ServedAgent): readonly Json[] {
     return {
       id: name,
       name,
-      description: `${description || name}. ${inputInWords(ensemble)}${choose}`.replace(
+      description: `${description || name}. ${describeInput(ensemble)}${choose}`.replace(
         '.. ',
         '. ',
       ),
@@ -107,7 +107,7 @@ function skillsOf({ ensembles }: ServedAgent): readonly Json[] {
 }
 
 /** Describes the input of an ensemble. */
-function inputInWords({ tasks }: Pick<Ensemble, 'tasks'>): string {
+function describeInput({ tasks }: Pick<Ensemble, 'tasks'>): string {
   const variables = inputVariables(tasks)
   const [only, ...others] = variables
   if (only === undefined) return 'No input: any message starts it.'

@@ -1,8 +1,8 @@
 /** Errors of A2A, and what each error of the server is over JSON-RPC and REST. */
 import { TuttiError } from '@tutti/core'
 
-import { limitedMessage, limitedProblems, problemsText } from '../http/error-limits.ts'
-import { errorHeaders, wireErrorOf, type ErrorReporting } from '../http/on-error.ts'
+import { limitMessage, limitProblems, formatProblems } from '../http/error-limits.ts'
+import { errorHeaders, reportError, type ErrorReporting } from '../http/on-error.ts'
 
 import type { WireError } from '../http/api-error.ts'
 import type { ErrorCode, Problem } from '@tutti/protocol'
@@ -62,7 +62,7 @@ export class A2aError extends TuttiError {
 
 /** Returns the error for invalid parameters, with every problem. */
 export function invalidParams(problems: readonly Problem[]): A2aError {
-  const text = `Invalid parameters: ${problemsText(problems)}`
+  const text = `Invalid parameters: ${formatProblems(problems)}`
   return new A2aError('INVALID_PARAMS', text, problems)
 }
 
@@ -78,7 +78,7 @@ export interface ErrorAnswer extends A2aErrorInfo {
 const A2A_DOMAIN = 'a2a-protocol.org'
 
 /** Domain of the error codes of the control API. */
-const OUR_DOMAIN = 'tutti.dev'
+const TUTTI_DOMAIN = 'tutti.dev'
 
 /** Error codes of the control API that A2A has a reason for. */
 const REASONS: Partial<Record<ErrorCode, A2aReason>> = {
@@ -91,7 +91,7 @@ const REASONS: Partial<Record<ErrorCode, A2aReason>> = {
 }
 
 /** Codes that are answered as on every other route: credentials of A2A belong to HTTP. */
-const OF_HTTP: readonly TuttiError['code'][] = ['UNAUTHORIZED', 'FORBIDDEN']
+const CREDENTIAL_CODES: readonly TuttiError['code'][] = ['UNAUTHORIZED', 'FORBIDDEN']
 
 /**
  * Returns the answer to an error. Internal errors are logged under the id in their message.
@@ -103,26 +103,26 @@ export function errorAnswer(error: unknown, options: ErrorReporting): ErrorAnswe
     const { reason, message, problems } = error
     const { redactor } = options
     const texts = redactor.value({ message, problems })
-    return answerOf(reason, limitedMessage(texts.message), limitedProblems(texts.problems))
+    return toErrorAnswer(reason, limitMessage(texts.message), limitProblems(texts.problems))
   }
-  if (TuttiError.isInstance(error) && OF_HTTP.includes(error.code)) throw error
-  return answerOfWire(wireErrorOf(error, options))
+  if (TuttiError.isInstance(error) && CREDENTIAL_CODES.includes(error.code)) throw error
+  return translateWireError(reportError(error, options))
 }
 
-function answerOf(
+function toErrorAnswer(
   reason: A2aReason,
   message: string,
   problems: readonly Problem[] = [],
 ): ErrorAnswer {
-  const info = errorInfo(reason, A2A_DOMAIN)
-  const details = problems.length === 0 ? [info] : [info, badRequestOf(problems)]
+  const info = toErrorInfo(reason, A2A_DOMAIN)
+  const details = problems.length === 0 ? [info] : [info, toBadRequestDetail(problems)]
   return { ...A2A_ERRORS[reason], message, details, headers: {} }
 }
 
-function answerOfWire(wire: WireError): ErrorAnswer {
+function translateWireError(wire: WireError): ErrorAnswer {
   const { error: code, message, problems } = wire.body
   const reason = REASONS[code] ?? (wire.status < 429 ? 'INVALID_PARAMS' : undefined)
-  if (reason !== undefined) return answerOf(reason, message, problems)
+  if (reason !== undefined) return toErrorAnswer(reason, message, problems)
   const isFault = wire.status === 500
   return {
     // -32000 is defined by the server: it cannot take the request at this moment.
@@ -130,16 +130,16 @@ function answerOfWire(wire: WireError): ErrorAnswer {
     httpStatus: wire.status,
     status: isFault ? 'INTERNAL' : wire.status === 429 ? 'RESOURCE_EXHAUSTED' : 'UNAVAILABLE',
     message,
-    details: [errorInfo(code, OUR_DOMAIN)],
+    details: [toErrorInfo(code, TUTTI_DOMAIN)],
     headers: errorHeaders(wire),
   }
 }
 
-function errorInfo(reason: string, domain: string): Readonly<Record<string, unknown>> {
+function toErrorInfo(reason: string, domain: string): Readonly<Record<string, unknown>> {
   return { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain }
 }
 
-function badRequestOf(problems: readonly Problem[]): Readonly<Record<string, unknown>> {
+function toBadRequestDetail(problems: readonly Problem[]): Readonly<Record<string, unknown>> {
   const fieldViolations = problems.map(({ path, message }) => ({
     field: path.slice(1).replaceAll('/', '.'),
     description: message,

@@ -5,7 +5,7 @@ import { firstView } from './view.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-const FACTS = {
+const IDENTITY = {
   id: 'run-1',
   contextId: 'c',
   asked: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Ode' }] },
@@ -25,7 +25,10 @@ const done = (output: string, fields: object = {}) => event('task_completed', { 
 
 /** What a reader gets, an artifact as its text and how it is meant, a status as its state. */
 function updatesOf(...events: readonly LoggedRunEvent[]) {
-  const updates = new TaskUpdates(FACTS, firstView({ createdAt: 0 }), { modes: [], usage: false })
+  const updates = new TaskUpdates(IDENTITY, firstView({ createdAt: 0 }), {
+    modes: [],
+    usage: false,
+  })
   return [started, ...events]
     .flatMap((one) => [...updates.after(one)])
     .slice(1)

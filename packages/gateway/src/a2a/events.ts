@@ -9,23 +9,23 @@
  * GW-U5 A stream begins with the task and has every later change in order, each once. It ends with the state in which its
  *    reader has nothing to wait for: a subscription at the end of the task, a message also at a question.
  */
-import { usageMetadata, type RunUsage } from '../service/usage.ts'
+import { toUsageMetadata, type RunUsage } from '../service/usage.ts'
 import {
-  outputsOf,
-  progressOf,
-  wireStatusOf,
-  takes,
+  listOutputs,
+  toProgressStatus,
+  toWireStatus,
+  acceptsMediaType,
   toArtifact,
   toWireTask,
   type Showing,
 } from './to-task.ts'
 import {
-  finalTaskOf,
+  findFinalTask,
   isSettled,
   isTerminal,
   openReviews,
-  stateOf,
-  viewAfter,
+  toTaskState,
+  advanceView,
   type TaskView,
 } from './view.ts'
 
@@ -37,7 +37,7 @@ type Update = Omit<ArtifactUpdate, 'taskId' | 'contextId' | 'metadata'>
 
 /** Makes the updates of one stream, out of the events of the run in order. */
 export class TaskUpdates {
-  readonly #facts: LoadedTask['facts']
+  readonly #identity: LoadedTask['identity']
   readonly #showing: Showing
   #view: TaskView
   /** Usage in the last update. */
@@ -46,8 +46,8 @@ export class TaskUpdates {
   #written = ''
   #isFresh = true
 
-  constructor(facts: LoadedTask['facts'], first: TaskView, showing: Showing) {
-    this.#facts = facts
+  constructor(identity: LoadedTask['identity'], first: TaskView, showing: Showing) {
+    this.#identity = identity
     this.#showing = showing
     this.#view = first
     this.#reportedUsage = first.usage
@@ -60,20 +60,20 @@ export class TaskUpdates {
   /** What one more event changes for the caller. */
   *after(event: LoggedRunEvent): Generator<StreamItem> {
     const before = this.#view
-    const view = viewAfter(before, event)
+    const view = advanceView(before, event)
     this.#view = view
-    const ids = { taskId: this.#facts.id, contextId: this.#facts.contextId }
+    const ids = { taskId: this.#identity.id, contextId: this.#identity.contextId }
     const artifact = this.#artifactAfter(event, view)
     if (artifact !== undefined) {
       yield { artifactUpdate: { ...ids, ...artifact, ...this.#usage() } }
       return
     }
     if (event.type === 'task_completed') {
-      const status = progressOf(this.#facts, view, event)
+      const status = toProgressStatus(this.#identity, view, event)
       yield { statusUpdate: { ...ids, status, ...this.#usage() } }
       return
     }
-    const [state, stateBefore] = [stateOf(view), stateOf(before)]
+    const [state, stateBefore] = [toTaskState(view), toTaskState(before)]
     if (isTerminal(state) && !isTerminal(stateBefore)) yield* this.#leftOver(view, ids)
     const isUpdate =
       state !== stateBefore ||
@@ -81,7 +81,7 @@ export class TaskUpdates {
       event.type === 'run_cancelling' ||
       (this.#showing.usage && view.usage.tokens !== before.usage.tokens)
     if (!isUpdate) return
-    yield { statusUpdate: { ...ids, status: wireStatusOf(this.#facts, view), ...this.#usage() } }
+    yield { statusUpdate: { ...ids, status: toWireStatus(this.#identity, view), ...this.#usage() } }
   }
 
   /** What a task that ended without its output has in place of it. */
@@ -89,8 +89,8 @@ export class TaskUpdates {
     view: TaskView,
     ids: Pick<ArtifactUpdate, 'taskId' | 'contextId'>,
   ): Generator<StreamItem> {
-    for (const output of outputsOf(view)) {
-      if (output.taskName === finalTaskOf(view)) continue
+    for (const output of listOutputs(view)) {
+      if (output.taskName === findFinalTask(view)) continue
       const artifact = toArtifact(output, this.#showing.modes)
       yield { artifactUpdate: { ...ids, artifact, append: false, lastChunk: true } }
     }
@@ -98,13 +98,13 @@ export class TaskUpdates {
 
   #usage(): { readonly metadata?: Readonly<Record<string, unknown>> } {
     if (!this.#showing.usage) return {}
-    const metadata = usageMetadata(this.#view.usage, this.#reportedUsage)
+    const metadata = toUsageMetadata(this.#view.usage, this.#reportedUsage)
     this.#reportedUsage = this.#view.usage
     return { metadata }
   }
 
   #artifactAfter(event: LoggedRunEvent, view: TaskView): Update | undefined {
-    const finalTask = finalTaskOf(view)
+    const finalTask = findFinalTask(view)
     switch (event.type) {
       case 'run_resumed':
         this.#isFresh = true
@@ -123,7 +123,7 @@ export class TaskUpdates {
   }
 
   #textAfter({ taskName, token }: RunEventOf<'token'>): Update | undefined {
-    if (!takes(this.#showing.modes, 'text/plain')) return undefined
+    if (!acceptsMediaType(this.#showing.modes, 'text/plain')) return undefined
     const append = !this.#isFresh
     this.#written = append ? this.#written + token : token
     this.#isFresh = false
@@ -162,11 +162,11 @@ export class TaskStream {
   readonly #updates: TaskUpdates
   readonly #until: Following['until']
 
-  constructor({ facts, view }: LoadedTask, { showing, until }: Following) {
-    this.runId = facts.id
+  constructor({ identity, view }: LoadedTask, { showing, until }: Following) {
+    this.runId = identity.id
     this.from = view.nextSeq
-    this.first = { task: toWireTask(facts, view, showing) }
-    this.#updates = new TaskUpdates(facts, view, showing)
+    this.first = { task: toWireTask(identity, view, showing) }
+    this.#updates = new TaskUpdates(identity, view, showing)
     this.#until = until
   }
 
@@ -176,7 +176,7 @@ export class TaskStream {
   }
 
   get isDone(): boolean {
-    return this.endsWith(stateOf(this.#updates.view))
+    return this.endsWith(toTaskState(this.#updates.view))
   }
 
   /** Returns the items of a batch of events, up to the last item of the stream. */

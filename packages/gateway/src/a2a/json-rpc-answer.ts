@@ -18,15 +18,15 @@ import { A2A_ERRORS, A2aError, errorAnswer, type ErrorAnswer } from './errors.ts
 import {
   assertAnswerable,
   rpcError,
-  rpcIdOf,
+  readRpcId,
   rpcParams,
   rpcRequest,
   rpcResult,
   type JsonRpcId,
 } from './json-rpc.ts'
-import { legacyItem, legacyTask } from './legacy.ts'
-import { methodNamed, type Method } from './methods.ts'
-import { protocolVersion, readRequest } from './read-request.ts'
+import { toLegacyItem, toLegacyTask } from './legacy.ts'
+import { findMethod, type Method } from './methods.ts'
+import { readVersion, readRequest } from './read-request.ts'
 import { streamResponse } from './stream-response.ts'
 
 import type { A2aCall } from './agent.ts'
@@ -40,10 +40,10 @@ export async function answerJsonRpc(request: Request, a2aCall: A2aCall): Promise
   let method: Method | undefined
   try {
     const sent = await readJson(request, options.maxBodyBytes)
-    id = rpcIdOf(sent)
+    id = readRpcId(sent)
     const { method: name, params } = rpcRequest(sent)
-    protocolVersion(headers, ['1.0', '0.3'])
-    method = methodNamed(name)
+    readVersion(headers, ['1.0', '0.3'])
+    method = findMethod(name)
     const given = rpcParams(params)
     if (method.version === '0.3' && id === null) method.assertParams(given)
     assertAnswerable(sent)
@@ -53,15 +53,15 @@ export async function answerJsonRpc(request: Request, a2aCall: A2aCall): Promise
       const isLegacy = method.version === '0.3'
       return streamResponse(stream, options, {
         item: (item) =>
-          rpcResult(id, isLegacy ? legacyItem(item, (state) => stream.endsWith(state)) : item),
+          rpcResult(id, isLegacy ? toLegacyItem(item, (state) => stream.endsWith(state)) : item),
         error: (error) => rpcError(id, error),
       })
     }
-    const answer = await largeJson(rpcResult(id, resultOf(outcome, method)))
+    const answer = await largeJson(rpcResult(id, toMethodResult(outcome, method)))
     return new Response(answer, { headers: JSON_HEADERS })
   } catch (error) {
     const answer = errorAnswer(error, options)
-    const status = statusOf(answer)
+    const status = chooseStatus(answer)
     const body = JSON.stringify(rpcError(id, answer))
     const isStream = method?.isStreaming === true && method.version === '0.3' && status === 200
     return isStream
@@ -79,24 +79,26 @@ async function readJson(request: Request, maxBodyBytes: number): Promise<unknown
   throw new A2aError('PARSE_ERROR', `Cannot read the request: ${why}`)
 }
 
-const OF_A2A: ReadonlySet<number> = new Set(Object.values(A2A_ERRORS).map(({ rpcCode }) => rpcCode))
+const A2A_CODES: ReadonlySet<number> = new Set(
+  Object.values(A2A_ERRORS).map(({ rpcCode }) => rpcCode),
+)
 
-function statusOf({ rpcCode, httpStatus }: ErrorAnswer): number {
-  return OF_A2A.has(rpcCode) ? 200 : httpStatus
+function chooseStatus({ rpcCode, httpStatus }: ErrorAnswer): number {
+  return A2A_CODES.has(rpcCode) ? 200 : httpStatus
 }
 
-type Whole = Exclude<OperationOutcome, { kind: 'stream' }>
+type SingleOutcome = Exclude<OperationOutcome, { kind: 'stream' }>
 
-function resultOf(outcome: Whole, { version }: Method): unknown {
+function toMethodResult(outcome: SingleOutcome, { version }: Method): unknown {
   const isLegacy = version === '0.3'
   switch (outcome.kind) {
     case 'sent':
-      return isLegacy ? legacyTask(outcome.task) : { task: outcome.task }
+      return isLegacy ? toLegacyTask(outcome.task) : { task: outcome.task }
     case 'task':
-      return isLegacy ? legacyTask(outcome.task) : outcome.task
+      return isLegacy ? toLegacyTask(outcome.task) : outcome.task
     case 'page': {
       const { tasks, ...page } = outcome.page
-      return isLegacy ? { tasks: tasks.map(legacyTask), ...page } : outcome.page
+      return isLegacy ? { tasks: tasks.map(toLegacyTask), ...page } : outcome.page
     }
   }
 }

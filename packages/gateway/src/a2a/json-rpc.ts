@@ -20,7 +20,7 @@ export interface RpcRequest {
 export const MAX_RPC_ID_LENGTH = 255
 
 /** Returns the id of a request; null when it has none, or one that is too long. */
-export function rpcIdOf(sent: unknown): JsonRpcId {
+export function readRpcId(sent: unknown): JsonRpcId {
   const id = isParams(sent) ? sent['id'] : undefined
   if (typeof id === 'string') return id.length <= MAX_RPC_ID_LENGTH ? id : null
   return typeof id === 'number' ? id : null
@@ -47,7 +47,7 @@ export function rpcRequest(sent: unknown): RpcRequest {
       : []),
   ]
   if (problems.length > 0) throw invalid(problems)
-  return { id: rpcIdOf(sent), method: String(method), params }
+  return { id: readRpcId(sent), method: String(method), params }
 }
 
 /**

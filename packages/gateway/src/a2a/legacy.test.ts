@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { legacyItem, legacyTask } from './legacy.ts'
+import { toLegacyItem, toLegacyTask } from './legacy.ts'
 
 import type { WirePart, WireTask } from './wire.ts'
 
@@ -30,11 +30,11 @@ describe('objects of 0.3', () => {
     [{ url: 'https://a.b' }, { kind: 'file', file: { uri: 'https://a.b' } }],
   ])('have for the part %j %j', (part, legacy) => {
     const task = { ...TASK, artifacts: [{ artifactId: 'a', parts: [part] }] }
-    expect(legacyTask(task)).toMatchObject({ artifacts: [{ parts: [legacy] }] })
+    expect(toLegacyTask(task)).toMatchObject({ artifacts: [{ parts: [legacy] }] })
   })
 
   it('say what they are, in lower case', () => {
-    expect(legacyTask(TASK)).toEqual({
+    expect(toLegacyTask(TASK)).toEqual({
       kind: 'task',
       id: 'run-1',
       contextId: 'c',
@@ -44,7 +44,9 @@ describe('objects of 0.3', () => {
 
   it.each([true, false])('say of a status whether it is the last: %s', (final) => {
     const { id: taskId, contextId, status } = TASK
-    expect(legacyItem({ statusUpdate: { taskId, contextId, status } }, () => final)).toMatchObject({
+    expect(
+      toLegacyItem({ statusUpdate: { taskId, contextId, status } }, () => final),
+    ).toMatchObject({
       kind: 'status-update',
       final,
       taskId,
@@ -54,7 +56,7 @@ describe('objects of 0.3', () => {
   it('have no last artifact', () => {
     const artifact = { artifactId: 'a', parts: [{ text: 'x' }] }
     const update = { taskId: 't', contextId: 'c', artifact, append: true, lastChunk: false }
-    expect(legacyItem({ artifactUpdate: update }, () => true)).toEqual({
+    expect(toLegacyItem({ artifactUpdate: update }, () => true)).toEqual({
       kind: 'artifact-update',
       ...update,
       artifact: { artifactId: 'a', parts: [{ kind: 'text', text: 'x' }] },

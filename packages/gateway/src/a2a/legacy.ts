@@ -19,47 +19,47 @@ import type {
 type Json = Readonly<Record<string, unknown>>
 
 /** A task of 0.3. */
-export function legacyTask({ status, artifacts, history, ...task }: WireTask): Json {
+export function toLegacyTask({ status, artifacts, history, ...task }: WireTask): Json {
   return {
     kind: 'task',
     ...task,
-    status: legacyStatus(status),
-    ...(artifacts === undefined ? {} : { artifacts: artifacts.map(legacyArtifact) }),
-    ...(history === undefined ? {} : { history: history.map(legacyMessage) }),
+    status: toLegacyStatus(status),
+    ...(artifacts === undefined ? {} : { artifacts: artifacts.map(toLegacyArtifact) }),
+    ...(history === undefined ? {} : { history: history.map(toLegacyMessage) }),
   }
 }
 
 /** One message of a stream of 0.3; `isLast` says whether the stream ends with it. */
-export function legacyItem(item: StreamItem, isLast: (state: A2aTaskState) => boolean): Json {
-  if ('task' in item) return legacyTask(item.task)
+export function toLegacyItem(item: StreamItem, isLast: (state: A2aTaskState) => boolean): Json {
+  if ('task' in item) return toLegacyTask(item.task)
   if ('statusUpdate' in item) {
     const { status, ...update } = item.statusUpdate
     const final = isLast(status.state)
-    return { kind: 'status-update', ...update, status: legacyStatus(status), final }
+    return { kind: 'status-update', ...update, status: toLegacyStatus(status), final }
   }
   const { artifact, ...update } = item.artifactUpdate
-  return { kind: 'artifact-update', ...update, artifact: legacyArtifact(artifact) }
+  return { kind: 'artifact-update', ...update, artifact: toLegacyArtifact(artifact) }
 }
 
-function legacyStatus({ state, message, timestamp }: A2aTaskStatus): Json {
+function toLegacyStatus({ state, message, timestamp }: A2aTaskStatus): Json {
   return {
     state: state.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-'),
-    ...(message === undefined ? {} : { message: legacyMessage(message) }),
+    ...(message === undefined ? {} : { message: toLegacyMessage(message) }),
     timestamp,
   }
 }
 
-function legacyMessage({ role, parts, ...message }: WireMessage): Json {
+function toLegacyMessage({ role, parts, ...message }: WireMessage): Json {
   const who = role === 'ROLE_USER' ? 'user' : 'agent'
-  return { kind: 'message', ...message, role: who, parts: parts.map(legacyPart) }
+  return { kind: 'message', ...message, role: who, parts: parts.map(toLegacyPart) }
 }
 
-function legacyArtifact({ parts, ...artifact }: Artifact): Json {
-  return { ...artifact, parts: parts.map(legacyPart) }
+function toLegacyArtifact({ parts, ...artifact }: Artifact): Json {
+  return { ...artifact, parts: parts.map(toLegacyPart) }
 }
 
 /** Data of 0.3 are objects; other values become text with their JSON. */
-function legacyPart({ text, raw, url, data, metadata, filename, mediaType }: WirePart): Json {
+function toLegacyPart({ text, raw, url, data, metadata, filename, mediaType }: WirePart): Json {
   const more = metadata === undefined ? {} : { metadata }
   if (text !== undefined) return { kind: 'text', text, ...more }
   if (raw === undefined && url === undefined) {

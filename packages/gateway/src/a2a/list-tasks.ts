@@ -35,7 +35,7 @@ export async function listTasks(
   call: Pick<A2aCall, 'service' | 'agent'>,
 ): Promise<TaskPage> {
   const { contextId, status, pageSize = DEFAULT_PAGE_SIZE, statusTimestampAfter } = params
-  const after = params.pageToken === undefined ? undefined : placeOf(params.pageToken)
+  const after = params.pageToken === undefined ? undefined : decodePageToken(params.pageToken)
   const { runs, total } = await call.service.options.runs.listByChange({
     ensembles: call.agent.ensembles.map(({ name }) => name),
     ...(contextId === undefined ? {} : { group: { tag: CONTEXT_TAG, value: contextId } }),
@@ -45,17 +45,17 @@ export async function listTasks(
     // One more than a page has shows whether there is another page.
     limit: pageSize + 1,
   })
-  const { tasks, last, read } = await tasksOf(runs.slice(0, pageSize), showing, call)
+  const { tasks, last, read } = await readPage(runs.slice(0, pageSize), showing, call)
   return {
     tasks,
-    nextPageToken: last === undefined || runs.length <= read ? '' : tokenOf(last),
+    nextPageToken: last === undefined || runs.length <= read ? '' : encodePageToken(last),
     pageSize: tasks.length,
     totalSize: total,
   }
 }
 
 /** Reads the tasks of a page one after another; a page that gets too large ends early. */
-async function tasksOf(
+async function readPage(
   page: readonly ChangedRun[],
   showing: Showing,
   call: Pick<A2aCall, 'service' | 'agent'>,
@@ -72,8 +72,8 @@ async function tasksOf(
     await readTurn()
     const run = await call.service.options.runs.record(runId)
     if (run === undefined) continue
-    const { facts, view } = await readTask(call, run, showing)
-    const { status: shown, ...task } = toWireTask(facts, view, showing)
+    const { identity, view } = await readTask(call, run, showing)
+    const { status: shown, ...task } = toWireTask(identity, view, showing)
     // What the list is in the order of, also where the log is a moment ahead.
     tasks.push({ ...task, status: { ...shown, timestamp: new Date(changedAt).toISOString() } })
     bytes += eventSize(task)
@@ -96,21 +96,21 @@ const RUNS_IN_STATE: Readonly<
   TASK_STATE_AUTH_REQUIRED: { statuses: [] },
 }
 
-function tokenOf({ changedAt, runId }: ChangedRun): string {
+function encodePageToken({ changedAt, runId }: ChangedRun): string {
   return Buffer.from(JSON.stringify([changedAt, runId])).toString('base64url')
 }
 
 const PlaceText = Type.Tuple([Type.Number(), Type.String()])
 
-function placeOf(token: string): ChangedRun {
+function decodePageToken(token: string): ChangedRun {
   const text = Buffer.from(token, 'base64url').toString()
-  const decoded = decode(PlaceText, parsed(text))
+  const decoded = decode(PlaceText, parseOrUndefined(text))
   if (decoded.ok) return { changedAt: decoded.value[0], runId: decoded.value[1] }
   const message = `must be the nextPageToken of an earlier page, got "${token}"`
   throw invalidParams([{ path: '/pageToken', message }])
 }
 
-function parsed(text: string): unknown {
+function parseOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

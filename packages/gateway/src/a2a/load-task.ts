@@ -3,8 +3,8 @@ import { eventPages } from '@tutti/runs'
 
 import { USAGE_EVENTS } from '../service/usage.ts'
 import { A2aError } from './errors.ts'
-import { identityOf, type WireTaskIdentity } from './to-task.ts'
-import { firstView, VIEW_EVENTS, viewAfter, type TaskView } from './view.ts'
+import { toTaskIdentity, type WireTaskIdentity } from './to-task.ts'
+import { firstView, VIEW_EVENTS, advanceView, type TaskView } from './view.ts'
 
 import type { A2aCall } from './agent.ts'
 import type { RunRecord } from '@tutti/runs'
@@ -12,7 +12,7 @@ import type { RunRecord } from '@tutti/runs'
 /** A task as of the newest event that was read. */
 export interface LoadedTask {
   readonly run: RunRecord
-  readonly facts: WireTaskIdentity
+  readonly identity: WireTaskIdentity
   readonly view: TaskView
 }
 
@@ -56,7 +56,7 @@ export async function readTask(
     from: view.nextSeq,
     types,
   })) {
-    for (const event of events) view = viewAfter(view, event)
+    for (const event of events) view = advanceView(view, event)
   }
-  return { run, facts: identityOf(run), view }
+  return { run, identity: toTaskIdentity(run), view }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { A2aError } from './errors.ts'
-import { objectsIn, readContent } from './message.ts'
+import { mergeObjects, readContent } from './message.ts'
 
 import type { WirePart } from './wire.ts'
 
@@ -68,6 +68,6 @@ describe('readContent', () => {
 describe('objectsIn', () => {
   it('merges objects, the later over the earlier, and passes over other data', () => {
     const data = [{ a: 1, b: 1 }, [5], 'x', null, { b: 2 }]
-    expect(objectsIn({ text: '', data })).toEqual({ a: 1, b: 2 })
+    expect(mergeObjects({ text: '', data })).toEqual({ a: 1, b: 2 })
   })
 })

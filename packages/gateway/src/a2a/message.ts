@@ -28,7 +28,7 @@ const KINDS: readonly unknown[] = ['text', 'data', 'file']
  * and for a URL: the server does not fetch what a caller names.
  */
 export function readContent(parts: readonly WirePart[]): MessageContent {
-  const problems = parts.flatMap(problemsOf)
+  const problems = parts.flatMap(findPartProblems)
   if (problems.length > 0) throw invalidParams(problems)
   const read = parts.map(readPart)
   const texts = read.flatMap(({ text }) => (text === undefined ? [] : [text]))
@@ -36,11 +36,11 @@ export function readContent(parts: readonly WirePart[]): MessageContent {
 }
 
 /** The objects among the data, merged in order. */
-export function objectsIn({ data }: MessageContent): Params {
+export function mergeObjects({ data }: MessageContent): Params {
   return Object.assign({}, ...data.filter(isParams)) as Params
 }
 
-function problemsOf(part: WirePart, index: number): readonly Problem[] {
+function findPartProblems(part: WirePart, index: number): readonly Problem[] {
   const path = `/message/parts/${index}`
   // NOTE: fields that the schema does not have are still there.
   const { kind, type } = part as WirePart & { readonly kind?: unknown; readonly type?: unknown }
@@ -68,14 +68,14 @@ function readPart(
   if (part.text !== undefined) return { text: part.text }
   if (Object.hasOwn(part, 'data')) return { data: [part.data] }
   if (part.url !== undefined) throw notSupported('a file URL', part)
-  return { text: fileText(part, index) }
+  return { text: readFileText(part, index) }
 }
 
 const TEXT_FILE = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?json)(?:;|$)/i
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
-function fileText(part: WirePart, index: number): string {
+function readFileText(part: WirePart, index: number): string {
   const { raw = '', mediaType = 'application/octet-stream' } = part
   if (!TEXT_FILE.test(mediaType)) throw notSupported('a file', part)
   const path = `/message/parts/${index}/raw`

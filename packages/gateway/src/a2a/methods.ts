@@ -49,16 +49,16 @@ const LEGACY_CARD_NAMES: readonly string[] = [
 const METHODS: ReadonlyMap<string, Method> = new Map([
   ...Object.keys(OPERATIONS)
     .filter(isOperation)
-    .map((name) => [name, methodOf(name, '1.0')] as const),
-  ...Object.entries(LEGACY_NAMES).map(([name, modern]) => [name, methodOf(modern, '0.3')] as const),
-  ...Object.entries(DRAFT_NAMES).map(([name, modern]) => [name, methodOf(modern, '1.0')] as const),
+    .map((name) => [name, toMethod(name, '1.0')] as const),
+  ...Object.entries(LEGACY_NAMES).map(([name, modern]) => [name, toMethod(modern, '0.3')] as const),
+  ...Object.entries(DRAFT_NAMES).map(([name, modern]) => [name, toMethod(modern, '1.0')] as const),
   ...LEGACY_CARD_NAMES.map(
     (name) =>
-      [name, { ...methodOf('GetExtendedAgentCard', '0.3'), operation: refuseCard }] as const,
+      [name, { ...toMethod('GetExtendedAgentCard', '0.3'), operation: refuseCard }] as const,
   ),
 ])
 
-function methodOf(operation: OperationName, version: A2aVersion): Method {
+function toMethod(operation: OperationName, version: A2aVersion): Method {
   return {
     operation: OPERATIONS[operation],
     version,
@@ -78,7 +78,7 @@ function isOperation(name: string): name is OperationName {
  *
  * @throws {A2aError} METHOD_NOT_FOUND.
  */
-export function methodNamed(name: string): Method {
+export function findMethod(name: string): Method {
   const method = METHODS.get(name)
   if (method !== undefined) return method
   throw new A2aError('METHOD_NOT_FOUND', `Method not found: "${name}"`)

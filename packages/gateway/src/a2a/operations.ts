@@ -7,17 +7,17 @@ import { A2aError, invalidParams } from './errors.ts'
 import { TaskStream, type Following } from './events.ts'
 import { listTasks } from './list-tasks.ts'
 import { findTaskRun, loadTask, readTask, type LoadedTask } from './load-task.ts'
-import { MESSAGE_MEDIA_TYPES, objectsIn, readContent } from './message.ts'
-import { modernParams, type Params } from './params.ts'
+import { MESSAGE_MEDIA_TYPES, mergeObjects, readContent } from './message.ts'
+import { toModernParams, type Params } from './params.ts'
 import { readBegin, readReply } from './request.ts'
-import { identityOf, takes, toWireTask, type Showing } from './to-task.ts'
+import { toTaskIdentity, acceptsMediaType, toWireTask, type Showing } from './to-task.ts'
 import {
   firstView,
   isSettled,
   isTerminal,
   openReviews,
-  stateOf,
-  viewAfter,
+  toTaskState,
+  advanceView,
   withoutReview,
 } from './view.ts'
 import {
@@ -53,43 +53,46 @@ export type A2aOperation = (params: Params, call: A2aCall) => Promise<OperationO
  */
 export const OPERATIONS = {
   async SendMessage(params, call) {
-    const sent = sendParams(params)
+    const sent = readSendParams(params)
     const { returnImmediately, blocking = true } = sent.configuration ?? {}
     const started = await startOrContinue(sent, call)
     const waits = !(returnImmediately ?? !blocking)
-    const loaded = waits ? await whenSettled(started, call) : started
-    return { kind: 'sent', task: toWireTask(loaded.facts, loaded.view, showingOf(sent, call)) }
+    const loaded = waits ? await waitUntilSettled(started, call) : started
+    return { kind: 'sent', task: toWireTask(loaded.identity, loaded.view, readShowing(sent, call)) }
   },
   async SendStreamingMessage(params, call) {
-    const sent = sendParams(params)
-    const following = { showing: showingOf(sent, call), until: 'settled' } as const
-    return streamOf(await startOrContinue(sent, call), following)
+    const sent = readSendParams(params)
+    const following = { showing: readShowing(sent, call), until: 'settled' } as const
+    return toStreamOutcome(await startOrContinue(sent, call), following)
   },
   async GetTask(params, call) {
-    const { id, historyLength } = checked(GetTaskParams, params)
-    const { facts, view } = await call.service.options.reads.run(() => loadTask(call, id))
-    return { kind: 'task', task: toWireTask(facts, view, plainShowing(call, { historyLength })) }
+    const { id, historyLength } = decodeParams(GetTaskParams, params)
+    const { identity, view } = await call.service.options.reads.run(() => loadTask(call, id))
+    return {
+      kind: 'task',
+      task: toWireTask(identity, view, defaultShowing(call, { historyLength })),
+    }
   },
   async ListTasks(params, call) {
-    const query = checked(ListTasksParams, params)
+    const query = decodeParams(ListTasksParams, params)
     const { historyLength, includeArtifacts: artifacts = false } = query
-    const showing = plainShowing(call, { historyLength, artifacts })
+    const showing = defaultShowing(call, { historyLength, artifacts })
     const page = await call.service.options.reads.run(() => listTasks(query, showing, call))
     return { kind: 'page', page }
   },
   async CancelTask(params, call) {
-    const { facts, view } = await cancelTask(checked(TaskIdParams, params).id, call)
-    return { kind: 'task', task: toWireTask(facts, view, plainShowing(call)) }
+    const { identity, view } = await cancelTask(decodeParams(TaskIdParams, params).id, call)
+    return { kind: 'task', task: toWireTask(identity, view, defaultShowing(call)) }
   },
   async SubscribeToTask(params, call) {
-    const loaded = await loadTask(call, checked(TaskIdParams, params).id)
-    if (isTerminal(stateOf(loaded.view))) {
+    const loaded = await loadTask(call, decodeParams(TaskIdParams, params).id)
+    if (isTerminal(toTaskState(loaded.view))) {
       throw new A2aError(
         'UNSUPPORTED_OPERATION',
-        `Operation not supported: task "${loaded.facts.id}" has ended`,
+        `Operation not supported: task "${loaded.identity.id}" has ended`,
       )
     }
-    return streamOf(loaded, { showing: plainShowing(call), until: 'terminal' })
+    return toStreamOutcome(loaded, { showing: defaultShowing(call), until: 'terminal' })
   },
   CreateTaskPushNotificationConfig: refusePush,
   GetTaskPushNotificationConfig: refusePush,
@@ -120,7 +123,7 @@ const PARAMS: Partial<Record<OperationName, TSchema>> = {
  */
 export function assertParams(operation: OperationName, params: Params): void {
   const schema = PARAMS[operation]
-  if (schema !== undefined) checked(schema, params)
+  if (schema !== undefined) decodeParams(schema, params)
 }
 
 async function refusePush(): Promise<never> {
@@ -132,19 +135,19 @@ function pushNotSupported(): A2aError {
   return new A2aError('PUSH_NOTIFICATION_NOT_SUPPORTED', message)
 }
 
-function checked<Schema extends TSchema>(schema: Schema, params: Params): Static<Schema> {
-  const decoded = decode(schema, modernParams(params))
+function decodeParams<Schema extends TSchema>(schema: Schema, params: Params): Static<Schema> {
+  const decoded = decode(schema, toModernParams(params))
   if (decoded.ok) return decoded.value
   throw invalidParams(decoded.problems)
 }
 
 /** Reads the parameters of a message whose answer can have the requested form. */
-function sendParams(params: Params): SendParams {
-  const sent = checked(SendParams, params)
+function readSendParams(params: Params): SendParams {
+  const sent = decodeParams(SendParams, params)
   const { acceptedOutputModes: modes = [], ...configuration } = sent.configuration ?? {}
   const push = configuration.taskPushNotificationConfig ?? configuration.pushNotificationConfig
   if (push !== undefined) throw pushNotSupported()
-  if (MESSAGE_MEDIA_TYPES.some((type) => takes(modes, type))) return sent
+  if (MESSAGE_MEDIA_TYPES.some((type) => acceptsMediaType(modes, type))) return sent
   throw new A2aError(
     'CONTENT_TYPE_NOT_SUPPORTED',
     `Incompatible content type: ${modes.join(', ')} is not supported. Answers are ${MESSAGE_MEDIA_TYPES.join(' or ')}`,
@@ -168,7 +171,7 @@ async function beginTask(params: SendParams, a2aCall: A2aCall): Promise<LoadedTa
   const sender = { agent, headers, name: call.caller.name }
   const run = await service.begin(call, () => readBegin(params, sender))
   if (run.lastSeq > 0) return readTask(a2aCall, run)
-  return { run, facts: identityOf(run), view: firstView(run) }
+  return { run, identity: toTaskIdentity(run), view: firstView(run) }
 }
 
 /**
@@ -185,21 +188,21 @@ async function continueTask(
 ): Promise<LoadedTask> {
   const { service, call } = a2aCall
   const loaded = await loadTask(a2aCall, taskId)
-  const { view, facts, run } = loaded
-  const { contextId = facts.contextId } = message
-  if (contextId !== facts.contextId) {
-    const problem = `must be "${facts.contextId}", the context of task "${taskId}", got "${contextId}"`
+  const { view, identity, run } = loaded
+  const { contextId = identity.contextId } = message
+  if (contextId !== identity.contextId) {
+    const problem = `must be "${identity.contextId}", the context of task "${taskId}", got "${contextId}"`
     throw invalidParams([{ path: '/message/contextId', message: problem }])
   }
   const content = readContent(message.parts)
-  if (isTerminal(stateOf(view))) {
+  if (isTerminal(toTaskState(view))) {
     throw new A2aError(
       'UNSUPPORTED_OPERATION',
       `Operation not supported: task "${taskId}" has ended. To continue in its context, send a message without taskId`,
     )
   }
-  const { reviewId: named, decision } = objectsIn(content)
-  const reviewId = reviewMeant(view, named)
+  const { reviewId: named, decision } = mergeObjects(content)
+  const reviewId = findNamedReview(view, named)
   if (reviewId === undefined && decision !== undefined) {
     const text = `Operation not supported: task "${taskId}" has no open review to decide`
     throw new A2aError('UNSUPPORTED_OPERATION', text)
@@ -209,7 +212,7 @@ async function continueTask(
 }
 
 /** Returns the id of the open review that a message names, or else of the oldest. */
-function reviewMeant(view: TaskView, named: unknown): string | undefined {
+function findNamedReview(view: TaskView, named: unknown): string | undefined {
   const reviews = openReviews(view)
   if (named === undefined) return reviews[0]?.reviewId
   const found = reviews.find(({ reviewId }) => reviewId === named)
@@ -239,36 +242,36 @@ async function cancelTask(id: string, a2aCall: A2aCall): Promise<LoadedTask> {
 }
 
 /** Waits until the task has ended or asks a question, or the caller is gone. */
-async function whenSettled(
+async function waitUntilSettled(
   task: LoadedTask,
   { service, gone: signal }: A2aCall,
 ): Promise<LoadedTask> {
   const { runId } = task.run
   let { view } = task
-  if (isSettled(stateOf(view))) return task
+  if (isSettled(toTaskState(view))) return task
   for await (const events of service.options.runs.follow({ runId, from: view.nextSeq, signal })) {
     for (const event of events) {
-      view = viewAfter(view, event)
-      if (isSettled(stateOf(view))) return { ...task, view }
+      view = advanceView(view, event)
+      if (isSettled(toTaskState(view))) return { ...task, view }
     }
   }
   return { ...task, view }
 }
 
-function streamOf(task: LoadedTask, following: Following): OperationOutcome {
+function toStreamOutcome(task: LoadedTask, following: Following): OperationOutcome {
   return { kind: 'stream', stream: new TaskStream(task, following) }
 }
 
-function showingOf({ configuration, metadata, message }: SendParams, call: A2aCall): Showing {
+function readShowing({ configuration, metadata, message }: SendParams, call: A2aCall): Showing {
   const { acceptedOutputModes: modes = [], historyLength } = configuration ?? {}
-  const { usage, ...showing } = plainShowing(call, { historyLength })
+  const { usage, ...showing } = defaultShowing(call, { historyLength })
   const isNamed = [metadata, message.metadata].some(
     (fields) => fields !== undefined && Object.hasOwn(fields, USAGE_EXTENSION),
   )
   return { ...showing, modes, usage: usage || isNamed }
 }
 
-function plainShowing(
+function defaultShowing(
   { headers }: A2aCall,
   wanted: Pick<Showing, 'historyLength' | 'artifacts'> = {},
 ): Showing {

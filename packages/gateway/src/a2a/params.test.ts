@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
-import { modernParams } from './params.ts'
+import { toModernParams } from './params.ts'
 
 describe('modernParams', () => {
   it('[GW-P1] takes the names of the proto, at every depth', () => {
     const message = { message_id: 'm', context_id: 'c', reference_task_ids: ['t'] }
     const configuration = { return_immediately: true, history_length: 0 }
-    expect(modernParams({ message, configuration, page_size: 2 })).toEqual({
+    expect(toModernParams({ message, configuration, page_size: 2 })).toEqual({
       message: { messageId: 'm', contextId: 'c', referenceTaskIds: ['t'] },
       configuration: { returnImmediately: true, historyLength: 0 },
       pageSize: 2,
@@ -16,7 +16,7 @@ describe('modernParams', () => {
   it('[GW-P1] leaves what is inside of data and metadata', () => {
     const metadata = { max_cost_usd: 1, inner: { deep_er: null } }
     const parts = [{ data: { my_field: { my_other: null } }, metadata }]
-    expect(modernParams({ message: { parts, metadata }, metadata })).toEqual({
+    expect(toModernParams({ message: { parts, metadata }, metadata })).toEqual({
       message: { parts, metadata },
       metadata,
     })
@@ -31,23 +31,23 @@ describe('modernParams', () => {
     [8.64e15 + 1_000, 8.64e15 + 1_000],
     ['yesterday', 'yesterday'],
   ])('takes lastUpdatedAfter %j, as drafts of 1.0 had it, for %j', (sent, read) => {
-    expect(modernParams({ last_updated_after: sent })).toEqual({ statusTimestampAfter: read })
+    expect(toModernParams({ last_updated_after: sent })).toEqual({ statusTimestampAfter: read })
   })
 
   it('prefers the name of 1.0 to that of its drafts', () => {
     const params = { statusTimestampAfter: '2023-11-14T22:13:20Z' }
-    expect(modernParams({ ...params, lastUpdatedAfter: 5 })).toEqual(params)
+    expect(toModernParams({ ...params, lastUpdatedAfter: 5 })).toEqual(params)
   })
 
   it('[GW-P2] leaves out what is null, and ids that are empty, but no empty text', () => {
     const message = { taskId: '', contextId: null, messageId: '', parts: [{ text: '' }] }
-    expect(modernParams({ message, pageToken: '', status: '', metadata: null })).toEqual({
+    expect(toModernParams({ message, pageToken: '', status: '', metadata: null })).toEqual({
       message: { messageId: '', parts: [{ text: '' }] },
     })
   })
 
   it('[GW-P2] keeps data that are null: they are a value', () => {
-    expect(modernParams({ message: { parts: [{ data: null }] } })).toEqual({
+    expect(toModernParams({ message: { parts: [{ data: null }] } })).toEqual({
       message: { parts: [{ data: null }] },
     })
   })
@@ -74,7 +74,7 @@ describe('modernParams', () => {
     ['no part', 'no part'],
     [null, null],
   ])('[GW-P3] makes of the part %j %j', (part, modern) => {
-    expect(modernParams({ message: { parts: [part] } })).toEqual({ message: { parts: [modern] } })
+    expect(toModernParams({ message: { parts: [part] } })).toEqual({ message: { parts: [modern] } })
   })
 
   it.each([
@@ -84,7 +84,7 @@ describe('modernParams', () => {
     ['boss', 'boss'],
     [7, 7],
   ])('[GW-P3] makes of the role %j %j', (role, modern) => {
-    expect(modernParams({ message: { role } })).toEqual({ message: { role: modern } })
+    expect(toModernParams({ message: { role } })).toEqual({ message: { role: modern } })
   })
 
   it.each([
@@ -94,7 +94,7 @@ describe('modernParams', () => {
     ['lost', 'lost'],
     [3, 3],
   ])('[GW-P3] makes of the state %j %j', (status, modern) => {
-    expect(modernParams({ status })).toEqual({ status: modern })
+    expect(toModernParams({ status })).toEqual({ status: modern })
   })
 
   it.each([
@@ -103,13 +103,13 @@ describe('modernParams', () => {
     [{ id: 'a', name: 'tasks/b' }, { id: 'a' }],
     [{ name: 7 }, {}],
   ])('takes the task of %j', (params, modern) => {
-    expect(modernParams(params)).toEqual(modern)
+    expect(toModernParams(params)).toEqual(modern)
   })
 
   it.each([{ message: 'text' }, { message: [] }, { message: { parts: 'text' } }])(
     'leaves %j for the schema',
     (params) => {
-      expect(modernParams(params)).toEqual(params)
+      expect(toModernParams(params)).toEqual(params)
     },
   )
 })

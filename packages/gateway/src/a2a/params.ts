@@ -18,19 +18,19 @@ const OPAQUE: readonly string[] = ['data', 'metadata']
 const IDS: readonly string[] = ['taskId', 'contextId', 'pageToken', 'status']
 
 /** Parameters as 1.0 has them. */
-export function modernParams(params: Params): Params {
-  const { message, status, name, lastUpdatedAfter, ...rest } = renamed(params)
+export function toModernParams(params: Params): Params {
+  const { message, status, name, lastUpdatedAfter, ...rest } = renameFields(params)
   return {
     ...rest,
-    ...(message === undefined ? {} : { message: modernMessage(message) }),
-    ...(status === undefined ? {} : { status: modernState(status) }),
+    ...(message === undefined ? {} : { message: toModernMessage(message) }),
+    ...(status === undefined ? {} : { status: toModernState(status) }),
     // Drafts of 1.0 named a task by its resource, `tasks/{id}`.
     ...(rest['id'] === undefined && typeof name === 'string'
       ? { id: name.replace(/^tasks\//, '') }
       : {}),
     // They also had a name of their own for the time after which a task has changed.
     ...(rest['statusTimestampAfter'] === undefined && lastUpdatedAfter !== undefined
-      ? { statusTimestampAfter: modernTime(lastUpdatedAfter) }
+      ? { statusTimestampAfter: toModernTime(lastUpdatedAfter) }
       : {}),
   }
 }
@@ -40,12 +40,12 @@ export function isParams(value: unknown): value is Params {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function renamed(value: Params): Params {
+function renameFields(value: Params): Params {
   const entries = Object.entries(value).flatMap(([key, field]): [string, unknown][] => {
     const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
     if (name !== 'data' && (field === null || (field === '' && IDS.includes(name)))) return []
     const isOpen = isParams(field) && !OPAQUE.includes(name)
-    return [[name, isOpen ? renamed(field) : field]]
+    return [[name, isOpen ? renameFields(field) : field]]
   })
   return Object.fromEntries(entries)
 }
@@ -55,24 +55,24 @@ const ROLES: ReadonlyMap<unknown, string> = new Map([
   ['agent', 'ROLE_AGENT'],
 ])
 
-function modernMessage(message: unknown): unknown {
+function toModernMessage(message: unknown): unknown {
   if (!isParams(message)) return message
   const { role, parts, ...rest } = message
   return {
     ...rest,
     ...(role === undefined ? {} : { role: ROLES.get(role) ?? role }),
-    ...(parts === undefined ? {} : { parts: modernParts(parts) }),
+    ...(parts === undefined ? {} : { parts: toModernParts(parts) }),
   }
 }
 
-function modernParts(parts: unknown): unknown {
-  return Array.isArray(parts) ? parts.map(modernPart) : parts
+function toModernParts(parts: unknown): unknown {
+  return Array.isArray(parts) ? parts.map(toModernPart) : parts
 }
 
 /** 0.3 has `{kind: 'file', file: {bytes | uri, mimeType, name}}`, and drafts of 1.0 had other names in it. */
-function modernPart(part: unknown): unknown {
+function toModernPart(part: unknown): unknown {
   if (!isParams(part)) return part
-  const { file, ...rest } = renamed(part)
+  const { file, ...rest } = renameFields(part)
   if (!isParams(file)) return rest
   const raw = file['bytes'] ?? file['fileWithBytes']
   const url = file['uri'] ?? file['fileWithUri']
@@ -91,12 +91,12 @@ function modernPart(part: unknown): unknown {
 const MAX_TIME = 8.64e15
 
 /** Drafts of 1.0 had times as milliseconds since 1970. */
-function modernTime(time: unknown): unknown {
+function toModernTime(time: unknown): unknown {
   const isTime = typeof time === 'number' && time >= 0 && time <= MAX_TIME
   return isTime ? new Date(time).toISOString() : time
 }
 
-function modernState(state: unknown): unknown {
+function toModernState(state: unknown): unknown {
   if (typeof state !== 'string') return state
   const name = `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}`
   return TASK_STATES.some((known) => known === name) ? name : state

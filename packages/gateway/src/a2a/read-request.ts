@@ -48,7 +48,7 @@ export type A2aVersion = '0.3' | '1.0'
  *
  * @throws {A2aError} VERSION_NOT_SUPPORTED for one that is not among `known`.
  */
-export function protocolVersion(
+export function readVersion(
   headers: Headers,
   known: readonly A2aVersion[],
 ): A2aVersion | undefined {

@@ -2,13 +2,13 @@
 import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
 import { suggest, type ReviewDecisionBody } from '@tutti/protocol'
 
-import { idempotencyKey, traceOf } from '../http/request-headers.ts'
+import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
 import { readLimits } from '../service/caller-limits.ts'
-import { decisionInMessage, type ReviewAsked } from '../service/decision-in-text.ts'
-import { inputsInText } from '../service/inputs-in-text.ts'
-import { requestKey } from '../service/request-key.ts'
+import { readMessageDecision, type ReviewAsked } from '../service/decision-in-text.ts'
+import { parseInputs } from '../service/inputs-in-text.ts'
+import { toRequestKey } from '../service/request-key.ts'
 import { invalidParams } from './errors.ts'
-import { objectsIn, readContent, type MessageContent } from './message.ts'
+import { mergeObjects, readContent, type MessageContent } from './message.ts'
 import { isParams } from './params.ts'
 import { CONTEXT_TAG } from './to-task.ts'
 
@@ -36,20 +36,20 @@ export function readBegin(
   { agent, headers, name }: MessageSender,
 ): BeginRequest {
   const { message, metadata } = params
-  const ensemble = ensembleFor(params, agent)
+  const ensemble = selectEnsemble(params, agent)
   const inputs = readInputs(ensemble, readContent(message.parts))
   const read = readLimits(isParams(metadata) ? metadata : undefined)
   if (!read.ok) {
     throw invalidParams(read.problems.map((one) => ({ ...one, path: `/metadata${one.path}` })))
   }
-  const key = idempotencyKey(headers)
-  const contextId = message.contextId ?? newContext(key, name)
+  const key = readIdempotencyKey(headers)
+  const contextId = message.contextId ?? createContextId(key, name)
   return {
     ensemble,
     inputs,
     tags: { [CONTEXT_TAG]: contextId },
-    origin: originOf(params, contextId),
-    trace: traceOf(headers),
+    origin: toOrigin(params, contextId),
+    trace: readTrace(headers),
     limits: read.limits,
     ...(key === undefined ? {} : { idempotencyKey: key }),
   }
@@ -95,7 +95,7 @@ export function readA2aDecision(
     toolInput: isJson(text) ? text : undefined,
     path: PARTS,
   }
-  return decisionInMessage(message, review)
+  return readMessageDecision(message, review)
 }
 
 function isJson(text: string): boolean {
@@ -119,32 +119,32 @@ export function readInputs(
   content: MessageContent,
 ): Inputs {
   const variables = inputVariables(ensemble.tasks)
-  const values = objectsIn(content)
-  const named = variables.filter((variable) => typeof ownText(values, variable) === 'string')
+  const values = mergeObjects(content)
+  const named = variables.filter((variable) => typeof readOwnText(values, variable) === 'string')
   const [left, ...others] = variables.filter((variable) => !named.includes(variable))
-  const given = Object.fromEntries(named.map((name) => [name, ownText(values, name) ?? '']))
+  const given = Object.fromEntries(named.map((name) => [name, readOwnText(values, name) ?? '']))
   if (left === undefined) return given
   if (named.length > 0 && others.length === 0 && content.text.trim() !== '') {
     return { ...given, [left]: content.text }
   }
-  if (named.length > 0) return inputsInText(ensemble, JSON.stringify(values))
+  if (named.length > 0) return parseInputs(ensemble, JSON.stringify(values))
   const texts = [content.text, ...content.data.map((value) => JSON.stringify(value))]
-  return inputsInText(ensemble, texts.filter((text) => text.trim() !== '').join('\n'))
+  return parseInputs(ensemble, texts.filter((text) => text.trim() !== '').join('\n'))
 }
 
-function ownText(values: Readonly<Record<string, unknown>>, name: string): string | undefined {
+function readOwnText(values: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = Object.hasOwn(values, name) ? values[name] : undefined
   return typeof value === 'string' ? value : undefined
 }
 
 /** Returns a context for a message without one; the same one when the same message is sent again. */
-function newContext(key: string | undefined, caller: string | undefined): string {
+function createContextId(key: string | undefined, caller: string | undefined): string {
   if (key === undefined) return `context-${crypto.randomUUID()}`
-  return requestKey(`context of ${caller ?? ''}`, key).replace(/^peer/, 'context')
+  return toRequestKey(`context of ${caller ?? ''}`, key).replace(/^peer/, 'context')
 }
 
 /** Returns the message with the fields of A2A, for the history of its task and for tools and handlers. */
-function originOf({ message, metadata: ofRequest }: SendParams, contextId: string): A2aRequest {
+function toOrigin({ message, metadata: ofRequest }: SendParams, contextId: string): A2aRequest {
   const { messageId, parts, metadata, extensions, referenceTaskIds } = message
   return {
     protocol: 'a2a',
@@ -163,9 +163,9 @@ function originOf({ message, metadata: ofRequest }: SendParams, contextId: strin
 const PART_FIELDS = ['text', 'raw', 'url', 'data', 'metadata', 'filename', 'mediaType']
 
 /** Returns the ensemble that `metadata.ensemble` of the request or of its message names, or else the first. */
-function ensembleFor({ message, metadata }: SendParams, agent: ServedAgent): Ensemble {
+function selectEnsemble({ message, metadata }: SendParams, agent: ServedAgent): Ensemble {
   const [first] = agent.ensembles
-  const wanted = ensembleIn(metadata) ?? ensembleIn(message.metadata) ?? first?.name
+  const wanted = readEnsembleName(metadata) ?? readEnsembleName(message.metadata) ?? first?.name
   const found = agent.ensembles.find(({ name }) => name === wanted)
   if (found !== undefined) return found
   const names = agent.ensembles.map(({ name }) => name)
@@ -176,6 +176,6 @@ function ensembleFor({ message, metadata }: SendParams, agent: ServedAgent): Ens
   throw invalidParams([{ path: '/metadata/ensemble', message: problem }])
 }
 
-function ensembleIn(metadata: object | undefined): unknown {
+function readEnsembleName(metadata: object | undefined): unknown {
   return isParams(metadata) ? (metadata['ensemble'] ?? undefined) : undefined
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { restCall } from './rest.ts'
+import { parseRestPath } from './rest.ts'
 
 describe('restCall', () => {
   it.each([
@@ -27,7 +27,7 @@ describe('restCall', () => {
       { taskId: 't' },
     ],
   ])('%s %s is %s', (method, path, operation, params) => {
-    expect(restCall(method, path.split('/'))).toEqual({ operation, params })
+    expect(parseRestPath(method, path.split('/'))).toEqual({ operation, params })
   })
 
   it.each([
@@ -45,6 +45,6 @@ describe('restCall', () => {
     ['GET', 'constructor'],
     ['GET', 'tasks/t/constructor'],
   ])('%s %s is nothing', (method, path) => {
-    expect(restCall(method, path.split('/'))).toBeUndefined()
+    expect(parseRestPath(method, path.split('/'))).toBeUndefined()
   })
 })

@@ -11,7 +11,7 @@ import { largeJson } from '../http/large-json.ts'
 import { A2aError, errorAnswer, invalidParams, type ErrorAnswer } from './errors.ts'
 import { OPERATIONS, type OperationOutcome, type OperationName } from './operations.ts'
 import { isParams, type Params } from './params.ts'
-import { protocolVersion, readRequest } from './read-request.ts'
+import { readVersion, readRequest } from './read-request.ts'
 import { streamResponse } from './stream-response.ts'
 import { GetTaskParams, ListTasksParams } from './wire.ts'
 
@@ -35,27 +35,30 @@ export async function answerRest(
 ): Promise<Response> {
   const { options } = a2aCall.service
   try {
-    protocolVersion(a2aCall.headers, ['1.0'])
-    if (call === undefined) throw new A2aError('METHOD_NOT_FOUND', nothingAt(request))
-    const body = request.method === 'GET' ? {} : await bodyOf(request, options.maxBodyBytes)
-    const params = { ...queryOf(request.url, call.operation), ...body, ...call.params }
+    readVersion(a2aCall.headers, ['1.0'])
+    if (call === undefined) throw new A2aError('METHOD_NOT_FOUND', formatNoRoute(request))
+    const body = request.method === 'GET' ? {} : await readBody(request, options.maxBodyBytes)
+    const params = { ...readQueryParams(request.url, call.operation), ...body, ...call.params }
     const outcome = await OPERATIONS[call.operation](params, a2aCall)
     if (outcome.kind === 'stream') {
-      return streamResponse(outcome.stream, options, { item: (item) => item, error: errorBody })
+      return streamResponse(outcome.stream, options, { item: (item) => item, error: toErrorBody })
     }
-    const answer = await largeJson(bodyFor(outcome))
+    const answer = await largeJson(toBody(outcome))
     return new Response(answer, { headers: { 'content-type': MEDIA_TYPE } })
   } catch (error) {
     const answer = errorAnswer(error, options)
-    return Response.json(errorBody(answer), { status: answer.httpStatus, headers: answer.headers })
+    return Response.json(toErrorBody(answer), {
+      status: answer.httpStatus,
+      headers: answer.headers,
+    })
   }
 }
 
-function nothingAt({ method, url }: Request): string {
+function formatNoRoute({ method, url }: Request): string {
   return `No route matches ${method} ${new URL(url).pathname}`
 }
 
-async function bodyOf(request: Request, maxBodyBytes: number): Promise<Params> {
+async function readBody(request: Request, maxBodyBytes: number): Promise<Params> {
   const parsed = await readRequest(request, maxBodyBytes)
   if (parsed === undefined) return {}
   if (!parsed.ok) {
@@ -72,7 +75,7 @@ const QUERIES: Partial<Record<OperationName, TObject>> = {
 }
 
 /** The query, with numbers and yes or no where the operation takes them. */
-function queryOf(url: string, operation: OperationName): Params {
+function readQueryParams(url: string, operation: OperationName): Params {
   const schema = QUERIES[operation]
   if (schema === undefined) return {}
   const entries = [...new URL(url).searchParams].map(([key, text]): [string, unknown] => {
@@ -86,9 +89,9 @@ function queryOf(url: string, operation: OperationName): Params {
   return Object.fromEntries(entries)
 }
 
-type Whole = Exclude<OperationOutcome, { kind: 'stream' }>
+type SingleOutcome = Exclude<OperationOutcome, { kind: 'stream' }>
 
-function bodyFor(outcome: Whole): object {
+function toBody(outcome: SingleOutcome): object {
   switch (outcome.kind) {
     case 'sent':
       return { task: outcome.task }
@@ -100,7 +103,7 @@ function bodyFor(outcome: Whole): object {
 }
 
 /** @see https://google.aip.dev/193 */
-function errorBody({ httpStatus: code, status, message, details }: ErrorAnswer): object {
+function toErrorBody({ httpStatus: code, status, message, details }: ErrorAnswer): object {
   return { error: { code, status, message, details } }
 }
 
@@ -110,13 +113,13 @@ function errorBody({ httpStatus: code, status, message, details }: ErrorAnswer):
  *
  * @see https://github.com/a2aproject/A2A/blob/main/specification/a2a.proto `google.api.http`
  */
-export function restCall(method: string, path: readonly string[]): RestCall | undefined {
+export function parseRestPath(method: string, path: readonly string[]): RestCall | undefined {
   const [first = '', second, third, ...rest] = path
   if (rest.length > 1) return undefined
   if (first === 'tasks' && second !== undefined) {
     return third === undefined
-      ? taskCall(method, second)
-      : pushCall(method, { taskId: second, collection: third, id: rest[0] })
+      ? parseTaskPath(method, second)
+      : parsePushPath(method, { taskId: second, collection: third, id: rest[0] })
   }
   if (second !== undefined) return undefined
   switch (`${method} ${first}`) {
@@ -134,7 +137,7 @@ export function restCall(method: string, path: readonly string[]): RestCall | un
 }
 
 /** `{id}`, `{id}:cancel` or `{id}:subscribe`; ids of tasks have no colon. */
-function taskCall(method: string, segment: string): RestCall | undefined {
+function parseTaskPath(method: string, segment: string): RestCall | undefined {
   const [id = '', verb, ...more] = segment.split(':')
   if (more.length > 0) return undefined
   const params = { id }
@@ -150,7 +153,10 @@ interface PushAddress {
   readonly id: string | undefined
 }
 
-function pushCall(method: string, { taskId, collection, id }: PushAddress): RestCall | undefined {
+function parsePushPath(
+  method: string,
+  { taskId, collection, id }: PushAddress,
+): RestCall | undefined {
   if (collection !== 'pushNotificationConfigs') return undefined
   const operation = PUSH_OPERATIONS[`${method} ${id === undefined ? 'all' : 'one'}`]
   return operation === undefined ? undefined : { operation, params: { taskId } }

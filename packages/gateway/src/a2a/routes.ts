@@ -21,7 +21,7 @@ import {
 } from './agent.ts'
 import { answerCard } from './card.ts'
 import { answerJsonRpc } from './json-rpc-answer.ts'
-import { answerRest, restCall } from './rest.ts'
+import { answerRest, parseRestPath } from './rest.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
@@ -80,7 +80,7 @@ function routesBelow(base: string, options: GatewayOptions, find: FindAgent): re
       const a2aCall = a2aCallOf(call)
       const { first, second, third, fourth } = call.parameters
       const segments = [first, second, third, fourth].filter((segment) => segment !== undefined)
-      const answer = await answerRest(call.request, restCall(method, segments), a2aCall)
+      const answer = await answerRest(call.request, parseRestPath(method, segments), a2aCall)
       return withExtensions(answer, a2aCall)
     },
   })

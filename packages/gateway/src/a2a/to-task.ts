@@ -1,6 +1,13 @@
 /** Pure: from the view of a task to the objects of A2A 1.0. */
-import { usageMetadata } from '../service/usage.ts'
-import { doneTasks, finalTaskOf, isTerminal, openReviews, stateOf, type TaskView } from './view.ts'
+import { toUsageMetadata } from '../service/usage.ts'
+import {
+  doneTasks,
+  findFinalTask,
+  isTerminal,
+  openReviews,
+  toTaskState,
+  type TaskView,
+} from './view.ts'
 
 import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
 import type { ReviewState, RunEventOf } from '@tutti/protocol'
@@ -33,9 +40,9 @@ export interface Showing {
 }
 
 /** Returns the identity of the task that a run is; a run that was begun over another wire gets a message. */
-export function identityOf({ runId, tags, inputs, request }: RunRecord): WireTaskIdentity {
+export function toTaskIdentity({ runId, tags, inputs, request }: RunRecord): WireTaskIdentity {
   const contextId = String(tags[CONTEXT_TAG] ?? runId)
-  const asked = messageIn(request) ?? {
+  const asked = readOriginMessage(request) ?? {
     messageId: `${runId}-input`,
     role: 'ROLE_USER',
     parts: [{ data: { ...inputs } }],
@@ -43,7 +50,7 @@ export function identityOf({ runId, tags, inputs, request }: RunRecord): WireTas
   return { id: runId, contextId, asked: { ...asked, contextId, taskId: runId } }
 }
 
-function messageIn(request: RunRecord['request']): WireMessage | undefined {
+function readOriginMessage(request: RunRecord['request']): WireMessage | undefined {
   const { origin, memo } = request ?? {}
   if (origin?.protocol === 'a2a') {
     const { protocol: _, contextId: __, requestMetadata: ___, ...message } = origin
@@ -54,56 +61,56 @@ function messageIn(request: RunRecord['request']): WireMessage | undefined {
 }
 
 /** Returns a task as of its view. */
-export function toWireTask(facts: WireTaskIdentity, view: TaskView, showing: Showing): WireTask {
+export function toWireTask(identity: WireTaskIdentity, view: TaskView, showing: Showing): WireTask {
   const { historyLength = Infinity, artifacts: wanted = true, modes, usage } = showing
-  const history = historyLength === 0 ? [] : historyOf(facts, view).slice(-historyLength)
-  const artifacts = wanted ? outputsOf(view).map((output) => toArtifact(output, modes)) : []
+  const history = historyLength === 0 ? [] : toHistory(identity, view).slice(-historyLength)
+  const artifacts = wanted ? listOutputs(view).map((output) => toArtifact(output, modes)) : []
   return {
-    id: facts.id,
-    contextId: facts.contextId,
-    status: wireStatusOf(facts, view),
+    id: identity.id,
+    contextId: identity.contextId,
+    status: toWireStatus(identity, view),
     ...(artifacts.length === 0 ? {} : { artifacts }),
     ...(history.length === 0 ? {} : { history }),
-    ...(usage ? { metadata: usageMetadata(view.usage) } : {}),
+    ...(usage ? { metadata: toUsageMetadata(view.usage) } : {}),
   }
 }
 
 /** Returns the status of a task, with its question or its error. */
-export function wireStatusOf(facts: WireTaskIdentity, view: TaskView): A2aTaskStatus {
+export function toWireStatus(identity: WireTaskIdentity, view: TaskView): A2aTaskStatus {
   const { changedAt: timestamp, run } = view
-  const state = stateOf(view)
+  const state = toTaskState(view)
   const [review] = openReviews(view)
   if (review !== undefined && state === 'TASK_STATE_INPUT_REQUIRED') {
-    return { state, message: questionOf(facts, review), timestamp }
+    return { state, message: toQuestion(identity, review), timestamp }
   }
   if (run.error === undefined) return { state, timestamp }
-  const message = agentMessage(facts, `${facts.id}-error`, [{ text: run.error.message }])
+  const message = agentMessage(identity, `${identity.id}-error`, [{ text: run.error.message }])
   return { state, message, timestamp }
 }
 
 /** Returns the message that began the task, then questions, answers and guidance in the order of their times. */
-function historyOf(facts: WireTaskIdentity, { run }: TaskView): readonly WireMessage[] {
+function toHistory(identity: WireTaskIdentity, { run }: TaskView): readonly WireMessage[] {
   const reviews = run.reviews.flatMap((review) => {
     const { reviewId, requestedAt, decidedAt } = review
-    const question = { at: requestedAt, message: questionOf(facts, review) }
+    const question = { at: requestedAt, message: toQuestion(identity, review) }
     if (decidedAt === undefined) return [question]
-    const answer = userMessage(facts, `${reviewId}-answer`, decisionText(review))
+    const answer = userMessage(identity, `${reviewId}-answer`, formatDecision(review))
     return [question, { at: decidedAt, message: answer }]
   })
   const guidance = run.directives.map(({ directiveId, content = '', activeAt }) => ({
     at: activeAt,
-    message: userMessage(facts, directiveId, content),
+    message: userMessage(identity, directiveId, content),
   }))
   // Directives of earlier versions have no time: they come last.
-  const inOrder = [...reviews, ...guidance].toSorted((a, b) => timeOf(a) - timeOf(b))
-  return [facts.asked, ...inOrder.map(({ message }) => message)]
+  const inOrder = [...reviews, ...guidance].toSorted((a, b) => parseTime(a) - parseTime(b))
+  return [identity.asked, ...inOrder.map(({ message }) => message)]
 }
 
-function timeOf({ at }: { readonly at: string | undefined }): number {
+function parseTime({ at }: { readonly at: string | undefined }): number {
   return at === undefined ? Number.MAX_VALUE : Date.parse(at)
 }
 
-function decisionText({ decision, feedback, revisedOutput = '' }: ReviewState): string {
+function formatDecision({ decision, feedback, revisedOutput = '' }: ReviewState): string {
   if (decision === 'EDIT') return revisedOutput
   return feedback === undefined ? String(decision) : `${decision}: ${feedback}`
 }
@@ -125,9 +132,9 @@ function agentMessage(
 }
 
 /** Returns a review as a question: as text for people, and as data for programs. */
-function questionOf(facts: WireTaskIdentity, review: ReviewState): WireMessage {
+function toQuestion(identity: WireTaskIdentity, review: ReviewState): WireMessage {
   const { reviewId, taskName, timing, prompt, taskOutput, toolName, toolInput } = review
-  const asked = prompt ?? questionText(review)
+  const asked = prompt ?? formatQuestion(review)
   const data = {
     reviewId,
     taskName,
@@ -136,11 +143,11 @@ function questionOf(facts: WireTaskIdentity, review: ReviewState): WireMessage {
     ...(toolInput === undefined ? {} : { toolInput }),
   }
   const text = taskOutput === '' ? asked : `${asked}\n\n${taskOutput}`
-  return agentMessage(facts, reviewId, [{ text }, { data }])
+  return agentMessage(identity, reviewId, [{ text }, { data }])
 }
 
 /** Returns the question of a review without a prompt; a tool call has the question of its tool. */
-function questionText({ timing, taskName, taskDescription }: ReviewState): string {
+function formatQuestion({ timing, taskName, taskDescription }: ReviewState): string {
   switch (timing) {
     case 'BEFORE_EXECUTION':
       return `Start "${taskName}"?\n\n${taskDescription}`
@@ -158,20 +165,20 @@ export type TaskOutput = Pick<
 >
 
 /** Returns the output of the run; if it ended without one, the outputs of its tasks. */
-export function outputsOf(view: TaskView): readonly TaskOutput[] {
+export function listOutputs(view: TaskView): readonly TaskOutput[] {
   const outputs = doneTasks(view).map(({ name: taskName, ...task }) => ({ taskName, ...task }))
-  const final = outputs.filter(({ taskName }) => taskName === finalTaskOf(view))
-  return final.length > 0 || !isTerminal(stateOf(view)) ? final : outputs
+  const final = outputs.filter(({ taskName }) => taskName === findFinalTask(view))
+  return final.length > 0 || !isTerminal(toTaskState(view)) ? final : outputs
 }
 
 /** Returns the status of a working task, with the output of one task of its run. */
-export function progressOf(
-  facts: WireTaskIdentity,
+export function toProgressStatus(
+  identity: WireTaskIdentity,
   view: TaskView,
   { taskName, output: text }: TaskOutput,
 ): A2aTaskStatus {
-  const message = agentMessage(facts, `${facts.id}-${taskName}`, [{ text }])
-  return { state: stateOf(view), message, timestamp: view.changedAt }
+  const message = agentMessage(identity, `${identity.id}-${taskName}`, [{ text }])
+  return { state: toTaskState(view), message, timestamp: view.changedAt }
 }
 
 /** Returns an output as an artifact, in the media types that a caller accepts. */
@@ -182,8 +189,9 @@ export function toArtifact(
   if (given !== undefined) return { artifactId: taskName, name: taskName, parts: given }
   const data: WirePart = { data: value === undefined ? text : value, mediaType: 'application/json' }
   const parts = [
-    ...(takes(modes, 'text/plain') ? [{ text }] : []),
-    ...((value !== undefined || !takes(modes, 'text/plain')) && takes(modes, 'application/json')
+    ...(acceptsMediaType(modes, 'text/plain') ? [{ text }] : []),
+    ...((value !== undefined || !acceptsMediaType(modes, 'text/plain')) &&
+    acceptsMediaType(modes, 'application/json')
       ? [data]
       : []),
   ]
@@ -191,7 +199,7 @@ export function toArtifact(
 }
 
 /** Whether a caller that accepts `modes` takes a media type. */
-export function takes(modes: readonly string[], mediaType: string): boolean {
+export function acceptsMediaType(modes: readonly string[], mediaType: string): boolean {
   const [kind] = mediaType.split('/')
   const accepted = modes.map((mode) => (mode.split(';')[0] ?? '').trim().toLowerCase())
   return (

@@ -5,19 +5,19 @@ import {
   isSettled,
   isTerminal,
   openReviews,
-  stateOf,
-  viewAfter,
+  toTaskState,
+  advanceView,
   withoutReview,
   type TaskView,
 } from './view.ts'
-import { wireStatusOf, toWireTask } from './to-task.ts'
+import { toWireStatus, toWireTask } from './to-task.ts'
 
 import type { A2aTaskState } from './wire.ts'
 import type { RunEvent } from '@tutti/protocol'
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
 
-const FACTS = {
+const IDENTITY = {
   id: 'run-1',
   contextId: 'c',
   asked: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Ode' }] },
@@ -91,7 +91,7 @@ const result = (status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): RunEvent => ({
 function viewOf(...events: readonly RunEvent[]): TaskView {
   const first = firstView({ createdAt: Date.UTC(2026, 0, 1) })
   return events.reduce<TaskView>(
-    (view, event, seq) => viewAfter(view, { ...event, runId: 'run-1', seq, id: `run-1:${seq}` }),
+    (view, event, seq) => advanceView(view, { ...event, runId: 'run-1', seq, id: `run-1:${seq}` }),
     first,
   )
 }
@@ -111,25 +111,28 @@ describe('a task as its events tell it', () => {
     ['its cancel', [cancelling, result('CANCELLED')], 'CANCELED', at(6)],
   ])('[GW-V1] after %s it is as it should', (_title, events, state, changedAt) => {
     const view = viewOf(...events)
-    expect([stateOf(view), view.changedAt]).toEqual([`TASK_STATE_${state}`, changedAt])
+    expect([toTaskState(view), view.changedAt]).toEqual([`TASK_STATE_${state}`, changedAt])
     expect(view.nextSeq).toBe(events.length)
   })
 
   it('[GW-V1] has a question once that is asked again after a crash', () => {
     const view = viewOf(gate('a', 2), gate('a', 4))
     expect(openReviews(view)).toMatchObject([{ reviewId: 'a', requestedAt: at(4) }])
-    expect(toWireTask(FACTS, view, SHOWN).history).toHaveLength(2)
+    expect(toWireTask(IDENTITY, view, SHOWN).history).toHaveLength(2)
   })
 
   it('[GW-V1] asks the oldest question, and none while it is canceled', () => {
-    const status = wireStatusOf(FACTS, viewOf(gate('a', 1), gate('b', 2)))
+    const status = toWireStatus(IDENTITY, viewOf(gate('a', 1), gate('b', 2)))
     expect(status.message).toMatchObject({ messageId: 'a', role: 'ROLE_AGENT', taskId: 'run-1' })
-    expect(wireStatusOf(FACTS, viewOf(gate('a', 1), cancelling))).not.toHaveProperty('message')
+    expect(toWireStatus(IDENTITY, viewOf(gate('a', 1), cancelling))).not.toHaveProperty('message')
   })
 
   it('[GW-V2] has the last output of its last task as the artifact', () => {
     const idsOf = (view: TaskView) =>
-      toWireTask(FACTS, view, SHOWN).artifacts?.map(({ artifactId, parts }) => [artifactId, parts])
+      toWireTask(IDENTITY, view, SHOWN).artifacts?.map(({ artifactId, parts }) => [
+        artifactId,
+        parts,
+      ])
     const view = viewOf(started, done('last', 'old'), done('first', 'a'), done('last', 'b'))
     expect(idsOf(view)).toEqual([['last', [{ text: 'b' }]]])
     expect(idsOf(viewOf(started, done('first', 'a')))).toBeUndefined()
@@ -137,22 +140,22 @@ describe('a task as its events tell it', () => {
 
   it('[GW-V2] that ended without it has the outputs of its other tasks', () => {
     const view = viewOf(started, done('first', 'a'), result('FAILED'))
-    const { artifacts } = toWireTask(FACTS, view, SHOWN)
+    const { artifacts } = toWireTask(IDENTITY, view, SHOWN)
     expect(artifacts).toMatchObject([{ artifactId: 'first', parts: [{ text: 'a' }] }])
   })
 
   it('[GW-V3] does not ask again what is answered', () => {
     const answered = withoutReview(viewOf(started, gate('a', 2)), 'a')
-    expect(stateOf(answered)).toBe('TASK_STATE_WORKING')
+    expect(toTaskState(answered)).toBe('TASK_STATE_WORKING')
     const event = { ...gate('a', 3), runId: 'run-1', seq: 2, id: 'x' }
-    expect(stateOf(viewAfter(answered, event))).toBe('TASK_STATE_WORKING')
+    expect(toTaskState(advanceView(answered, event))).toBe('TASK_STATE_WORKING')
   })
 
   it('has a history of what asked for it, questions and answers, in order', () => {
     const directive: RunEvent = { type: 'directive_active', directiveId: 'd', content: 'faster' }
     const view = viewOf(started, gate('a', 2), decided('a', 3), directive)
     const texts = (historyLength?: number) =>
-      toWireTask(FACTS, view, { ...SHOWN, historyLength }).history?.map(
+      toWireTask(IDENTITY, view, { ...SHOWN, historyLength }).history?.map(
         ({ parts }) => parts[0]?.text,
       )
     expect(texts()).toEqual([
@@ -166,7 +169,7 @@ describe('a task as its events tell it', () => {
   })
 
   it('says why it failed', () => {
-    const { message } = wireStatusOf(FACTS, viewOf(started, result('FAILED')))
+    const { message } = toWireStatus(IDENTITY, viewOf(started, result('FAILED')))
     expect(message?.parts).toEqual([{ text: 'out of voice' }])
   })
 

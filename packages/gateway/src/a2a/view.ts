@@ -60,15 +60,19 @@ export function firstView({ createdAt }: Pick<RunRecord, 'createdAt'>): TaskView
 }
 
 /** The view after one more event. */
-export function viewAfter(view: TaskView, event: LoggedRunEvent): TaskView {
+export function advanceView(view: TaskView, event: LoggedRunEvent): TaskView {
   const next = { ...view, usage: addEventUsage(view.usage, event), nextSeq: event.seq + 1 }
   if (!FOLDED.has(event.type)) return next
-  const folded = { ...next, run: withinMemory(applyRunEvent(view.run, event), event) }
-  return { ...folded, changedAt: changeOf(view, folded, event) ?? view.changedAt }
+  const folded = { ...next, run: dropOldOutputs(applyRunEvent(view.run, event), event) }
+  return { ...folded, changedAt: findChangeTime(view, folded, event) ?? view.changedAt }
 }
 
 /** When an event changed the state of the task; undefined if it did not, or its time is unknown. */
-function changeOf(before: TaskView, after: TaskView, event: LoggedRunEvent): string | undefined {
+function findChangeTime(
+  before: TaskView,
+  after: TaskView,
+  event: LoggedRunEvent,
+): string | undefined {
   switch (event.type) {
     case 'ensemble_started':
       return event.startedAt
@@ -102,7 +106,7 @@ export function openReviews({ run, decided }: Pick<TaskView, 'run' | 'decided'>)
 }
 
 /** The state of the task. */
-export function stateOf(view: Pick<TaskView, 'run' | 'decided'>): A2aTaskState {
+export function toTaskState(view: Pick<TaskView, 'run' | 'decided'>): A2aTaskState {
   const { status, error, cancelMode, startedAt } = view.run
   switch (status) {
     case 'COMPLETED':
@@ -146,7 +150,7 @@ export function doneTasks({ run }: Pick<TaskView, 'run'>): readonly DoneTask[] {
 }
 
 /** Returns the name of the task whose output is that of the run; undefined before the run has started. */
-export function finalTaskOf({ run }: Pick<TaskView, 'run'>): string | undefined {
+export function findFinalTask({ run }: Pick<TaskView, 'run'>): string | undefined {
   return run.tasks.findLast(({ delegatedBy }) => delegatedBy === undefined)?.name
 }
 
@@ -154,7 +158,7 @@ export function finalTaskOf({ run }: Pick<TaskView, 'run'>): string | undefined 
 const MAX_OUTPUTS = 4_000_000
 
 /** Forgets the outputs that completed first, as far as they exceed {@link MAX_OUTPUTS} together. */
-function withinMemory(run: RunState, event: LoggedRunEvent): RunState {
+function dropOldOutputs(run: RunState, event: LoggedRunEvent): RunState {
   if (event.type !== 'task_completed') return run
   let room = MAX_OUTPUTS
   const remembered = new Set(

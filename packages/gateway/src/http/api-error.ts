@@ -8,7 +8,7 @@ import {
   type Problem,
 } from '@tutti/protocol'
 
-import { problemsText } from './error-limits.ts'
+import { formatProblems } from './error-limits.ts'
 
 /** An error as it goes over the wire. */
 export interface WireError {
@@ -21,7 +21,7 @@ const RETRY_MS: Partial<Record<ErrorCode, number>> = { STORE_UNAVAILABLE: 5_000,
 
 /** Returns the error of an invalid request; `what` names the invalid part, such as "request body". */
 export function badRequest(what: string, problems: readonly Problem[]): TuttiError {
-  return new TuttiError('BAD_REQUEST', `Invalid ${what}: ${problemsText(problems)}`, {
+  return new TuttiError('BAD_REQUEST', `Invalid ${what}: ${formatProblems(problems)}`, {
     details: { problems },
   })
 }
@@ -32,8 +32,8 @@ const MAX_MISSING = 100
 /** Returns the wire form of `error`; undefined for an internal error, whose text is not sent to callers. */
 export function toWireError(error: unknown): WireError | undefined {
   if (!TuttiError.isInstance(error)) return undefined
-  if (error.code === 'INPUT_MISSING') return missingInputs(error)
-  if (error.code === 'INPUT_TOO_LARGE') return inputTooLarge(error)
+  if (error.code === 'INPUT_MISSING') return toMissingInputs(error)
+  if (error.code === 'INPUT_TOO_LARGE') return toInputTooLarge(error)
   if (error.code === 'CONFIG_INVALID') return wireError('BAD_REQUEST', error)
   return isErrorCode(error.code) ? wireError(error.code, error) : undefined
 }
@@ -53,7 +53,7 @@ function wireError(code: ErrorCode, error: TuttiError): WireError {
   }
 }
 
-function missingInputs(error: TuttiError): WireError {
+function toMissingInputs(error: TuttiError): WireError {
   const missing = error.details?.['missing']
   const names = Array.isArray(missing) ? missing.slice(0, MAX_MISSING).map(String) : []
   const problems = names.map((name) => ({
@@ -67,7 +67,7 @@ function missingInputs(error: TuttiError): WireError {
   }
 }
 
-function inputTooLarge({ message }: TuttiError): WireError {
+function toInputTooLarge({ message }: TuttiError): WireError {
   const { status } = ERROR_CODES.BAD_REQUEST
   return {
     status,

@@ -30,7 +30,7 @@ export interface AuditTools {
 }
 
 /** Adds to the subject of an action once it is known. */
-export type TellSubject = (subject: AuditSubject) => void
+export type AddSubject = (subject: AuditSubject) => void
 
 /** Whether actions with this scope are recorded: those that change something. */
 export function isAudited(scope: Scope | null): boolean {
@@ -43,7 +43,7 @@ const NOT_BEGUN: readonly ErrorCode[] = ['NOT_CONFIGURED', 'DRAINING']
 /** Maximum length of a run id or a target in an entry; callers can send names of any length. */
 const MAX_SUBJECT_LENGTH = 1_000
 
-function shortSubject({ runId, target }: AuditSubject): AuditSubject {
+function shortenSubject({ runId, target }: AuditSubject): AuditSubject {
   return {
     ...(runId === undefined ? {} : { runId: shortText(runId, MAX_SUBJECT_LENGTH) }),
     ...(target === undefined ? {} : { target: shortText(target, MAX_SUBJECT_LENGTH) }),
@@ -54,7 +54,7 @@ function shortSubject({ runId, target }: AuditSubject): AuditSubject {
 export async function audited<T>(
   { caller, action, via, ...subject }: AuditedAction,
   { trail, now }: AuditTools,
-  work: (tell: TellSubject) => Promise<T> | T,
+  work: (addSubject: AddSubject) => Promise<T> | T,
 ): Promise<T> {
   let about: AuditSubject = subject
   const record = (end: Pick<NewAuditEntry, 'outcome' | 'error'>): void => {
@@ -66,7 +66,7 @@ export async function audited<T>(
       action,
       via,
       ...address,
-      ...shortSubject(about),
+      ...shortenSubject(about),
       ...end,
     })
   }

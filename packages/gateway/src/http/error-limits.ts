@@ -24,7 +24,7 @@ const MAX_PROBLEMS = 100
 const PROBLEMS_IN_MESSAGE = 5
 
 /** Returns the first problems as one line of text, and the number of the rest. */
-export function problemsText(problems: readonly Problem[]): string {
+export function formatProblems(problems: readonly Problem[]): string {
   const shown = problems
     .slice(0, PROBLEMS_IN_MESSAGE)
     .map(({ path, message }) => shortText(path === '' ? message : `${path} ${message}`, 300))
@@ -33,18 +33,18 @@ export function problemsText(problems: readonly Problem[]): string {
 }
 
 /** Returns the body within the limits. */
-export function limitedBody(body: ErrorBody): ErrorBody {
+export function limitBody(body: ErrorBody): ErrorBody {
   const { problems, message, requestId } = body
   return {
     ...body,
-    message: limitedMessage(message),
-    ...(problems === undefined ? {} : { problems: limitedProblems(problems) }),
+    message: limitMessage(message),
+    ...(problems === undefined ? {} : { problems: limitProblems(problems) }),
     ...(requestId === undefined ? {} : { requestId: shortText(requestId, 200) }),
   }
 }
 
 /** Returns the message, cut so that it takes at most 2 KiB as JSON. */
-export function limitedMessage(message: string): string {
+export function limitMessage(message: string): string {
   const cut = shortText(message, MAX_MESSAGE_BYTES - 2)
   if (jsonBytes(cut) <= MAX_MESSAGE_BYTES) return cut
   // A character takes up to six bytes as JSON.
@@ -52,11 +52,11 @@ export function limitedMessage(message: string): string {
 }
 
 /** Returns the problems that fit, and one that counts those that do not. */
-export function limitedProblems(problems: readonly Problem[]): Problem[] {
+export function limitProblems(problems: readonly Problem[]): Problem[] {
   const fitting: Problem[] = []
   let bytes = 0
   for (const problem of problems.slice(0, MAX_PROBLEMS)) {
-    const limited = limitedProblem(problem)
+    const limited = limitProblem(problem)
     bytes += jsonBytes(limited)
     if (bytes > MAX_PROBLEMS_BYTES) break
     fitting.push(limited)
@@ -65,17 +65,17 @@ export function limitedProblems(problems: readonly Problem[]): Problem[] {
   return rest === 0 ? fitting : [...fitting, { path: '', message: `has ${rest} more problems` }]
 }
 
-function limitedProblem({ path, message, expected, received }: Problem): Problem {
+function limitProblem({ path, message, expected, received }: Problem): Problem {
   return {
     path: shortText(path, MAX_PATH_LENGTH),
     message: shortText(message, MAX_TEXT_LENGTH),
     ...(expected === undefined ? {} : { expected: shortText(expected, MAX_TEXT_LENGTH) }),
-    ...(received === undefined ? {} : { received: limitedValue(received) }),
+    ...(received === undefined ? {} : { received: limitValue(received) }),
   }
 }
 
 /** Received values are already cut where problems are found; those of other sources are not. */
-function limitedValue(value: unknown): unknown {
+function limitValue(value: unknown): unknown {
   if (typeof value === 'string') return shortText(value, MAX_TEXT_LENGTH)
   return typeof value === 'object' ? shortText(JSON.stringify(value), MAX_TEXT_LENGTH) : value
 }

@@ -1,7 +1,7 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { eventBytes, eventJson, eventStream, runEventsEncoder } from './event-stream.ts'
+import { encodeEventBytes, encodeEventText, eventStream, runEventsEncoder } from './event-stream.ts'
 
 import type { EventEncoder, EventStreamParts } from './event-stream.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -137,10 +137,10 @@ describe('eventStream', () => {
 describe('eventJson', () => {
   it('encodes an event once, as text and as UTF-8', () => {
     const one = event(1, 'cœur \u{1F3B5} "\n')
-    expect(JSON.parse(eventJson(one))).toEqual(one)
-    expect(JSON.parse(eventBytes(one).toString('utf8'))).toEqual(one)
-    expect(eventBytes(one)).toBe(eventBytes(one))
-    expect(eventBytes({ ...one, seq: 2 })).not.toEqual(eventBytes(one))
+    expect(JSON.parse(encodeEventText(one))).toEqual(one)
+    expect(JSON.parse(encodeEventBytes(one).toString('utf8'))).toEqual(one)
+    expect(encodeEventBytes(one)).toBe(encodeEventBytes(one))
+    expect(encodeEventBytes({ ...one, seq: 2 })).not.toEqual(encodeEventBytes(one))
   })
 })
 

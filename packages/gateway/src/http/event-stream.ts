@@ -59,7 +59,7 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
   const bytes = new TextEncoder()
   let sentAt = clock.elapsed()
   let next: Promise<IteratorResult<readonly LoggedRunEvent[]>> | undefined
-  const reader = watched(parts)
+  const reader = watchOnce(parts)
   const end = (): void => {
     reader.over()
     parts.stop.abort()
@@ -70,7 +70,7 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
     for (;;) {
       if (encoder.isDone === true) return undefined
       next ??= batches.next()
-      const arrived = await orQuiet(next, clock, sentAt + heartbeatMs - clock.elapsed())
+      const arrived = await waitOrQuiet(next, clock, sentAt + heartbeatMs - clock.elapsed())
       if (arrived === 'quiet') return encoder.keepAlive
       next = undefined
       if (arrived.done === true) return undefined
@@ -109,7 +109,7 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
 }
 
 /** Calls `watch.over` once, and only after `watch.begun`; a stream that is never read did not begin. */
-function watched({ watch }: EventStreamParts): StreamWatch {
+function watchOnce({ watch }: EventStreamParts): StreamWatch {
   let phase: 'new' | 'read' | 'over' = 'new'
   return {
     begun() {
@@ -142,7 +142,7 @@ export function runEventsEncoder(options: RunEventsEncoderOptions): EventEncoder
     encode(events) {
       const wanted = events.filter(({ type }) => wants(type))
       given?.(wanted)
-      return wanted.map(frameOf).join('')
+      return wanted.map(toFrame).join('')
     },
     fail(error) {
       onError(error)
@@ -151,15 +151,15 @@ export function runEventsEncoder(options: RunEventsEncoderOptions): EventEncoder
   }
 }
 
-function frameOf(event: LoggedRunEvent): string {
-  return `id: ${event.id}\nevent: ${event.type}\ndata: ${eventJson(event)}\n\n`
+function toFrame(event: LoggedRunEvent): string {
+  return `id: ${event.id}\nevent: ${event.type}\ndata: ${encodeEventText(event)}\n\n`
 }
 
 const texts = new WeakMap<LoggedRunEvent, string>()
 const bytes = new WeakMap<LoggedRunEvent, Buffer>()
 
 /** Returns an event as JSON text, encoded once however many readers it has. */
-export function eventJson(event: LoggedRunEvent): string {
+export function encodeEventText(event: LoggedRunEvent): string {
   const known = texts.get(event)
   if (known !== undefined) return known
   const text = JSON.stringify(event)
@@ -168,16 +168,16 @@ export function eventJson(event: LoggedRunEvent): string {
 }
 
 /** Returns an event as JSON text in UTF-8. All readers share the bytes, which must not be changed. */
-export function eventBytes(event: LoggedRunEvent): Buffer {
+export function encodeEventBytes(event: LoggedRunEvent): Buffer {
   const known = bytes.get(event)
   if (known !== undefined) return known
-  const encoded = Buffer.from(eventJson(event))
+  const encoded = Buffer.from(encodeEventText(event))
   bytes.set(event, encoded)
   return encoded
 }
 
 /** Returns the result of `promise`, or `quiet` when it takes longer than `quietMs`. */
-function orQuiet<T>(promise: Promise<T>, clock: Clock, quietMs: number): Promise<T | 'quiet'> {
+function waitOrQuiet<T>(promise: Promise<T>, clock: Clock, quietMs: number): Promise<T | 'quiet'> {
   return new Promise((resolve, reject) => {
     const stopWaiting = clock.after(quietMs, () => {
       resolve('quiet')

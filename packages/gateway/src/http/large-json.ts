@@ -47,7 +47,7 @@ export async function largeResponse(
 
 /** Yields the JSON of `value`: as a whole if it is small, otherwise entry by entry. */
 function* pieces(value: unknown): Generator<string> {
-  if (typeof value !== 'object' || value === null || room(value, PIECE) >= 0) {
+  if (typeof value !== 'object' || value === null || remainingRoom(value, PIECE) >= 0) {
     yield JSON.stringify(value) ?? 'null'
     return
   }
@@ -63,12 +63,12 @@ function* pieces(value: unknown): Generator<string> {
 }
 
 /** Characters that are left of `limit` after `value`. Stops below zero, so that it takes no longer than a piece. */
-function room(value: unknown, limit: number): number {
+function remainingRoom(value: unknown, limit: number): number {
   if (typeof value === 'string') return limit - value.length - PER_VALUE
   let left = limit - PER_VALUE
   if (typeof value !== 'object' || value === null) return left
   for (const [key, part] of Object.entries(value)) {
-    left = room(part, left - key.length)
+    left = remainingRoom(part, left - key.length)
     if (left < 0) break
   }
   return left

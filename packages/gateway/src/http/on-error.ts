@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { toWireError, type WireError } from './api-error.ts'
-import { limitedBody } from './error-limits.ts'
+import { limitBody } from './error-limits.ts'
 
 import type { Logger } from '@tutti/core'
 import type { ErrorBody } from '@tutti/protocol'
@@ -34,15 +34,15 @@ export interface ErrorReporting {
 }
 
 /** Returns the wire form of anything that was thrown; internal errors are logged under the id that they carry. */
-export function wireErrorOf(
+export function reportError(
   error: unknown,
   { logger, redactor, metrics }: ErrorReporting,
 ): WireError {
-  const wire = toWireError(error) ?? fault(error, logger)
+  const wire = toWireError(error) ?? toInternalError(error, logger)
   countError(error, wire, metrics)
   // Cut after redaction: the rest of a secret that was cut in two would not be recognized.
   const { status, body } = redactor.value(wire)
-  return { status, body: limitedBody(body) }
+  return { status, body: limitBody(body) }
 }
 
 function countError(
@@ -73,7 +73,7 @@ const TOO_MANY_REASONS = [
   'mcp_sessions',
 ] as const
 
-function fault(error: unknown, logger: Logger): WireError {
+function toInternalError(error: unknown, logger: Logger): WireError {
   const requestId = crypto.randomUUID()
   logger.error('Request failed', { requestId, error })
   const message = `Internal server error; the server log has the cause under ${requestId}`

@@ -12,7 +12,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/
  * @throws {TuttiError} BAD_REQUEST when it is invalid.
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
  */
-export function idempotencyKey(headers: Headers): string | undefined {
+export function readIdempotencyKey(headers: Headers): string | undefined {
   const key = headers.get('idempotency-key')
   if (key === null) return undefined
   if (KEY.test(key)) return key
@@ -26,6 +26,6 @@ export function idempotencyKey(headers: Headers): string | undefined {
  *
  * @see https://www.w3.org/TR/trace-context/#traceparent-header
  */
-export function traceOf(headers: Headers): TraceContext {
+export function readTrace(headers: Headers): TraceContext {
   return traceContextOf(headers.get('traceparent'), headers.get('tracestate'))
 }

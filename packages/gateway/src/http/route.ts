@@ -1,5 +1,5 @@
 /** What a route handler is given and gives. */
-import type { TellSubject } from './audited.ts'
+import type { AddSubject } from './audited.ts'
 import type { Caller } from '../caller.ts'
 import type { Scope } from '@tutti/protocol'
 
@@ -31,5 +31,5 @@ export interface HttpRouteCall {
   readonly parameters: Readonly<Record<string, string>>
   readonly caller: Caller
   /** Says for the audit trail what the request is about, where its path does not. */
-  readonly tell: TellSubject
+  readonly addSubject: AddSubject
 }

@@ -1,6 +1,6 @@
 /** Results of calls: of a run that has ended, and of a call that failed. */
-import { wireErrorOf, type ErrorReporting } from '../http/on-error.ts'
-import { addEventUsage, NO_RUN_USAGE, usageMetadata } from '../service/usage.ts'
+import { reportError, type ErrorReporting } from '../http/on-error.ts'
+import { addEventUsage, NO_RUN_USAGE, toUsageMetadata } from '../service/usage.ts'
 
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
@@ -26,7 +26,7 @@ export function runAnswer(runId: string, valueTask: string | undefined): RunAnsw
       }
       if (event.type !== 'run_result') return
       const end = event.status === 'COMPLETED' ? completed(event, value) : broken(event)
-      result = usage === NO_RUN_USAGE ? end : { ...end, _meta: usageMetadata(usage) }
+      result = usage === NO_RUN_USAGE ? end : { ...end, _meta: toUsageMetadata(usage) }
     },
     result: () => result,
   }
@@ -76,7 +76,7 @@ export function errorResult(
   options: ErrorReporting,
   before?: string,
 ): CallToolResult {
-  const { body } = wireErrorOf(error, options)
+  const { body } = reportError(error, options)
   const { retryAfterMs } = body
   const again = retryAfterMs === undefined ? '' : ` (retry in ${Math.ceil(retryAfterMs / 1000)} s)`
   const start = before === undefined ? '' : `${before}: `

@@ -6,8 +6,8 @@ import { auditedCall } from '../service/gateway-call.ts'
 import { errorResult } from './answer.ts'
 import { mcpCallerOf, progressReporter } from './caller.ts'
 import { followCall } from './follow-run.ts'
-import { structuredTask } from './listed-tools.ts'
-import { readCall, toolCall } from './request.ts'
+import { findStructuredTask } from './listed-tools.ts'
+import { readCall, toMcpCall } from './request.ts'
 import {
   liveReviews,
   NO_CALL_REVIEWS,
@@ -55,9 +55,9 @@ export async function callEnsemble(
   const { service, context, name, given } = ensembleCall
   const { options } = service
   const caller = mcpCallerOf(context)
-  const state = stateOf(ensembleCall)
+  const state = readRoundState(ensembleCall)
   const begin = auditedCall(options, caller, { target: name })
-  const request = toolCall(name, given, context)
+  const request = toMcpCall(name, given, context)
   const runId =
     state?.runId ?? (await service.begin(begin, () => readCall(request, ensemble))).runId
   const reviewContext = { service, call: auditedCall(options, caller), runId }
@@ -65,9 +65,9 @@ export async function callEnsemble(
     if (state !== undefined) await findRecord(options.runs, runId)
     return await followCall({
       ...reviewContext,
-      valueTask: structuredTask(ensemble)?.name,
+      valueTask: findStructuredTask(ensemble)?.name,
       lastSeq: state?.seq ?? -1,
-      reviews: await reviewsOf(ensembleCall, reviewContext, state),
+      reviews: await createReviews(ensembleCall, reviewContext, state),
       signal: context.mcpReq.signal,
       isExplicit: ensembleCall.era === 'legacy',
       report: progressReporter(context),
@@ -78,7 +78,7 @@ export async function callEnsemble(
 }
 
 /** Returns the state of the round before; undefined in the first round. */
-function stateOf({ context: { mcpReq }, name }: EnsembleCall): RoundState | undefined {
+function readRoundState({ context: { mcpReq }, name }: EnsembleCall): RoundState | undefined {
   const state = mcpReq.requestState<RoundState>()
   if (state?.tool === name) return state
   if (state === undefined && mcpReq.inputResponses === undefined) return undefined
@@ -92,7 +92,7 @@ function stateOf({ context: { mcpReq }, name }: EnsembleCall): RoundState | unde
 /** @see https://www.jsonrpc.org/specification#error_object */
 const INVALID_PARAMS = -32_602
 
-async function reviewsOf(
+async function createReviews(
   { context, states, era, hasForms, name }: EnsembleCall,
   reviewContext: ReviewContext,
   state: RoundState | undefined,

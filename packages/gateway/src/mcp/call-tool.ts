@@ -1,6 +1,6 @@
 /** Calls a tool of the catalog for an MCP client, through the same path as REST and WebSocket. */
 import { invokeCatalogTool, type Invocation } from '../tools/invoke-tool.ts'
-import { structuredContentOf } from './object-schema.ts'
+import { toStructuredContent } from './object-schema.ts'
 
 import type { ReportProgress } from './caller.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -64,7 +64,7 @@ export function toolResult(
   const shown = output === '' ? JSON.stringify(structured) : output
   return {
     content: [text(shown)],
-    structuredContent: structuredContentOf(structured, outputSchema),
+    structuredContent: toStructuredContent(structured, outputSchema),
   }
 }
 

@@ -5,7 +5,7 @@ import type { RunNote } from './events.ts'
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server'
 
 /** Returns a caller in the form that the SDK carries; without the key itself. */
-export function authInfoOf(caller: Caller): AuthInfo {
+export function toAuthInfo(caller: Caller): AuthInfo {
   return {
     token: '',
     clientId: caller.name ?? '',

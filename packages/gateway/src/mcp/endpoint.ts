@@ -18,13 +18,13 @@ import { errorMessage, TuttiError, Type } from '@tutti/core'
 import { MAX_RPC_ID_LENGTH } from '../a2a/json-rpc.ts'
 import { isParams } from '../a2a/params.ts'
 import { badRequest } from '../http/api-error.ts'
-import { limitedMessage, MAX_ERROR_BYTES } from '../http/error-limits.ts'
+import { limitMessage, MAX_ERROR_BYTES } from '../http/error-limits.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { GatewayService } from '../service/gateway-service.ts'
-import { authInfoOf } from './caller.ts'
-import { listedTools } from './listed-tools.ts'
+import { toAuthInfo } from './caller.ts'
+import { listTools } from './listed-tools.ts'
 import { roundStates } from './round-state.ts'
-import { mcpServer, type McpServerParts } from './server.ts'
+import { createMcpServer, type McpServerParts } from './server.ts'
 import { jsonRpcError, McpSessions } from './sessions.ts'
 
 import type { Caller } from '../caller.ts'
@@ -49,13 +49,13 @@ export function mcpEndpoint(options: GatewayOptions, parts: McpParts): AnswerMcp
   const { signer, reader } = parts
   const serverParts: McpServerParts = {
     service: new GatewayService(options),
-    tools: listedTools(options),
+    tools: listTools(options),
     states: roundStates(options.apiKeys, signer),
     reader,
   }
   const sessions = new McpSessions(serverParts)
   const modern = (responseMode: 'auto' | 'sse') =>
-    createMcpHandler(() => mcpServer(serverParts, { era: 'modern' }), {
+    createMcpHandler(() => createMcpServer(serverParts, { era: 'modern' }), {
       legacy: 'reject',
       responseMode,
       keepAliveMs: options.heartbeatMs,
@@ -65,22 +65,22 @@ export function mcpEndpoint(options: GatewayOptions, parts: McpParts): AnswerMcp
     })
   const [plain, stream] = [modern('auto'), modern('sse')]
   return async (request, caller) => {
-    const body = await bodyOf(request, options.maxBodyBytes)
+    const body = await readMcpBody(request, options.maxBodyBytes)
     if (!body.ok) return jsonRpcError(400, { code: -32_700, message: body.problem })
     const { value: parsedBody } = body
-    const long = longFieldOf(parsedBody)
+    const long = findLongField(parsedBody)
     if (long !== undefined) return jsonRpcError(400, { code: -32_600, message: long })
     if (Array.isArray(parsedBody)) countBatch(parsedBody.length, caller)
     if (await isLegacyRequest(request, parsedBody)) {
-      return limitedError(await sessions.handle(request, parsedBody, caller))
+      return limitError(await sessions.handle(request, parsedBody, caller))
     }
     const handler = isCall(parsedBody) ? stream : plain
-    return limitedError(await handler.fetch(request, { parsedBody, authInfo: authInfoOf(caller) }))
+    return limitError(await handler.fetch(request, { parsedBody, authInfo: toAuthInfo(caller) }))
   }
 }
 
 /** Cuts the message of an error of the SDK and leaves out its details where they are too long (GW-E4). */
-async function limitedError(response: Response): Promise<Response> {
+async function limitError(response: Response): Promise<Response> {
   const { status, headers } = response
   const isJson = headers.get('content-type')?.startsWith('application/json') === true
   if (status < 400 || !isJson) return response
@@ -89,7 +89,7 @@ async function limitedError(response: Response): Promise<Response> {
   const parsed: unknown = JSON.parse(text)
   const { id = null, error } = isParams(parsed) ? parsed : {}
   const { code, message } = isParams(error) ? error : {}
-  const cut = { code: Number(code), message: limitedMessage(String(message)) }
+  const cut = { code: Number(code), message: limitMessage(String(message)) }
   return Response.json({ jsonrpc: '2.0', id, error: cut }, { status })
 }
 
@@ -97,7 +97,7 @@ async function limitedError(response: Response): Promise<Response> {
 const MAX_REPEATED_LENGTH = MAX_RPC_ID_LENGTH
 
 /** Returns the problem of the first message with a text too long to repeat (GW-E4); undefined when there is none. */
-function longFieldOf(body: unknown): string | undefined {
+function findLongField(body: unknown): string | undefined {
   const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
   for (const message of messages) {
     if (!isParams(message)) continue
@@ -116,7 +116,7 @@ type Body =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string }
 
-async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
+async function readMcpBody(request: Request, maxBytes: number): Promise<Body> {
   if (request.method !== 'POST') return { ok: true, value: undefined }
   try {
     return { ok: true, value: await readJsonBody(request, Type.Unknown(), maxBytes) }

@@ -18,8 +18,13 @@ function completed(taskName: string, totalTasks = 2): RunEvent {
 describe('runNotes', () => {
   it('counts tasks in whole numbers, and never reaches the next one between them', () => {
     const notes = runNotes()
-    const all = [notes.of(STARTED), notes.beat(), notes.beat(), notes.of(completed('a'))]
-    all.push(notes.beat(), notes.of(completed('b')))
+    const all = [
+      notes.add(STARTED),
+      notes.heartbeat(),
+      notes.heartbeat(),
+      notes.add(completed('a')),
+    ]
+    all.push(notes.heartbeat(), notes.add(completed('b')))
     expect(all.map((note) => note?.progress)).toEqual([0, 0.5, 1 - 1 / 3, 1, 1.5, 2])
   })
 
@@ -35,7 +40,7 @@ describe('runNotes', () => {
       event('review_decided', { decision: 'CONTINUE' }),
       event('review_timed_out', { action: 'EXIT_EARLY' }),
       completed('a'),
-    ].map((one) => notes.of(one)?.message)
+    ].map((one) => notes.add(one)?.message)
     expect(texts).toEqual([
       '"band" started: 2 tasks',
       '"a" started',
@@ -53,31 +58,31 @@ describe('runNotes', () => {
     const notes = runNotes()
     const asks = { taskName: 'a', toolName: 'ask' }
     const chunks = Array.from({ length: 12 }, (_, index) =>
-      notes.of(event('agent_tool_progress', { ...asks, chunk_index: index })),
+      notes.add(event('agent_tool_progress', { ...asks, chunk_index: index })),
     )
     expect(chunks.flatMap((note) => note?.message ?? [])).toEqual([
       '"a" ask: 1 chunks received',
       '"a" ask: 11 chunks received',
     ])
     const turn = { ...asks, turn: 0 }
-    expect(notes.of(event('agent_tool_turn', { ...turn, direction: 'outbound' }))).toBeUndefined()
-    expect(notes.of(event('agent_tool_turn', { ...turn, direction: 'inbound' }))?.message).toBe(
+    expect(notes.add(event('agent_tool_turn', { ...turn, direction: 'outbound' }))).toBeUndefined()
+    expect(notes.add(event('agent_tool_turn', { ...turn, direction: 'inbound' }))?.message).toBe(
       '"a" ask: turn 1 answered',
     )
   })
 
   it('is silent on tokens and turns', () => {
     const notes = runNotes()
-    expect(notes.of(event('token'))).toBeUndefined()
-    expect(notes.of(event('llm_iteration_started'))).toBeUndefined()
+    expect(notes.add(event('token'))).toBeUndefined()
+    expect(notes.add(event('llm_iteration_started'))).toBeUndefined()
   })
 
   it('has a total that is never less than the progress, and grows with the run', () => {
     const notes = runNotes()
-    expect(notes.beat()).toEqual({ progress: 0, total: 0, message: 'queued' })
-    expect(notes.beat()).toMatchObject({ progress: 0.5, total: 1 })
-    expect(notes.of(STARTED)?.total).toBe(2)
-    expect(notes.of(completed('a', 5))).toMatchObject({ progress: 1, total: 5 })
-    expect(notes.beat().message).toBe('running: 1 of 5 tasks completed')
+    expect(notes.heartbeat()).toEqual({ progress: 0, total: 0, message: 'queued' })
+    expect(notes.heartbeat()).toMatchObject({ progress: 0.5, total: 1 })
+    expect(notes.add(STARTED)?.total).toBe(2)
+    expect(notes.add(completed('a', 5))).toMatchObject({ progress: 1, total: 5 })
+    expect(notes.heartbeat().message).toBe('running: 1 of 5 tasks completed')
   })
 })

@@ -13,9 +13,9 @@ export interface RunNote {
 /** Notes on one run. */
 export interface RunNotes {
   /** Returns the note on the next event; undefined for most. */
-  of(event: RunEvent): RunNote | undefined
+  add(event: RunEvent): RunNote | undefined
   /** Returns a note that nothing has happened, for clients that end silent calls. */
-  beat(): RunNote
+  heartbeat(): RunNote
 }
 
 /** Returns the notes on one run. */
@@ -30,11 +30,11 @@ export function runNotes(): RunNotes {
     return { progress, total: Math.max(total, Math.ceil(progress)), message }
   }
   return {
-    beat: () => say(total === 0 ? 'queued' : `running: ${done} of ${total} tasks completed`),
-    of(event) {
+    heartbeat: () => say(total === 0 ? 'queued' : `running: ${done} of ${total} tasks completed`),
+    add(event) {
       if ('totalTasks' in event) total = Math.max(total, event.totalTasks)
       if (event.type !== 'task_completed') {
-        const message = messageOf(event)
+        const message = describeEvent(event)
         return message === undefined ? undefined : say(message)
       }
       done += 1
@@ -47,7 +47,7 @@ export function runNotes(): RunNotes {
 /** An agent may stream word by word: so many chunks are worth one note. */
 const CHUNKS_A_NOTE = 10
 
-function messageOf(event: RunEvent): string | undefined {
+function describeEvent(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'ensemble_started':
       return `"${event.ensemble}" started: ${event.totalTasks} tasks`

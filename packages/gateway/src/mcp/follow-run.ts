@@ -47,9 +47,9 @@ export async function followCall(
   }
   if (signal.aborted) abandon()
   else signal.addEventListener('abort', abandon, { once: true })
-  const progress = progressOf(followed)
+  const progress = createProgress(followed)
   try {
-    return await endOf(followed, progress)
+    return await followToEnd(followed, progress)
   } finally {
     signal.removeEventListener('abort', abandon)
     progress.stop()
@@ -57,7 +57,7 @@ export async function followCall(
   }
 }
 
-async function endOf(
+async function followToEnd(
   { service, runId, valueTask, lastSeq, reviews, signal }: FollowedCall,
   progress: Progress,
 ): Promise<CallToolResult | InputRequiredResult> {
@@ -85,7 +85,7 @@ interface Progress {
 }
 
 /** Reports events after `lastSeq`, and now and then that nothing has happened. */
-function progressOf({ service, report, lastSeq }: FollowedCall): Progress {
+function createProgress({ service, report, lastSeq }: FollowedCall): Progress {
   if (report === undefined) return { report: () => Promise.resolve(), stop: () => undefined }
   const { clock, heartbeatMs } = service.options
   const notes = runNotes()
@@ -93,14 +93,14 @@ function progressOf({ service, report, lastSeq }: FollowedCall): Progress {
   const arm = (): void => {
     stopTimer()
     stopTimer = clock.after(heartbeatMs, () => {
-      void report(notes.beat())
+      void report(notes.heartbeat())
       arm()
     })
   }
   arm()
   return {
     async report(event) {
-      const note = notes.of(event)
+      const note = notes.add(event)
       if (note === undefined || event.seq <= lastSeq) return
       arm()
       await report(note)

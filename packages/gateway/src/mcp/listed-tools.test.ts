@@ -3,7 +3,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { listedTools, structuredTask } from './listed-tools.ts'
+import { listTools, findStructuredTask } from './listed-tools.ts'
 
 import type { Sharing } from '../gateway-options.ts'
 import type { Ensemble, Task } from '@tutti/ensemble'
@@ -13,7 +13,7 @@ const model = scriptedModel(() => 'Done')
 function offered(one: Ensemble) {
   // NOTE: an offer asks a run service for nothing but its ensembles.
   const runs = { ensembles: [one] } as unknown as Sharing['runs']
-  const [offer] = listedTools({ runs, tools: toolCatalog([]), shared: undefined })
+  const [offer] = listTools({ runs, tools: toolCatalog([]), shared: undefined })
   return offer?.definition
 }
 
@@ -44,9 +44,9 @@ describe('structuredTask', () => {
     const plain = task({ name: 'a', description: 'A' })
     const typed = task({ name: 'b', description: 'B', output })
     const of = (...tasks: readonly Task[]) =>
-      structuredTask(ensemble({ name: 'x', tasks, model }))?.name
+      findStructuredTask(ensemble({ name: 'x', tasks, model }))?.name
     expect([of(plain, typed), of(typed, plain), of(plain)]).toEqual(['b', undefined, undefined])
     // The output of a team with a manager is the manager's.
-    expect(structuredTask({ tasks: [typed], manager: plain })).toBeUndefined()
+    expect(findStructuredTask({ tasks: [typed], manager: plain })).toBeUndefined()
   })
 })

@@ -5,8 +5,8 @@
 import { inputVariables, type Ensemble } from '@tutti/ensemble'
 
 import { sharedEnsembles, sharedTools } from '../service/sharing.ts'
-import { embedded, inputSchemaOf, outputSchemaOf } from './object-schema.ts'
-import { toolNames } from './tool-names.ts'
+import { embedNamedSchema, toInputSchema, toOutputSchema } from './object-schema.ts'
+import { assignToolNames } from './tool-names.ts'
 
 import type { Sharing } from '../gateway-options.ts'
 import type { Tool } from '@modelcontextprotocol/server'
@@ -19,11 +19,11 @@ export type ListedTool = { readonly definition: Tool } & (
 )
 
 /** Returns the tools that a client may call, each under its own name. */
-export function listedTools(sharing: Sharing): readonly ListedTool[] {
+export function listTools(sharing: Sharing): readonly ListedTool[] {
   const tools = sharedTools(sharing)
   const ensembles = sharedEnsembles(sharing)
   const taken = tools.map(({ name }) => name)
-  const names = toolNames(
+  const names = assignToolNames(
     ensembles.map(({ name }) => name),
     taken,
   )
@@ -47,48 +47,48 @@ function toolDefinition({
     name,
     title: name,
     description,
-    inputSchema: inputSchemaOf(inputSchema),
+    inputSchema: toInputSchema(inputSchema),
     ...(outputSchema === undefined
       ? {}
-      : { outputSchema: outputSchemaOf(outputSchema, schemaId(name)) }),
+      : { outputSchema: toOutputSchema(outputSchema, schemaId(name)) }),
     // Idempotent is only the default of tools, too weak to promise it to clients.
     ...(idempotent ? {} : { annotations: { idempotentHint: false } }),
   }
 }
 
 /** Every run costs, and calls tools of whatever kind. */
-const OF_RUNS = { readOnlyHint: false, idempotentHint: false, openWorldHint: true } as const
+const RUN_HINTS = { readOnlyHint: false, idempotentHint: false, openWorldHint: true } as const
 
 function ensembleDefinition(name: string, ensemble: Ensemble): Tool {
   const { tasks } = ensemble
   return {
     name,
     title: ensemble.name,
-    description: descriptionOf(ensemble),
+    description: describeEnsemble(ensemble),
     inputSchema: {
       type: 'object',
       properties: Object.fromEntries(
         inputVariables(tasks).map((variable) => [
           variable,
-          { type: 'string', description: usesOf(variable, ensemble) },
+          { type: 'string', description: describeVariable(variable, ensemble) },
         ]),
       ),
       required: [...inputVariables(tasks)],
       additionalProperties: false,
     },
-    outputSchema: runSchema(name, structuredTask(ensemble)?.schema),
-    annotations: OF_RUNS,
+    outputSchema: runSchema(name, findStructuredTask(ensemble)?.schema),
+    annotations: RUN_HINTS,
   }
 }
 
-function descriptionOf({ name, description, tasks }: Ensemble): string {
+function describeEnsemble({ name, description, tasks }: Ensemble): string {
   const does = description === '' ? `Runs the ensemble "${name}"` : description
   const count = tasks.length === 1 ? '1 task' : `${tasks.length} tasks`
   return `${does}\n\nThe run has ${count} and can take minutes.`
 }
 
 /** Where the value of a variable goes, for the model that has to give it. */
-function usesOf(variable: string, { tasks }: Ensemble): string {
+function describeVariable(variable: string, { tasks }: Ensemble): string {
   const text = tasks
     .flatMap(({ description, expectedOutput }) => [description, expectedOutput])
     .find((one) => one.includes(`{${variable}}`))
@@ -110,7 +110,9 @@ function runSchema(
       output: { type: 'string', description: 'Output of the last completed task' },
       runId: { type: 'string', description: 'Id of the run on this server' },
       status: { type: 'string', enum: ['COMPLETED', 'FAILED', 'CANCELLED'] },
-      ...(structured === undefined ? {} : { structured: embedded(structured, schemaId(name)) }),
+      ...(structured === undefined
+        ? {}
+        : { structured: embedNamedSchema(structured, schemaId(name)) }),
       error: { type: 'string', description: 'Reason why the run did not complete' },
       completedTasks: {
         type: 'array',
@@ -127,7 +129,7 @@ function runSchema(
 }
 
 /** The task whose output as a value is that of the run: the last one, when it says what its output is. */
-export function structuredTask({
+export function findStructuredTask({
   tasks,
   manager,
 }: Pick<Ensemble, 'tasks' | 'manager'>):

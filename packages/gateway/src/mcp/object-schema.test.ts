@@ -1,18 +1,23 @@
 import { describe, expect, it } from 'vitest'
 
-import { embedded, inputSchemaOf, outputSchemaOf, structuredContentOf } from './object-schema.ts'
+import {
+  embedNamedSchema,
+  toInputSchema,
+  toOutputSchema,
+  toStructuredContent,
+} from './object-schema.ts'
 
 const ID = 'urn:test'
 
 describe('inputSchemaOf', () => {
   it('says of a choice of objects that it is an object', () => {
     const choice = { anyOf: [{ required: ['a'] }, { required: ['b'] }] }
-    expect(inputSchemaOf(choice)).toEqual({ ...choice, type: 'object' })
+    expect(toInputSchema(choice)).toEqual({ ...choice, type: 'object' })
   })
 
   it('leaves everything else as its author wrote it, and drops what is no JSON', () => {
     const schema = { $schema: 'x', type: 'object', $defs: { a: {} }, additionalProperties: false }
-    expect(inputSchemaOf({ ...schema, [Symbol('kind')]: 1, check: () => true })).toEqual(schema)
+    expect(toInputSchema({ ...schema, [Symbol('kind')]: 1, check: () => true })).toEqual(schema)
   })
 })
 
@@ -22,7 +27,7 @@ describe('inputSchemaOf of a tool without parameters', () => {
     [{ type: 'object' }],
     [{ type: 'object', properties: {}, description: 'Nothing' }],
   ])('forbids parameters for %j', (schema) => {
-    expect(inputSchemaOf(schema)).toEqual({
+    expect(toInputSchema(schema)).toEqual({
       ...schema,
       type: 'object',
       additionalProperties: false,
@@ -35,14 +40,14 @@ describe('inputSchemaOf of a tool without parameters', () => {
     [{ type: 'object', properties: { a: {} } }],
     [{ type: 'object', $ref: '#/$defs/a', $defs: { a: {} } }],
   ])('changes nothing when the schema allows some: %j', (schema) => {
-    expect(inputSchemaOf(schema)).toEqual(schema)
+    expect(toInputSchema(schema)).toEqual(schema)
   })
 })
 
 describe('outputSchemaOf', () => {
   it('leaves a schema of objects as it is', () => {
     const schema = { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: {} } }
-    expect(outputSchemaOf(schema, ID)).toEqual(schema)
+    expect(toOutputSchema(schema, ID)).toEqual(schema)
   })
 
   it.each([
@@ -50,7 +55,7 @@ describe('outputSchemaOf', () => {
     [{ type: ['object', 'null'] }],
     [{ anyOf: [{ type: 'object' }] }],
   ])('wraps %j, whose values may be none', (schema) => {
-    expect(outputSchemaOf(schema, ID)).toEqual({
+    expect(toOutputSchema(schema, ID)).toEqual({
       type: 'object',
       properties: { result: schema },
       required: ['result'],
@@ -61,23 +66,23 @@ describe('outputSchemaOf', () => {
 describe('embedded', () => {
   it('names a schema that refers to itself, so that its references go on to mean it', () => {
     const tree = { type: 'array', items: { $ref: '#' } }
-    expect(embedded(tree, ID)).toEqual({ $id: ID, ...tree })
-    expect(embedded({ ...tree, $id: 'own' }, ID)).toEqual({ ...tree, $id: 'own' })
-    expect(embedded({ type: 'array' }, ID)).toEqual({ type: 'array' })
+    expect(embedNamedSchema(tree, ID)).toEqual({ $id: ID, ...tree })
+    expect(embedNamedSchema({ ...tree, $id: 'own' }, ID)).toEqual({ ...tree, $id: 'own' })
+    expect(embedNamedSchema({ type: 'array' }, ID)).toEqual({ type: 'array' })
   })
 })
 
 describe('structuredContentOf', () => {
   it('wraps what its schema is wrapped for, also an object', () => {
-    expect(structuredContentOf({ a: 1 }, { anyOf: [] })).toEqual({ result: { a: 1 } })
-    expect(structuredContentOf([1], { type: 'array' })).toEqual({ result: [1] })
-    expect(structuredContentOf({ a: 1 }, { type: 'object' })).toEqual({ a: 1 })
+    expect(toStructuredContent({ a: 1 }, { anyOf: [] })).toEqual({ result: { a: 1 } })
+    expect(toStructuredContent([1], { type: 'array' })).toEqual({ result: [1] })
+    expect(toStructuredContent({ a: 1 }, { type: 'object' })).toEqual({ a: 1 })
   })
 
   it('wraps without a schema what is no object', () => {
-    expect(structuredContentOf({ a: 1 }, undefined)).toEqual({ a: 1 })
+    expect(toStructuredContent({ a: 1 }, undefined)).toEqual({ a: 1 })
     for (const value of [[1], 'a', 1, null, true]) {
-      expect(structuredContentOf(value, undefined)).toEqual({ result: value })
+      expect(toStructuredContent(value, undefined)).toEqual({ result: value })
     }
   })
 })

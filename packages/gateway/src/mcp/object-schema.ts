@@ -19,8 +19,8 @@ const FIELD = 'result'
  * The schema of arguments, which are always an object, also where their schema leaves that open. One without
  * parameters forbids others, as the specification recommends.
  */
-export function inputSchemaOf(schema: object): ObjectSchema {
-  const given = plain(schema)
+export function toInputSchema(schema: object): ObjectSchema {
+  const given = toPlainJson(schema)
   const { properties = {}, ...rest } = given
   const isEmpty = Object.keys(Object(properties)).length === 0
   const isOpen = Object.keys(rest).some((keyword) => !ANNOTATIONS.has(keyword))
@@ -41,18 +41,18 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 ])
 
 /** The schema of a structured result. */
-export function outputSchemaOf(schema: object, id: string): ObjectSchema {
-  const given = plain(schema)
+export function toOutputSchema(schema: object, id: string): ObjectSchema {
+  const given = toPlainJson(schema)
   if (isObjectSchema(given)) return { ...given, type: 'object' }
   return {
     type: 'object',
-    properties: { [FIELD]: embedded(given, id) },
+    properties: { [FIELD]: embedNamedSchema(given, id) },
     required: [FIELD],
   }
 }
 
 /** A structured result that fits `outputSchemaOf` its schema; without one, an object at any rate. */
-export function structuredContentOf(
+export function toStructuredContent(
   value: unknown,
   schema: object | undefined,
 ): Record<string, unknown> {
@@ -65,8 +65,8 @@ export function structuredContentOf(
  * A schema that can stand inside of another: one that refers to its own parts gets a name of its own, so that
  * `#` still refers to it. `id` is that name, a URI.
  */
-export function embedded(schema: object, id: string): object {
-  const given = plain(schema)
+export function embedNamedSchema(schema: object, id: string): object {
+  const given = toPlainJson(schema)
   const refers = JSON.stringify(given).includes('"$ref"')
   return refers && !('$id' in given) ? { $id: id, ...given } : given
 }
@@ -76,7 +76,7 @@ function isObjectSchema(schema: object): boolean {
 }
 
 /** A schema as JSON: what libraries hang on theirs is left behind. */
-function plain(schema: object): Readonly<Record<string, unknown>> {
+function toPlainJson(schema: object): Readonly<Record<string, unknown>> {
   // NOTE: the JSON of an object that is a schema is that of an object.
   return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>
 }

@@ -8,7 +8,7 @@ import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server'
 const INVALID_PARAMS = -32_602
 
 /** A prompt for each ensemble, with its template variables as arguments. */
-export function promptsOf(tools: readonly ListedTool[]): Prompt[] {
+export function toPrompts(tools: readonly ListedTool[]): Prompt[] {
   return tools.flatMap(({ kind, definition }) => {
     if (kind !== 'ensemble') return []
     const { name, title, description, inputSchema } = definition
@@ -31,12 +31,12 @@ export function promptsOf(tools: readonly ListedTool[]): Prompt[] {
  *
  * @throws {ProtocolError} for an unknown name and for missing arguments.
  */
-export function promptOf(
+export function renderPrompt(
   tools: readonly ListedTool[],
   name: string,
   given: Readonly<Record<string, string>> = {},
 ): GetPromptResult {
-  const prompts = promptsOf(tools)
+  const prompts = toPrompts(tools)
   const found = prompts.find((prompt) => prompt.name === name)
   if (found === undefined) {
     const names = prompts.map((prompt) => prompt.name)

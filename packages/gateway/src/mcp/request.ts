@@ -39,19 +39,19 @@ export function readCall(call: McpCall, ensemble: Ensemble): BeginRequest {
     ensemble,
     inputs,
     tags: { [MCP_TAG]: name },
-    origin: mcpRequest(call),
-    trace: callTrace(meta),
+    origin: toMcpRequest(call),
+    trace: readCallTrace(meta),
     limits: read.limits,
   }
 }
 
 /** Returns the call in the form in which tools and handlers see it. */
-export function mcpRequest({ name, given, meta }: McpCall): McpRequest {
+export function toMcpRequest({ name, given, meta }: McpCall): McpRequest {
   return { protocol: 'mcp', name, arguments: given, ...(meta === undefined ? {} : { meta }) }
 }
 
 /** Returns the call in a context of the SDK. */
-export function toolCall(
+export function toMcpCall(
   name: string,
   given: McpCall['given'],
   { mcpReq }: Pick<ServerContext, 'mcpReq'>,
@@ -60,7 +60,7 @@ export function toolCall(
 }
 
 /** Returns the trace that `_meta` names; an invalid one is ignored. */
-export function callTrace(meta: McpCall['meta']): TraceContext {
+export function readCallTrace(meta: McpCall['meta']): TraceContext {
   return traceContextOf(meta?.['traceparent'], meta?.['tracestate'])
 }
 
@@ -81,14 +81,18 @@ export function readInputArguments(
       message: 'is required: a task uses this template variable',
       expected: 'string',
     })),
-    ...Object.entries(given).flatMap(([key, value]) => problemOf(key, value, variables)),
+    ...Object.entries(given).flatMap(([key, value]) => findArgumentProblems(key, value, variables)),
   ]
   if (problems.length > 0) throw badRequest(`arguments of "${name}"`, problems)
   // NOTE: no problem means that every value is a string.
   return given as Inputs
 }
 
-function problemOf(key: string, value: unknown, variables: readonly string[]): readonly Problem[] {
+function findArgumentProblems(
+  key: string,
+  value: unknown,
+  variables: readonly string[],
+): readonly Problem[] {
   const path = `/${key}`
   if (!variables.includes(key)) {
     const known = variables.length === 0 ? 'there are none' : `known: ${variables.join(', ')}`

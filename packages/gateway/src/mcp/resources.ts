@@ -55,7 +55,7 @@ export async function listResources(
   reader: RunReader,
   cursor: string | undefined,
 ): Promise<ListResourcesResult> {
-  const offset = offsetOf(cursor)
+  const offset = decodeCursor(cursor)
   const { runs: page, total } = await reader.list({ limit: PAGE, offset })
   const next = offset + page.length
   return {
@@ -70,7 +70,7 @@ export async function listResources(
   }
 }
 
-function offsetOf(cursor: string | undefined): number {
+function decodeCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 0
   if (/^\d{1,9}$/.test(cursor)) return Number(cursor)
   throw new ProtocolError(INVALID_PARAMS, `Unknown cursor "${shortText(cursor)}"`)
@@ -85,7 +85,7 @@ export async function readResource(reader: RunReader, uri: string): Promise<Read
   const [, runId, output] = /^tutti:\/\/runs\/([\w.~%-]+)(\/output)?$/.exec(uri) ?? []
   if (runId === undefined) throw notFound(uri)
   try {
-    const detail = await reader.detail(decoded(runId))
+    const detail = await reader.detail(decodeSegment(runId))
     if (output === undefined) {
       return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(detail) }] }
     }
@@ -97,7 +97,7 @@ export async function readResource(reader: RunReader, uri: string): Promise<Read
   }
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {

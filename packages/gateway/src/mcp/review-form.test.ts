@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { readForm, reviewForm } from './review-form.ts'
+import { readForm, toReviewForm } from './review-form.ts'
 
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -17,15 +17,17 @@ const REVIEW = {
 
 describe('reviewForm', () => {
   it('shows the question, the task and what is under review', () => {
-    expect(reviewForm(REVIEW).message).toBe('In tune?\n\nTask "sing":\nSing Ave\n\nOutput:\nLa la')
+    expect(toReviewForm(REVIEW).message).toBe(
+      'In tune?\n\nTask "sing":\nSing Ave\n\nOutput:\nLa la',
+    )
     const asked = { ...REVIEW, prompt: null, taskOutput: '' }
-    expect(reviewForm(asked).message).toBe('Review of "sing"\n\nTask "sing":\nSing Ave')
+    expect(toReviewForm(asked).message).toBe('Review of "sing"\n\nTask "sing":\nSing Ave')
     const tool = { ...REVIEW, taskOutput: '', toolName: 'tune', toolInput: { hertz: 440 } }
-    expect(reviewForm(tool).message).toContain('Tool tune:\n{"hertz":440}')
+    expect(toReviewForm(tool).message).toContain('Tool tune:\n{"hertz":440}')
   })
 
   it('begins with what was wrong with the last answer', () => {
-    expect(reviewForm(REVIEW, 'too loud').message).toMatch(
+    expect(toReviewForm(REVIEW, 'too loud').message).toMatch(
       /^The last answer was not accepted: too loud\n\nIn tune\?/,
     )
   })
@@ -38,7 +40,7 @@ describe('reviewForm', () => {
       toolName: 'ask',
       toolInput: 'How many?',
     }
-    expect(reviewForm(asked).requestedSchema).toMatchObject({
+    expect(toReviewForm(asked).requestedSchema).toMatchObject({
       properties: { answer: { type: 'string' } },
       required: ['answer'],
     })
@@ -49,14 +51,14 @@ describe('reviewForm', () => {
   })
 
   it('cuts what is too long for a form', () => {
-    const { message } = reviewForm({ ...REVIEW, taskOutput: 'x'.repeat(10_000) })
+    const { message } = toReviewForm({ ...REVIEW, taskOutput: 'x'.repeat(10_000) })
     expect(message.length).toBeLessThan(4_200)
     expect(message).toContain('10000 characters in full')
   })
 
   it('says what the text of an EDIT is, which depends on the moment', () => {
     const described = (timing: typeof REVIEW.timing): string =>
-      JSON.stringify(reviewForm({ ...REVIEW, timing }).requestedSchema.properties['text'])
+      JSON.stringify(toReviewForm({ ...REVIEW, timing }).requestedSchema.properties['text'])
     expect(described('AFTER_EXECUTION')).toContain('the new output')
     expect(described('BEFORE_EXECUTION')).toContain('the new text of the task')
     expect(described('DURING_EXECUTION')).toContain('input of the tool as JSON')

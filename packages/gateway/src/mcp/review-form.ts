@@ -10,13 +10,13 @@ import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 const MAX_SHOWN = 4_000
 
 /** The form of a review; `problem` is what was wrong with the last answer, if there was one. */
-export function reviewForm(
+export function toReviewForm(
   review: RunEventOf<'review_requested'>,
   problem?: string,
 ): ElicitRequestFormParams {
   const message = [
     ...(problem === undefined ? [] : [`The last answer was not accepted: ${problem}`]),
-    ...questionOf(review),
+    ...describeReview(review),
   ].join('\n\n')
   if (asksQuestion(review)) return { message, requestedSchema: ANSWER }
   const { timing } = review
@@ -57,7 +57,7 @@ const EDITED = {
   AFTER_EXECUTION: 'the new output',
 } as const
 
-function questionOf(review: RunEventOf<'review_requested'>): readonly string[] {
+function describeReview(review: RunEventOf<'review_requested'>): readonly string[] {
   const { taskName, taskDescription, taskOutput, prompt, toolName, toolInput } = review
   const shown = (title: string, text: string): string => `${title}:\n${limitText(text, MAX_SHOWN)}`
   return [
@@ -75,11 +75,11 @@ export type FormAnswer =
 
 /** Reads the decision from a form. */
 export function readForm(content: unknown): FormAnswer {
-  const { answer } = fieldsOf(content)
+  const { answer } = readFields(content)
   if (typeof answer === 'string') {
     return { ok: true, decision: { decision: 'EDIT', revisedOutput: JSON.stringify(answer) } }
   }
-  const { decision, text } = { decision: undefined, text: undefined, ...fieldsOf(content) }
+  const { decision, text } = { decision: undefined, text: undefined, ...readFields(content) }
   const isText = typeof text === 'string' && text !== ''
   const read = decode(ReviewDecisionBody, {
     decision,
@@ -101,6 +101,6 @@ interface Fields {
   readonly answer?: unknown
 }
 
-function fieldsOf(content: unknown): Fields {
+function readFields(content: unknown): Fields {
   return typeof content === 'object' && content !== null ? content : {}
 }

@@ -12,8 +12,8 @@
 import { inputRequired, type InputRequiredResult } from '@modelcontextprotocol/server'
 import { TuttiError } from '@tutti/core'
 
-import { wireErrorOf } from '../http/on-error.ts'
-import { readForm, reviewForm } from './review-form.ts'
+import { reportError } from '../http/on-error.ts'
+import { readForm, toReviewForm } from './review-form.ts'
 
 import type { GatewayCall } from '../service/gateway-call.ts'
 import type { GatewayService } from '../service/gateway-service.ts'
@@ -63,7 +63,7 @@ export async function roundReviews({ responses, mint, ...context }: Round): Prom
   const isAnswered = Object.keys(responses).length > 0
   for (const review of isAnswered ? await runs.openReviews({ runId }) : []) {
     const { reviewId } = review
-    const answer = elicitedBy(responses[reviewId])
+    const answer = readElicitResult(responses[reviewId])
     if (answer === undefined) continue
     if (answer.action === 'accept') {
       const problem = await decideByForm(context, review, answer.content)
@@ -77,7 +77,7 @@ export async function roundReviews({ responses, mint, ...context }: Round): Prom
       const asked = open.filter(({ reviewId }) => !declined.has(reviewId))
       if (asked.length === 0) return undefined
       const forms = asked.map(({ reviewId, request }) => {
-        const form = inputRequired.elicit(reviewForm(request, problems.get(reviewId)))
+        const form = inputRequired.elicit(toReviewForm(request, problems.get(reviewId)))
         return [reviewId, form] as const
       })
       return inputRequired({
@@ -89,7 +89,7 @@ export async function roundReviews({ responses, mint, ...context }: Round): Prom
 }
 
 /** Returns the answer to a form; undefined for anything else. */
-function elicitedBy(
+function readElicitResult(
   response: unknown,
 ): (Pick<ElicitResult, 'action'> & { content?: unknown }) | undefined {
   if (typeof response !== 'object' || response === null || !('action' in response)) return undefined
@@ -115,7 +115,7 @@ export function liveReviews({ elicit, ...context }: LiveCall): CallReviews {
   const ask = async (review: ReviewRecord, signal: AbortSignal): Promise<void> => {
     let problem: string | undefined
     for (let times = 0; times < MAX_ASKED; times += 1) {
-      const { action, content } = await elicit(reviewForm(review.request, problem), signal)
+      const { action, content } = await elicit(toReviewForm(review.request, problem), signal)
       if (action !== 'accept') return
       problem = await decideByForm(context, review, content)
       if (problem === undefined) return
@@ -171,6 +171,6 @@ export async function decideByForm(
     return undefined
   } catch (error) {
     if (TuttiError.isInstance(error) && CLOSED.includes(error.code)) return undefined
-    return wireErrorOf(error, service.options).body.message
+    return reportError(error, service.options).body.message
   }
 }

@@ -25,8 +25,8 @@ import { errorResult } from './answer.ts'
 import { callEnsemble } from './call-ensemble.ts'
 import { callTool } from './call-tool.ts'
 import { mcpCallerOf, progressReporter } from './caller.ts'
-import { promptOf, promptsOf } from './prompts.ts'
-import { callTrace, mcpRequest, toolCall } from './request.ts'
+import { renderPrompt, toPrompts } from './prompts.ts'
+import { readCallTrace, toMcpRequest, toMcpCall } from './request.ts'
 import { listResources, readResource, RESOURCE_TEMPLATES, type RunReader } from './resources.ts'
 
 import type { GatewayService } from '../service/gateway-service.ts'
@@ -65,7 +65,7 @@ const INSTRUCTIONS =
   'The tools of this server are catalog tools, which answer at once, and ensembles: teams of agents whose runs can take minutes and report progress.'
 
 /** Returns a server that is not connected yet. */
-export function mcpServer(parts: McpServerParts, use: McpServerUse): McpServer {
+export function createMcpServer(parts: McpServerParts, use: McpServerUse): McpServer {
   const { service, tools, reader, states } = parts
   const made = new ListingServer(
     tools,
@@ -93,26 +93,32 @@ export function mcpServer(parts: McpServerParts, use: McpServerUse): McpServer {
   server.onerror = (error) => {
     service.options.logger.debug('Failed to serve an MCP message', { error: errorMessage(error) })
   }
-  server.setRequestHandler('tools/list', { params: paramsOf(ListParams) }, ({ cursor }) => {
+  server.setRequestHandler('tools/list', { params: toParamsSchema(ListParams) }, ({ cursor }) => {
     if (cursor !== undefined) {
       throw new ProtocolError(INVALID_PARAMS, `Unknown cursor "${cursor}": the list has one page`)
     }
     return { tools: tools.map(({ definition }) => definition) }
   })
-  server.setRequestHandler('prompts/list', { params: paramsOf(ListParams) }, () => ({
-    prompts: promptsOf(tools),
+  server.setRequestHandler('prompts/list', { params: toParamsSchema(ListParams) }, () => ({
+    prompts: toPrompts(tools),
   }))
-  server.setRequestHandler('prompts/get', { params: paramsOf(PromptParams) }, (params) =>
-    promptOf(tools, params.name, params.arguments),
+  server.setRequestHandler('prompts/get', { params: toParamsSchema(PromptParams) }, (params) =>
+    renderPrompt(tools, params.name, params.arguments),
   )
-  server.setRequestHandler('resources/list', { params: paramsOf(ListParams) }, ({ cursor }) =>
+  server.setRequestHandler('resources/list', { params: toParamsSchema(ListParams) }, ({ cursor }) =>
     listResources(reader, cursor),
   )
-  server.setRequestHandler('resources/templates/list', { params: paramsOf(ListParams) }, () => ({
-    resourceTemplates: [...RESOURCE_TEMPLATES],
-  }))
-  server.setRequestHandler('resources/read', { params: paramsOf(ResourceParams) }, ({ uri }) =>
-    readResource(reader, uri),
+  server.setRequestHandler(
+    'resources/templates/list',
+    { params: toParamsSchema(ListParams) },
+    () => ({
+      resourceTemplates: [...RESOURCE_TEMPLATES],
+    }),
+  )
+  server.setRequestHandler(
+    'resources/read',
+    { params: toParamsSchema(ResourceParams) },
+    ({ uri }) => readResource(reader, uri),
   )
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     use.onCalls?.(1)
@@ -155,7 +161,7 @@ interface ParamsIssue {
 }
 
 /** GW-M5 Returns the schema of parameters for the SDK. */
-function paramsOf<Schema extends TSchema>(schema: Schema): ParamsSchema<Static<Schema>> {
+function toParamsSchema<Schema extends TSchema>(schema: Schema): ParamsSchema<Static<Schema>> {
   const validate = (given: unknown) => {
     const decoded = decode(schema, given)
     if (decoded.ok) return { value: decoded.value }
@@ -215,14 +221,14 @@ async function callListed(
       return await callEnsemble({ ...call, service, states }, listed.ensemble)
     }
     const action = { name: 'invokeTool', scope: SCOPES.tool } as const
-    const request = toolCall(name, given, context)
+    const request = toMcpCall(name, given, context)
     return await auditedCall(options, caller, { target: name }).perform(action, () =>
       callTool(options, listed.tool, {
         given,
         signal: context.mcpReq.signal,
-        trace: callTrace(request.meta),
+        trace: readCallTrace(request.meta),
         report: progressReporter(context),
-        request: mcpRequest(request),
+        request: toMcpRequest(request),
       }),
     )
   } catch (error) {

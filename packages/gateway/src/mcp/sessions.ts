@@ -20,8 +20,8 @@ import {
 } from '@modelcontextprotocol/server'
 import { TuttiError } from '@tutti/core'
 
-import { authInfoOf } from './caller.ts'
-import { mcpServer, type McpServerParts } from './server.ts'
+import { toAuthInfo } from './caller.ts'
+import { createMcpServer, type McpServerParts } from './server.ts'
 
 import type { Caller } from '../caller.ts'
 
@@ -75,14 +75,14 @@ export class McpSessions {
       return jsonRpcError(404, { code: -32_001, message: 'Session not found: initialize again' })
     }
     session.usedAt = this.#now()
-    return session.transport.handleRequest(request, { parsedBody, authInfo: authInfoOf(caller) })
+    return session.transport.handleRequest(request, { parsedBody, authInfo: toAuthInfo(caller) })
   }
 
   async #open(request: Request, parsedBody: unknown, caller: Caller): Promise<Response> {
     this.#sweep()
     this.#makeRoom(caller.name)
     const session = await this.#create(caller)
-    return session.transport.handleRequest(request, { parsedBody, authInfo: authInfoOf(caller) })
+    return session.transport.handleRequest(request, { parsedBody, authInfo: toAuthInfo(caller) })
   }
 
   async #create({ name: owner }: Caller): Promise<Session> {
@@ -98,7 +98,7 @@ export class McpSessions {
       keepAliveMs: heartbeatMs,
       maxRequestBodySize: maxBodyBytes,
     })
-    const server = mcpServer(this.#parts, {
+    const server = createMcpServer(this.#parts, {
       era: 'legacy',
       onCalls: (change) => {
         session.calls += change

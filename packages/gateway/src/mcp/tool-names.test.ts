@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { toolNames } from './tool-names.ts'
+import { assignToolNames } from './tool-names.ts'
 
 function namesOf(names: readonly string[], taken: readonly string[] = []): readonly string[] {
-  return [...toolNames(names, taken).values()]
+  return [...assignToolNames(names, taken).values()]
 }
 
 describe('toolNames', () => {

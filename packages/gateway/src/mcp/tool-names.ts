@@ -12,26 +12,26 @@ const PREFIX = 'run_'
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names
  */
-export function toolNames(
+export function assignToolNames(
   names: readonly string[],
   taken: readonly string[],
 ): ReadonlyMap<string, string> {
   const used = new Set(taken)
   const given = new Map<string, string>()
   for (const name of names) {
-    const fit = freeName(fitting(name), used)
+    const fit = findFreeName(fitName(name), used)
     used.add(fit)
     given.set(name, fit)
   }
   return given
 }
 
-function fitting(name: string): string {
+function fitName(name: string): string {
   const fit = name.replaceAll(/[^\w-]+/g, '_').slice(0, MAX_LENGTH)
   return /[a-z\d]/i.test(fit) ? fit : 'ensemble'
 }
 
-function freeName(name: string, used: ReadonlySet<string>): string {
+function findFreeName(name: string, used: ReadonlySet<string>): string {
   if (!used.has(name)) return name
   const prefixed = `${PREFIX}${name}`.slice(0, MAX_LENGTH)
   for (let number = 1; ; number += 1) {

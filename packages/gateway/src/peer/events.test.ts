@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { peerRefusal, taskEnd, taskReporter } from './events.ts'
+import { toPeerRefusal, toTaskEnd, taskReporter } from './events.ts'
 
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
@@ -59,8 +59,8 @@ describe('taskReporter', () => {
 describe('taskEnd', () => {
   it('gives the last output of a run that is COMPLETED', () => {
     const end = { status: 'COMPLETED', result: 'last', durationMs: 7 }
-    expect(taskEnd(result({}), { endedAt: 9, deadlineAt: 5 })).toEqual(end)
-    expect(taskEnd(result({ outputs: [] }), { endedAt: 9, deadlineAt: Infinity })).toEqual({
+    expect(toTaskEnd(result({}), { endedAt: 9, deadlineAt: 5 })).toEqual(end)
+    expect(toTaskEnd(result({ outputs: [] }), { endedAt: 9, deadlineAt: Infinity })).toEqual({
       ...end,
       result: '',
     })
@@ -68,14 +68,14 @@ describe('taskEnd', () => {
 
   it('gives the error of a run that FAILED', () => {
     const failed = result({ status: 'FAILED', error: 'No model' })
-    expect(taskEnd(failed, { endedAt: 9, deadlineAt: 5 })).toEqual({
+    expect(toTaskEnd(failed, { endedAt: 9, deadlineAt: 5 })).toEqual({
       status: 'FAILED',
       error: 'No model',
       durationMs: 7,
     })
-    expect(taskEnd(result({ status: 'FAILED' }), { endedAt: 9, deadlineAt: Infinity }).error).toBe(
-      'The run failed',
-    )
+    expect(
+      toTaskEnd(result({ status: 'FAILED' }), { endedAt: 9, deadlineAt: Infinity }).error,
+    ).toBe('The run failed')
   })
 
   it('tells a deadline that passed from a cancel', () => {
@@ -85,12 +85,12 @@ describe('taskEnd', () => {
       error: 'The deadline passed, and the run was cancelled',
       durationMs: 7,
     }
-    expect(taskEnd(cancelled, { endedAt: 9, deadlineAt: 9 })).toEqual(passed)
+    expect(toTaskEnd(cancelled, { endedAt: 9, deadlineAt: 9 })).toEqual(passed)
     for (const when of [
       { endedAt: 8, deadlineAt: 9 },
       { endedAt: 8, deadlineAt: Infinity },
     ]) {
-      expect(taskEnd(cancelled, when)).toEqual({
+      expect(toTaskEnd(cancelled, when)).toEqual({
         ...passed,
         error: 'The run was cancelled',
       })
@@ -106,7 +106,7 @@ describe('peerRefusal', () => {
     ['TOOL_EXECUTION_FAILED', 500, 'FAILED'],
     ['INTERNAL', 500, 'FAILED'],
   ] as const)('%s with status %i is %s', (error, status, word) => {
-    const refused = peerRefusal(
+    const refused = toPeerRefusal(
       { status, body: { error, message: 'Why' } },
       { type: 'tool_request', requestId: 'r', from: 'kitchen', tool: 'x' },
     )
@@ -119,7 +119,7 @@ describe('peerRefusal', () => {
   })
 
   it('answers the request for a task in kind', () => {
-    const refused = peerRefusal(
+    const refused = toPeerRefusal(
       { status: 400, body: { error: 'BAD_REQUEST', message: 'Why' } },
       { type: 'task_request', requestId: 'r', from: 'kitchen', task: 'x' },
     )

@@ -33,7 +33,7 @@ export function taskReporter(): (event: RunEvent) => PeerTaskProgress | undefine
 }
 
 /** Returns the end of a task, given when its run ended and its deadline, in milliseconds since 1970. */
-export function taskEnd(
+export function toTaskEnd(
   { status, outputs, durationMs, error }: RunEventOf<'run_result'>,
   { endedAt, deadlineAt }: { readonly endedAt: number; readonly deadlineAt: number },
 ): PeerTaskEnd {
@@ -55,7 +55,7 @@ export type PeerResponse = Extract<ServerMessage, { type: 'task_response' | 'too
  * Returns the response to a request that was refused: REJECTED, or FAILED for an internal error. The text begins with
  * the code, since the wire has no other place for it.
  */
-export function peerRefusal(
+export function toPeerRefusal(
   { status, body }: WireError,
   { type, requestId }: TaskRequest | ToolRequest,
 ): PeerResponse {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { peerTrace, readDelivery } from './request.ts'
+import { readPeerTrace, readDelivery } from './request.ts'
 
 import type { TaskRequest } from '@tutti/protocol'
 
@@ -84,7 +84,7 @@ describe('readDelivery', () => {
 
 it('ignores a traceparent that is invalid', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-  expect(peerTrace({ traceContext: { traceparent } })).toEqual({ traceparent })
-  expect(peerTrace({ traceContext: { traceparent: 'x' } })).toEqual({})
-  expect(peerTrace({})).toEqual({})
+  expect(readPeerTrace({ traceContext: { traceparent } })).toEqual({ traceparent })
+  expect(readPeerTrace({ traceContext: { traceparent: 'x' } })).toEqual({})
+  expect(readPeerTrace({})).toEqual({})
 })

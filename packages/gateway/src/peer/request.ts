@@ -4,8 +4,8 @@ import { traceContextOf, type TraceContext } from '@tutti/core'
 import { actorOf, type Caller } from '../caller.ts'
 import { durationMs } from '../duration-ms.ts'
 import { badRequest } from '../http/api-error.ts'
-import { inputsInText } from '../service/inputs-in-text.ts'
-import { cacheKeyOf, requestKey } from '../service/request-key.ts'
+import { parseInputs } from '../service/inputs-in-text.ts'
+import { toCacheKey, toRequestKey } from '../service/request-key.ts'
 import { findShared } from '../service/sharing.ts'
 
 import type { UsageLimits } from '../service/caller-limits.ts'
@@ -36,21 +36,21 @@ export function readTaskRequest(
   const ensemble = findShared(ensembles, request.task, { kind: 'shared task' })
   return {
     ensemble,
-    inputs: inputsInText(ensemble, request.context),
+    inputs: parseInputs(ensemble, request.context),
     tags: { [PEER_TAG]: request.from },
-    idempotencyKey: requestKey(request.from, request.requestId),
-    trace: peerTrace(request),
+    idempotencyKey: toRequestKey(request.from, request.requestId),
+    trace: readPeerTrace(request),
     limits: deadlineMs === undefined ? {} : { deadline_ms: deadlineMs },
     isReported,
     maxAgeMs,
     ...(cacheKey === undefined
       ? {}
-      : { cacheKey: cacheKeyOf({ ensemble: ensemble.name, cacheKey, ...actorOf(caller) }) }),
+      : { cacheKey: toCacheKey({ ensemble: ensemble.name, cacheKey, ...actorOf(caller) }) }),
   }
 }
 
 /** Returns the trace of a request; an invalid one is ignored. */
-export function peerTrace({
+export function readPeerTrace({
   traceContext,
 }: Pick<TaskRequest | ToolRequest, 'traceContext'>): TraceContext {
   return traceContextOf(traceContext?.traceparent, traceContext?.tracestate)
@@ -78,14 +78,14 @@ const METHODS = ['WEBSOCKET', 'NONE']
 export function readDelivery(request: TaskRequest): TaskDelivery {
   const { deadline, delivery, cachePolicy, cacheKey, maxAge } = request
   const deadlineMs = deadline === undefined ? undefined : durationMs(deadline)
-  const maxAgeMs = ageMs(maxAge)
+  const maxAgeMs = readMaxAge(maxAge)
   const method = delivery?.method ?? 'WEBSOCKET'
   const problems: Problem[] = []
-  if (deadline !== undefined && !isLength(deadlineMs)) {
-    problems.push({ path: '/deadline', message: `${LENGTH}, got "${deadline}"` })
+  if (deadline !== undefined && !isPositive(deadlineMs)) {
+    problems.push({ path: '/deadline', message: `${WANTED_DURATION}, got "${deadline}"` })
   }
   if (maxAgeMs === undefined) {
-    problems.push({ path: '/maxAge', message: `${LENGTH}, got "${maxAge}"` })
+    problems.push({ path: '/maxAge', message: `${WANTED_DURATION}, got "${maxAge}"` })
   }
   if (!METHODS.includes(method)) {
     const message = `must be ${METHODS.join(' or ')}, got "${method}"`
@@ -103,14 +103,14 @@ export function readDelivery(request: TaskRequest): TaskDelivery {
   }
 }
 
-const LENGTH = 'must be a duration longer than 0, without years or months'
+const WANTED_DURATION = 'must be a duration longer than 0, without years or months'
 
-function isLength(ms: number | undefined): boolean {
+function isPositive(ms: number | undefined): boolean {
   return ms !== undefined && ms > 0
 }
 
 /** Converts seconds or a duration to milliseconds. Infinity when absent, undefined when it has no fixed length. */
-function ageMs(maxAge: TaskRequest['maxAge']): number | undefined {
+function readMaxAge(maxAge: TaskRequest['maxAge']): number | undefined {
   if (maxAge === undefined) return Infinity
   return typeof maxAge === 'number' ? maxAge * 1_000 : durationMs(maxAge)
 }

@@ -10,14 +10,14 @@
  */
 import { isTerminalRunStatus, type LoggedRunEvent, type ServerMessage } from '@tutti/protocol'
 
-import { wireErrorOf } from '../http/on-error.ts'
+import { reportError } from '../http/on-error.ts'
 import { GatewayService } from '../service/gateway-service.ts'
 import { recordedCall } from '../service/gateway-call.ts'
-import { requestKey } from '../service/request-key.ts'
+import { toRequestKey } from '../service/request-key.ts'
 import { sharedEnsembles, sharedTools } from '../service/sharing.ts'
 import { findTool, invokeCatalogTool } from '../tools/invoke-tool.ts'
-import { taskEnd, taskReporter } from './events.ts'
-import { peerTrace, readTaskRequest } from './request.ts'
+import { toTaskEnd, taskReporter } from './events.ts'
+import { readPeerTrace, readTaskRequest } from './request.ts'
 
 import type { Caller } from '../caller.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -71,14 +71,14 @@ async function reportTask(
     if (progress !== undefined) send({ type: 'task_progress', requestId, ...progress })
     if (event.type !== 'run_result') return
     const endedAt = run.completedAt ?? options.clock.now()
-    send({ type: 'task_response', requestId, ...taskEnd(event, { endedAt, deadlineAt }) })
+    send({ type: 'task_response', requestId, ...toTaskEnd(event, { endedAt, deadlineAt }) })
   }
   try {
     for await (const events of eventsToReport(run, options, gone)) {
       for (const event of events) report(event)
     }
   } catch (error) {
-    send({ type: 'error', ...wireErrorOf(error, options).body, requestId })
+    send({ type: 'error', ...reportError(error, options).body, requestId })
   }
 }
 
@@ -108,8 +108,8 @@ export async function answerToolRequest(
   const { status, output, errorMessage, durationMs } = await invokeCatalogTool(options, tool, {
     input: request.input ?? {},
     signal: gone,
-    idempotencyKey: requestKey(from, requestId),
-    ...peerTrace(request),
+    idempotencyKey: toRequestKey(from, requestId),
+    ...readPeerTrace(request),
   })
   const end =
     status === 'SUCCESS'

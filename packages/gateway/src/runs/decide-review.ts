@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 
 import { actorOf, assertRole, type Caller } from '../caller.ts'
 
-import type { TellSubject } from '../http/audited.ts'
+import type { AddSubject } from '../http/audited.ts'
 import type { ReviewDecisionApplied, ReviewDecisionBody, ReviewVerdict } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
@@ -11,7 +11,7 @@ import type { RunService } from '@tutti/runs'
 interface DecisionCall {
   readonly caller: Caller
   /** Called with the run of the review, for the audit trail. */
-  readonly tell?: TellSubject
+  readonly addSubject?: AddSubject
 }
 
 /**
@@ -23,13 +23,13 @@ interface DecisionCall {
 export async function decideReview(
   runs: RunService,
   reviewId: string,
-  { caller, tell, ...body }: ReviewDecisionBody & DecisionCall,
+  { caller, addSubject, ...body }: ReviewDecisionBody & DecisionCall,
 ): Promise<ReviewDecisionApplied> {
   const review = await runs.review(reviewId)
   if (review === undefined) {
     throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}"`)
   }
-  tell?.({ runId: review.runId })
+  addSubject?.({ runId: review.runId })
   assertRole(caller, { reviewId, role: review.request.requiredRole })
   const { actor } = actorOf(caller)
   const decision = { ...toVerdict(body), ...(actor === undefined ? {} : { decidedBy: actor }) }

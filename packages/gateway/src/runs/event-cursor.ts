@@ -19,12 +19,12 @@ export interface CursorRequest {
  * @throws {TuttiError} CURSOR_PAST_END when the run has no such event yet; BAD_REQUEST when the id is
  * not one of this run's.
  */
-export function cursorOf(
+export function resolveCursor(
   { runId, lastSeq }: Pick<RunRecord, 'runId' | 'lastSeq'>,
   { from, lastEventId }: CursorRequest,
 ): number {
   const next = lastSeq + 1
-  const wanted = lastEventId === undefined ? (from ?? 0) : seqOf(runId, lastEventId) + 1
+  const wanted = lastEventId === undefined ? (from ?? 0) : parseEventId(runId, lastEventId) + 1
   if (wanted < 0) return Math.max(0, next + wanted)
   if (wanted <= next) return wanted
   throw new TuttiError(
@@ -34,7 +34,7 @@ export function cursorOf(
   )
 }
 
-function seqOf(runId: string, id: string): number {
+function parseEventId(runId: string, id: string): number {
   const [, of, seq] = /^(?:(.+):)?(\d{1,15})$/.exec(id) ?? []
   if (seq !== undefined && (of === undefined || of === runId)) return Number(seq)
   throw badRequest('Last-Event-ID header', [

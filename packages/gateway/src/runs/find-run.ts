@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
 
-import { cursorOf, type CursorRequest } from './event-cursor.ts'
+import { resolveCursor, type CursorRequest } from './event-cursor.ts'
 
 import type { RunRecord, RunService, RunWithTasks } from '@tutti/runs'
 
@@ -51,6 +51,6 @@ export async function findPlace(
   request: CursorRequest,
 ): Promise<ReadingPlace> {
   const run = await findRecord(runs, runId)
-  const cursor = cursorOf(run, request)
+  const cursor = resolveCursor(run, request)
   return { cursor, over: isTerminalRunStatus(run.status) && cursor > run.lastSeq }
 }

@@ -27,7 +27,7 @@ export interface SubmissionOptions extends Pick<
  *
  * @throws {TuttiError} as `RunService.submit`, and INVALID_WEBHOOK.
  */
-export function submitAs(
+export function submitRunAs(
   { runs, webhooks }: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   body: SubmitRunBody,
   { caller, ...more }: SubmissionOptions,

@@ -1,7 +1,7 @@
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { expect, it } from 'vitest'
 
-import { budgetOf, exceededLimit, readLimits, runLimits } from './caller-limits.ts'
+import { toRunBudget, describeExceededLimit, readLimits, resolveLimits } from './caller-limits.ts'
 
 const NOW = 1_000
 
@@ -9,7 +9,7 @@ it('reads no limits where the metadata have none', () => {
   const none = { ok: true, limits: {} }
   expect(readLimits(undefined)).toEqual(none)
   expect(readLimits({ other: 1 })).toEqual(none)
-  expect(budgetOf({ deadline_ms: 5 })).toEqual({})
+  expect(toRunBudget({ deadline_ms: 5 })).toEqual({})
 })
 
 it('reads limits, and makes those on cost and tokens the budget of a run', () => {
@@ -19,7 +19,7 @@ it('reads limits, and makes those on cost and tokens the budget of a run', () =>
     limits,
   })
   const budget = { maxCostUsd: 0.5, maxTokens: 5 }
-  expect(budgetOf(limits)).toEqual({ budget, isAllowance: true })
+  expect(toRunBudget(limits)).toEqual({ budget, isAllowance: true })
 })
 
 it('names every limit that is not one, by its path in the metadata', () => {
@@ -32,23 +32,23 @@ it('names every limit that is not one, by its path in the metadata', () => {
 })
 
 it('sets no limit where none is given', () => {
-  const limits = runLimits({}, NOW)
+  const limits = resolveLimits({}, NOW)
   expect(limits).toEqual({ maxCostUsd: Infinity, maxTokens: Infinity, deadlineAt: Infinity })
   const usage = { knownCostUsd: 1e9, tokens: 1e12 }
-  expect(exceededLimit(limits, usage, Number.MAX_SAFE_INTEGER)).toBeUndefined()
+  expect(describeExceededLimit(limits, usage, Number.MAX_SAFE_INTEGER)).toBeUndefined()
 })
 
 it('counts a deadline from now; it has passed when it is reached', () => {
-  const limits = runLimits({ deadline_ms: 500 }, NOW)
-  expect(exceededLimit(limits, { tokens: 0 }, 1_499)).toBeUndefined()
-  expect(exceededLimit(limits, { tokens: 0 }, 1_500)).toContain('deadline')
+  const limits = resolveLimits({ deadline_ms: 500 }, NOW)
+  expect(describeExceededLimit(limits, { tokens: 0 }, 1_499)).toBeUndefined()
+  expect(describeExceededLimit(limits, { tokens: 0 }, 1_500)).toContain('deadline')
 })
 
 it('allows a budget to be reached, and counts an unknown cost as none', () => {
-  const limits = runLimits({ max_cost_usd: 0, max_tokens: 10 }, NOW)
-  expect(exceededLimit(limits, { tokens: 10 }, NOW)).toBeUndefined()
-  expect(exceededLimit(limits, { tokens: 10, knownCostUsd: 0 }, NOW)).toBeUndefined()
+  const limits = resolveLimits({ max_cost_usd: 0, max_tokens: 10 }, NOW)
+  expect(describeExceededLimit(limits, { tokens: 10 }, NOW)).toBeUndefined()
+  expect(describeExceededLimit(limits, { tokens: 10, knownCostUsd: 0 }, NOW)).toBeUndefined()
   const costly = { tokens: 10, knownCostUsd: 0.01 }
-  expect(exceededLimit(limits, costly, NOW)).toContain('exceeded max_cost_usd 0')
-  expect(exceededLimit(limits, { tokens: 11 }, NOW)).toContain('exceeded max_tokens 10')
+  expect(describeExceededLimit(limits, costly, NOW)).toContain('exceeded max_cost_usd 0')
+  expect(describeExceededLimit(limits, { tokens: 11 }, NOW)).toContain('exceeded max_tokens 10')
 })

@@ -30,7 +30,7 @@ export function readLimits(metadata: Readonly<Record<string, unknown>> | undefin
 }
 
 /** Returns the limits on cost and tokens as the budget of a run. */
-export function budgetOf({
+export function toRunBudget({
   max_cost_usd: maxCostUsd,
   max_tokens: maxTokens,
 }: UsageLimits): Pick<RunSubmission, 'budget' | 'isAllowance'> {
@@ -53,7 +53,7 @@ export interface RunLimits {
 }
 
 /** Resolves the limits of a request that arrives at `now`. */
-export function runLimits(
+export function resolveLimits(
   { max_cost_usd, max_tokens, deadline_ms }: UsageLimits,
   now: number,
 ): RunLimits {
@@ -65,7 +65,7 @@ export function runLimits(
 }
 
 /** Describes the limit that is exceeded; undefined when none is. A limit that is just reached is not exceeded. */
-export function exceededLimit(
+export function describeExceededLimit(
   { maxCostUsd, maxTokens, deadlineAt }: RunLimits,
   { knownCostUsd: costUsd = 0, tokens }: Pick<RunUsage, 'knownCostUsd' | 'tokens'>,
   now: number,

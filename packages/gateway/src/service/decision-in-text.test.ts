@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { asksQuestion, decisionInMessage, decisionInText } from './decision-in-text.ts'
+import { asksQuestion, readMessageDecision, parseDecision } from './decision-in-text.ts'
 
 import type { ReviewMessage } from './decision-in-text.ts'
 
@@ -17,7 +17,7 @@ describe('decisionInText', () => {
     'y',
     'APPROVED!',
   ])('reads "%s" as approval', (text) => {
-    expect(decisionInText(text)).toEqual({ decision: 'CONTINUE' })
+    expect(parseDecision(text)).toEqual({ decision: 'CONTINUE' })
   })
 
   it.each([
@@ -28,14 +28,14 @@ describe('decisionInText', () => {
     ['reject: shorter,\nplease', 'shorter,\nplease'],
     ['No:\ntwo\nlines', 'two\nlines'],
   ])('reads "%s" as a rejection with its reason', (text, feedback) => {
-    expect(decisionInText(text)).toEqual({
+    expect(parseDecision(text)).toEqual({
       decision: 'REJECT',
       ...(feedback === undefined ? {} : { feedback }),
     })
   })
 
   it.each(['exit', 'Exit early', 'exit_early', 'stop!'])('reads "%s" as an early exit', (text) => {
-    expect(decisionInText(text)).toEqual({ decision: 'EXIT_EARLY' })
+    expect(parseDecision(text)).toEqual({ decision: 'EXIT_EARLY' })
   })
 
   it.each([
@@ -47,7 +47,7 @@ describe('decisionInText', () => {
     'nope',
     '',
   ])('does not read "%s" as a decision', (text) => {
-    expect(decisionInText(text)).toBeUndefined()
+    expect(parseDecision(text)).toBeUndefined()
   })
 })
 
@@ -90,36 +90,38 @@ describe('decisionInMessage', () => {
   it('takes an object as the decision itself, before anything else', () => {
     const given = message('no', { object: { decision: 'REJECT', feedback: 'x' }, answer: 'no' })
     for (const review of [output, call, question]) {
-      expect(decisionInMessage(given, review)).toEqual({ decision: 'REJECT', feedback: 'x' })
+      expect(readMessageDecision(given, review)).toEqual({ decision: 'REJECT', feedback: 'x' })
     }
   })
 
   it('names every problem of an object by its path in the request', () => {
     const given = message('approve', { object: { decision: 'MAYBE', feedback: 1 } })
-    expect(() => decisionInMessage(given, output)).toThrow(
+    expect(() => readMessageDecision(given, output)).toThrow(
       /\/message\/decision.*\/message\/feedback/,
     )
   })
 
   it('takes any answer to the question of a tool, also the words of a decision', () => {
     for (const answer of ['no', { city: 'Bonn' }]) {
-      expect(decisionInMessage(message('no', { answer }), question)).toEqual({
+      expect(readMessageDecision(message('no', { answer }), question)).toEqual({
         decision: 'EDIT',
         revisedOutput: JSON.stringify(answer),
       })
     }
-    expect(decisionInMessage(message('no', { answer: 'no' }), call)).toEqual({ decision: 'REJECT' })
+    expect(readMessageDecision(message('no', { answer: 'no' }), call)).toEqual({
+      decision: 'REJECT',
+    })
   })
 
   it('replaces the output by other text, and the input of a tool only by JSON', () => {
     const edit = (revisedOutput: string) => ({ decision: 'EDIT', revisedOutput })
-    expect(decisionInMessage(message(' La la '), output)).toEqual(edit(' La la '))
+    expect(readMessageDecision(message(' La la '), output)).toEqual(edit(' La la '))
     const json = message('{"hertz":442}', { toolInput: '{"hertz":442}' })
-    expect(decisionInMessage(json, call)).toEqual(edit('{"hertz":442}'))
-    expect(() => decisionInMessage(message('higher'), call)).toThrow('input of the tool as JSON')
+    expect(readMessageDecision(json, call)).toEqual(edit('{"hertz":442}'))
+    expect(() => readMessageDecision(message('higher'), call)).toThrow('input of the tool as JSON')
   })
 
   it('refuses blank text', () => {
-    expect(() => decisionInMessage(message(' \n'), output)).toThrow('must not be blank')
+    expect(() => readMessageDecision(message(' \n'), output)).toThrow('must not be blank')
   })
 })

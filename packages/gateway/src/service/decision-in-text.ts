@@ -19,7 +19,7 @@ const EXIT = /^(?:exit|exit[ _]early|stop)[.!]?$/i
 const NO = /^(?:reject(?:ed)?|deny|denied|no|n)(?:[.!]|\s*[:,]\s*(?<why>.*))?$/is
 
 /** Returns the decision that a text is; undefined for any other text. */
-export function decisionInText(text: string): ReviewDecisionBody | undefined {
+export function parseDecision(text: string): ReviewDecisionBody | undefined {
   const word = text.trim()
   if (YES.test(word)) return { decision: 'CONTINUE' }
   if (EXIT.test(word)) return { decision: 'EXIT_EARLY' }
@@ -58,16 +58,16 @@ export interface ReviewMessage {
  *
  * @throws {TuttiError} BAD_REQUEST if the message does not decide this review.
  */
-export function decisionInMessage(
+export function readMessageDecision(
   { object, answer, text, toolInput, path }: ReviewMessage,
   review: ReviewAsked,
 ): ReviewDecisionBody {
-  if (object !== undefined) return decisionInObject(object, path)
+  if (object !== undefined) return decodeDecision(object, path)
   if (answer !== undefined && asksQuestion(review)) return edit(JSON.stringify(answer))
   if (text.trim() === '') {
     throw badRequest('decision', [{ path, message: 'must not be blank' }])
   }
-  const word = decisionInText(text)
+  const word = parseDecision(text)
   if (word !== undefined) return word
   if (review.timing !== 'DURING_EXECUTION') return edit(text)
   if (toolInput !== undefined) return edit(toolInput)
@@ -75,7 +75,7 @@ export function decisionInMessage(
   throw badRequest('decision', [{ path, message }])
 }
 
-function decisionInObject(object: object, path: string): ReviewDecisionBody {
+function decodeDecision(object: object, path: string): ReviewDecisionBody {
   const decoded = decode(ReviewDecisionBody, object)
   if (decoded.ok) return decoded.value
   const problems = decoded.problems.map((one) => ({ ...one, path: `${path}${one.path}` }))

@@ -1,6 +1,6 @@
 /** On whose behalf a protocol acts, and how its actions are recorded. */
 import { assertScope, type Caller } from '../caller.ts'
-import { audited, type AuditSubject, type TellSubject } from '../http/audited.ts'
+import { audited, type AuditSubject, type AddSubject } from '../http/audited.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { Scope } from '@tutti/protocol'
@@ -21,7 +21,7 @@ export interface GatewayCall {
    *
    * @throws {TuttiError} FORBIDDEN, and what `work` throws.
    */
-  perform<T>(action: GatewayAction, work: (note: TellSubject) => Promise<T>): Promise<T>
+  perform<T>(action: GatewayAction, work: (addSubject: AddSubject) => Promise<T>): Promise<T>
 }
 
 /** A request whose every action is an entry of the audit trail; `about` is what all of them are about. */
@@ -34,21 +34,24 @@ export function auditedCall(
     caller,
     perform({ name: action, scope, ...subject }, work) {
       const asked = { caller, action, via: 'http', ...about, ...subject } as const
-      return audited(asked, { trail, now: clock.now() }, async (note) => {
+      return audited(asked, { trail, now: clock.now() }, async (addSubject) => {
         assertScope(caller, scope)
-        return work(note)
+        return work(addSubject)
       })
     },
   }
 }
 
 /** A request that its route or message has in the audit trail as a whole. */
-export function recordedCall(caller: Caller, note: TellSubject = () => undefined): GatewayCall {
+export function recordedCall(
+  caller: Caller,
+  addSubject: AddSubject = () => undefined,
+): GatewayCall {
   return {
     caller,
     async perform({ scope }, work) {
       assertScope(caller, scope)
-      return work(note)
+      return work(addSubject)
     },
   }
 }

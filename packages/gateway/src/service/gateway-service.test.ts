@@ -3,7 +3,7 @@ import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { anyone } from '../caller.ts'
-import { runLimits } from './caller-limits.ts'
+import { resolveLimits } from './caller-limits.ts'
 import { auditedCall } from './gateway-call.ts'
 import { GatewayService } from './gateway-service.ts'
 
@@ -99,7 +99,7 @@ function enforcing(reads: readonly (Error | readonly object[])[], state = 'READY
   // NOTE: no more of the options and of the run is used.
   const options = { runs, clock, logger: silentLogger } as unknown as GatewayOptions
   const run = { runId: 'run-1' } as RunRecord
-  const limits = runLimits({ max_tokens: 3 }, clock.now())
+  const limits = resolveLimits({ max_tokens: 3 }, clock.now())
   const done = new GatewayService(options).enforceLimits(run, limits, anyone())
   return { done, cancelled, clock, reads: () => count }
 }

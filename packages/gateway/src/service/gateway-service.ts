@@ -18,9 +18,14 @@ import { isTerminalRunStatus, type ReviewDecisionBody } from '@tutti/protocol'
 import { actorOf, type Caller } from '../caller.ts'
 import { cancelRun, cancelUnlessOver } from '../runs/cancel-run.ts'
 import { decideReview } from '../runs/decide-review.ts'
-import { submitAs, type SubmissionOptions } from '../runs/submit-run.ts'
+import { submitRunAs, type SubmissionOptions } from '../runs/submit-run.ts'
 import { waitForEnd } from '../runs/wait-for-end.ts'
-import { budgetOf, exceededLimit, type RunLimits, type UsageLimits } from './caller-limits.ts'
+import {
+  toRunBudget,
+  describeExceededLimit,
+  type RunLimits,
+  type UsageLimits,
+} from './caller-limits.ts'
 import { addEventUsage, NO_RUN_USAGE } from './usage.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -76,11 +81,11 @@ export class GatewayService {
    * @throws {TuttiError} FORBIDDEN, and as `RunService.submit`.
    */
   begin(call: GatewayCall, read: () => BeginRequest): Promise<RunRecord> {
-    return call.perform({ name: 'submitRun', scope: 'runs:write' }, async (note) => {
+    return call.perform({ name: 'submitRun', scope: 'runs:write' }, async (addSubject) => {
       const request = read()
       const { caller } = call
       const run = (await this.#cached(request)) ?? (await this.#submit(request, caller))
-      note({ runId: run.runId })
+      addSubject({ runId: run.runId })
       const { deadline_ms: deadlineMs } = request.limits ?? {}
       if (deadlineMs !== undefined) this.cancelAt(run, run.createdAt + deadlineMs, caller)
       return run
@@ -95,7 +100,7 @@ export class GatewayService {
       ...(tags === undefined ? {} : { tags: { ...tags } }),
       ...(runId === undefined ? {} : { runId }),
     }
-    return submitAs(this.options, body, { caller, ...trace, ...budgetOf(limits), ...more })
+    return submitRunAs(this.options, body, { caller, ...trace, ...toRunBudget(limits), ...more })
   }
 
   async #cached({ cacheKey, maxAgeMs }: BeginRequest): Promise<RunRecord | undefined> {
@@ -170,8 +175,8 @@ export class GatewayService {
     read: () => ReviewDecisionBody,
   ): Promise<void> {
     const action = { name: 'decideReview', scope: 'reviews:decide', target: reviewId } as const
-    await call.perform(action, (tell) =>
-      decideReview(this.options.runs, reviewId, { ...read(), caller: call.caller, tell }),
+    await call.perform(action, (addSubject) =>
+      decideReview(this.options.runs, reviewId, { ...read(), caller: call.caller, addSubject }),
     )
   }
 
@@ -235,7 +240,7 @@ export class GatewayService {
       for await (const events of runs.follow({ runId, from: 0 })) {
         for (const event of events) usage = addEventUsage(usage, event)
         const checked = { ...budget, deadlineAt: Infinity }
-        if (exceededLimit(checked, usage, clock.now()) === undefined) continue
+        if (describeExceededLimit(checked, usage, clock.now()) === undefined) continue
         await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
         return
       }

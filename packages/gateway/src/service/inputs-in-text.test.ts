@@ -2,7 +2,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { inputsInText } from './inputs-in-text.ts'
+import { parseInputs } from './inputs-in-text.ts'
 
 function trip(...descriptions: readonly string[]) {
   const tasks = descriptions.map((description) => task({ description }))
@@ -27,32 +27,32 @@ describe('inputsInText', () => {
     ['blank text, where nothing is needed', none, ' \n', {}],
     ['an empty object, where nothing is needed', none, '{}', {}],
   ])('takes %s', (_title, asked, text, inputs) => {
-    expect(inputsInText(asked, text)).toEqual(inputs)
+    expect(parseInputs(asked, text)).toEqual(inputs)
   })
 
   it.each([undefined, '', ' \t'])(
     'refuses blank text where one variable needs a value: %j',
     (text) => {
-      expect(() => inputsInText(one, text)).toThrow(
+      expect(() => parseInputs(one, text)).toThrow(
         'Invalid text for "trip": /song is required: a task uses this template variable',
       )
     },
   )
 
   it('refuses text for several variables, and says what is needed', () => {
-    expect(() => inputsInText(two, 'Ode to Joy')).toThrow(
+    expect(() => parseInputs(two, 'Ode to Joy')).toThrow(
       'Invalid text for "trip": must be a JSON object of strings with the fields song, hall',
     )
   })
 
   it('refuses text where there is no variable', () => {
-    expect(() => inputsInText(none, 'Ode')).toThrow(
+    expect(() => parseInputs(none, 'Ode')).toThrow(
       'Invalid text for "trip": must be empty: no task has a template variable',
     )
   })
 
   it('names every problem of an object', () => {
-    expect(() => inputsInText(two, '{"hall":7,"key":null}')).toThrow(
+    expect(() => parseInputs(two, '{"hall":7,"key":null}')).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
         details: {
@@ -68,7 +68,7 @@ describe('inputsInText', () => {
 
   it('does not take what every object has for a value', () => {
     const odd = trip('Sing {constructor}')
-    expect(inputsInText(odd, '{}')).toEqual({ constructor: '{}' })
-    expect(() => inputsInText(trip('{toString} {song}'), '{"song":"a"}')).toThrow('/toString')
+    expect(parseInputs(odd, '{}')).toEqual({ constructor: '{}' })
+    expect(() => parseInputs(trip('{toString} {song}'), '{"song":"a"}')).toThrow('/toString')
   })
 })

@@ -11,27 +11,30 @@ import type { Problem } from '@tutti/protocol'
  *
  * @throws {TuttiError} BAD_REQUEST saying what is needed.
  */
-export function inputsInText(
+export function parseInputs(
   { name, tasks }: Pick<Ensemble, 'name' | 'tasks'>,
   text: string | undefined,
 ): Inputs {
   const variables = inputVariables(tasks)
   const given = text === undefined || text.trim() === '' ? undefined : text
-  const value = given === undefined ? {} : objectOf(given)
-  const problems = value === undefined ? undefined : problemsOf(value, variables)
+  const value = given === undefined ? {} : parseObject(given)
+  const problems = value === undefined ? undefined : findInputProblems(value, variables)
   // NOTE: no problem means that every value is a string.
   if (problems?.length === 0) return value as Inputs
   const [only, ...others] = variables
   if (given !== undefined && only !== undefined && others.length === 0) return { [only]: given }
-  throw badRequest(`text for "${name}"`, problems ?? [{ path: '', message: needOf(variables) }])
+  throw badRequest(
+    `text for "${name}"`,
+    problems ?? [{ path: '', message: describeNeededInputs(variables) }],
+  )
 }
 
-function needOf(variables: readonly string[]): string {
+function describeNeededInputs(variables: readonly string[]): string {
   if (variables.length === 0) return 'must be empty: no task has a template variable'
   return `must be a JSON object of strings with the fields ${variables.join(', ')}`
 }
 
-function problemsOf(value: object, variables: readonly string[]): readonly Problem[] {
+function findInputProblems(value: object, variables: readonly string[]): readonly Problem[] {
   const fields = Object.entries(value)
   const missing = variables.filter((variable) => !Object.hasOwn(value, variable))
   return [
@@ -49,7 +52,7 @@ function problemsOf(value: object, variables: readonly string[]): readonly Probl
 }
 
 /** The object that a text is the JSON of; undefined when it is of none. */
-function objectOf(text: string): object | undefined {
+function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined

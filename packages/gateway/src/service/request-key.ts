@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 
 /** The key under which a request of a peer is recognised when it is sent again. */
-export function requestKey(from: string, requestId: string): string {
+export function toRequestKey(from: string, requestId: string): string {
   return `peer-${digest([from, requestId])}`
 }
 
@@ -16,7 +16,7 @@ export interface CacheScope {
 }
 
 /** The key of the runs whose results answer for each other. */
-export function cacheKeyOf({ ensemble, cacheKey, actor }: CacheScope): string {
+export function toCacheKey({ ensemble, cacheKey, actor }: CacheScope): string {
   return digest([ensemble, cacheKey, ...(actor === undefined ? [] : [actor])])
 }
 

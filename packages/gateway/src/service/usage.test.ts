@@ -1,7 +1,7 @@
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { addEventUsage, NO_RUN_USAGE, usageMetadata } from './usage.ts'
+import { addEventUsage, NO_RUN_USAGE, toUsageMetadata } from './usage.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -43,9 +43,9 @@ describe('usageMetadata', () => {
     const before = { tokens: 1, knownCostUsd: 1, hasUnknownCost: false }
     const now = { tokens: 5, knownCostUsd: 3, hasUnknownCost: false }
     const totals = { total_tokens: 5, total_cost_usd: 3 }
-    expect(usageMetadata(now)).toEqual({ [USAGE_EXTENSION]: totals })
-    expect(usageMetadata(now, before)).toEqual({ [USAGE_EXTENSION]: { ...totals, cost_usd: 2 } })
-    expect(usageMetadata({ ...now, hasUnknownCost: true }, before)).toEqual({
+    expect(toUsageMetadata(now)).toEqual({ [USAGE_EXTENSION]: totals })
+    expect(toUsageMetadata(now, before)).toEqual({ [USAGE_EXTENSION]: { ...totals, cost_usd: 2 } })
+    expect(toUsageMetadata({ ...now, hasUnknownCost: true }, before)).toEqual({
       [USAGE_EXTENSION]: { total_tokens: 5 },
     })
   })

@@ -32,7 +32,7 @@ export interface EventUsage {
 }
 
 /** Returns the usage that an event of a model call or of another agent reports; undefined when it reports none. */
-export function eventUsage(event: RunEvent): EventUsage | undefined {
+export function readEventUsage(event: RunEvent): EventUsage | undefined {
   switch (event.type) {
     case 'llm_iteration_completed': {
       const { costUsd, inputTokens, outputTokens } = event
@@ -56,7 +56,7 @@ export function eventUsage(event: RunEvent): EventUsage | undefined {
 
 /** Adds the usage of an event. An agent that does not report its cost counts as free. */
 export function addEventUsage(usage: RunUsage, event: RunEvent): RunUsage {
-  const used = eventUsage(event)
+  const used = readEventUsage(event)
   if (used === undefined) return usage
   const { costUsd, tokens } = used
   const isUnpriced = event.type === 'llm_iteration_completed' && tokens > 0 && costUsd === undefined
@@ -69,9 +69,12 @@ export function addEventUsage(usage: RunUsage, event: RunEvent): RunUsage {
 }
 
 /** Returns metadata with the usage so far and, if `before` is given, the cost since then. */
-export function usageMetadata(now: RunUsage, before?: RunUsage): Readonly<Record<string, unknown>> {
-  const total = totalCost(now)
-  const earlier = before === undefined ? undefined : totalCost(before)
+export function toUsageMetadata(
+  now: RunUsage,
+  before?: RunUsage,
+): Readonly<Record<string, unknown>> {
+  const total = sumCost(now)
+  const earlier = before === undefined ? undefined : sumCost(before)
   return {
     [USAGE_EXTENSION]: {
       total_tokens: now.tokens,
@@ -81,6 +84,6 @@ export function usageMetadata(now: RunUsage, before?: RunUsage): Readonly<Record
   }
 }
 
-function totalCost({ knownCostUsd = 0, hasUnknownCost }: RunUsage): number | undefined {
+function sumCost({ knownCostUsd = 0, hasUnknownCost }: RunUsage): number | undefined {
   return hasUnknownCost ? undefined : knownCostUsd
 }

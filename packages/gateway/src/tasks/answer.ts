@@ -5,14 +5,14 @@
  *
  * @see https://www.jsonrpc.org/specification#error_object
  */
-import { errorHeaders, toResponse, wireErrorOf, type ErrorReporting } from '../http/on-error.ts'
+import { errorHeaders, toResponse, reportError, type ErrorReporting } from '../http/on-error.ts'
 
 import type { WireError } from '../http/api-error.ts'
 import type { Envelope } from './request.ts'
 import type { ErrorCode } from '@tutti/protocol'
 
 /** Wraps a value as the body of an answer. */
-export function wrapped<Value>(
+export function wrapResult<Value>(
   { rpcId }: Envelope,
   result: Value,
 ): Value | { readonly jsonrpc: '2.0'; readonly id: unknown; readonly result: Value } {
@@ -21,7 +21,7 @@ export function wrapped<Value>(
 
 /** Answers with a value. */
 export function answerValue(envelope: Envelope, value: object, status = 200): Response {
-  return Response.json(wrapped(envelope, value), { status })
+  return Response.json(wrapResult(envelope, value), { status })
 }
 
 /** Answers with an error; `more` goes into its body, or into the `data` of the JSON-RPC error. */
@@ -32,13 +32,13 @@ export function answerRefusal(
 ): Response {
   const wire = { status, body: { ...body, ...more } }
   if (rpcId === undefined) return toResponse(wire)
-  const error = { code: rpcCode(wire), message: body.message, data: wire.body }
+  const error = { code: chooseRpcCode(wire), message: body.message, data: wire.body }
   const headers = errorHeaders(wire)
   return Response.json({ jsonrpc: '2.0', id: rpcId, error }, { status, headers })
 }
 
 /** Answers with the result of `work`, or with its error in the form that the envelope asks for. */
-export async function answering(
+export async function answerErrors(
   envelope: Envelope,
   options: ErrorReporting,
   work: () => Promise<Response>,
@@ -48,7 +48,7 @@ export async function answering(
   } catch (error) {
     // A bare error is answered like every other, so that the audit trail has its code.
     if (envelope.rpcId === undefined) throw error
-    return answerRefusal(envelope, wireErrorOf(error, options))
+    return answerRefusal(envelope, reportError(error, options))
   }
 }
 
@@ -59,7 +59,7 @@ const RPC_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
 }
 const [INVALID_REQUEST, INVALID_PARAMS, FAULT, REFUSED] = [-32_600, -32_602, -32_603, -32_000]
 
-function rpcCode({ status, body: { error, problems = [] } }: WireError): number {
+function chooseRpcCode({ status, body: { error, problems = [] } }: WireError): number {
   const known = RPC_CODES[error]
   if (known !== undefined) return known
   if (status >= 500) return FAULT

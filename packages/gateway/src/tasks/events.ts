@@ -10,7 +10,7 @@
  */
 import { FAILURE_CODES, isFailureCode } from '@tutti/protocol'
 
-import { addEventUsage, eventUsage, NO_RUN_USAGE, type RunUsage } from '../service/usage.ts'
+import { addEventUsage, readEventUsage, NO_RUN_USAGE, type RunUsage } from '../service/usage.ts'
 
 import type { LoggedRunEvent, RunEventOf, RunStatus } from '@tutti/protocol'
 
@@ -74,12 +74,12 @@ export function taskLines(options: TaskLinesOptions): (event: LoggedRunEvent) =>
     if (event.type === 'task_completed') structured.set(event.taskName, event.structuredOutput)
     if (event.type === 'review_requested') open.set(event.reviewId, event)
     if ('reviewId' in event && event.type !== 'review_requested') open.delete(event.reviewId)
-    if (event.type === 'run_result') return { end: endOf(event, { options, used, structured }) }
+    if (event.type === 'run_result') return { end: toReply(event, { options, used, structured }) }
     const [asked] = open.values()
     if (asked !== undefined && event.seq >= options.stopFrom) {
-      return { ...lineOf(event, used), end: asking(asked, options, used) }
+      return { ...toUpdate(event, used), end: toQuestionReply(asked, options, used) }
     }
-    return lineOf(event, used)
+    return toUpdate(event, used)
   }
 }
 
@@ -90,47 +90,47 @@ function totals({ knownCostUsd, tokens }: RunUsage) {
   }
 }
 
-function working(type: string, fields: Readonly<Record<string, unknown>>): TaskUpdate {
+function toLine(type: string, fields: Readonly<Record<string, unknown>>): TaskUpdate {
   return { line: { status: 'working', type, ...fields } }
 }
 
-function lineOf(event: LoggedRunEvent, used: RunUsage): TaskUpdate {
-  const usage = eventUsage(event)
+function toUpdate(event: LoggedRunEvent, used: RunUsage): TaskUpdate {
+  const usage = readEventUsage(event)
   if (usage !== undefined) {
     const { costUsd, tokens } = usage
     const cost = costUsd === undefined ? {} : { cost_usd: costUsd }
     const task = 'taskName' in event ? { task: event.taskName } : {}
-    return working('usage', { ...task, ...cost, tokens, ...totals(used) })
+    return toLine('usage', { ...task, ...cost, tokens, ...totals(used) })
   }
   switch (event.type) {
     case 'run_resumed':
-      return working('resumed', {})
+      return toLine('resumed', {})
     case 'run_cancelling':
-      return working('cancelling', {})
+      return toLine('cancelling', {})
     case 'task_started':
-      return working('task_started', { task: event.taskName, attempt: event.attempt })
+      return toLine('task_started', { task: event.taskName, attempt: event.attempt })
     case 'token': {
       const { taskName: task, attempt, iterationIndex: turn, token: text } = event
-      return working('token', { task, attempt, turn, text })
+      return toLine('token', { task, attempt, turn, text })
     }
     case 'llm_iteration_failed': {
       const { taskName: task, attempt, iterationIndex: turn, code: error, reason } = event
-      return working('model_failed', { task, attempt, turn, error, message: reason })
+      return toLine('model_failed', { task, attempt, turn, error, message: reason })
     }
     case 'tool_called': {
       const { taskName: task, toolName: tool, outcome, durationMs } = event
-      return working('tool_called', { task, tool, outcome, duration_ms: durationMs })
+      return toLine('tool_called', { task, tool, outcome, duration_ms: durationMs })
     }
     case 'task_completed':
-      return working('task_completed', { task: event.taskName, output: event.output })
+      return toLine('task_completed', { task: event.taskName, output: event.output })
     case 'task_attempt_failed':
     case 'task_failed': {
       const { taskName: task, attempt, code: error, reason, willRetry } = event
       const fields = { task, attempt, error, message: reason, will_retry: willRetry }
-      return working('task_failed', fields)
+      return toLine('task_failed', fields)
     }
     case 'task_skipped':
-      return working('task_skipped', { task: event.taskName, message: event.reason })
+      return toLine('task_skipped', { task: event.taskName, message: event.reason })
     default:
       return {}
   }
@@ -142,7 +142,7 @@ interface EndParts {
   readonly structured: ReadonlyMap<string, unknown>
 }
 
-function endOf(
+function toReply(
   { status, outputs, durationMs, error, code = 'TASK_FAILED' }: RunEventOf<'run_result'>,
   { options, used, structured }: EndParts,
 ): TaskReply {
@@ -168,7 +168,7 @@ function endOf(
   return { ...named(options), status: 'canceled', output: null, ...why, ...rest }
 }
 
-function asking(
+function toQuestionReply(
   asked: RunEventOf<'review_requested'>,
   options: TaskLinesOptions,
   used: RunUsage,
@@ -178,7 +178,7 @@ function asking(
   return {
     ...named(options),
     status: 'input-required',
-    output: questionOf(asked),
+    output: formatQuestion(asked),
     reviewId,
     review: {
       task,
@@ -198,7 +198,7 @@ function named({ id, sessionId }: TaskLinesOptions): Pick<TaskReply, 'id' | 'ses
 }
 
 /** The text of the question that a review asks. */
-function questionOf({
+function formatQuestion({
   timing,
   prompt,
   taskName,

@@ -16,12 +16,12 @@ import { decode, USAGE_EXTENSION } from '@tutti/protocol'
 import { assertScope } from '../caller.ts'
 import { badRequest } from '../http/api-error.ts'
 import { findRecord, runNotFound } from '../runs/find-run.ts'
-import { runLimits, type RunLimits } from '../service/caller-limits.ts'
-import { inputsInText } from '../service/inputs-in-text.ts'
+import { resolveLimits, type RunLimits } from '../service/caller-limits.ts'
+import { parseInputs } from '../service/inputs-in-text.ts'
 import { findShared } from '../service/sharing.ts'
 import { readTasksDecision, readMessage } from './request.ts'
 
-import type { TellSubject } from '../http/audited.ts'
+import type { AddSubject } from '../http/audited.ts'
 import type { GatewayCall } from '../service/gateway-call.ts'
 import type { BeginRequest, GatewayService } from '../service/gateway-service.ts'
 import type { Ensemble } from '@tutti/ensemble'
@@ -33,7 +33,7 @@ export interface TaskSender {
   readonly service: GatewayService
   readonly call: GatewayCall
   /** Records the subject of the request in the audit trail. */
-  readonly tell: TellSubject
+  readonly addSubject: AddSubject
   /** Ensembles at the address of the request. */
   readonly ensembles: readonly Ensemble[]
   readonly idempotencyKey?: string | undefined
@@ -45,7 +45,7 @@ export interface OpenTask {
   readonly run: RunRecord
   readonly sessionId?: string
   /** The first event in the lines of a stream. */
-  readonly tellFrom: number
+  readonly linesFrom: number
   /** Place in the log from which an open review is the answer. */
   readonly stopFrom: number
   /** Whether this send began the run, and no other request can find it without having been sent its id. */
@@ -69,13 +69,13 @@ const SESSION_TAG = 'session'
 export async function openTask(params: TasksSendParams, sender: TaskSender): Promise<OpenTask> {
   const { service, call } = sender
   const asked = params.metadata?.[USAGE_EXTENSION] ?? {}
-  const limits = runLimits(asked, service.options.clock.now())
-  const task = await openedTask(params, sender, limits)
+  const limits = resolveLimits(asked, service.options.clock.now())
+  const task = await findOrBeginTask(params, sender, limits)
   void service.enforceLimits(task.run, task.limits, call.caller)
   return task
 }
 
-async function openedTask(
+async function findOrBeginTask(
   params: TasksSendParams,
   sender: TaskSender,
   limits: RunLimits,
@@ -87,7 +87,7 @@ async function openedTask(
   // Only a message that names no task can begin one.
   const canBegin = message !== undefined && message.taskId === undefined
   if (known !== undefined && !(canBegin && isRepeat(known, sender))) {
-    return { ...(await goOn(known, params, sender)), limits }
+    return { ...(await continueTask(known, params, sender)), limits }
   }
   if (canBegin) return begin(params, sender, limits)
   throw runNotFound(taskId)
@@ -95,7 +95,7 @@ async function openedTask(
 
 /** Whether the run was begun by the same send. */
 function isRepeat({ request, actor }: RunRecord, { idempotencyKey, call }: TaskSender): boolean {
-  const key = memoOf(request).idempotencyKey
+  const key = readMemo(request).idempotencyKey
   return key !== undefined && key === idempotencyKey && actor === call.caller.name
 }
 
@@ -105,7 +105,7 @@ const Memo = Type.Object({
   idempotencyKey: Type.Optional(Type.String()),
 })
 
-function memoOf(request: RunRecord['request']): Static<typeof Memo> {
+function readMemo(request: RunRecord['request']): Static<typeof Memo> {
   const decoded = decode(Memo, request?.memo?.['tasksWire'])
   return decoded.ok ? decoded.value : {}
 }
@@ -117,11 +117,11 @@ async function begin(
 ): Promise<OpenTask> {
   const { id, sessionId } = params
   const run = await sender.service.begin(sender.call, () => beginRequest(params, sender))
-  sender.tell({ target: run.ensemble })
+  sender.addSubject({ target: run.ensemble })
   return {
     run,
-    ...sessionOf(sessionId),
-    tellFrom: 0,
+    ...toSessionField(sessionId),
+    linesFrom: 0,
     stopFrom: run.lastSeq,
     isUnnamed: id === undefined && sender.idempotencyKey === undefined,
     limits: { ...limits, maxCostUsd: Infinity, maxTokens: Infinity },
@@ -132,12 +132,12 @@ function beginRequest(
   { id: runId, sessionId, message, metadata }: TasksSendParams,
   { call: { caller }, ensembles, idempotencyKey, trace }: TaskSender,
 ): BeginRequest {
-  const ensemble = ensembleOf(metadata?.ensemble, ensembles)
+  const ensemble = chooseEnsemble(metadata?.ensemble, ensembles)
   const key = idempotencyKey === undefined ? {} : { idempotencyKey }
   const { deadline_ms: _, ...budget } = metadata?.[USAGE_EXTENSION] ?? {}
   return {
     ensemble,
-    inputs: inputsInText(ensemble, readMessage(message?.parts ?? []).text),
+    inputs: parseInputs(ensemble, readMessage(message?.parts ?? []).text),
     tags: {
       [PEER_TAG]: caller.name ?? 'anonymous',
       ...(sessionId === undefined ? {} : { [SESSION_TAG]: sessionId }),
@@ -145,13 +145,13 @@ function beginRequest(
     runId,
     trace,
     limits: budget,
-    memo: { tasksWire: { message, ...sessionOf(sessionId), ...key } },
+    memo: { tasksWire: { message, ...toSessionField(sessionId), ...key } },
     ...key,
   }
 }
 
 /** The ensemble of this name, or else the first of the address. */
-function ensembleOf(name: string | undefined, ensembles: readonly Ensemble[]): Ensemble {
+function chooseEnsemble(name: string | undefined, ensembles: readonly Ensemble[]): Ensemble {
   const [first] = ensembles
   if (first === undefined) {
     throw new TuttiError('NOT_CONFIGURED', 'This server shares no ensembles')
@@ -159,23 +159,23 @@ function ensembleOf(name: string | undefined, ensembles: readonly Ensemble[]): E
   return name === undefined ? first : findShared(ensembles, name)
 }
 
-async function goOn(
+async function continueTask(
   run: RunRecord,
   params: TasksSendParams,
-  { service, call, tell }: TaskSender,
+  { service, call, addSubject }: TaskSender,
 ): Promise<Omit<OpenTask, 'limits'>> {
   const { runId, lastSeq } = run
   const { caller } = call
-  tell({ runId, target: run.ensemble })
+  addSubject({ runId, target: run.ensemble })
   assertSameTask(run, params)
   const isOwn = run.actor === caller.name
   if (params.metadata?.[USAGE_EXTENSION] !== undefined && !isOwn) {
     assertScope(caller, 'runs:control')
   }
-  const task = { ...sessionOf(memoOf(run.request).sessionId), isUnnamed: false }
+  const task = { ...toSessionField(readMemo(run.request).sessionId), isUnnamed: false }
   if (params.message === undefined) {
     if (!isOwn) assertScope(caller, 'runs:read')
-    return { ...task, run, tellFrom: 0, stopFrom: lastSeq }
+    return { ...task, run, linesFrom: 0, stopFrom: lastSeq }
   }
   const message = readMessage(params.message.parts)
   await service.continue(call, run, {
@@ -184,13 +184,13 @@ async function goOn(
     guide: () => message.text,
   })
   const after = await findRecord(service.options.runs, runId)
-  return { ...task, run: after, tellFrom: lastSeq + 1, stopFrom: after.lastSeq }
+  return { ...task, run: after, linesFrom: lastSeq + 1, stopFrom: after.lastSeq }
 }
 
 /** @throws {TuttiError} BAD_REQUEST when the request contradicts the task. */
 function assertSameTask({ runId, ensemble, request }: RunRecord, params: TasksSendParams): void {
   const { sessionId, metadata } = params
-  const stored = memoOf(request).sessionId
+  const stored = readMemo(request).sessionId
   const stated = [
     ['/params/metadata/ensemble', metadata?.ensemble, ensemble],
     ['/params/sessionId', sessionId, stored],
@@ -203,6 +203,6 @@ function assertSameTask({ runId, ensemble, request }: RunRecord, params: TasksSe
   if (problems.length > 0) throw badRequest('request body', problems)
 }
 
-function sessionOf(sessionId: string | undefined): Pick<OpenTask, 'sessionId'> {
+function toSessionField(sessionId: string | undefined): Pick<OpenTask, 'sessionId'> {
   return sessionId === undefined ? {} : { sessionId }
 }

@@ -9,7 +9,7 @@ import { Type, type Static, type TObject } from '@tutti/core'
 import { decode, type Problem, type ReviewDecisionBody } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
-import { decisionInMessage, type ReviewAsked } from '../service/decision-in-text.ts'
+import { readMessageDecision, type ReviewAsked } from '../service/decision-in-text.ts'
 import { CancelParams, RpcId, type TasksSendParams, type TextPart } from './wire.ts'
 
 /** The part of a body that determines the form of the answer. */
@@ -43,7 +43,7 @@ export function readParams<Params extends TObject>(
     params: Type.Unknown(),
   })
   const envelope = decode(schema, body)
-  const given = envelope.ok ? envelope.value.params : paramsOf(body)
+  const given = envelope.ok ? envelope.value.params : extractParams(body)
   const decoded = given === undefined ? undefined : decode(params, given)
   const inside = decoded === undefined || decoded.ok ? [] : decoded.problems.map(insideParams)
   const problems = [...(envelope.ok ? [] : envelope.problems), ...inside]
@@ -51,7 +51,7 @@ export function readParams<Params extends TObject>(
   throw badRequest('request body', problems)
 }
 
-function paramsOf(body: unknown): unknown {
+function extractParams(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'params' in body ? body.params : undefined
 }
 
@@ -77,7 +77,7 @@ export function assertSendable(params: TasksSendParams): void {
   const { id, message } = params
   const parts = message?.parts ?? []
   const problems = parts.flatMap((part, index) =>
-    partProblems(part, `/params/message/parts/${index}`),
+    findPartProblems(part, `/params/message/parts/${index}`),
   )
   if (Object.hasOwn(params, 'pushNotification')) {
     const text =
@@ -95,7 +95,7 @@ export function assertSendable(params: TasksSendParams): void {
   if (problems.length > 0) throw badRequest('request body', problems)
 }
 
-function partProblems({ type, kind, text, data }: TextPart, path: string): Problem[] {
+function findPartProblems({ type, kind, text, data }: TextPart, path: string): Problem[] {
   const [has, lacks] = [text !== undefined, data !== undefined]
   if (has === lacks) {
     return [{ path, message: 'must have either text or data; files are not supported' }]
@@ -150,7 +150,7 @@ export function readTasksDecision(
     toolInput: parseOrUndefined(raw) === undefined ? JSON.stringify(text) : raw,
     path: '/params/message',
   }
-  return decisionInMessage(message, review)
+  return readMessageDecision(message, review)
 }
 
 function parseOrUndefined(text: string): unknown {

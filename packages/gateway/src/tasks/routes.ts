@@ -20,15 +20,15 @@ import { Type } from '@tutti/core'
 
 import { TASK_WITHOUT_RESULT } from '../http/audited.ts'
 import { eventStream, STREAM_HEADERS } from '../http/event-stream.ts'
-import { wireErrorOf } from '../http/on-error.ts'
+import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
-import { idempotencyKey, traceOf } from '../http/request-headers.ts'
+import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
 import { findRecord, runNotFound } from '../runs/find-run.ts'
-import { exceededLimit } from '../service/caller-limits.ts'
+import { describeExceededLimit } from '../service/caller-limits.ts'
 import { recordedCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
 import { findShared, sharedEnsembles } from '../service/sharing.ts'
-import { answerValue, answering, answerRefusal, wrapped } from './answer.ts'
+import { answerValue, answerErrors, answerRefusal, wrapResult } from './answer.ts'
 import { TASK_STATUSES, taskLines, type TaskReply, type TaskLine } from './events.ts'
 import { openTask, type OpenTask, type TaskSender } from './open-task.ts'
 import { assertSendable, readCancel, readEnvelope, readParams, type Envelope } from './request.ts'
@@ -83,7 +83,7 @@ interface WireCall {
 const AnyObject = Type.Record(Type.String(), Type.Unknown())
 
 async function handle(
-  { request, caller, tell, parameters }: HttpRouteCall,
+  { request, caller, addSubject, parameters }: HttpRouteCall,
   service: GatewayService,
   answerCall: (call: WireCall) => Promise<Response>,
 ): Promise<Response> {
@@ -94,19 +94,19 @@ async function handle(
     ensemble === undefined
       ? shared
       : [findShared(shared, ensemble, { kind: 'agent', code: 'NOT_FOUND' })]
-  const key = idempotencyKey(request.headers)
+  const key = readIdempotencyKey(request.headers)
   const body = await readJsonBody(asJson(request), AnyObject, options.maxBodyBytes)
   const envelope = readEnvelope(body)
   const sender = {
     service,
-    call: recordedCall(caller, tell),
-    tell,
+    call: recordedCall(caller, addSubject),
+    addSubject,
     ensembles,
     idempotencyKey: key,
-    trace: traceOf(request.headers),
+    trace: readTrace(request.headers),
   }
   const call = { body, envelope, sender, signal: request.signal }
-  return answering(envelope, options, () => answerCall(call))
+  return answerErrors(envelope, options, () => answerCall(call))
 }
 
 /** A body without a content type is taken for JSON. */
@@ -147,7 +147,7 @@ async function answerSend(call: WireCall): Promise<Response> {
     }
   } catch (error) {
     // The run exists all the same: with its id the caller can ask for it again.
-    return answerRefusal(envelope, wireErrorOf(error, options), firstLine(task))
+    return answerRefusal(envelope, reportError(error, options), firstLine(task))
   }
   leaveTask(task, sender)
   return answerValue(envelope, firstLine(task))
@@ -180,7 +180,7 @@ async function answerSubscribe(call: WireCall): Promise<Response> {
   const { runId } = task.run
   const stop = new AbortController()
   const linesOf = lineReader(task, options)
-  const written = (line: object): string => `${JSON.stringify(wrapped(envelope, line))}\n`
+  const written = (line: object): string => `${JSON.stringify(wrapResult(envelope, line))}\n`
   let isDone = false
   const encoder = {
     head: written(firstLine(task)),
@@ -196,7 +196,7 @@ async function answerSubscribe(call: WireCall): Promise<Response> {
     },
     fail(error: unknown) {
       logger.warn('Ended the stream of a task early: cannot read its events', { runId, error })
-      return written({ ...firstLine(task), ...wireErrorOf(error, options).body })
+      return written({ ...firstLine(task), ...reportError(error, options).body })
     },
   }
   const body = eventStream({
@@ -211,17 +211,17 @@ async function answerSubscribe(call: WireCall): Promise<Response> {
 
 /** Returns a function that maps batches of events, from the first on, to the lines of a request; its answer is last. */
 function lineReader(
-  { run: { runId: id }, sessionId, tellFrom, stopFrom, limits }: OpenTask,
+  { run: { runId: id }, sessionId, linesFrom, stopFrom, limits }: OpenTask,
   { clock }: Pick<GatewayOptions, 'clock'>,
 ): (events: readonly LoggedRunEvent[]) => readonly (TaskLine | TaskReply)[] {
   const whyCancelled = (usage: RunUsage): string | undefined =>
-    exceededLimit(limits, usage, clock.now())
+    describeExceededLimit(limits, usage, clock.now())
   const updateOf = taskLines({ id, sessionId, stopFrom, whyCancelled })
   return (events) => {
     const lines: (TaskLine | TaskReply)[] = []
     for (const event of events) {
       const { line, end } = updateOf(event)
-      if (line !== undefined && event.seq >= tellFrom) lines.push(line)
+      if (line !== undefined && event.seq >= linesFrom) lines.push(line)
       if (end !== undefined) return [...lines, end]
     }
     return lines
@@ -233,9 +233,9 @@ function isAnswer(line: TaskLine | TaskReply): line is TaskReply {
 }
 
 async function answerCancel({ body, envelope, sender, signal }: WireCall): Promise<Response> {
-  const { service, call, ensembles, tell } = sender
+  const { service, call, ensembles, addSubject } = sender
   const { id } = readCancel(body)
-  tell({ runId: id })
+  addSubject({ runId: id })
   const run = await service.find(id, ensembles)
   if (run === undefined) throw runNotFound(id)
   await service.cancel(call, run, { waitMs: CANCEL_WAIT_MS, signal })

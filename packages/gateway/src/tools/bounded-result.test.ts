@@ -1,17 +1,17 @@
 import { ToolResult } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { boundedResult, MAX_ANSWER_LENGTH } from './bounded-result.ts'
+import { limitResult, MAX_ANSWER_LENGTH } from './bounded-result.ts'
 
 describe('boundedResult', () => {
   it('gives a result that fits as it is', () => {
-    expect(boundedResult(ToolResult.success('714', { value: 714 }))).toEqual({
+    expect(limitResult(ToolResult.success('714', { value: 714 }))).toEqual({
       status: 'SUCCESS',
       output: '714',
       structured: { value: 714 },
     })
-    expect(boundedResult(ToolResult.success(''))).toEqual({ status: 'SUCCESS', output: '' })
-    expect(boundedResult(ToolResult.failure('Division by zero'))).toEqual({
+    expect(limitResult(ToolResult.success(''))).toEqual({ status: 'SUCCESS', output: '' })
+    expect(limitResult(ToolResult.failure('Division by zero'))).toEqual({
       status: 'FAILED',
       errorMessage: 'Division by zero',
     })
@@ -19,30 +19,30 @@ describe('boundedResult', () => {
 
   it('keeps values that are false', () => {
     for (const structured of [0, false, '', null]) {
-      expect(boundedResult(ToolResult.success('x', structured))).toMatchObject({ structured })
+      expect(limitResult(ToolResult.success('x', structured))).toMatchObject({ structured })
     }
   })
 
   it('cuts text beyond the limit and says how long it is', () => {
-    expect(boundedResult(ToolResult.success('12345'), 5).output).toBe('12345')
-    expect(boundedResult(ToolResult.success('123456'), 5).output).toBe(
+    expect(limitResult(ToolResult.success('12345'), 5).output).toBe('12345')
+    expect(limitResult(ToolResult.success('123456'), 5).output).toBe(
       '12345\n[truncated: 6 characters in full]',
     )
-    expect(boundedResult(ToolResult.failure('123456'), 5).errorMessage).toBe(
+    expect(limitResult(ToolResult.failure('123456'), 5).errorMessage).toBe(
       '12345\n[truncated: 6 characters in full]',
     )
   })
 
   it('has a limit of a million characters when nothing is said', () => {
     const output = 'x'.repeat(MAX_ANSWER_LENGTH)
-    expect(boundedResult(ToolResult.success(output))).toEqual({ status: 'SUCCESS', output })
-    expect(boundedResult(ToolResult.success(`${output}x`)).output).toContain('[truncated: 1000001')
+    expect(limitResult(ToolResult.success(output))).toEqual({ status: 'SUCCESS', output })
+    expect(limitResult(ToolResult.success(`${output}x`)).output).toContain('[truncated: 1000001')
   })
 
   it('leaves a value out whose JSON is beyond the limit, and says so', () => {
     const fits = ToolResult.success('a', '123')
-    expect(boundedResult(fits, 5)).toEqual({ status: 'SUCCESS', output: 'a', structured: '123' })
-    expect(boundedResult(ToolResult.success('a', '1234'), 5)).toEqual({
+    expect(limitResult(fits, 5)).toEqual({ status: 'SUCCESS', output: 'a', structured: '123' })
+    expect(limitResult(ToolResult.success('a', '1234'), 5)).toEqual({
       status: 'SUCCESS',
       output: 'a\n[structured result omitted: 6 characters of JSON exceed the limit of 5]',
     })
@@ -53,7 +53,7 @@ describe('boundedResult', () => {
     ['a big integer', { count: 10n }],
     ['a function', () => 1],
   ])('leaves %s out, which is not JSON', (_title, structured) => {
-    expect(boundedResult({ success: true, output: 'a', structured })).toEqual({
+    expect(limitResult({ success: true, output: 'a', structured })).toEqual({
       status: 'SUCCESS',
       output: 'a\n[structured result omitted: not JSON]',
     })

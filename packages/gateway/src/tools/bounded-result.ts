@@ -10,14 +10,14 @@ export const MAX_ANSWER_LENGTH = 1_000_000
  * What came of a call. Text that is too long is cut, and says how long it is in full. A value that is too
  * long, or is not JSON, is left out, and the text says so.
  */
-export function boundedResult(
+export function limitResult(
   { success, output, errorMessage = '', structured }: ToolResult,
   maxLength: number = MAX_ANSWER_LENGTH,
 ): Pick<ToolInvocation, 'status' | 'output' | 'errorMessage' | 'structured'> {
   if (!success) return { status: 'FAILED', errorMessage: limitText(errorMessage, maxLength) }
   const text = limitText(output, maxLength)
   if (structured === undefined) return { status: 'SUCCESS', output: text }
-  const json = jsonOf(structured)
+  const json = toJsonOrUndefined(structured)
   if (json === undefined) return withoutValue(text, 'not JSON')
   if (json.length <= maxLength) return { status: 'SUCCESS', output: text, structured }
   return withoutValue(text, `${json.length} characters of JSON exceed the limit of ${maxLength}`)
@@ -31,7 +31,7 @@ function withoutValue(
 }
 
 /** Tools can return values that JSON cannot represent, such as cycles. */
-function jsonOf(value: unknown): string | undefined {
+function toJsonOrUndefined(value: unknown): string | undefined {
   try {
     const text: unknown = JSON.stringify(value)
     return typeof text === 'string' ? text : undefined

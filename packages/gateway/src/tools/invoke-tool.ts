@@ -26,8 +26,8 @@ import {
 import { unknownName, type Problem, type ToolInvocation } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
-import { boundedResult } from './bounded-result.ts'
-import { invocationArguments, type GivenInput } from './tool-arguments.ts'
+import { limitResult } from './bounded-result.ts'
+import { toInvocationArguments, type GivenInput } from './tool-arguments.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { Redactor } from '../http/on-error.ts'
@@ -89,9 +89,9 @@ export async function invokeCatalogTool(
   tool: AgentTool,
   invocation: Invocation,
 ): Promise<ToolInvocation> {
-  if (tool.requireApproval) throw needsPerson(tool.name)
-  const limiter = limiterOf(options)
-  if (!limiter.tryAcquire()) throw tooMany(limiter.maxConcurrent)
+  if (tool.requireApproval) throw reviewRequired(tool.name)
+  const limiter = getLimiter(options)
+  if (!limiter.tryAcquire()) throw limitReached(limiter.maxConcurrent)
   try {
     return await callTool(options, tool, invocation)
   } finally {
@@ -104,7 +104,7 @@ async function callTool(
   tool: AgentTool,
   { input, signal, idempotencyKey, traceparent, tracestate, request, onProgress }: Invocation,
 ): Promise<ToolInvocation> {
-  const text = await fittingArguments(tool, input)
+  const text = await checkArguments(tool, input)
   const { clock, logger, toolMetrics, redactor } = options
   const reviewer = new AbsentReviewer()
   const call = { id: crypto.randomUUID(), name: tool.name, arguments: text }
@@ -128,12 +128,12 @@ async function callTool(
         }),
   })
   if (outcome.end === 'misconfigured') throw misconfigured(options, tool.name, outcome)
-  if (reviewer.wasAsked && !outcome.result.success) throw needsPerson(tool.name)
+  if (reviewer.wasAsked && !outcome.result.success) throw reviewRequired(tool.name)
   const { durationMs, result } = outcome
   return {
     tool: tool.name,
     durationMs,
-    ...redactor.value(boundedResult(withoutSecrets(result, redactor))),
+    ...redactor.value(limitResult(redactResult(result, redactor))),
   }
 }
 
@@ -141,7 +141,7 @@ async function callTool(
  * Redacts texts before they are cut: the rest of a secret that was cut in two would not be recognized. A value is
  * redacted later, when it is known to be JSON.
  */
-function withoutSecrets(
+function redactResult(
   { output, errorMessage, ...result }: ToolResult,
   redactor: Redactor,
 ): ToolResult {
@@ -153,8 +153,8 @@ function withoutSecrets(
 }
 
 /** The arguments as JSON text, which is what a tool call carries. */
-async function fittingArguments(tool: AgentTool, input: GivenInput): Promise<string> {
-  const given = invocationArguments(tool, input)
+async function checkArguments(tool: AgentTool, input: GivenInput): Promise<string> {
+  const given = toInvocationArguments(tool, input)
   const read = given.ok ? await tool.readInput(given.value) : given
   if (given.ok && read.ok) return JSON.stringify(given.value)
   const problems: readonly Problem[] = read.ok ? [] : read.problems
@@ -164,7 +164,7 @@ async function fittingArguments(tool: AgentTool, input: GivenInput): Promise<str
   )
 }
 
-function limiterOf({ tools, maxToolCalls }: ToolInvoker): Limiter {
+function getLimiter({ tools, maxToolCalls }: ToolInvoker): Limiter {
   const known = limiters.get(tools)
   if (known !== undefined) return known
   const made = createLimiter({ maxConcurrent: maxToolCalls })
@@ -182,14 +182,14 @@ class AbsentReviewer implements Reviewer {
   }
 }
 
-function needsPerson(name: string): TuttiError {
+function reviewRequired(name: string): TuttiError {
   return new TuttiError(
     'FORBIDDEN',
     `Tool "${name}" requires a review, which a direct call cannot have; run a task that uses the tool`,
   )
 }
 
-function tooMany(limit: number): TuttiError {
+function limitReached(limit: number): TuttiError {
   return new TuttiError('CONCURRENCY_LIMIT', `Limit of concurrent tool calls reached: ${limit}`, {
     retryable: true,
     details: { retryAfterMs: RETRY_MS, reason: 'tool_calls' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { invocationArguments } from './tool-arguments.ts'
+import { toInvocationArguments } from './tool-arguments.ts'
 
 const typed = { name: 'tune', kind: 'typed' } as const
 const text = { name: 'say', kind: 'text' } as const
@@ -9,18 +9,18 @@ describe('toolArguments', () => {
   it.each(['What is 42 * 17?', '', ' ', '{"input":"a"}', '42', 'null'])(
     'gives a text tool its text as it is: %j',
     (input) => {
-      expect(invocationArguments(text, input)).toEqual({ ok: true, value: input })
+      expect(toInvocationArguments(text, input)).toEqual({ ok: true, value: input })
     },
   )
 
   it('gives either kind of tool an object as it is', () => {
     const input = { input: 'a', more: [1] }
-    expect(invocationArguments(text, input)).toEqual({ ok: true, value: input })
-    expect(invocationArguments(typed, input)).toEqual({ ok: true, value: input })
+    expect(toInvocationArguments(text, input)).toEqual({ ok: true, value: input })
+    expect(toInvocationArguments(typed, input)).toEqual({ ok: true, value: input })
   })
 
   it('reads the object of a typed tool from its JSON text', () => {
-    expect(invocationArguments(typed, ' {"hertz": 440} ')).toEqual({
+    expect(toInvocationArguments(typed, ' {"hertz": 440} ')).toEqual({
       ok: true,
       value: { hertz: 440 },
     })
@@ -36,7 +36,7 @@ describe('toolArguments', () => {
     ['', 'not JSON ('],
     ['{"hertz": 440', 'not JSON ('],
   ])('refuses any other text for a typed tool: %j', (input, why) => {
-    expect(invocationArguments(typed, input)).toEqual({
+    expect(toInvocationArguments(typed, input)).toEqual({
       ok: false,
       problems: [
         {

@@ -15,7 +15,7 @@ export type ToolArguments =
  * The arguments of one call. A text tool takes text as it is; a typed tool takes an object, or text that
  * is the JSON of one. Whether an object fits the schema of the tool is not looked at.
  */
-export function invocationArguments(
+export function toInvocationArguments(
   { name, kind }: Pick<AgentTool, 'name' | 'kind'>,
   input: GivenInput,
 ): ToolArguments {
@@ -27,13 +27,13 @@ export function invocationArguments(
   try {
     const value: unknown = JSON.parse(input)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? { ok: true, value } : refuse(`the text is JSON of ${typeOf(value)}`)
+    return isObject ? { ok: true, value } : refuse(`the text is JSON of ${describeType(value)}`)
   } catch (error) {
     return refuse(`the text is not JSON (${errorMessage(error)})`)
   }
 }
 
-function typeOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`
 }
