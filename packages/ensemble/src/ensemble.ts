@@ -1,4 +1,4 @@
-/** Ensembles: a definition that is checked when it is made, with the ways to run it. */
+/** Ensembles: checked definitions with methods to run them. */
 import { createEnsembleAgent, type AgentRunOptions } from './adapters/ensemble-agent.ts'
 import { createEnsembleTool, type EnsembleToolSettings } from './adapters/ensemble-tool.ts'
 import { task } from './definition/define-task.ts'
@@ -15,40 +15,40 @@ import type { RunResult } from './run/run-result.ts'
 import type { LocalAgent } from '@tutti/agent-call'
 import type { TypedTool } from '@tutti/core'
 
-/** Tasks, the model they use, and how they follow one another, with the ways to run them. Readonly. */
+/** Tasks, their model and their order, with methods to run them. Readonly. */
 export interface Ensemble extends ResolvedEnsemble {
   /**
-   * Runs the tasks in this process, with no server. A task that fails is a result, not a throw.
+   * Runs the tasks in this process, without a server. A failed task is part of the result and does not throw.
    *
-   * @throws {TuttiError} INPUT_MISSING, naming every template variable without a value,
-   * INPUT_TOO_LARGE when the inputs or a text with them are over a limit, or CONFIG_INVALID when the
-   * options do not fit the ensemble; all before anything runs.
+   * @throws {TuttiError} INPUT_MISSING, naming every template variable without a value; INPUT_TOO_LARGE if
+   * the inputs or a rendered text exceed a limit; or CONFIG_INVALID if the options do not match the ensemble.
+   * All are thrown before anything runs.
    */
   run(inputs?: Inputs, options?: RunOptions): Promise<RunResult>
   /**
-   * Starts a run that can be steered through the returned handle: cancelled, switched to other models, given
-   * directives, and its reviews decided.
+   * Starts a run that can be steered through the returned handle: cancel it, switch its models, add
+   * directives, and decide its reviews.
    *
-   * @throws {TuttiError} as {@link run} does.
+   * @throws {TuttiError} the same as {@link run}.
    */
   start(inputs?: Inputs, options?: RunOptions): RunHandle
   /**
-   * This ensemble as an agent of this process: each turn that it is asked is a run. Its input is an object of the
-   * template variables, or a text where there is exactly one.
+   * Returns this ensemble as an agent of this process; each turn is a run. The input is an object of the
+   * template variables, or a text if there is exactly one variable.
    */
   asAgent(options?: AgentRunOptions): LocalAgent
   /**
-   * This ensemble as a tool, whose input is an object of the template variables. A cancel, the budget and the
-   * trace of the caller go down; its events, usage and reviews come up.
+   * Returns this ensemble as a tool, whose input is an object of the template variables. A call inherits the
+   * cancellation, the budget and the trace of its caller, and reports its events, usage and reviews to it.
    *
-   * @throws {TypeError} naming every setting that does not fit.
+   * @throws {TypeError} naming every invalid setting.
    */
   asTool(settings?: EnsembleToolSettings): TypedTool<Inputs>
 }
 
 /**
- * Makes an ensemble. An ensemble is a definition too: `ensemble({ ...trip, model })` is a copy with a
- * change, checked again.
+ * Makes an ensemble. An ensemble is also a definition: `ensemble({ ...trip, model })` is a changed copy,
+ * checked again.
  *
  * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
  */
@@ -63,16 +63,16 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
   return made
 }
 
-/** The options of a run, and the values of its template variables. */
+/** Options of a run, and the values of its template variables. */
 export interface RunOnceOptions extends RunOptions {
   readonly inputs?: Inputs
 }
 
 /**
- * Runs work on a model, such as `run(model, 'Summarize {text}', { inputs: { text } })`. A text is the description of
- * a task.
+ * Runs tasks with a model, such as `run(model, 'Summarize {text}', { inputs: { text } })`. A text is the
+ * description of a task.
  *
- * @throws {TuttiError} as `ensemble` and `Ensemble.run` do.
+ * @throws {TuttiError} the same as `ensemble` and `Ensemble.run`.
  */
 export async function run(
   model: ChatModel,

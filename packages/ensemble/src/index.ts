@@ -1,6 +1,6 @@
-/** Teams of LLM agents. A task is work for one agent; an ensemble is tasks that belong together. */
+/** Teams of LLM agents. A task is work for one agent; an ensemble is a set of tasks. */
 
-// To define
+// Definitions
 export { agent, type Agent, type AgentDefinition } from './definition/agent.ts'
 export type { OnUnfinished } from './definition/on-unfinished.ts'
 export type { Budget } from './usage/budget.ts'
@@ -71,7 +71,7 @@ export {
 } from './definition/task.ts'
 export type { ReviewTimeoutAction, ReviewTiming, RunMetrics, Workflow } from '@tutti/protocol'
 
-// To run
+// Runs
 export type { ContextOutput } from './definition/handler.ts'
 export type { ResumePoint, RunOptions } from './run/run-options.ts'
 export type { RunEnding, RunResult } from './run/run-result.ts'
@@ -82,7 +82,7 @@ export { assertTextSizes, DEFAULT_TEXT_LIMITS, type TextLimits } from './definit
 export { addTokens, totalTokens, type TokenTotals } from './usage/tokens.ts'
 export { addUsage, ZERO_USAGE, type Usage } from './usage/usage.ts'
 
-// To steer
+// Steering
 export { applyToUnowned, type AppliedCommand, type UnownedRun } from './steering/unowned-run.ts'
 export type { CancelRunOptions } from './steering/steering.ts'
 export type { RunHandle, RunSnapshot, TaskSnapshot } from './run/run-handle.ts'
@@ -94,12 +94,12 @@ export type { TierChoice } from './steering/tiers.ts'
 export type { OpenReview, ReviewAnswer, RunReviewer } from './ports/run-reviewer.ts'
 export type { TaskPhase } from './run/next.ts'
 
-// To use as an agent or a tool
+// Ensembles as agents and tools
 export type { AgentRunOptions } from './adapters/ensemble-agent.ts'
 export type { EnsembleToolSettings } from './adapters/ensemble-tool.ts'
 export { inputsFrom } from './adapters/inputs-from.ts'
 
-// To extend
+// Ports
 export type { MemoryEntry, MemoryQuery, MemoryStore } from './memory/memory.ts'
 export type { Reflection, ReflectionStore } from './memory/reflection.ts'
 export type {

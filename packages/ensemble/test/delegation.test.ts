@@ -56,7 +56,7 @@ describe('[ENS-H1] a limit refuses', () => {
       allowedWorkers: ['A', 'B'],
     })
     expect(answers).toEqual([
-      'Error: Agent "C" may not be delegated to. Available: [A, B]',
+      'Error: Agent "C" cannot be delegated to. Available: [A, B]',
       'I am B',
     ])
   })
@@ -167,9 +167,13 @@ describe('[ENS-H1] a policy', () => {
     [
       'gives nothing',
       () => undefined as never,
-      'A policy gave undefined, not true, a reason or a change',
+      'A delegation policy must return true, a reason or a change, got undefined',
     ],
-    ['gives false', () => false as never, 'A policy gave false, not true, a reason or a change'],
+    [
+      'gives false',
+      () => false as never,
+      'A delegation policy must return true, a reason or a change, got false',
+    ],
   ])('that %s lets nothing pass', async (_what, policy, reason) => {
     const { answers, events } = await manage([delegate(['A', 'Dig']), 'Done'], {
       policies: [policy],

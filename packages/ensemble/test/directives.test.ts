@@ -237,7 +237,7 @@ describe('[ENS-S3] a directive that does not fit is refused, and reaches nobody'
       expect.objectContaining({
         code: 'BAD_REQUEST',
         message:
-          'Cannot take the directive: content must be text that is not blank, got " "; ' +
+          'Invalid directive: content must be text that is not blank, got " "; ' +
           'ttlMs must be > 0, got 0; ' +
           'priority must be one of CRITICAL, HIGH, NORMAL, LOW, got "URGENT"; ' +
           'no task or agent is named "Nobody". Available: [write, check, Writer, Critic]',
@@ -257,7 +257,7 @@ describe('[ENS-S3] a directive that does not fit is refused, and reaches nobody'
     const run = start(team({ write: model }))
     run.handle.inject({ content: 'First', id: 'd' })
     expect(() => run.handle.inject({ content: 'Second', id: 'd' })).toThrow(
-      'Cannot take the directive: the id "d" is taken',
+      'Invalid directive: the id "d" is already used',
     )
     await clock.advance(10_000)
     await run.ended

@@ -84,7 +84,7 @@ describe('[ENS-T10] input guardrails', () => {
         },
       ],
     })
-    const message = 'The input of task "first" was refused by guardrail "legal": It names a brand'
+    const message = 'Guardrail "legal" rejected the input of task "first": It names a brand'
     expect(result).toMatchObject({
       status: 'FAILED',
       error: {
@@ -105,7 +105,7 @@ describe('[ENS-T10] output guardrails', () => {
   it('that refuse fail the task; no other task, and no retry, sees the output', async () => {
     const { events, result, model } = await run({ output: [() => 'Too old'] }, { retries: 2 })
     expect(result.error?.message).toBe(
-      'The output of task "first" was refused by guardrail number 1: Too old',
+      'Guardrail number 1 rejected the output of task "first": Too old',
     )
     expect(model.requests).toHaveLength(1)
     expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'second' }])
@@ -146,9 +146,9 @@ describe('[ENS-T10] output guardrails', () => {
 
   it.each([
     ['throws', () => Promise.reject(new Error('No list of words')), 'No list of words'],
-    ['gives nothing', () => undefined as never, 'it gave undefined, not true or a reason'],
+    ['gives nothing', () => undefined as never, 'expected true or a reason, got undefined'],
     ['gives false', () => false, 'no reason given'],
-    ['gives a number', () => 1 as never, 'it gave 1, not true or a reason'],
+    ['gives a number', () => 1 as never, 'expected true or a reason, got 1'],
   ])('that %s lets nothing pass', async (_what, guardrail, reason) => {
     const { result } = await run({ output: [guardrail] })
     expect(result.error).toMatchObject({ code: 'GUARDRAIL_VIOLATION', details: { reason } })

@@ -73,13 +73,18 @@ describe('[ENS-T9] a handler', () => {
       'No sheep',
     ],
     ['gives a failure', () => ToolResult.failure('No sheep'), 'TASK_FAILED', 'No sheep'],
-    ['gives nothing', () => undefined, 'TASK_FAILED', 'The handler of task "work" gave nothing'],
-    ['gives null', async () => null, 'TASK_FAILED', 'The handler of task "work" gave nothing'],
+    [
+      'gives nothing',
+      () => undefined,
+      'TASK_FAILED',
+      'The handler of task "work" returned nothing',
+    ],
+    ['gives null', async () => null, 'TASK_FAILED', 'The handler of task "work" returned nothing'],
     [
       'gives a function',
       () => () => 3,
       'TASK_FAILED',
-      'The handler of task "work" gave a function, which is no text and no JSON',
+      'The handler of task "work" returned a function; expected text or JSON',
     ],
   ])('that %s fails its task', async (_what, handler, code, message) => {
     const { result, events } = await run(handler)
@@ -246,7 +251,7 @@ it('[ENS-W8] a handler with anything that only an agent has is refused, with eve
     })
   const fields = ['model', 'fallbackModels', 'rateLimit', 'memory', 'reflection', 'tools', 'agent']
   expect(make).toThrow(
-    `Cannot make task "work": ${fields.map((field) => `${field} has no meaning for a task with a handler`).join('; ')}`,
+    `Cannot make task "work": ${fields.map((field) => `${field} does not apply to a task with a handler`).join('; ')}`,
   )
   const fine = task({ name: 'work', description: 'Count', handler: () => 'three', retries: 2 })
   expect(task({ ...fine, name: 'copy' })).toMatchObject({ name: 'copy', retries: 2 })

@@ -139,7 +139,7 @@ describe('[ENS-T11] a task with memory', () => {
     const { result } = await run(model, { memory: [memoryScope({ name: 'facts', store: broken })] })
     expect(result.error).toMatchObject({
       code: 'TASK_FAILED',
-      message: 'Memory scope "facts" could not be read: No connection',
+      message: 'Failed to read memory scope "facts": No connection',
     })
     expect(model.requests).toEqual([])
   })
@@ -181,7 +181,7 @@ it('[ENS-T8] a task whose memory cannot be written stays completed; others keep 
     memory: [memoryScope({ name: 'a', store: half }), memoryScope({ name: 'b', store })],
   })
   expect(result.status).toBe('COMPLETED')
-  expect(logged).toEqual(['A memory scope could not be written'])
+  expect(logged).toEqual(['Failed to write a memory scope'])
   expect(await store.retrieve('b', { query: '', limit: 9 })).toHaveLength(1)
 })
 
@@ -255,7 +255,7 @@ describe('[ENS-T8] a reflection that fails', () => {
       const model = scriptedModel([{ text: 'A line', usage }, reflection])
       const { result } = await run(model, { reflection: true, options: { reflections } })
       expect(result).toMatchObject({ status: 'COMPLETED', output: 'A line' })
-      expect(logged).toContain('A task could not be reflected on')
+      expect(logged).toContain('Failed to reflect on a task')
     },
   )
 
@@ -264,7 +264,7 @@ describe('[ENS-T8] a reflection that fails', () => {
     const { events, result } = await run(model, { reflection: true })
     expect(result).toMatchObject({ status: 'COMPLETED', metrics: { totalTokens: 11 } })
     expect(eventsOf(events, 'llm_iteration_failed')).toMatchObject([{ iterationIndex: 1 }])
-    expect(logged).toEqual(['A task could not be reflected on'])
+    expect(logged).toEqual(['Failed to reflect on a task'])
   })
 
   it('as nothing usable is said, or the budget is used up, too', async () => {

@@ -159,8 +159,8 @@ describe('[ENS-E6] [ENS-E16] what a run that is cut off leaves behind', { timeou
         }
       },
     })
-    const key = await import('../src/memory/reflection.ts').then(({ reflectionKey }) =>
-      reflectionKey('Do a'),
+    const key = await import('../src/memory/reflection.ts').then(({ computeReflectionKey }) =>
+      computeReflectionKey('Do a'),
     )
     for (const store of stores) expect(await store.get(key)).toMatchObject({ runs: 1 })
   })

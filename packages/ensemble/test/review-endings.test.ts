@@ -105,7 +105,7 @@ describe('[ENS-G7] when a reviewer ends the run', () => {
     expect(endsOf(run)).toEqual({ asks: 'completed', other: end, last: 'skipped' })
     expect(closingsOf(run)).toMatchObject([
       { type: 'review_decided', reviewId },
-      { type: 'review_withdrawn', reason: 'The run was ended early' },
+      { type: 'review_withdrawn', reason: 'The run ended early' },
     ])
   })
 
@@ -127,7 +127,7 @@ describe('a reviewer', () => {
     const reviewer = scriptedReviewer([new Error('The line is dead')])
     const model = scriptedModel(['done'])
     const run = watchRun(reviewedTeam('SEQUENTIAL', { ...work, model }), { clock, reviewer })
-    const message = 'The reviewer of task "work" could not be asked: The line is dead'
+    const message = 'The reviewer of task "work" failed: The line is dead'
     expect(await run.ended).toMatchObject({
       status: 'FAILED',
       error: { code: 'TASK_FAILED', message },

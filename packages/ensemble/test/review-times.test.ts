@@ -68,7 +68,7 @@ describe.each(WORKFLOWS)('[ENS-G2] when nobody decides in time, in %s', (workflo
     expect(endsOf(run)).toMatchObject({ work, last })
     expect(closingsOf(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
     const reason = eventsOf(run.events, 'task_failed')[0]?.reason
-    if (onTimeout === 'FAIL') expect(reason).toContain('Nobody reviewed within 2000 ms')
+    if (onTimeout === 'FAIL') expect(reason).toContain('No decision within 2000 ms')
   })
 
   it.each([

@@ -335,7 +335,7 @@ describe('who is asked', () => {
     ]
     const team = ensemble({ name: 'team', tasks })
     const needs = (name: string): string =>
-      `task "${name}" needs a review, and there is nobody to ask: give a reviewer`
+      `task "${name}" needs a review, but the run has no reviewer: set the option reviewer`
     await expect(team.run()).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: `Cannot run "team": ${needs('a')}; ${needs('c')}`,

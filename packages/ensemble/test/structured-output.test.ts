@@ -3,7 +3,10 @@ import { defineTextTool, toStandardSchema, Type } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { FINAL_ANSWER_REQUEST } from '../src/agent/prompt.ts'
-import { correctionRequest, outputInstructions } from '../src/output/structured-output.ts'
+import {
+  createCorrectionRequest,
+  renderOutputInstructions,
+} from '../src/output/structured-output.ts'
 import { ensemble, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
@@ -64,7 +67,9 @@ describe('[ENS-L18] an answer that fits its schema', () => {
     const model = scriptedModel(['{"name":"Ada","age":36}'])
     await run(model)
     const content = lastOf(model.requests[0])
-    expect(content?.endsWith(`\n\n## Output Format\n${outputInstructions(Person)}`)).toBe(true)
+    expect(content?.endsWith(`\n\n## Output Format\n${renderOutputInstructions(Person)}`)).toBe(
+      true,
+    )
   })
 
   it('may follow tool calls, which are no answers', async () => {
@@ -107,7 +112,7 @@ describe('[ENS-L18] an answer that does not fit', () => {
     for (const path of ['/name', '/age', '/tags']) expect(first).toContain(path)
     expect(first).toContain('This is correction 1 of 3.')
     expect(lastOf(model.requests[2])).toBe(
-      correctionRequest('Answer has no JSON in it, got "I mean Ada"', {
+      createCorrectionRequest('Answer has no JSON, got "I mean Ada"', {
         attempt: 2,
         maxAttempts: 3,
       }),
@@ -127,7 +132,7 @@ describe('[ENS-L18] an answer that does not fit', () => {
     expect(result.error).toMatchObject({
       code: 'OUTPUT_INVALID',
       message: expect.stringContaining(`after ${outputRetries} corrections`),
-      details: { problem: 'Answer has no JSON in it, got "never JSON"', answer: 'never JSON' },
+      details: { problem: 'Answer has no JSON, got "never JSON"', answer: 'never JSON' },
     })
     expect(failuresOf(events)).toMatchObject([{ code: 'OUTPUT_INVALID' }])
     expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'tell' }])

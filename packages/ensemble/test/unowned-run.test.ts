@@ -343,7 +343,7 @@ describe('[ENS-S4] other commands for an unowned run', () => {
     expect(result.output).toBe('did Do last told')
     await expect(
       rest(team, [...from.steps, ...applied.steps]).inject({ content: 'Hurry', id: 'd1' }),
-    ).rejects.toThrow('the id "d1" is taken')
+    ).rejects.toThrow('the id "d1" is already used')
   })
 
   it.each([

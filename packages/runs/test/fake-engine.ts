@@ -127,7 +127,7 @@ export class FakeEngineRun {
       result: this.#ended.promise,
       send: async (command: RunCommand) => {
         this.commands.push(command)
-        if (isEnded(this.status)) throw new TuttiError('RUN_COMPLETED', 'The run is over')
+        if (isEnded(this.status)) throw new TuttiError('RUN_COMPLETED', 'The run has ended')
         return this.onCommand === undefined ? {} : this.onCommand()
       },
       drain: async () => {

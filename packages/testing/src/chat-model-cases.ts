@@ -1,14 +1,14 @@
 /**
- * The cases that every adapter of the model port passes. An adapter's test makes a model whose backend
- * is told what to answer, and runs each case; a case throws when the adapter breaks the contract.
+ * The cases that every adapter of the model port must pass. The test of an adapter creates models with
+ * scripted answers and runs each case; a case throws if the adapter breaks the contract.
  */
 import type { ScriptedReply } from './scripted-model.ts'
 import type { ChatModel, ModelReply, ModelRequest } from '@tutti/ensemble'
 
-/** Makes a model whose next answers are `script`. */
+/** Creates a model whose next answers are `script`. */
 export type ChatModelSetup = (script: readonly (ScriptedReply | Error)[]) => Promise<ChatModel>
 
-/** One case: its name is the rule. */
+/** A case; its name states the rule. */
 export interface ChatModelCase {
   readonly name: string
   run(setup: ChatModelSetup): Promise<void>
@@ -38,10 +38,10 @@ const WITH_TOOL: ModelRequest = {
   ],
 }
 
-/** The cases of the model port. */
+/** Cases of the model port. */
 export const chatModelCases: readonly ChatModelCase[] = [
   {
-    name: 'text chunks add up to the text of the reply, which comes last and once',
+    name: 'concatenates its text chunks to the text of the reply, which comes last and once',
     async run(setup) {
       const model = await setup([{ text: 'All together now, in time.' }])
       const { chunks, reply } = await read(model, REQUEST)
@@ -52,7 +52,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'usage is reported as the provider says',
+    name: 'reports the usage that the provider returned',
     async run(setup) {
       const usage = { inputTokens: 21, outputTokens: 7 }
       const model = await setup([{ text: 'Hello there', usage }])
@@ -60,7 +60,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'tool calls keep their ids, names and arguments, in order',
+    name: 'returns the ids, names and arguments of tool calls, in order',
     async run(setup) {
       const toolCalls = [
         { id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } },
@@ -75,7 +75,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'a reply may hold both text and tool calls',
+    name: 'returns text and tool calls of the same reply',
     async run(setup) {
       const toolCalls = [{ id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } }]
       const model = await setup([{ text: 'Let me look.', toolCalls }])
@@ -85,7 +85,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'an answer that is whole ends with stop, one that asks for tools with tool_calls',
+    name: 'has the finish reason stop for a complete answer and tool_calls for tool calls',
     async run(setup) {
       const toolCalls = [{ id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } }]
       const model = await setup([{ text: 'All.' }, { toolCalls }])
@@ -94,7 +94,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'an answer that is cut at the output limit ends with length and keeps its text',
+    name: 'has the finish reason length and the text of an answer that is cut at the output limit',
     async run(setup) {
       const model = await setup([{ text: 'All together', finishReason: 'length' }])
       const { reply } = await read(model, REQUEST)
@@ -102,14 +102,14 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'an answer that a filter blocks ends with content_filter',
+    name: 'has the finish reason content_filter for a blocked answer',
     async run(setup) {
       const model = await setup([{ text: '', finishReason: 'content_filter' }])
       equal((await read(model, REQUEST)).reply.finishReason, 'content_filter')
     },
   },
   {
-    name: 'a refusal ends with refusal, and its words are not in the text',
+    name: 'has the finish reason refusal, and the refusal is not part of the text',
     async run(setup) {
       const refusal = 'I cannot help with that.'
       const model = await setup([{ text: '', finishReason: 'refusal', refusal }])
@@ -119,7 +119,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'a conversation with tool results goes on',
+    name: 'continues a conversation with tool results',
     async run(setup) {
       const model = await setup([{ text: 'It means all.' }])
       const { reply } = await read(model, {
@@ -138,14 +138,14 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'a call that fails throws',
+    name: 'throws when a call fails',
     async run(setup) {
       const model = await setup([new Error('overloaded')])
       await rejects(read(model, REQUEST))
     },
   },
   {
-    name: 'an aborted signal ends the call with a throw',
+    name: 'throws when the signal aborts',
     async run(setup) {
       const model = await setup([{ text: 'one two three four five six' }])
       const controller = new AbortController()

@@ -1,14 +1,14 @@
-/** A clock that only moves when a test advances it. */
+/** A clock that moves only when a test advances it. */
 import type { Clock } from '@tutti/core'
 
 /** A clock for tests. */
 export interface FakeClock extends Clock {
   /**
-   * Moves time on by `ms` and calls what is due, in order; promises that this settles have run when
-   * it resolves.
+   * Advances the time by `ms` and calls the timers that are due, in order. When it resolves, promises that
+   * they settled have run.
    */
   advance(ms: number): Promise<void>
-  /** Timers that are waiting. */
+  /** Number of waiting timers. */
   readonly pending: number
 }
 
@@ -17,7 +17,7 @@ interface Timer {
   readonly callback: () => void
 }
 
-/** Makes a clock that stands at `startMs`, milliseconds since 1970. */
+/** Creates a clock that starts at `startMs`, in milliseconds since 1970. */
 export function fakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   let now = startMs
   const timers = new Set<Timer>()
@@ -55,7 +55,7 @@ export function fakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   }
 }
 
-/** Lets every promise that is ready run, by one turn of the event loop. */
+/** Waits one turn of the event loop, so that all ready promises run. */
 function settle(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 0)

@@ -1,4 +1,4 @@
-/** Parts for tests of tools and ensembles: no network, no waiting. */
+/** Parts for tests of tools and ensembles, without network and waiting. */
 export { fakeClock, type FakeClock } from './fake-clock.ts'
 export {
   scriptedModel,

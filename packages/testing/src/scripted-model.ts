@@ -1,6 +1,6 @@
 /**
- * A chat model that needs no provider: it answers from a script, streams its text in small pieces and
- * records what it was asked. Every part of a model call is real but the thinking.
+ * A chat model that needs no provider. It answers from a script, streams its text in small pieces and records
+ * its requests.
  */
 import {
   assertKnownOptions,
@@ -23,27 +23,27 @@ import type {
 
 /** One answer of a script: text, tool calls, or both. */
 export interface ScriptedReply {
-  /** @default '' */
+  /** Text of the answer. @default '' */
   readonly text?: string
   readonly toolCalls?: readonly ScriptedToolCall[]
-  /** @default counted from the lengths of the texts, four characters a token */
+  /** Token usage. @default estimated from the lengths of the texts, with four characters per token */
   readonly usage?: ModelUsage
-  /** Finish reason of the answer. @default 'tool_calls' when there are any, else 'stop' */
+  /** Finish reason of the answer. @default 'tool_calls' if there are any, else 'stop' */
   readonly finishReason?: NonNullable<ModelReply['finishReason']>
-  /** Text of the provider about a refusal or a blocked answer. */
+  /** Provider's explanation of a refusal or a blocked answer. */
   readonly refusal?: string
 }
 
 /** A tool call of a script. */
 export interface ScriptedToolCall {
   readonly name: string
-  /** Arguments as a value; text is sent as it is, also when it is not JSON. */
+  /** Arguments as a value; text is sent unchanged, also if it is not JSON. */
   readonly arguments: object | string
-  /** @default `call-N`, N counting the calls of this model from 1 */
+  /** Id of the call. @default `call-N`, where N counts the calls of this model from 1 */
   readonly id?: string
 }
 
-/** An entry of a script: an answer, its text, an error to throw, or a function that returns one. */
+/** An entry of a script: an answer, its text, an error to throw, or a function that returns one of these. */
 export type ScriptEntry =
   | string
   | ScriptedReply
@@ -52,15 +52,18 @@ export type ScriptEntry =
 
 /** Options of a scripted model. */
 export interface ScriptedModelOptions {
-  /** @default 'scripted' */
+  /** Provider of the model. @default 'scripted' */
   readonly provider?: string
-  /** @default 'model' */
+  /** Name of the model. @default 'model' */
   readonly name?: string
-  /** Price of the model, used where the prices of a run have none. @default 0 without a `provider`, else unknown */
+  /** Price of the model if the prices of the run have none. @default 0 without a `provider`, else unknown */
   readonly price?: ModelPrice
-  /** Wait before each piece of text, in milliseconds. @default 0, no wait */
+  /** Wait before each piece of text, in milliseconds. @default 0 */
   readonly delayMs?: number
-  /** Requests that `requests` holds, the newest; 0 for a model of a server that never restarts. @default Infinity */
+  /**
+   * Maximum number of requests in `requests`, the newest ones; use 0 in a long-running server. @default
+   * Infinity
+   */
   readonly maxRequests?: number
   readonly clock?: Clock
 }
@@ -74,18 +77,18 @@ const OPTION_NAMES = {
   clock: true,
 } as const satisfies OptionNames<ScriptedModelOptions>
 
-/** A script costs nothing, so that tests with a limit on cost need no prices. */
+/** Default price of scripted models, so that tests with a limit on cost need no prices. */
 const FREE: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 }
 
-/** A scripted model and what it was asked. */
+/** A scripted model with its requests. */
 export interface ScriptedModel extends ChatModel {
-  /** The requests so far, in order, as many as `maxRequests` retains. */
+  /** Requests so far, in order; at most `maxRequests`, the newest ones. */
   readonly requests: readonly ModelRequest[]
 }
 
 /**
- * Makes a model that answers with the entries of `script`, one a call. A script that is a function
- * answers every call; a list that has run out fails the call.
+ * Creates a model that answers with the entries of `script`, one per call. A script that is a function
+ * answers every call; a call fails when a list has no further entry.
  */
 export function scriptedModel(
   script: readonly ScriptEntry[] | ((request: ModelRequest) => string | ScriptedReply | Error),
@@ -94,7 +97,7 @@ export function scriptedModel(
   assertKnownOptions('Cannot make a scripted model:', options, OPTION_NAMES)
   const { provider = 'scripted', name = 'model', delayMs = 0, clock = systemClock } = options
   const { maxRequests = Infinity } = options
-  // A script that stands in for the model of a provider has the price that the run knows of that, if any.
+  // A model with a provider's name has the price that the run knows for that model.
   const price = options.price ?? (options.provider === undefined ? FREE : undefined)
   const requests: ModelRequest[] = []
   let requestCount = 0
@@ -114,7 +117,7 @@ export function scriptedModel(
       if (requests.length > maxRequests) requests.shift()
       const entry = typeof script === 'function' ? script : script[requestCount - 1]
       const scripted = readEntry(entry, request, requestCount)
-      for (const text of pieces(scripted.text ?? '')) {
+      for (const text of splitWords(scripted.text ?? '')) {
         if (delayMs > 0) await sleep(clock, delayMs, signal)
         signal.throwIfAborted()
         yield { type: 'text', text }
@@ -139,7 +142,7 @@ function readEntry(
 }
 
 /** Splits a text into words, with their spaces. */
-function pieces(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []
 }
 
@@ -152,7 +155,10 @@ function toReply(scripted: ScriptedReply, request: ModelRequest, nextId: () => s
   }))
   const written = text + toolCalls.map((call) => call.name + call.arguments).join('')
   const read = request.messages.map((message) => message.content).join('')
-  const { refusal, usage = { inputTokens: tokens(read), outputTokens: tokens(written) } } = scripted
+  const {
+    refusal,
+    usage = { inputTokens: estimateTokens(read), outputTokens: estimateTokens(written) },
+  } = scripted
   return {
     text,
     toolCalls,
@@ -162,6 +168,6 @@ function toReply(scripted: ScriptedReply, request: ModelRequest, nextId: () => s
   }
 }
 
-function tokens(text: string): number {
+function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4)
 }

@@ -1,25 +1,25 @@
-/** A reviewer that answers from a list: for tools that ask for approval, and for the reviews of runs. */
+/** A reviewer that answers from a list, for approvals of tools and for reviews of runs. */
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
 import type { OpenReview, ReviewAnswer, RunReviewer } from '@tutti/ensemble'
 
-/** Records the reviews and approvals that it decides. It decides calls of single tools and reviews of runs alike. */
+/** Reviewer that records the reviews and approvals that it decides. */
 export interface ScriptedReviewer extends Reviewer, RunReviewer {
-  /** Approval requests of tools, in order, with those of runs. */
+  /** Approval requests of tools, in order, including those in reviews of runs. */
   readonly requests: readonly ApprovalRequest[]
-  /** The reviews of runs, in order. */
+  /** Reviews of runs, in order. */
   readonly reviews: readonly OpenReview[]
   decide(asked: OpenReview, signal: AbortSignal): Promise<ReviewAnswer>
   decide(asked: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>
 }
 
-/** An answer of a script; one that is only an action has nothing else. */
+/** An answer of a script; an action alone has no other fields. */
 export type ScriptedDecision = ReviewAnswer | ReviewAnswer['action'] | 'never' | Error
 
 /**
- * Makes a reviewer. It gives the answers in order and repeats the last; `'never'` lets the question wait
- * until its time is over, an error is thrown.
+ * Creates a reviewer that returns the answers in order and repeats the last one. `'never'` lets the review
+ * wait until it times out; an error is thrown.
  *
- * @throws {RangeError} when the list is empty.
+ * @throws {RangeError} if the list is empty.
  */
 export function scriptedReviewer(answers: readonly ScriptedDecision[]): ScriptedReviewer {
   if (answers.length === 0) throw new RangeError('Cannot make a reviewer without an answer')
@@ -37,13 +37,13 @@ export function scriptedReviewer(answers: readonly ScriptedDecision[]): Scripted
       if (approval !== undefined) requests.push(approval)
       if (answer === undefined || answer === 'never') return new Promise(() => undefined)
       if (answer instanceof Error) return Promise.reject(answer)
-      // NOTE: the script says which kind of answer comes; one that does not fit is refused by who asked.
+      // NOTE: the script decides the kind of the answer; the caller rejects one of the wrong kind.
       return Promise.resolve((typeof answer === 'string' ? toDecision(answer) : answer) as never)
     },
   }
 }
 
-/** An action as a decision; an edit has no input then, and is refused by whatever needs one. */
+/** Converts an action to a decision. An edit has no input; callers that need one reject it. */
 function toDecision(action: ReviewAnswer['action']): ReviewAnswer {
   return action === 'EDIT' ? { action, input: undefined } : { action }
 }

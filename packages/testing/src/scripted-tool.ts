@@ -1,22 +1,22 @@
-/** A tool that answers from a list and records its calls, for tests of whoever calls tools. */
+/** A tool that answers from a list and records its calls, for tests of code that calls tools. */
 import { defineTool, type ToolContext, type ToolResult, type TypedTool, Type } from '@tutti/core'
 
-/** The answer of a scripted tool: text, a result, or an error to throw. */
+/** Answer of a scripted tool: text, a result, or an error to throw. */
 export type ScriptedToolAnswer = string | ToolResult | Error
 
-/** Tool that records what it was called with. */
+/** A tool that records its calls. */
 export interface ScriptedTool extends TypedTool<Record<string, unknown>> {
-  /** The inputs, in order. */
+  /** Inputs of the calls, in order. */
   readonly inputs: readonly Readonly<Record<string, unknown>>[]
-  /** The contexts of the calls, in order. */
+  /** Contexts of the calls, in order. */
   readonly contexts: readonly ToolContext[]
 }
 
 /**
- * Makes a tool that takes any object. It gives the answers in order and repeats the last; an `Error` is
- * thrown.
+ * Creates a tool that accepts any object. It returns the answers in order and repeats the last one; an
+ * `Error` is thrown.
  *
- * @throws {RangeError} when the list is empty.
+ * @throws {RangeError} if the list is empty.
  */
 export function scriptedTool(
   name: string,

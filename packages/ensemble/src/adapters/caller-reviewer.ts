@@ -1,10 +1,10 @@
-/** The reviewer of a run that another run or agent started: it asks the reviewer of the caller. */
+/** Reviewer of a run that another run or agent started: it asks the reviewer of the caller. */
 import { Type, TuttiError, type Answer, type TSchema } from '@tutti/core'
 
 import type { OpenReview, ReviewAnswer, RunReviewer } from '../ports/run-reviewer.ts'
 import type { LocalAgentRequest } from '@tutti/agent-call'
 
-/** Asks the reviewer of the caller. */
+/** Passes each review to the reviewer of the caller as a question. */
 export class CallerReviewer implements RunReviewer {
   readonly #ensemble: string
   readonly #ask: LocalAgentRequest['requestAnswer']
@@ -15,12 +15,15 @@ export class CallerReviewer implements RunReviewer {
     this.#ask = requestAnswer
   }
 
-  /** The error with which the caller's reviewer ended the caller's run early; undefined otherwise. */
+  /** Error with which the caller's reviewer ended the caller's run early; undefined if it did not. */
   get exit(): TuttiError | undefined {
     return this.#exit
   }
 
-  /** See {@link RunReviewer}. The review has a time limit of its own; at the limit, this decides nothing. */
+  /**
+   * See {@link RunReviewer}. The run enforces the time limit of the review; when the question times out, this
+   * does not decide.
+   */
   async decide(review: OpenReview, signal: AbortSignal): Promise<ReviewAnswer> {
     try {
       const { timeoutMs, requiredRole } = review
@@ -33,7 +36,7 @@ export class CallerReviewer implements RunReviewer {
         ...(requiredRole === undefined ? {} : { requiredRole }),
         signal,
       })
-      if (!answer.answered && answer.timedOut) return await never(signal)
+      if (!answer.answered && answer.timedOut) return await waitForAbort(signal)
       return toDecision(review, answer)
     } catch (error) {
       if (!TuttiError.isInstance(error)) throw error
@@ -71,7 +74,7 @@ function toDecision({ timing }: OpenReview, answer: Answer<unknown>): ReviewAnsw
 }
 
 /** Waits until the review is closed. */
-function never(signal: AbortSignal): Promise<never> {
+function waitForAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const end = (): void => {
       reject(new DOMException('The review is closed', 'AbortError'))

@@ -1,5 +1,5 @@
 /**
- * An ensemble as an agent of this process: a turn is a run of it.
+ * An ensemble as an agent of this process: each turn is a run of the ensemble.
  *
  * ENS-N1 A run inherits from its caller: it is cancelled with the turn, belongs to the trace, and gets at
  *    most the remaining budget.
@@ -23,32 +23,32 @@ import type { RunResult } from '../run/run-result.ts'
 import type { AgentAnswer, AgentUpdate, AgentUsageReport } from '@tutti/agent-call'
 import type { RunEvent } from '@tutti/protocol'
 
-/** Options of the runs of an ensemble that is an agent, in addition to those of its caller. */
+/** Options of the runs of an ensemble that serves as an agent, in addition to those of its caller. */
 export type AgentRunOptions = Pick<
   RunOptions,
   'memories' | 'models' | 'prices' | 'reflections' | 'toolMetrics'
 >
 
-/** The ensemble as an agent; see `Ensemble.asAgent`. */
+/** Creates the agent of an ensemble; see `Ensemble.asAgent`. */
 export function createEnsembleAgent(
   ensemble: ResolvedEnsemble,
   options: AgentRunOptions,
 ): LocalAgent {
   return {
-    answer: (request) => answer(ensemble, options, request),
-    // A run that is cancelled gives what it does a time to stop, and ends after that.
+    answer: (request) => streamAnswer(ensemble, options, request),
+    // A cancelled run gives its own calls a grace period, and ends after that.
     graceMs: Infinity,
   }
 }
 
-async function* answer(
+async function* streamAnswer(
   ensemble: ResolvedEnsemble,
   options: AgentRunOptions,
   request: LocalAgentRequest,
 ): AsyncGenerator<AgentUpdate, AgentAnswer> {
   const queue = new AgentUpdates<AgentUpdate>()
   const reviewer = request.hasReviewer ? new CallerReviewer(ensemble.name, request) : undefined
-  const { result } = begin(ensemble, request, {
+  const { result } = startAgentRun(ensemble, request, {
     ...options,
     ...(reviewer === undefined ? {} : { reviewer }),
     onEvent: (event) => {
@@ -59,7 +59,7 @@ async function* answer(
   try {
     yield* queue.updates()
   } finally {
-    // Who reads no more still waits until the work has stopped.
+    // Even if the caller stops reading, the turn ends only after the run has stopped.
     await result
   }
   const ended = await result
@@ -67,7 +67,7 @@ async function* answer(
   return toAnswer(ensemble, ended)
 }
 
-function begin(
+function startAgentRun(
   ensemble: ResolvedEnsemble,
   { input, signal, clock, logger, traceparent, remaining }: LocalAgentRequest,
   options: RunOptions,
@@ -79,7 +79,7 @@ function begin(
       signal,
       clock,
       logger,
-      budget: narrowedBudget(ensemble, narrowBudget(remaining()), { prices, logger }),
+      budget: narrowedBudget(ensemble, toBudget(remaining()), { prices, logger }),
       ...(traceparent === undefined ? {} : { traceparent }),
     })
   } catch (error) {
@@ -91,12 +91,8 @@ function begin(
   }
 }
 
-/** Returns what is left as a budget; a limit with nothing left allows nothing. */
-function narrowBudget({
-  timeMs,
-  costUsd,
-  tokens,
-}: ReturnType<LocalAgentRequest['remaining']>): Budget {
+/** Returns the remaining amounts as a budget without the unlimited ones. */
+function toBudget({ timeMs, costUsd, tokens }: ReturnType<LocalAgentRequest['remaining']>): Budget {
   return {
     ...(timeMs === Infinity ? {} : { maxDurationMs: timeMs }),
     ...(costUsd === Infinity ? {} : { maxCostUsd: costUsd }),
@@ -104,8 +100,8 @@ function narrowBudget({
   }
 }
 
-/** Events that the caller of an agent receives: its actions, not its tokens. */
-const TOLD: readonly RunEvent['type'][] = [
+/** Types of events that the caller receives as chunks; tokens and model turns are not among them. */
+const FORWARDED_EVENTS: readonly RunEvent['type'][] = [
   'task_started',
   'tool_called',
   'agent_tool_invoked',
@@ -127,7 +123,7 @@ const TOLD: readonly RunEvent['type'][] = [
 
 function toUpdates(event: RunEvent): readonly AgentUpdate[] {
   const usage = toUsageReport(event)
-  if (TOLD.includes(event.type)) {
+  if (FORWARDED_EVENTS.includes(event.type)) {
     return [{ kind: 'chunk', chunk: event, ...(usage === undefined ? {} : { usage }) }]
   }
   return usage === undefined ? [] : [{ kind: 'usage', usage }]
@@ -152,9 +148,9 @@ function toUsageReport(event: RunEvent): AgentUsageReport | undefined {
 }
 
 /**
- * The result of the run as an answer.
+ * Converts the result of a run to an answer.
  *
- * @throws {AgentError} when it did not complete, with what did.
+ * @throws {AgentError} when the run did not complete; `partial` has the outputs of the completed tasks.
  */
 function toAnswer(
   ensemble: ResolvedEnsemble,
@@ -166,7 +162,7 @@ function toAnswer(
   }
   const done = tasks.map(({ taskName, output: text }) => ({ task: taskName, output: text }))
   const why = error === undefined ? 'it was cancelled' : error.message
-  throw new AgentError(`ResolvedEnsemble "${ensemble.name}" failed: ${why}`, {
+  throw new AgentError(`Ensemble "${ensemble.name}" failed: ${why}`, {
     failureType: 'agent_failed',
     retryable: TuttiError.isInstance(error) && error.retryable,
     ...(done.length === 0 ? {} : { partial: done }),

@@ -1,4 +1,4 @@
-/** Pure: the inputs of an ensemble from what an agent is asked. */
+/** Pure: derives the inputs of a run from the input of an agent. */
 import { isJsonObject } from '@tutti/protocol'
 import { TuttiError } from '@tutti/core'
 
@@ -7,11 +7,11 @@ import { inputVariables, type Inputs } from '../definition/inputs.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 
 /**
- * The inputs that `value` gives: those of an object of strings that has all variables of the ensemble, or of the JSON
- * text of one; else the text itself, when the ensemble has exactly one variable. Nothing is an object
- * without fields.
+ * Returns the inputs in `value`: an object of strings with all variables of the ensemble, or the JSON text of
+ * such an object. Any other text is the input itself if the ensemble has exactly one variable. A missing
+ * value and a blank text count as an empty object.
  *
- * @throws {TuttiError} BAD_REQUEST naming everything that does not fit.
+ * @throws {TuttiError} BAD_REQUEST naming every problem.
  */
 export function inputsFrom(
   { name, tasks }: Pick<ResolvedEnsemble, 'name' | 'tasks'>,
@@ -20,19 +20,19 @@ export function inputsFrom(
   const variables = inputVariables(tasks)
   const object = parseObject(value)
   const problems = object === undefined ? undefined : findInputProblems(object, variables)
-  // NOTE: no problem means that every value is a string.
+  // NOTE: without problems, every value is a string.
   if (problems?.length === 0) return object as Inputs
   const [only, ...others] = variables
   const isText = typeof value === 'string' && value.trim() !== ''
   if (isText && only !== undefined && others.length === 0) return { [only]: value }
   throw new TuttiError(
     'BAD_REQUEST',
-    `The input of "${name}" does not fit: ${(problems ?? [describeInputs(variables)]).join('; ')}`,
+    `Invalid input of "${name}": ${(problems ?? [describeInputs(variables)]).join('; ')}`,
   )
 }
 
 function describeInputs(variables: readonly string[]): string {
-  if (variables.length === 0) return 'it must be left out, as no task has a template variable'
+  if (variables.length === 0) return 'it must be omitted, because no task has a template variable'
   return `it must be an object of strings with the fields ${variables.join(', ')}`
 }
 
@@ -46,7 +46,7 @@ function findInputProblems(value: object, variables: readonly string[]): readonl
   ]
 }
 
-/** The object that a value is, or is the JSON of. */
+/** Returns `value` if it is an object, or the object in its JSON text; undefined otherwise. */
 function parseObject(value: unknown): object | undefined {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'string') return isJsonObject(value) ? value : undefined

@@ -4,7 +4,7 @@ export class AgentUpdates<T> {
   #closed = false
   #wake: (() => void) | undefined
 
-  /** Adds one more. */
+  /** Adds an update. */
   add(update: T): void {
     this.#waiting.push(update)
     this.#wake?.()
@@ -19,7 +19,7 @@ export class AgentUpdates<T> {
     end.then(close, close)
   }
 
-  /** Everything that is added, until the end. For one reader. */
+  /** Yields every update in order until the queue is closed. For one reader. */
   async *updates(): AsyncGenerator<T, void> {
     for (;;) {
       const ready = this.#waiting

@@ -1,6 +1,6 @@
 /**
- * One model turn: asks the model that answers for the task now, again when it fails for a reason that may
- * pass, and then those that come after it.
+ * One model turn: calls the current model of the task, retries transient failures, and then calls the
+ * fallback models.
  *
  *   model ─▶ failed ─▶ wait, same model … ─▶ next model … ─▶ the turn fails
  *
@@ -17,9 +17,9 @@ import { isoNow, sleep, TuttiError } from '@tutti/core'
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 import { callModel } from '../model/call-model.ts'
 import { computeCost, findPrice } from '../model/prices.ts'
-import { modelRetryDelayMs } from '../model/retry-delay.ts'
+import { computeModelRetryDelay } from '../model/retry-delay.ts'
 import { stoppedError } from '../work/stopped-error.ts'
-import { modelLabel, type NamedModel } from '../steering/models.ts'
+import { toModelLabel, type NamedModel } from '../steering/models.ts'
 
 import type {
   ChatModel,
@@ -38,38 +38,41 @@ import type { ModelChain } from './model-chain.ts'
 import type { EventMessages } from './event-messages.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
-/** Shorter waits are not reported: no call was before, and no timer was set. */
+/** Shortest wait for a rate limit that is reported, in milliseconds; a shorter one had no timer. */
 const LEAST_WAIT_MS = 1
 
-/** The question of a turn. */
+/** Request of one model turn. */
 export interface ModelQuestion {
   readonly iterationIndex: number
   readonly messages: readonly Message[]
   readonly tools: readonly ToolSpecification[]
   readonly toolChoice: 'auto' | 'none'
   readonly output?: OutputFormat | undefined
-  /** Longest answer in tokens, when an answer was cut at the model's own limit. */
+  /** Maximum number of output tokens, when an answer was cut at the model's own limit. */
   readonly maxOutputTokens?: number | undefined
-  /** Told before the question is put again, so that it may add to the messages. */
+  /** Called before the request is repeated, and may add messages. */
   readonly beforeRetry?: () => void
-  /** Whether the task continues without an answer; then an interrupted call is emitted as failed, too. */
+  /**
+   * Whether the task can continue without an answer. If so, an interrupted call also emits
+   * llm_iteration_failed.
+   */
   readonly isOptional?: boolean
 }
 
-/** The answer to a turn. */
+/** Answer to one model turn. */
 export interface ModelAnswer {
   readonly reply: ModelReply
-  /** Who answered, as events name it. */
+  /** Label of the model that answered, as in events. */
   readonly model: string
   readonly latencyMs: number
   readonly cost: CostEstimate | undefined
 }
 
 /**
- * Asks until a model answers.
+ * Calls models until one answers.
  *
- * @throws {TuttiError} MODEL_FAILED of the last model, BUDGET_EXCEEDED, RATE_LIMIT_TIMEOUT, or why the work
- * was stopped.
+ * @throws {TuttiError} MODEL_FAILED from the last model, BUDGET_EXCEEDED, RATE_LIMIT_TIMEOUT, or the reason
+ * why the work was stopped.
  */
 export async function askModel(
   scope: TaskScope,
@@ -98,7 +101,7 @@ export async function askModel(
         emitFailed(scope, { question, named, error, latencyMs })
       }
       if (scope.signal.aborted || error.code === 'BUDGET_EXCEEDED') throw error
-      const retryInMs = modelRetryDelayMs(error, {
+      const retryInMs = computeModelRetryDelay(error, {
         retries,
         maxRetries: scope.run.ensemble.modelRetries,
         maxRetryAfterMs: scope.run.ensemble.maxRetryAfterMs,
@@ -108,14 +111,14 @@ export async function askModel(
       emitFailed(scope, { question, named, error, latencyMs, retryInMs, next })
       if (retryInMs === undefined && next === undefined) throw error
       retries += 1
-      if (retryInMs !== undefined) await restFor(scope, retryInMs)
+      if (retryInMs !== undefined) await pauseFor(scope, retryInMs)
       if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
       question.beforeRetry?.()
     }
   }
 }
 
-/** Finds the rate limit of the task: its own, else the agent's, else the ensemble's. */
+/** Returns the rate limit of the task, else that of its agent, else that of the ensemble. */
 function findRateLimit({ task, run }: TaskScope): RateLimit | undefined {
   return task.rateLimit ?? task.agent.rateLimit ?? run.ensemble.rateLimit
 }
@@ -127,7 +130,7 @@ async function waitForTurn(
 ): Promise<void> {
   const { clock } = run
   const askedAt = clock.elapsed()
-  run.inFlight.rest()
+  run.inFlight.pause()
   try {
     await limit.take({ signal, clock })
     const waitedMs = clock.elapsed() - askedAt
@@ -136,14 +139,14 @@ async function waitForTurn(
     if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
     throw error
   } finally {
-    run.inFlight.continue()
+    run.inFlight.resume()
   }
 }
 
-async function restFor({ run, signal }: TaskScope, ms: number): Promise<void> {
-  run.inFlight.rest()
+async function pauseFor({ run, signal }: TaskScope, ms: number): Promise<void> {
+  run.inFlight.pause()
   await sleep(run.clock, ms, signal)
-  run.inFlight.continue()
+  run.inFlight.resume()
 }
 
 function callOnce(
@@ -153,7 +156,7 @@ function callOnce(
 ): Promise<ModelAnswer> {
   const { label, model } = named
   const { signal, run } = scope
-  const price = knownPrice(scope, model, chain.run.prices)
+  const price = findRequiredPrice(scope, model, chain.run.prices)
   scope.meter.begin('model')
   emitStarted(scope, chain.shown, { named, question })
   const onText = (token: string): void => {
@@ -167,21 +170,25 @@ function callOnce(
     const { messages } = question
     const cost = computeCost(reply.usage, price)
     const length = (): number => countCharacters(messages) + reply.text.length
-    const counted = cost ?? computeCost(usageByLength(messages, reply), price)
+    const counted = cost ?? computeCost(estimateUsage(messages, reply), price)
     scope.meter.countModelCall(reply.usage, counted, length)
     return { reply, latencyMs, cost, model: label }
   })
 }
 
-/** Returns the price of a model; a limit on cost cannot be enforced without one. */
-function knownPrice(
+/**
+ * Returns the price of a model; undefined if it is unknown.
+ *
+ * @throws {TuttiError} BUDGET_EXCEEDED if it is unknown and the budget limits cost.
+ */
+function findRequiredPrice(
   { meter }: TaskScope,
   model: ChatModel,
   prices: Prices | undefined,
 ): ModelPrice | undefined {
   const price = findPrice(model, prices)
   if (price !== undefined || !meter.limitsCost) return price
-  const label = modelLabel(model)
+  const label = toModelLabel(model)
   throw new TuttiError(
     'BUDGET_EXCEEDED',
     `maxCostUsd cannot be enforced: no price for model "${label}"`,
@@ -240,8 +247,8 @@ function emitToken(scope: TaskScope, iterationIndex: number, token: string): voi
   })
 }
 
-/** Tokens of a call whose provider does not say, for what is counted into a limit on cost. */
-function usageByLength(messages: readonly Message[], { text }: ModelReply): ModelUsage {
+/** Estimates the tokens of a call whose provider does not report them, for a limit on cost. */
+function estimateUsage(messages: readonly Message[], { text }: ModelReply): ModelUsage {
   return {
     inputTokens: Math.ceil(countCharacters(messages) / CHARACTERS_PER_TOKEN),
     outputTokens: Math.ceil(text.length / CHARACTERS_PER_TOKEN),
@@ -252,7 +259,7 @@ function countCharacters(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0)
 }
 
-/** Returns the wait that the provider asked for, as its adapter reports it. */
+/** Returns the wait that the provider requested, as its adapter reports it. */
 function readRetryAfter({ details }: TuttiError): { readonly retryAfterMs?: number } {
   const asked = details?.['retryAfterMs']
   return typeof asked === 'number' && asked >= 0 ? { retryAfterMs: Math.round(asked) } : {}

@@ -1,5 +1,5 @@
 /**
- * The tool calls of one model turn, as a part of the agent loop.
+ * The tool calls of one model turn.
  *
  * ENS-L2 Tools of one turn run concurrently; their results join the conversation in the order of the calls.
  * ENS-L3 The model receives a tool's failure; a failure never ends the loop.
@@ -19,7 +19,7 @@ import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
 import { fromStepError, toStepError } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { CallsBegin } from './calls-begin.ts'
-import { toolCalledEvent } from './tool-events.ts'
+import { createToolCalledEvent } from './tool-events.ts'
 import {
   createToolCallOptions,
   type RunTooling,
@@ -30,20 +30,20 @@ import type { Message, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentTool, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
 
-/** The tools of a task, and what their calls use. */
+/** Tools of a task, and the parts of the run that their calls use. */
 export interface TaskTools {
   readonly tools: readonly AgentTool[]
   readonly tooling: RunTooling
 }
 
-/** The calls of one turn. */
+/** Tool calls of one turn. */
 export interface ToolTurn extends TaskTools {
   readonly iterationIndex: number
   readonly calls: readonly ToolCall[]
 }
 
-/** The tools of a task as the model sees them. */
-export function toolSpecifications(tools: readonly AgentTool[]): readonly ToolSpecification[] {
+/** Returns the specifications of tools for the model, cached per list of tools. */
+export function listToolSpecifications(tools: readonly AgentTool[]): readonly ToolSpecification[] {
   const known =
     specifications.get(tools) ??
     tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
@@ -51,17 +51,17 @@ export function toolSpecifications(tools: readonly AgentTool[]): readonly ToolSp
   return known
 }
 
-/** The tools of a task are the same in every run. */
+/** Specifications by list of tools: a task has the same list in every run. */
 const specifications = new WeakMap<readonly AgentTool[], readonly ToolSpecification[]>()
 
 /**
- * Makes the calls and gives their results as messages, in the order of the calls.
+ * Makes the calls and returns their results as messages, in the order of the calls.
  *
- * @throws {TuttiError} why the work was stopped, EXIT_EARLY when a reviewer ends the run,
- * TOOL_CONFIGURATION when a tool cannot work as it is set up, BUDGET_EXCEEDED.
+ * @throws {TuttiError} the reason why the work was stopped, EXIT_EARLY if a reviewer ended the run,
+ * TOOL_CONFIGURATION if a tool is misconfigured, or BUDGET_EXCEEDED.
  */
 export async function callTools(scope: TaskScope, turn: ToolTurn): Promise<readonly Message[]> {
-  const made = new MadeCalls(scope, turn)
+  const made = new TurnCalls(scope, turn)
   const refusal = await made.make()
   if (scope.signal.aborted) throw made.stopped()
   const ending = made.answers.find((answer) => answer?.error !== undefined)?.error ?? refusal
@@ -75,14 +75,14 @@ export async function callTools(scope: TaskScope, turn: ToolTurn): Promise<reado
   }))
 }
 
-/** The result of one call, for the model. */
+/** Result of one call, as the model receives it. */
 interface ToolAnswer {
   readonly text: string
   readonly error?: TuttiError
 }
 
-/** The calls of one turn while they are made. */
-class MadeCalls {
+/** Makes the calls of one turn and collects their answers. */
+class TurnCalls {
   readonly #scope: TaskScope
   readonly #turn: ToolTurn
   readonly answers: (ToolAnswer | undefined)[] = []
@@ -96,7 +96,7 @@ class MadeCalls {
     }
   }
 
-  /** Makes the calls that have no answer yet; gives the budget that stopped some of them, if one did. */
+  /** Makes the calls that have no answer yet. Returns the error of the budget that excluded some of them. */
   async make(): Promise<TuttiError | undefined> {
     const { calls, refusal } = this.#withinBudget()
     if (calls.length === 0) return refusal
@@ -123,8 +123,9 @@ class MadeCalls {
   }
 
   /**
-   * Who waits for another agent must not hold the places which that agent's tools need, and goes on
-   * waiting until that agent has stopped, which takes its own grace time.
+   * Runs delegations outside the limits for tool calls: a waiting delegation must not occupy a slot that the
+   * tools of the other agent need, and it ends only when that agent has stopped, which has its own grace
+   * period.
    */
   #delegate(
     calls: readonly ToolCall[],
@@ -138,7 +139,7 @@ class MadeCalls {
     })
   }
 
-  /** Why the calls were stopped; names a tool that did not stop. */
+  /** Returns the error of stopped calls; it names a tool that did not stop. */
   stopped(): TuttiError {
     const { signal } = this.#scope
     return this.#abandoned === undefined
@@ -153,16 +154,18 @@ class MadeCalls {
   /** Returns the answer that an earlier process recorded, or a failure for an interrupted call that must not be repeated. */
   #earlier(call: ToolCall, position: number): ToolAnswer | undefined {
     const { iterationIndex } = this.#turn
-    const isIt = (step: { readonly iterationIndex: number; readonly position: number }): boolean =>
-      step.iterationIndex === iterationIndex && step.position === position
-    const ended = this.#scope.replay('tool_ended', isIt)
+    const isSameCall = (step: {
+      readonly iterationIndex: number
+      readonly position: number
+    }): boolean => step.iterationIndex === iterationIndex && step.position === position
+    const ended = this.#scope.replay('tool_ended', isSameCall)
     if (ended !== undefined) {
       const { text, error } = ended
       return error === undefined ? { text } : { text, error: fromStepError(error) }
     }
-    if (this.#scope.replay('tool_begun', isIt) === undefined) return undefined
+    if (this.#scope.replay('tool_begun', isSameCall) === undefined) return undefined
     const result = ToolResult.failure(
-      'The call was interrupted and its outcome is not known: find out before you repeat it',
+      'The call was interrupted and its outcome is unknown: check it before you repeat the call',
     )
     this.#take(call, position, { result, durationMs: 0, waitedMs: 0, end: 'finished' })
     return { text: toModelText(result) }
@@ -202,7 +205,7 @@ class MadeCalls {
     this.#scope.totals.addToolCall(durationMs)
     this.answers[position] = error === undefined ? { text } : { text, error }
     if (end === 'abandoned') this.#abandoned ??= call.name
-    const event = toolCalledEvent(this.#scope, { iterationIndex, call, outcome })
+    const event = createToolCalledEvent(this.#scope, { iterationIndex, call, outcome })
     if (end === 'cancelled' || end === 'abandoned') this.#scope.emit(event)
     else {
       this.#scope.emit(event, {

@@ -4,12 +4,12 @@ import { TuttiError, type AgentTool, type ToolCall } from '@tutti/core'
 import type { CallsInFlight } from '../work/in-flight.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
-/** The calls that are about to be made. */
+/** Calls that are about to be made. */
 export interface CallsToBegin {
   readonly iterationIndex: number
-  /** How many; at least one. */
+  /** Number of calls; at least one. */
   readonly count: number
-  /** Which call of its turn it is, from 0. */
+  /** Returns the position of a call in its turn, from 0. */
   readonly positionOf: (call: ToolCall) => number
 }
 
@@ -18,7 +18,7 @@ export class CallsBegin {
   readonly #scope: TaskScope
   readonly #calls: CallsToBegin
   readonly #inFlight: CallsInFlight<ToolCall>
-  /** The reason why a call did not begin: its intent could not be recorded. */
+  /** Error with which recording the intent of a call failed; that call did not begin. */
   lost: TuttiError | undefined
 
   constructor(scope: TaskScope, calls: CallsToBegin) {
@@ -27,21 +27,24 @@ export class CallsBegin {
     this.#inFlight = scope.run.inFlight.calls(calls.count)
   }
 
-  /** Returns what a body has to wait for before it begins. */
+  /**
+   * Returns a promise that the body of the tool must await before it begins; undefined if it may begin at
+   * once.
+   */
   begin(call: ToolCall, { idempotent }: AgentTool): Promise<void> | undefined {
     const { signal, run } = this.#scope
     const holding = this.#inFlight.begin(call, signal)
-    if (holding !== undefined || idempotent || !run.keepsSteps) return holding
-    return this.#keepIntent(call)
+    if (holding !== undefined || idempotent || !run.recordsSteps) return holding
+    return this.#recordIntent(call)
   }
 
-  /** Counts the recorded end of a call. */
+  /** Marks a call as ended and recorded. */
   end(call: ToolCall): void {
     this.#inFlight.end(call)
   }
 
   /** Records the intent to call a tool that must not be called twice. */
-  async #keepIntent(call: ToolCall): Promise<void> {
+  async #recordIntent(call: ToolCall): Promise<void> {
     const { iterationIndex, positionOf } = this.#calls
     const position = positionOf(call)
     try {

@@ -1,7 +1,7 @@
 /**
- * The messages of a conversation as `llm_iteration_started` shows them. Every turn repeats the ones before it, so
- * each is shown in full in the first turn that has it, and cut in later ones: a long text is stored once a task,
- * not once a turn.
+ * The messages of a conversation as `llm_iteration_started` shows them. Each turn repeats the messages before
+ * it, so a message is shown in full only in the first turn that has it and is cut in later ones. A long text
+ * is thus stored once per task and not once per turn.
  */
 import { limitText, type ToolCall } from '@tutti/core'
 
@@ -13,18 +13,18 @@ import type { RunEventOf } from '@tutti/protocol'
 type WireMessage = RunEventOf<'llm_iteration_started'>['messages'][number]
 type WireCall = NonNullable<WireMessage['toolCalls']>[number]
 
-/** Messages that one event shows; the wire's limit. */
+/** Maximum number of messages that one event shows, as the wire defines it. */
 const MESSAGES_SHOWN = 20
 
-/** Messages that the turns of one attempt have shown. */
+/** Tracks the messages that the turns of one attempt have shown. */
 export class EventMessages {
   #iterationIndex = -1
-  /** Messages that earlier turns have shown. */
+  /** Number of messages that earlier turns have shown. */
   #before = 0
-  /** Messages that this turn has. */
+  /** Number of messages in the current turn. */
   #now = 0
 
-  /** The last messages of a turn; a call that is retried shows the same again. */
+  /** Returns the last messages of a turn. A repeated call of the turn shows the same messages. */
   show(
     iterationIndex: number,
     messages: readonly Message[],
@@ -37,11 +37,13 @@ export class EventMessages {
     const first = Math.max(0, messages.length - MESSAGES_SHOWN)
     return messages
       .slice(first)
-      .map((message, at) => (first + at < this.#before ? cut(message) : toWireMessage(message)))
+      .map((message, at) =>
+        first + at < this.#before ? shortenMessage(message) : toWireMessage(message),
+      )
   }
 }
 
-function cut(message: Message): WireMessage {
+function shortenMessage(message: Message): WireMessage {
   const shown = toWireMessage(message)
   const { content, toolCalls } = shown
   return {
@@ -53,7 +55,7 @@ function cut(message: Message): WireMessage {
   }
 }
 
-/** Converts a tool call of the model to its form in events. */
+/** Converts a tool call to its form in events. */
 export function toWireCall({ id, name, arguments: text }: ToolCall): WireCall {
   return { name, arguments: text, id }
 }

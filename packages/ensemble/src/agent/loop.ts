@@ -1,15 +1,15 @@
 /**
- * The agent loop: one conversation with a model until it answers.
+ * The agent loop: one conversation with a model, until it answers.
  *
- *   messages ─▶ model turn ─▶ stepAfter ─▶ answer ─▶ fits its schema ─▶ out
- *      ▲                         │                        │ no
+ *   messages ─▶ model turn ─▶ decideStep ─▶ answer ─▶ matches schema ─▶ out
+ *      ▲                          │                        │ no
  *      ├── results ◀─ tool calls ◀┘                        │
- *      ├── what is wrong with it ◀────────────────────────┘
+ *      ├── its problems ◀──────────────────────────────────┘
  *      └── an extra call ◀── `recovery.ts` ◀── ended early
  *
- * It decides nothing itself: `step.ts` says what follows a reply, `ask-model.ts` gets replies and
- * `call-tools.ts` results. It knows nothing of other tasks, of stores or of the wire's readers: it emits
- * events, records steps, and returns. A turn or a call that an earlier process recorded is replayed.
+ * `step.ts` decides what follows a reply, `ask-model.ts` gets replies, and `call-tools.ts` gets results of tool
+ * calls. The loop has no access to other tasks, stores or readers: it emits events, records steps, and
+ * returns. A turn or a call that an earlier process recorded is replayed.
  *
  * ENS-L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
  *    Extra calls for an answer that ended early do not count.
@@ -20,16 +20,16 @@
 import { isoNow, TuttiError } from '@tutti/core'
 
 import { askModel } from './ask-model.ts'
-import { callTools, toolSpecifications, type TaskTools } from './call-tools.ts'
+import { callTools, listToolSpecifications, type TaskTools } from './call-tools.ts'
 import {
-  directiveMessage,
+  createDirectiveMessage,
   FINAL_ANSWER_REQUEST,
-  firstMessages,
+  createFirstMessages,
   type PromptParts,
 } from './prompt.ts'
 import { Recovery } from './recovery.ts'
-import { stepAfter, turnKind, type AgentStep, type TurnKind } from './step.ts'
-import { correctionRequest } from '../output/structured-output.ts'
+import { decideStep, decideTurnKind, type AgentStep, type TurnKind } from './step.ts'
+import { createCorrectionRequest } from '../output/structured-output.ts'
 import { recordTurn } from './turn-events.ts'
 
 import type { ModelChain } from './model-chain.ts'
@@ -39,7 +39,7 @@ import type { Directive } from '../ports/run-step.ts'
 import type { Directives } from '../steering/directives.ts'
 import type { FinishReason, MessagePart } from '@tutti/protocol'
 
-/** The input of an agent loop. */
+/** Input of an agent loop. */
 export interface AgentLoopInput extends TaskTools {
   readonly scope: TaskScope
   readonly models: ModelChain
@@ -47,37 +47,38 @@ export interface AgentLoopInput extends TaskTools {
   readonly prompt: Omit<PromptParts, 'directives'>
 }
 
-/** The answer of a task, by its agent or its handler. */
+/** Answer of a task, by its agent or its handler. */
 export interface TaskAnswer {
   readonly output: string
   /** The output as a value, when the task declares a schema. */
   readonly structured?: unknown
-  /** Files, URLs and data of a handler. */
+  /** Files, URLs and data that a handler returned. */
   readonly parts?: readonly MessagePart[]
-  /** Whether the answer was forced by the iteration limit. */
+  /** Whether the answer was requested because of the iteration limit. */
   readonly iterationLimitReached: boolean
-  /** Model turns that it took. */
+  /** Number of model turns. */
   readonly turns: number
-  /** Finish reason of the last answer of the model; absent when no model was asked. */
+  /** Finish reason of the model's last answer; absent if no model was called. */
   readonly finishReason?: FinishReason
 }
 
 /**
  * Runs one agent until it answers.
  *
- * @throws {TuttiError} OUTPUT_INVALID, MODEL_REFUSED, CONTENT_FILTERED, OUTPUT_TRUNCATED, what {@link askModel} and {@link callTools} throw, or why the work was
- * stopped.
+ * @throws {TuttiError} OUTPUT_INVALID, MODEL_REFUSED, CONTENT_FILTERED, OUTPUT_TRUNCATED, the errors of
+ * {@link askModel} and {@link callTools}, or the reason why the work was stopped.
  */
 export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
   const { scope, models, tools, tooling } = input
   const { maxIterations } = scope.task
-  const specifications = toolSpecifications(tools)
+  const specifications = listToolSpecifications(tools)
   const conversation = new Conversation(input)
   const recovery = new Recovery(scope, models)
   for (let iterationIndex = 0; ; iterationIndex += 1) {
     const counted = iterationIndex - recovery.extraTurns
-    const turn = turnKind(counted, maxIterations)
-    if (counted === maxIterations && !recovery.isExtra) conversation.say(FINAL_ANSWER_REQUEST)
+    const turn = decideTurnKind(counted, maxIterations)
+    if (counted === maxIterations && !recovery.isExtra)
+      conversation.addRequest(FINAL_ANSWER_REQUEST)
     const taken = { iterationIndex, turn, specifications, conversation, recovery }
     const { reply, step, model } =
       takeEarlierTurn(input, taken) ?? (await takeNewTurn(input, taken))
@@ -110,7 +111,7 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
   }
 }
 
-/** The messages of one loop, as they grow. */
+/** Messages of one loop. */
 class Conversation {
   readonly #prompt: AgentLoopInput['prompt']
   #messages: Message[] = []
@@ -125,22 +126,22 @@ class Conversation {
     return this.#messages
   }
 
-  /** Adds directives: to the first prompt, or after the messages so far. */
+  /** Adds directives to the first prompt, or as a message after the messages so far. */
   addDirectives(directives: readonly Directive[]): void {
     if (!this.#begun) {
-      this.#messages = [...firstMessages({ ...this.#prompt, directives }), ...this.#messages]
+      this.#messages = [...createFirstMessages({ ...this.#prompt, directives }), ...this.#messages]
       this.#begun = true
     } else if (directives.length > 0) {
-      this.#messages.push(directiveMessage(directives))
+      this.#messages.push(createDirectiveMessage(directives))
     }
   }
 
-  say(content: string): void {
+  addRequest(content: string): void {
     this.#messages.push({ role: 'user', content })
   }
 
   add({ text, providerContent, toolCalls }: ModelReply, step: AgentStep): void {
-    // What a provider wants to see again of calls that are not made would be calls without results.
+    // Provider content may refer to tool calls; without their results, the provider would reject it.
     const isWhole = step.kind === 'call_tools' || toolCalls.length === 0
     this.#messages.push({
       role: 'assistant',
@@ -150,7 +151,7 @@ class Conversation {
     })
   }
 
-  /** Adds a text that the model has not finished; what its provider wants to see again is not whole. */
+  /** Adds the text of an unfinished answer, without the provider's content, which may be incomplete. */
   addPart(text: string): void {
     this.#messages.push({ role: 'assistant', content: text, toolCalls: [] })
   }
@@ -161,7 +162,7 @@ class Conversation {
 
   correct(problem: string, maxAttempts: number): void {
     this.corrections += 1
-    this.say(correctionRequest(problem, { attempt: this.corrections, maxAttempts }))
+    this.addRequest(createCorrectionRequest(problem, { attempt: this.corrections, maxAttempts }))
   }
 }
 
@@ -180,7 +181,7 @@ interface TurnEnd {
   readonly model: string
 }
 
-/** Replays the turn that an earlier process recorded; undefined when there is none. */
+/** Replays a turn that an earlier process recorded; returns undefined if there is none. */
 function takeEarlierTurn(
   { scope, models, directives }: AgentLoopInput,
   { iterationIndex, turn, conversation }: Turn,
@@ -189,7 +190,7 @@ function takeEarlierTurn(
   if (recorded === undefined) return undefined
   const { reply, directiveIds } = recorded
   conversation.addDirectives(directives.byId(directiveIds))
-  return { reply, step: stepAfter(reply, turn), model: models.current().label }
+  return { reply, step: decideStep(reply, turn), model: models.current().label }
 }
 
 async function takeNewTurn(
@@ -210,17 +211,17 @@ async function takeNewTurn(
     output: scope.task.outputReader,
     maxOutputTokens: recovery.maxOutputTokens,
   }).catch((error: unknown) => {
-    throw recovery.errorOf(error)
+    throw recovery.toError(error)
   })
   const { reply, model, latencyMs, cost } = answer
-  const step = stepAfter(reply, turn)
+  const step = decideStep(reply, turn)
   await recordTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds })
   return { reply, step, model }
 }
 
 const NO_IDS: readonly string[] = []
 
-/** Adds the pending directives of this task to the conversation; returns their ids. */
+/** Adds the pending directives of this task to the conversation and returns their ids. */
 function deliverDirectives(
   scope: TaskScope,
   pending: Directives,
@@ -254,7 +255,7 @@ type Reading =
   | { readonly ok: true; readonly value: Pick<TaskAnswer, 'output' | 'structured'> }
   | { readonly ok: false; readonly problem: string }
 
-/** Reads an answer by the schema of its task; one that does not fit may be corrected so many times. */
+/** Parses an answer by the schema of its task. Throws OUTPUT_INVALID once all corrections are used. */
 async function readAnswer(
   { task }: TaskScope,
   text: string,
@@ -264,17 +265,17 @@ async function readAnswer(
   const reading = await task.outputReader.read(text)
   if (reading.ok) {
     const { value } = reading
-    return { ok: true, value: { output: outputText(value), structured: value } }
+    return { ok: true, value: { output: renderOutput(value), structured: value } }
   }
   if (corrections < task.outputRetries) return reading
   throw new TuttiError(
     'OUTPUT_INVALID',
-    `The answer of task "${task.name}" does not fit its schema after ${corrections} corrections: ${reading.problem}`,
+    `The answer of task "${task.name}" does not match its schema after ${corrections} corrections: ${reading.problem}`,
     { retryable: true, details: { problem: reading.problem, answer: text } },
   )
 }
 
-/** A value of a schema as the text that later tasks are given. */
-export function outputText(value: unknown): string {
+/** Returns a structured output as the text that later tasks receive. */
+export function renderOutput(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,4 +1,4 @@
-/** Which model a task asks: its own or the one it was switched to, then those that come after it. */
+/** Selects the model of a task: its own or the target of a switch, then the fallback models. */
 import { TuttiError } from '@tutti/core'
 
 import { modelOfTask } from '../definition/model-of-task.ts'
@@ -7,9 +7,9 @@ import { EventMessages } from './event-messages.ts'
 
 import type { Prices } from '../model/prices.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { MadeSwitch, ModelSwitches, NamedModel } from '../steering/models.ts'
+import type { AppliedSwitch, ModelSwitches, NamedModel } from '../steering/models.ts'
 
-/** The parts of a run that model calls use. */
+/** Parts of a run that model calls use. */
 export interface RunModels {
   readonly switches: ModelSwitches
   readonly prices: Prices | undefined
@@ -17,13 +17,13 @@ export interface RunModels {
   readonly onRateLimitWait: ((waitedMs: number) => void) | undefined
 }
 
-/** The models of one attempt. A fallback that was needed stays in use until the next switch. */
+/** Models of one attempt. A fallback model stays in use until the next switch. */
 export class ModelChain {
   readonly #scope: TaskScope
   readonly run: RunModels
   /** Messages that the model calls of the attempt have shown in events. */
   readonly shown = new EventMessages()
-  #switch: MadeSwitch | undefined
+  #switch: AppliedSwitch | undefined
   #index = 0
 
   constructor(scope: TaskScope, run: RunModels) {
@@ -32,9 +32,9 @@ export class ModelChain {
   }
 
   /**
-   * The model that answers now.
+   * Returns the current model.
    *
-   * @throws {TuttiError} CONFIG_INVALID when the task has none.
+   * @throws {TuttiError} CONFIG_INVALID if the task has no model.
    */
   current(): NamedModel {
     this.#followSwitch()
@@ -43,7 +43,9 @@ export class ModelChain {
     throw new TuttiError('CONFIG_INVALID', `Task "${this.#scope.task.name}" has no model`)
   }
 
-  /** Moves to the next fallback, or to the target of a new switch; undefined when there is none. */
+  /**
+   * Moves to the next fallback model, or to the target of a new switch. Returns undefined if there is none.
+   */
   next(): NamedModel | undefined {
     if (this.#followSwitch()) return this.current()
     const models = this.#models()
@@ -52,7 +54,10 @@ export class ModelChain {
     return models[this.#index]
   }
 
-  /** Begins with the first model again after a switch, also one to the same model. */
+  /**
+   * Starts again with the first model after a switch, also after one to the same model. Returns whether there
+   * was a switch.
+   */
   #followSwitch(): boolean {
     const made = this.run.switches.of(this.#scope.task.name)
     if (made === this.#switch) return false

@@ -1,17 +1,17 @@
-/** Notes from earlier tasks and runs for a task, and notes that it leaves for later ones. */
+/** Notes that a task receives from earlier tasks and runs, and notes that it leaves for later ones. */
 import { errorMessage, isoNow, TuttiError } from '@tutti/core'
 
 import { askModel } from './ask-model.ts'
-import { stepAfter } from './step.ts'
+import { decideStep } from './step.ts'
 import { recordTurn } from './turn-events.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
-import { memorySection } from '../memory/memory.ts'
+import { renderMemories } from '../memory/memory.ts'
 import {
-  improvementNotes,
+  renderImprovementNotes,
   parseReflection,
-  reflectionKey,
-  reflectionRequest,
+  computeReflectionKey,
+  createReflectionRequest,
 } from '../memory/reflection.ts'
 
 import type { ModelChain } from './model-chain.ts'
@@ -23,23 +23,23 @@ import type { TaskScope } from '../scope/task-scope.ts'
 import type { MemoryEntry, MemoryScope, MemoryStore } from '../memory/memory.ts'
 import type { Reflection, ReflectionStore } from '../memory/reflection.ts'
 
-/** The stores that the tasks of a run read and write. */
+/** Stores that the tasks of a run read and write. */
 export interface MemoryStores {
-  /** Stores the memory scopes that have no store of their own. */
+  /** Store of the memory scopes that do not name one. */
   readonly memories: MemoryStore
   readonly reflections: ReflectionStore
 }
 
 type StoredScope = MemoryScope & Required<Pick<MemoryScope, 'store'>>
 
-/** Notes of a task that reads none. */
+/** Notes of a task without memory and reflection. */
 export const NO_NOTES: TaskNotes = { memories: [] }
 
 /**
- * Reads the memory scopes of the task, and what was learned from its earlier runs.
+ * Reads the memory scopes and the reflection of a task.
  *
- * @throws {TuttiError} TASK_FAILED when a memory scope cannot be read: an agent that is to build on it would
- * answer wrongly without. Notes to do better are only left out, and the reason logged.
+ * @throws {TuttiError} TASK_FAILED if a memory scope cannot be read, because the answer would be wrong
+ * without it. A reflection that cannot be read is only logged and left out.
  */
 export async function readNotes(
   scope: TaskScope,
@@ -59,7 +59,7 @@ export async function readNotes(
   const memories = read.filter(({ text }) => text !== '')
   const reflection = task.reflection === true ? await readReflection(scope, stores) : undefined
   if (reflection === undefined) return { memories }
-  return { memories, improvement: improvementNotes(reflection, task) }
+  return { memories, improvement: renderImprovementNotes(reflection, task) }
 }
 
 async function readMemory(
@@ -70,19 +70,19 @@ async function readMemory(
   try {
     const reading = store.retrieve(name, { query, limit })
     const entries = await untilStopped(reading, { signal, clock: run.clock, what: 'Memory' })
-    // A store that gives more than was asked for would flood the prompt.
-    return memorySection(entries.slice(-limit))
+    // Cut here too: a store that returns more than the limit would flood the prompt.
+    return renderMemories(entries.slice(-limit))
   } catch (error) {
     if (signal.aborted) throw stoppedError(signal, 'Memory', { cause: error })
-    const message = `Memory scope "${name}" could not be read: ${errorMessage(error)}`
+    const message = `Failed to read memory scope "${name}": ${errorMessage(error)}`
     throw new TuttiError('TASK_FAILED', message, { cause: error })
   }
 }
 
-/** A task goes by its author's words: a manager puts it in other words each time. */
+/** Returns the key of the declared description: a manager words the task differently each time. */
 function findReflectionKey({ task, run }: TaskScope): Promise<string> {
   const declared = run.ensemble.tasks.find(({ name }) => name === task.name) ?? task
-  return reflectionKey(declared.description)
+  return computeReflectionKey(declared.description)
 }
 
 async function readReflection(
@@ -94,7 +94,7 @@ async function readReflection(
     return await reflections.get(await findReflectionKey(scope))
   } catch (error) {
     const { taskName } = identity
-    run.logger.warn('What was learned of a task could not be read', {
+    run.logger.warn('Failed to read a reflection', {
       runId: run.runId,
       taskName,
       error,
@@ -104,7 +104,7 @@ async function readReflection(
 }
 
 /**
- * Appends the output of a task to its memory scopes, unless an earlier process has. What fails is logged.
+ * Appends the output of a task to its memory scopes, unless an earlier process did. A failure is only logged.
  */
 export async function remember(
   { task, run, log, signal }: TaskScope,
@@ -127,13 +127,13 @@ export async function remember(
         const isNew = !log.isKnown || !(await isRemembered(store, name, entry))
         if (isNew) await store.append(name, entry)
       } catch (error) {
-        logger.error('A memory scope could not be written', { runId, scope: name, error })
+        logger.error('Failed to write a memory scope', { runId, scope: name, error })
       }
     }),
   )
 }
 
-/** Entries that are looked through for one that a process may have left before it was cut off. */
+/** Number of recent entries that are searched for one that an interrupted process stored. */
 const RECENT_ENTRIES = 100
 
 async function isRemembered(
@@ -166,14 +166,14 @@ export async function reflect(
     const key = await findReflectionKey(scope)
     const earlier = await reflections.get(key)
     const reflected = { description, expectedOutput, ...(earlier === undefined ? {} : { earlier }) }
-    const messages = reflectionRequest({ ...reflected, output })
+    const messages = createReflectionRequest({ ...reflected, output })
     const reply = recorded?.reply ?? (await askToReflect(scope, models, { messages, turns }))
     const reflection = parseReflection(reply.text, reflected)
-    // An earlier process may have put the same reply there before it was cut off.
+    // An interrupted process may have stored the same reflection already.
     const isNew = recorded === undefined || !isSame(reflection, earlier)
     if (reflection !== undefined && isNew) await reflections.put(key, reflection)
   } catch (error) {
-    run.logger.warn('A task could not be reflected on', {
+    run.logger.warn('Failed to reflect on a task', {
       runId: run.runId,
       taskName: identity.taskName,
       error,
@@ -194,12 +194,12 @@ async function askToReflect(
     toolChoice: 'none',
     isOptional: true,
   })
-  const step = stepAfter(reply, 'final')
+  const step = decideStep(reply, 'final')
   await recordTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds: [] })
   return reply
 }
 
-/** Whether two reflections say the same; how many runs they come from is no part of that. */
+/** Compares two reflections without the number of runs that they come from. */
 function isSame(one: Reflection | undefined, other: Reflection | undefined): boolean {
   return JSON.stringify({ ...one, runs: 0 }) === JSON.stringify({ ...other, runs: 0 })
 }

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 
 import { agent } from '../definition/agent.ts'
 import { task } from '../definition/define-task.ts'
-import { directiveText } from '../steering/directives.ts'
+import { renderDirectives } from '../steering/directives.ts'
 import { renderTask } from '../definition/task-text.ts'
-import { contextText, firstMessages, type PromptParts } from './prompt.ts'
+import { renderContext, createFirstMessages, type PromptParts } from './prompt.ts'
 
 const writer = agent({ role: 'Writer', goal: 'Write clearly', background: 'You wrote ten books.' })
 const text = { description: 'Write about jazz', expectedOutput: 'One page' }
@@ -18,7 +18,7 @@ const dates = { ...research, taskName: 'dates', agentRole: 'Historian', output: 
 
 /** The first messages of a task with these parts, and nothing in the others. */
 function messages(parts: Partial<PromptParts> = {}): readonly string[] {
-  return firstMessages({
+  return createFirstMessages({
     agent: writer,
     text,
     context: [],
@@ -68,7 +68,7 @@ describe('[ENS-L22] the first messages of a task', () => {
         '## Task Improvement Notes\nSuggestions:\n- Be bold',
         '## Revision Instructions (Attempt 3)\nA reviewer sent your last answer back: Too dry\n\n' +
           'Your last answer was:\nJazz is a style.',
-        `## Active Directives\n${directiveText([urgent])}`,
+        `## Active Directives\n${renderDirectives([urgent])}`,
         '## Task\nWrite about jazz',
         '## Expected Output\nOne page',
         '## Output Format\nJSON only',
@@ -93,7 +93,7 @@ describe('[ENS-L22] the first messages of a task', () => {
 })
 
 it('[ENS-L22] the context of no task is empty', () => {
-  expect(contextText([])).toBe('')
+  expect(renderContext([])).toBe('')
 })
 
 describe('[ENS-L22] the texts of a task', () => {

@@ -1,5 +1,5 @@
-/** Pure: the messages a task begins with. Sections come in the order that AgentEnsemble uses. */
-import { directiveText } from '../steering/directives.ts'
+/** Pure: the first messages of a task, with their sections in AgentEnsemble's order. */
+import { renderDirectives } from '../steering/directives.ts'
 
 import type { Agent } from '../definition/agent.ts'
 import type { Message } from '../model/chat-model.ts'
@@ -7,40 +7,40 @@ import type { Directive, Revision, TaskNotes } from '../ports/run-step.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 import type { TaskText } from '../definition/task-text.ts'
 
-/** Everything that a first prompt is made of. */
+/** Parts of a first prompt. */
 export interface PromptParts {
   readonly agent: Agent
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
-  /** Additional context by the author of the task or of the run. */
+  /** Additional context from the author of the task or of the run. */
   readonly additionalContext?: string | undefined
   readonly notes: TaskNotes
   readonly attempt: number
   readonly revision: Revision | undefined
   readonly directives: readonly Directive[]
-  /** How the answer must be put, when the task declares a schema. */
+  /** Instruction on the form of the answer, when the task declares a schema. */
   readonly outputFormat: string | undefined
 }
 
-/** The system and the user message of a task. */
-export function firstMessages(parts: PromptParts): readonly Message[] {
+/** Returns the system message and the user message of a task. */
+export function createFirstMessages(parts: PromptParts): readonly Message[] {
   return [
-    { role: 'system', content: systemPrompt(parts.agent) },
-    { role: 'user', content: userPrompt(parts) },
+    { role: 'system', content: renderSystemPrompt(parts.agent) },
+    { role: 'user', content: renderUserPrompt(parts) },
   ]
 }
 
-/** The question that ends a conversation at its iteration limit. */
+/** Request for the answer at the iteration limit. */
 export const FINAL_ANSWER_REQUEST =
   'You have reached the limit of steps for this task and can call no more tools. ' +
   'Give your best final answer now, from what you have learned so far.'
 
-/** The message that brings directives into a conversation that has begun. */
-export function directiveMessage(directives: readonly Directive[]): Message {
-  return { role: 'user', content: section('Active Directives', directiveText(directives)) }
+/** Returns the message that adds directives to a conversation that has begun. */
+export function createDirectiveMessage(directives: readonly Directive[]): Message {
+  return { role: 'user', content: renderSection('Active Directives', renderDirectives(directives)) }
 }
 
-function systemPrompt({ role, goal, background, responseFormat }: Agent): string {
+function renderSystemPrompt({ role, goal, background, responseFormat }: Agent): string {
   return [
     `You are ${role}.`,
     ...(background === undefined ? [] : [background]),
@@ -50,7 +50,7 @@ function systemPrompt({ role, goal, background, responseFormat }: Agent): string
   ].join('\n')
 }
 
-function userPrompt(parts: PromptParts): string {
+function renderUserPrompt(parts: PromptParts): string {
   const {
     text,
     context,
@@ -62,34 +62,40 @@ function userPrompt(parts: PromptParts): string {
     outputFormat,
   } = parts
   const sections: readonly (string | undefined)[] = [
-    ...notes.memories.map((memory) => section(`Memory: ${memory.scope}`, memory.text)),
-    context.length === 0 ? undefined : section('Context from Previous Tasks', contextText(context)),
-    additionalContext.trim() === '' ? undefined : section('Additional Context', additionalContext),
+    ...notes.memories.map((memory) => renderSection(`Memory: ${memory.scope}`, memory.text)),
+    context.length === 0
+      ? undefined
+      : renderSection('Context from Previous Tasks', renderContext(context)),
+    additionalContext.trim() === ''
+      ? undefined
+      : renderSection('Additional Context', additionalContext),
     notes.improvement === undefined
       ? undefined
-      : section('Task Improvement Notes', notes.improvement),
+      : renderSection('Task Improvement Notes', notes.improvement),
     revision === undefined
       ? undefined
-      : section(`Revision Instructions (Attempt ${attempt})`, revisionText(revision)),
-    directives.length === 0 ? undefined : section('Active Directives', directiveText(directives)),
-    section('Task', text.description),
-    section('Expected Output', text.expectedOutput),
-    outputFormat === undefined ? undefined : section('Output Format', outputFormat),
+      : renderSection(`Revision Instructions (Attempt ${attempt})`, renderRevision(revision)),
+    directives.length === 0
+      ? undefined
+      : renderSection('Active Directives', renderDirectives(directives)),
+    renderSection('Task', text.description),
+    renderSection('Expected Output', text.expectedOutput),
+    outputFormat === undefined ? undefined : renderSection('Output Format', outputFormat),
   ]
   return sections.filter((part) => part !== undefined).join('\n\n')
 }
 
-function revisionText({ feedback, output }: Revision): string {
+function renderRevision({ feedback, output }: Revision): string {
   const why = feedback.trim() === '' ? 'It was not accepted.' : feedback
   return `A reviewer sent your last answer back: ${why}\n\nYour last answer was:\n${output}`
 }
 
-function section(title: string, body: string): string {
+function renderSection(title: string, body: string): string {
   return `## ${title}\n${body}`
 }
 
-/** The outputs of earlier tasks as one text, as the prompt and the `task_input` event show them. */
-export function contextText(context: readonly ContextOutput[]): string {
+/** Returns the outputs of earlier tasks as one text, as in the prompt and in the `task_input` event. */
+export function renderContext(context: readonly ContextOutput[]): string {
   return context
     .map(({ agentRole, description, output }) => `### ${agentRole}: ${description}\n${output}\n---`)
     .join('\n')

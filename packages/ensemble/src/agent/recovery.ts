@@ -1,4 +1,4 @@
-/** Recovers from the answers of one agent loop that ended early, as `unfinished.ts` decides. */
+/** Recovers from answers that ended early within one agent loop, as `unfinished.ts` decides. */
 import { TuttiError } from '@tutti/core'
 
 import { resolveOnUnfinished, type ResolvedOnUnfinished } from '../definition/on-unfinished.ts'
@@ -17,18 +17,18 @@ import type { ModelChain } from './model-chain.ts'
 export interface CutAnswer {
   readonly reason: UnfinishedReason
   readonly reply: ModelReply
-  /** Label of the model that gave it. */
+  /** Label of the model that returned the answer. */
   readonly model: string
 }
 
-/** The part of a conversation that a recovery writes. */
+/** Part of a conversation that a recovery writes. */
 export interface ContinuedConversation {
-  /** Adds a text that the model has not finished. */
+  /** Adds the text of an unfinished answer. */
   addPart(text: string): void
-  say(content: string): void
+  addRequest(content: string): void
 }
 
-/** The extra calls of one loop. */
+/** Extra calls of one loop. */
 export class Recovery {
   readonly #models: ModelChain
   readonly #options: ResolvedOnUnfinished
@@ -49,25 +49,25 @@ export class Recovery {
     ])
   }
 
-  /** Extra calls of the whole loop; they do not count against `maxIterations`. */
+  /** Number of extra calls of the whole loop; they do not count against `maxIterations`. */
   get extraTurns(): number {
     return this.#extraTurns
   }
 
-  /** Whether the next call is an extra one. */
+  /** Whether the next call is an extra call. */
   get isExtra(): boolean {
     return this.#cut !== undefined
   }
 
-  /** Limit of the next calls, when an answer was cut at that of the model. */
+  /** Output limit of the next call, after an answer was cut at the model's own limit. */
   get maxOutputTokens(): number | undefined {
     return this.#maxOutputTokens
   }
 
   /**
-   * Prepares an extra call, or returns the text that counts as the answer although it was cut.
+   * Prepares an extra call, or returns the text of a cut answer that the options accept.
    *
-   * @throws {TuttiError} MODEL_REFUSED, CONTENT_FILTERED or OUTPUT_TRUNCATED when nothing may follow.
+   * @throws {TuttiError} MODEL_REFUSED, CONTENT_FILTERED or OUTPUT_TRUNCATED if no extra call may follow.
    */
   take(cut: CutAnswer, conversation: ContinuedConversation): string | undefined {
     const { reason, reply } = cut
@@ -85,7 +85,7 @@ export class Recovery {
       case 'continue':
         this.#text += reply.text
         conversation.addPart(reply.text)
-        conversation.say(CONTINUE_REQUEST)
+        conversation.addRequest(CONTINUE_REQUEST)
         break
       case 'retry':
         this.#maxOutputTokens = recovery.maxOutputTokens
@@ -103,7 +103,7 @@ export class Recovery {
     return undefined
   }
 
-  /** The whole text of an answer that ends with `text`. */
+  /** Returns the whole text of an answer whose last part is `text`. */
   finish(text: string): string {
     const whole = this.#text + text
     this.#text = ''
@@ -113,10 +113,10 @@ export class Recovery {
   }
 
   /**
-   * The error when a call failed with `error`: a provider that does not accept the higher limit leaves the
-   * answer cut, and that is what the task failed of.
+   * Returns the error of a failed call. If the provider rejected the higher output limit, that is the error
+   * of the cut answer.
    */
-  errorOf(error: unknown): unknown {
+  toError(error: unknown): unknown {
     const cut = this.#cut
     if (cut?.reason !== 'length' || this.#maxOutputTokens === undefined) return error
     const isRejected =

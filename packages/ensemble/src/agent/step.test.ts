@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest'
 
-import { stepAfter, turnKind } from './step.ts'
+import { decideStep, decideTurnKind } from './step.ts'
 
 const call = { id: 'call-1', name: 'look', arguments: '{}' }
 
 describe('the step after a reply', () => {
   it('without tool calls is its answer, also when that is empty', () => {
-    expect(stepAfter({ text: 'Done', toolCalls: [] }, 'open')).toEqual({
+    expect(decideStep({ text: 'Done', toolCalls: [] }, 'open')).toEqual({
       kind: 'answer',
       text: 'Done',
     })
-    expect(stepAfter({ text: '', toolCalls: [] }, 'open')).toEqual({ kind: 'answer', text: '' })
+    expect(decideStep({ text: '', toolCalls: [] }, 'open')).toEqual({ kind: 'answer', text: '' })
   })
 
   it('with tool calls is to make them, whatever text came along', () => {
-    expect(stepAfter({ text: 'Let me look', toolCalls: [call] }, 'open')).toEqual({
+    expect(decideStep({ text: 'Let me look', toolCalls: [call] }, 'open')).toEqual({
       kind: 'call_tools',
       calls: [call],
     })
   })
 
   it('[ENS-L4] of the final turn is the answer, whatever tools it asks for', () => {
-    expect(stepAfter({ text: 'Best guess', toolCalls: [call] }, 'final')).toEqual({
+    expect(decideStep({ text: 'Best guess', toolCalls: [call] }, 'final')).toEqual({
       kind: 'answer',
       text: 'Best guess',
     })
@@ -31,7 +31,7 @@ describe('the step after a reply', () => {
 it('[ENS-L11] calls of one turn have ids of their own, also when the model gave them the same', () => {
   const ids = ['a', 'a', 'b', '', 'a#2', 'a', '']
   const toolCalls = ids.map((id) => ({ ...call, id }))
-  const step = stepAfter({ text: '', toolCalls }, 'open')
+  const step = decideStep({ text: '', toolCalls }, 'open')
   const given = step.kind === 'call_tools' ? step.calls.map(({ id }) => id) : []
   expect(given).toEqual(['a', 'a#2', 'b', '', 'a#2#2', 'a#3', '#2'])
 })
@@ -44,6 +44,6 @@ describe('[ENS-L4] the kind of a turn', () => {
     [25, 25, 'final'],
     [26, 25, 'final'],
   ] as const)('of index %i with a limit of %i is %s', (index, limit, kind) => {
-    expect(turnKind(index, limit)).toBe(kind)
+    expect(decideTurnKind(index, limit)).toBe(kind)
   })
 })

@@ -1,32 +1,34 @@
-/** Pure: what an agent does after a reply of its model. */
-import { unfinishedReason, type UnfinishedReason } from './unfinished.ts'
+/** Pure: decides what an agent does after a reply of its model. */
+import { findUnfinishedReason, type UnfinishedReason } from './unfinished.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
 import type { ToolCall } from '@tutti/core'
 
-/** The next step of the conversation. */
+/** Next step of the conversation. */
 export type AgentStep =
   | { readonly kind: 'answer'; readonly text: string }
   | { readonly kind: 'call_tools'; readonly calls: readonly ToolCall[] }
   /** The model ended its answer early; its tool calls are not made. */
   | { readonly kind: 'unfinished'; readonly reason: UnfinishedReason }
 
-/** How the next model call is made. */
+/** Kind of a model call: open, or for the final answer. */
 export type TurnKind = 'open' | 'final'
 
 /**
- * The step after `reply`. A reply without tool calls is the answer; so is any reply to a turn that
- * asked for the final answer. A reply that ended early is neither.
+ * Returns the step after `reply`. A reply without tool calls is the answer, and so is any reply to a request
+ * for the final answer. A reply that ended early is neither.
  */
-export function stepAfter(reply: ModelReply, turn: TurnKind): AgentStep {
-  const reason = unfinishedReason(reply)
+export function decideStep(reply: ModelReply, turn: TurnKind): AgentStep {
+  const reason = findUnfinishedReason(reply)
   if (reason !== undefined) return { kind: 'unfinished', reason }
   if (turn === 'final' || reply.toolCalls.length === 0) return { kind: 'answer', text: reply.text }
-  return { kind: 'call_tools', calls: withOwnIds(reply.toolCalls) }
+  return { kind: 'call_tools', calls: assignUniqueIds(reply.toolCalls) }
 }
 
-/** Calls that share an id, as some models give them, with a number behind it: keys and results go by it. */
-function withOwnIds(calls: readonly ToolCall[]): readonly ToolCall[] {
+/**
+ * Numbers calls that share an id, as some models return them: idempotency keys and results need unique ids.
+ */
+function assignUniqueIds(calls: readonly ToolCall[]): readonly ToolCall[] {
   if (calls.length === 1) return calls
   const taken = new Set<string>()
   return calls.map((call) => {
@@ -37,7 +39,9 @@ function withOwnIds(calls: readonly ToolCall[]): readonly ToolCall[] {
   })
 }
 
-/** The kind of the turn with this 0-based index: after `maxIterations` open turns comes the final one. */
-export function turnKind(iterationIndex: number, maxIterations: number): TurnKind {
+/**
+ * Returns the kind of the turn with this 0-based index: the turn after `maxIterations` open turns is final.
+ */
+export function decideTurnKind(iterationIndex: number, maxIterations: number): TurnKind {
   return iterationIndex < maxIterations ? 'open' : 'final'
 }

@@ -1,4 +1,4 @@
-/** Options that every tool call of a task gets, whether its model or its handler makes it. */
+/** Options of every tool call of a task, whether its model or its handler makes the call. */
 import {
   spanTraceparent,
   toolCallSpanKey,
@@ -6,13 +6,13 @@ import {
   type RunToolCallsOptions,
 } from '@tutti/core'
 
-import { agentReporter, toolCalledEvent, toolReports } from './tool-events.ts'
-import { toolReviewer } from './tool-reviewer.ts'
+import { createAgentReporter, createToolCalledEvent, createToolReports } from './tool-events.ts'
+import { createToolReviewer } from './tool-reviewer.ts'
 
 import type { Reviews } from '../reviews/reviews.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
-/** The parts of a run that tool calls use. */
+/** Parts of a run that tool calls use. */
 export interface RunTooling {
   readonly reviews: Reviews
   /** Returns the W3C trace context of the request for the run. */
@@ -26,7 +26,7 @@ export interface RunTooling {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Options to which a single call only adds its key and its outcome. */
+/** Options of a tool call without its idempotency key and its outcome callback. */
 export type ToolCallOptions = Writable<Omit<RunToolCallsOptions, 'idempotencyPrefix' | 'onOutcome'>>
 
 /** Returns the options of the tool calls of one turn. */
@@ -43,23 +43,23 @@ export function createToolCallOptions(
     agentRole: identity.agentRole,
     taskName: identity.taskName,
     runId: run.runId,
-    remaining: () => remainingBudget(scope),
+    remaining: () => computeRemaining(scope),
     traceparent: (toolCallId) => {
       const place = { ...identity, runId: run.runId, iterationIndex, toolCallId }
       return spanTraceparent(traceparent(), toolCallSpanKey(place))
     },
-    onAgentReport: agentReporter(scope, iterationIndex),
+    onAgentReport: createAgentReporter(scope, iterationIndex),
     onNestedOutcome: (call, outcome) => {
-      scope.emit(toolCalledEvent(scope, { iterationIndex, call, outcome }))
+      scope.emit(createToolCalledEvent(scope, { iterationIndex, call, outcome }))
     },
   }
-  const reviewer = toolReviewer(scope, reviews, iterationIndex)
+  const reviewer = createToolReviewer(scope, reviews, iterationIndex)
   if (reviewer !== undefined) options.reviewer = reviewer
-  return Object.assign(options, shared, toolReports(scope, iterationIndex))
+  return Object.assign(options, shared, createToolReports(scope, iterationIndex))
 }
 
-/** Returns what the task and the run may still use. */
-function remainingBudget({ meter, task, stopwatch }: TaskScope): Remaining {
+/** Returns the remaining budget of the task and the run, including the time limit of the task. */
+function computeRemaining({ meter, task, stopwatch }: TaskScope): Remaining {
   const left = meter.remaining()
   const { timeoutMs = Infinity } = task
   return { ...left, timeMs: Math.min(left.timeMs, Math.max(0, timeoutMs - stopwatch.elapsed())) }

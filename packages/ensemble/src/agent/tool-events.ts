@@ -13,20 +13,20 @@ import type {
 import type { RunEventOf } from '@tutti/protocol'
 
 /**
- * Characters of a tool's input and output that an event carries; more is cut with a note. Enough for a
- * page or a file, and small enough to store a thousand calls.
+ * Maximum number of characters of a tool's input or output in an event; longer texts are cut with a note.
+ * Enough for a page or a file, and small enough to store a thousand calls.
  */
 export const MAX_TOOL_TEXT_LENGTH = 262_144
 
-/** A call that has come to an end. */
+/** A tool call that has ended. */
 export interface FinishedToolCall {
   readonly iterationIndex: number
   readonly call: ToolCall | NestedToolCall
   readonly outcome: ToolCallOutcome
 }
 
-/** The event of a call that ends now. */
-export function toolCalledEvent(
+/** Returns the event of a tool call that ends now. */
+export function createToolCalledEvent(
   { identity, run }: TaskScope,
   { iterationIndex, call, outcome }: FinishedToolCall,
 ): RunEventOf<'tool_called'> {
@@ -40,7 +40,7 @@ export function toolCalledEvent(
     outcome: outcome.result.success ? 'SUCCESS' : 'FAILURE',
     toolArguments: limitText(call.arguments, MAX_TOOL_TEXT_LENGTH),
     toolResult: limitText(toModelText(outcome.result), MAX_TOOL_TEXT_LENGTH),
-    structuredResult: asJson(outcome.result.structured),
+    structuredResult: toJsonOrNull(outcome.result.structured),
     taskName,
     attempt,
     iterationIndex,
@@ -51,8 +51,8 @@ export function toolCalledEvent(
   return event
 }
 
-/** The listeners that make events of what a tool says of itself. */
-export function toolReports(
+/** Returns listeners that emit the progress and the file changes of tools as events. */
+export function createToolReports(
   scope: TaskScope,
   iterationIndex: number,
 ): Pick<RunToolCallsOptions, 'onProgress' | 'onFileChange'> {
@@ -88,18 +88,18 @@ export function toolReports(
   }
 }
 
-/** Tells of a request to another agent, and counts what it used. */
-export function agentReporter(
+/** Returns a listener that emits the reports of agent tools as events and counts their usage. */
+export function createAgentReporter(
   scope: TaskScope,
   iterationIndex: number,
 ): NonNullable<RunToolCallsOptions['onAgentReport']> {
   const { agentRole, taskIndex, taskName, attempt } = scope.identity
   return ({ id, name }, report) => {
-    const inputTokens = Math.round(countableAmount(report.input_tokens))
-    const outputTokens = Math.round(countableAmount(report.output_tokens))
-    const costUsd = countableAmount(report.cost_usd)
+    const inputTokens = Math.round(toCountableAmount(report.input_tokens))
+    const outputTokens = Math.round(toCountableAmount(report.output_tokens))
+    const costUsd = toCountableAmount(report.cost_usd)
     const event: AgentToolEvent = {
-      ...bounded(report),
+      ...boundReport(report),
       ...(report.input_tokens === undefined ? {} : { input_tokens: inputTokens }),
       ...(report.output_tokens === undefined ? {} : { output_tokens: outputTokens }),
       ...(report.cost_usd === undefined ? {} : { cost_usd: costUsd }),
@@ -122,38 +122,41 @@ export function agentReporter(
   }
 }
 
-/** Returns a reported amount; one that is not finite, or negative, counts as 0: it would undo a budget. */
-function countableAmount(used: number | undefined): number {
+/**
+ * Returns a reported amount. One that is negative or not finite counts as 0, because it would give budget
+ * back.
+ */
+function toCountableAmount(used: number | undefined): number {
   return used !== undefined && Number.isFinite(used) && used > 0 ? used : 0
 }
 
-/** The report with what agents sent as JSON, cut where it is too long for an event. */
-function bounded(report: TimedAgentReport): TimedAgentReport {
+/** Returns the report with the JSON values and errors of the agent cut to the limit of an event. */
+function boundReport(report: TimedAgentReport): TimedAgentReport {
   switch (report.type) {
     case 'agent_tool_progress':
-      return { ...report, chunk: asBoundedJson(report.chunk) }
+      return { ...report, chunk: toBoundedJson(report.chunk) }
     case 'agent_tool_turn':
       return {
         ...report,
-        ...('input' in report ? { input: asBoundedJson(report.input) } : {}),
-        ...('output' in report ? { output: asBoundedJson(report.output) } : {}),
+        ...('input' in report ? { input: toBoundedJson(report.input) } : {}),
+        ...('output' in report ? { output: toBoundedJson(report.output) } : {}),
       }
     case 'agent_tool_completed':
-      return { ...report, output: asBoundedJson(report.output) }
+      return { ...report, output: toBoundedJson(report.output) }
     case 'agent_tool_terminated':
     case 'agent_tool_error':
       return {
         ...report,
         error: limitText(report.error, MAX_TOOL_TEXT_LENGTH),
-        partial_output: asBoundedJson(report.partial_output),
+        partial_output: toBoundedJson(report.partial_output),
       }
     default:
       return report
   }
 }
 
-/** `value` as its JSON says it, null when it has none; the start of the JSON when that is too long. */
-function asBoundedJson(value: unknown): unknown {
+/** Returns `value` as JSON: null if it has no JSON form, and the start of the text if it is too long. */
+function toBoundedJson(value: unknown): unknown {
   try {
     const text: string | undefined = JSON.stringify(value)
     if (text === undefined) return null
@@ -170,10 +173,10 @@ function isFraction(value: number | undefined): value is number {
 }
 
 /**
- * `value` as its JSON says it: a tool may give anything, an event may not. Null when it has none, and
- * when it is too long for an event.
+ * Returns `value` as JSON, because a tool may return anything but an event must be JSON. Null if `value` has
+ * no JSON form or is too long for an event.
  */
-function asJson(value: unknown): unknown {
+function toJsonOrNull(value: unknown): unknown {
   try {
     const text: string | undefined = JSON.stringify(value)
     return text === undefined || text.length > MAX_TOOL_TEXT_LENGTH ? null : JSON.parse(text)

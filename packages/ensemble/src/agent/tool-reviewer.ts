@@ -1,4 +1,4 @@
-/** The reviewer that tools ask: each of its requests is a review of the run. */
+/** The reviewer of tool calls: each of their requests is a review of the run. */
 import { limitText } from '@tutti/core'
 
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -7,11 +7,11 @@ import type { ReviewQuestion, Reviews } from '../reviews/reviews.ts'
 import type { ReviewSettings } from '../definition/review-settings.ts'
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
 
-/** Longest description of a call that a review shows, in characters. */
+/** Maximum length of a call's description in a review, in characters. */
 const MAX_DESCRIPTION_LENGTH = 8_000
 
-/** Returns the reviewer of the tool calls of one turn; undefined when nothing can decide reviews. */
-export function toolReviewer(
+/** Returns the reviewer of the tool calls of one turn; undefined if the run has no reviewer. */
+export function createToolReviewer(
   scope: TaskScope,
   reviews: Reviews,
   iterationIndex: number,
@@ -22,7 +22,7 @@ export function toolReviewer(
     async decide(approval, signal) {
       const count = (asked.get(approval.callId) ?? 0) + 1
       asked.set(approval.callId, count)
-      const outcome = await askFor(scope, reviews, {
+      const outcome = await askForReview(scope, reviews, {
         timing: 'DURING_EXECUTION',
         slot: `tool/${iterationIndex}/${approval.callId}/${count}`,
         taskDescription: limitText(approval.description, MAX_DESCRIPTION_LENGTH),
@@ -39,19 +39,22 @@ function toReviewSettings({ timeoutMs, onTimeout, requiredRole }: ApprovalReques
   return { timeoutMs, onTimeout, ...(requiredRole === undefined ? {} : { requiredRole }) }
 }
 
-/** Asks for a decision. A call that asks before it begins counts as idle work until then. */
-async function askFor(
+/**
+ * Opens a review and waits for its decision. A call that asks before it begins does not count as idle
+ * meanwhile.
+ */
+async function askForReview(
   scope: TaskScope,
   reviews: Reviews,
   question: ReviewQuestion,
 ): Promise<ReviewOutcome> {
   const { inFlight } = scope.run
   if (question.approval?.hasBegun !== false) return reviews.ask(scope, question)
-  inFlight.continue()
+  inFlight.resume()
   try {
     return await reviews.ask(scope, question)
   } finally {
-    inFlight.rest()
+    inFlight.pause()
   }
 }
 

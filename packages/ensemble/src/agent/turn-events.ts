@@ -1,8 +1,8 @@
 /** The events and the step of an answered model turn. */
 import { isoNow } from '@tutti/core'
 
-import { costUsd } from '../usage/usage.ts'
-import { tokensOfCall } from '../usage/tokens.ts'
+import { sumCostUsd } from '../usage/usage.ts'
+import { readTokens } from '../usage/tokens.ts'
 import { toWireCall } from './event-messages.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
@@ -10,7 +10,7 @@ import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentStep } from './step.ts'
 import type { CostEstimate, RunEventOf } from '@tutti/protocol'
 
-/** A turn that was answered. */
+/** An answered model turn. */
 export interface ModelTurn {
   readonly iterationIndex: number
   readonly model: string
@@ -22,7 +22,7 @@ export interface ModelTurn {
   readonly directiveIds: readonly string[]
 }
 
-/** Counts a turn and records its step and its events; resolves when they are durable. */
+/** Counts a turn and records its step and its event; resolves when they are durable. */
 export async function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> {
   const { iterationIndex, reply, latencyMs, cost, directiveIds } = turn
   const kind = 'model_turn'
@@ -31,17 +31,17 @@ export async function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<voi
     cost === undefined
       ? { kind, iterationIndex, reply, latencyMs, directiveIds }
       : { kind, iterationIndex, reply, latencyMs, cost, directiveIds },
-    turnCompleted(scope, turn),
+    createTurnCompleted(scope, turn),
   )
   emitMetrics(scope)
 }
 
-function turnCompleted(
+function createTurnCompleted(
   { identity, taskLabel: taskDescription, run }: TaskScope,
   { iterationIndex, model, reply, step, latencyMs, cost }: ModelTurn,
 ): RunEventOf<'llm_iteration_completed'> {
   const { taskIndex, taskName, agentRole, attempt } = identity
-  const used = tokensOfCall(reply.usage)
+  const used = readTokens(reply.usage)
   const event: RunEventOf<'llm_iteration_completed'> = {
     type: 'llm_iteration_completed',
     agentRole,
@@ -58,7 +58,7 @@ function turnCompleted(
   }
   if (reply.text !== '') event.responseText = reply.text
   if (step.kind === 'call_tools') event.toolRequests = step.calls.map(toWireCall)
-  if (cost !== undefined) event.costUsd = costUsd(cost)
+  if (cost !== undefined) event.costUsd = sumCostUsd(cost)
   event.completedAt = isoNow(run.clock)
   if (reply.refusal !== undefined) event.refusal = reply.refusal
   const { cachedInputTokens } = reply.usage ?? {}
@@ -66,7 +66,7 @@ function turnCompleted(
   return event
 }
 
-/** Tells what the attempt has used so far. */
+/** Emits what the attempt has used so far. */
 function emitMetrics(scope: TaskScope): void {
   const { identity, totals } = scope
   const { agentRole, taskIndex, taskName, attempt } = identity

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
 import { findOnUnfinishedProblems, resolveOnUnfinished } from '../definition/on-unfinished.ts'
-import { decideRecovery, unfinishedError, unfinishedReason, type Unfinished } from './unfinished.ts'
+import {
+  decideRecovery,
+  unfinishedError,
+  findUnfinishedReason,
+  type Unfinished,
+} from './unfinished.ts'
 
 const call = { id: 'call-1', name: 'search', arguments: '{"query": "ja' }
 
@@ -41,11 +46,13 @@ describe('the options', () => {
 
 describe('the reason', () => {
   it.each(['length', 'refusal', 'content_filter'] as const)('%s is unfinished', (finishReason) => {
-    expect(unfinishedReason({ finishReason })).toBe(finishReason)
+    expect(findUnfinishedReason({ finishReason })).toBe(finishReason)
   })
 
   it.each(['stop', 'tool_calls', 'unknown', undefined] as const)('%s is finished', (reason) => {
-    expect(unfinishedReason(reason === undefined ? {} : { finishReason: reason })).toBeUndefined()
+    expect(
+      findUnfinishedReason(reason === undefined ? {} : { finishReason: reason }),
+    ).toBeUndefined()
   })
 })
 

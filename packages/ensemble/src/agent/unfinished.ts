@@ -1,5 +1,5 @@
 /**
- * Pure: what follows when a model ends an answer early, and the errors when nothing can follow.
+ * Pure: decides what follows when a model ends an answer early, and creates the errors if nothing can follow.
  *
  *   length          text ─▶ ask to continue, join the texts          ─┐
  *                   tool call, JSON, no text ─▶ again, higher limit  ─┴─▶ OUTPUT_TRUNCATED
@@ -14,11 +14,11 @@ import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 import type { ResolvedOnUnfinished } from '../definition/on-unfinished.ts'
 import type { ModelReply } from '../model/chat-model.ts'
 
-/** A finish reason of an answer that ended early. */
+/** Finish reason of an answer that ended early. */
 export type UnfinishedReason = Extract<FinishReason, 'length' | 'refusal' | 'content_filter'>
 
-/** The reason why `reply` is not finished; undefined when it is. */
-export function unfinishedReason({
+/** Returns the reason why `reply` is unfinished; undefined if it is finished. */
+export function findUnfinishedReason({
   finishReason,
 }: Pick<ModelReply, 'finishReason'>): UnfinishedReason | undefined {
   return finishReason === 'length' ||
@@ -36,20 +36,23 @@ export type RecoveryStep =
   | { readonly kind: 'fallback' }
   | { readonly kind: 'fail' }
 
-/** An answer that ended early, and what its task allows. */
+/** An answer that ended early, and the options of its task. */
 export interface Unfinished {
   readonly reason: UnfinishedReason
   readonly reply: ModelReply
   readonly options: ResolvedOnUnfinished
-  /** Whether the answer must be a value of a schema, whose text cannot be continued. */
+  /** Whether the answer must match a schema; such a text cannot be continued. */
   readonly structured: boolean
-  /** Extra calls that were made for this answer. */
+  /** Number of extra calls that were made for this answer. */
   readonly extraCalls: number
-  /** The limit that the call was made with, when it had one of its own. */
+  /** Output limit of the cut call, if one was set. */
   readonly maxOutputTokens: number | undefined
 }
 
-/** Decides what follows. A cut answer without text cannot be continued: all tokens went into thinking. */
+/**
+ * Decides what follows. A cut answer without text cannot be continued, because all its tokens went into
+ * reasoning.
+ */
 export function decideRecovery(unfinished: Unfinished): RecoveryStep {
   const { reason, reply, options, structured, extraCalls } = unfinished
   if (reason === 'refusal') return { kind: options.refusal }
@@ -58,14 +61,19 @@ export function decideRecovery(unfinished: Unfinished): RecoveryStep {
   if (options.length === 'accept' && isText) return { kind: 'accept' }
   if (options.length === 'fail' || extraCalls >= options.maxExtraCalls) return { kind: 'fail' }
   if (options.length === 'continue' && isText) return { kind: 'continue' }
-  return { kind: 'retry', maxOutputTokens: higherLimit(unfinished) }
+  return { kind: 'retry', maxOutputTokens: computeHigherLimit(unfinished) }
 }
 
-/** Lowest limit that a repeated call is made with: some providers count by default only a few hundred. */
+/**
+ * Lowest output limit of a repeated call, because the default of some providers is only a few hundred tokens.
+ */
 const MIN_HIGHER_LIMIT = 2_048
 
-/** Returns twice the tokens that the cut answer has used, as far as known. */
-function higherLimit({ reply, maxOutputTokens = 0 }: Unfinished): number {
+/**
+ * Returns twice the number of output tokens of the cut answer; they are estimated if the provider does not
+ * report them.
+ */
+function computeHigherLimit({ reply, maxOutputTokens = 0 }: Unfinished): number {
   const written = reply.text.length + reply.toolCalls.reduce(addLength, 0)
   const used = reply.usage?.outputTokens ?? Math.ceil(written / CHARACTERS_PER_TOKEN)
   return Math.max(MIN_HIGHER_LIMIT, 2 * Math.max(used, maxOutputTokens))
@@ -80,7 +88,7 @@ export const CONTINUE_REQUEST =
   'Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating ' +
   'anything and without a comment.'
 
-/** The error of a task whose model ended its answer early. */
+/** Returns the error of a task whose model ended its answer early. */
 export function unfinishedError(
   { reason, reply, extraCalls }: Pick<Unfinished, 'reason' | 'reply' | 'extraCalls'>,
   {
@@ -90,29 +98,32 @@ export function unfinishedError(
   }: { readonly model: string; readonly text: string; readonly cause?: unknown },
 ): TuttiError {
   const { refusal, providerFinishReason } = reply
-  const [code, message] = describe({ reason, reply, extraCalls }, model)
-  const facts = { finishReason: reason, providerFinishReason, model, text, refusal }
+  const [code, message] = describeUnfinished({ reason, reply, extraCalls }, model)
+  const fields = { finishReason: reason, providerFinishReason, model, text, refusal }
   return new TuttiError(code, message, {
     retryable: false,
-    details: Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)),
+    details: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
     ...(cause === undefined ? {} : { cause }),
   })
 }
 
 type Described = Pick<Unfinished, 'reason' | 'reply' | 'extraCalls'>
 
-function describe(
+function describeUnfinished(
   { reason, reply, extraCalls }: Described,
   model: string,
 ): readonly [TuttiError['code'], string] {
   const { refusal = reply.text, providerFinishReason } = reply
-  const words = refusal.trim() === '' ? '' : `: ${previewOf(refusal)}`
+  const explanation = refusal.trim() === '' ? '' : `: ${previewOf(refusal)}`
   const named = providerFinishReason === undefined ? '' : ` (${providerFinishReason})`
   switch (reason) {
     case 'refusal':
-      return ['MODEL_REFUSED', `Model ${model} refused to answer${words}`]
+      return ['MODEL_REFUSED', `Model ${model} refused to answer${explanation}`]
     case 'content_filter':
-      return ['CONTENT_FILTERED', `A content filter of ${model} blocked the answer${named}${words}`]
+      return [
+        'CONTENT_FILTERED',
+        `A content filter of ${model} blocked the answer${named}${explanation}`,
+      ]
     case 'length': {
       const what = reply.toolCalls.length > 0 ? 'tool call' : 'answer'
       const after = extraCalls === 0 ? '' : `, after ${extraCalls} extra calls`

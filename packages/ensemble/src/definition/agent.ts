@@ -1,4 +1,4 @@
-/** Who works on a task. */
+/** Agents: who works on a task. */
 import { findUnknownOptions, TuttiError, type OptionNames } from '@tutti/core'
 
 import { findOnUnfinishedProblems, type OnUnfinished } from './on-unfinished.ts'
@@ -7,30 +7,30 @@ import type { ChatModel } from '../model/chat-model.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { AgentTool } from '@tutti/core'
 
-/** An agent: a role with a goal, and the tools that come with it. */
+/** An agent: a role with a goal, and its tools. */
 export interface Agent {
   /** Role, such as `Regulatory Researcher`. */
   readonly role: string
-  /** Goal; one that equals the description of its task follows every change of the description. */
+  /** Goal. A goal that equals the description of its task is updated whenever the description is. */
   readonly goal: string
-  /** Where it comes from, when that helps it work. */
+  /** Background of the agent, as context for its work. */
   readonly background?: string
   readonly tools: readonly AgentTool[]
-  /** Model of this agent; the task's own comes first, the ensemble's last. */
+  /** Model of this agent. The task's own model takes precedence; the ensemble's model is the default. */
   readonly model?: ChatModel
-  /** Model turns of a task that does not say so itself. */
+  /** Maximum number of model turns of a task that sets no limit itself. */
   readonly maxIterations?: number
-  /** How its answers should be put, such as `Markdown with a heading`. */
+  /** Form of its answers, such as `Markdown with a heading`. */
   readonly responseFormat?: string
-  /** Bounds the model calls of all its tasks together. */
+  /** Rate limit that all its tasks share for their model calls. */
   readonly rateLimit?: RateLimit
-  /** Reaction to an answer that a model ended early. @default the ensemble's */
+  /** Reaction to an answer that the model ended early. @default the ensemble's */
   readonly onUnfinished?: OnUnfinished
-  /** Whether it may hand work to the other agents of its ensemble. @default false */
+  /** Whether it may delegate work to the other agents of its ensemble. @default false */
   readonly allowDelegation?: boolean
 }
 
-/** The definition of an agent by its author. */
+/** Definition of an agent by its author. */
 export type AgentDefinition = Omit<Agent, 'tools'> & {
   readonly tools?: readonly AgentTool[]
 }
@@ -68,7 +68,7 @@ export function agent(definition: AgentDefinition): Agent {
   return { ...definition, tools: definition.tools ?? [] }
 }
 
-/** First words of a task and the role that does such work. */
+/** Role of an agent by the verb in the description of its task. */
 const ROLES: Readonly<Record<string, string>> = {
   analyse: 'Analyst',
   analyze: 'Analyst',
@@ -98,10 +98,10 @@ const ROLES: Readonly<Record<string, string>> = {
   write: 'Writer',
 }
 
-/** How many words of a description are searched for a verb, as in AgentEnsemble. */
+/** Number of words of a description that are searched for a verb, as in AgentEnsemble. */
 const WORDS_SEARCHED = 8
 
-/** Makes an agent for a task that names none, from the verb in its description. */
+/** Makes an agent for a task without one; the verb in the description decides the role. */
 export function synthesizeAgent(description: string): Agent {
   const words = description.toLowerCase().split(/\W+/, WORDS_SEARCHED)
   const verb = words.find((word) => Object.hasOwn(ROLES, word))

@@ -1,4 +1,4 @@
-/** Everything that is wrong with the definition of an ensemble, all of it at once. */
+/** Finds all problems in the definition of an ensemble. */
 import { findChoiceProblems, findUnknownOptions, TuttiError, type OptionNames } from '@tutti/core'
 import { ReviewPolicy, Workflow } from '@tutti/protocol'
 
@@ -16,10 +16,10 @@ import {
   type ResolvedEnsemble,
 } from './ensemble-definition.ts'
 
-/** Methods of `Ensemble`, which a definition has when it is a copy of an ensemble. */
+/** Methods of `Ensemble`; a definition has them if it is a copy of an ensemble. */
 type EnsembleMethod = 'run' | 'start' | 'asAgent' | 'asTool'
 
-/** A definition that is a copy of an ensemble has its computed parts, too. */
+/** Names of options. A copy of an ensemble also has its computed parts. */
 const ENSEMBLE_NAMES = {
   name: true,
   model: true,
@@ -56,9 +56,9 @@ const ENSEMBLE_NAMES = {
 >
 
 /**
- * Checks that every task was made with `task()`, which fills in what the rest relies on.
+ * Checks that every task was made with `task()`, which fills in defaults that other code relies on.
  *
- * @throws {TuttiError} CONFIG_INVALID, naming every one that was not.
+ * @throws {TuttiError} CONFIG_INVALID, naming every task that was not.
  */
 export function assertTasks({ name, tasks }: EnsembleDefinition): void {
   const problems = tasks.flatMap((task: unknown, index) =>
@@ -75,7 +75,7 @@ function isTask(value: unknown): boolean {
 }
 
 /**
- * Checks a definition.
+ * Checks the definition of an ensemble.
  *
  * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
  */
@@ -141,10 +141,10 @@ function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): 
   const problems = tasks
     .filter((task) => task.handler === undefined && modelOfTask(task, definition) === undefined)
     .map(
-      ({ name }) => `task "${name}" has no model: give one to it, to its agent or to the ensemble`,
+      ({ name }) => `task "${name}" has no model: set one for the task, its agent or the ensemble`,
     )
   if (workflow === 'HIERARCHICAL' && (managerModel ?? model) === undefined) {
-    problems.push('the manager has no model: give one to the ensemble, or a managerModel')
+    problems.push('the manager has no model: set model or managerModel of the ensemble')
   }
   return problems
 }

@@ -1,4 +1,4 @@
-/** Pure: everything that is wrong with the definition of a task, one sentence each. */
+/** Pure: finds all problems in the definition of a task. */
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
@@ -11,7 +11,7 @@ import { findReviewProblems } from './review-settings.ts'
 
 import type { Task, TaskDefinition } from './task.ts'
 
-/** Fields that a task with a handler cannot have, as it asks no model. */
+/** Fields that a task with a handler cannot have, because it does not call a model. */
 const FOR_AGENTS = [
   'model',
   'fallbackModels',
@@ -23,7 +23,7 @@ const FOR_AGENTS = [
   'tools',
 ] as const satisfies readonly (keyof TaskDefinition)[]
 
-/** A copy of a task has the parts that were made for the original, too. */
+/** Names of options. A copy of a task also has the parts that `task()` computed. */
 const TASK_NAMES = {
   description: true,
   model: true,
@@ -51,7 +51,7 @@ const TASK_NAMES = {
   handler: true,
 } as const satisfies OptionNames<Record<keyof TaskDefinition | keyof Task, unknown>>
 
-/** The problems of a definition; none when a task can be made of it. */
+/** Returns the problems of a definition, one text each; empty if it is valid. */
 export function findTaskProblems(definition: TaskDefinition, name: string): readonly string[] {
   const problems = [...findUnknownOptions(definition, TASK_NAMES)]
   if (name.trim() === '') problems.push('name must not be blank')
@@ -72,7 +72,7 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
   }
   if (definition.agent?.allowDelegation === true) {
     const own = [...tools].some(({ name: tool }) => tool === DELEGATE_TOOL)
-    if (own) problems.push(`the tool name "${DELEGATE_TOOL}" is that of delegation`)
+    if (own) problems.push(`the tool name "${DELEGATE_TOOL}" is reserved for delegation`)
   }
   return [
     ...problems,
@@ -93,6 +93,6 @@ function findHandlerProblems(definition: TaskDefinition): readonly string[] {
   })
   const named = definition.agent !== undefined && definition.agent.role !== HANDLER_ROLE
   return [...given, ...(named ? ['agent'] : [])].map(
-    (field) => `${field} has no meaning for a task with a handler`,
+    (field) => `${field} does not apply to a task with a handler`,
   )
 }

@@ -139,7 +139,7 @@ it('a tool of the name of delegation is refused for an agent that may delegate',
   const definition = { description: 'Do it', tools: [tool('delegate_task')] }
   const lead = agent({ role: 'Lead', goal: 'Lead', allowDelegation: true })
   expect(() => task({ ...definition, agent: lead })).toThrow(
-    'the tool name "delegate_task" is that of delegation',
+    'the tool name "delegate_task" is reserved for delegation',
   )
   expect(task(definition).tools).toHaveLength(1)
 })

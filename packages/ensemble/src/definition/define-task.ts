@@ -13,15 +13,14 @@ import {
   type TaskDefinition,
 } from './task.ts'
 
-/** The type of what a task gives: that of its schema, text without one. */
+/** Type of a task's output: that of its schema, or text without one. */
 type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
 
-/** The part of a copied task that says what its output is. */
+/** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
 /**
- * Makes a task. A task is a definition too: `task({ ...research, maxIterations: 5 })` is a copy with a
- * change.
+ * Makes a task. A task is also a definition: `task({ ...research, maxIterations: 5 })` is a changed copy.
  *
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
@@ -32,7 +31,7 @@ export function task<
   definition: TaskDefinition<Schema> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
 export function task(definition: TaskDefinition): Task {
-  const name = definition.name ?? nameFromDescription(definition.description)
+  const name = definition.name ?? deriveName(definition.description)
   const reader = compileReader(definition)
   const problems = [...findTaskProblems(definition, name), ...reader.problems]
   if (problems.length > 0) {
@@ -44,7 +43,7 @@ export function task(definition: TaskDefinition): Task {
   const { handler, ...rest } = definition
   return {
     ...rest,
-    // NOTE: nothing relies on the type of what it gives: that is read by the schema when it has run.
+    // NOTE: nothing relies on the handler's output type, because the schema checks the output at run time.
     ...(handler === undefined ? {} : { handler: handler as Handler<never> }),
     name,
     expectedOutput: definition.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT,
@@ -59,7 +58,7 @@ export function task(definition: TaskDefinition): Task {
   }
 }
 
-/** Compiles the output schema; what is wrong with it is a problem like the others. */
+/** Compiles the output schema; an error is one of the problems of the definition. */
 function compileReader({ output }: TaskDefinition): {
   readonly made?: OutputReader
   readonly problems: readonly string[]
@@ -72,7 +71,7 @@ function compileReader({ output }: TaskDefinition): {
   }
 }
 
-/** The names of tasks, each once. */
+/** Returns the names of tasks, each once. */
 function listNames(tasks: readonly (Task | string)[]): readonly string[] {
   return [...new Set(tasks.map((item) => (typeof item === 'string' ? item : item.name)))]
 }
@@ -85,7 +84,7 @@ function chooseAgent({ agent, handler, description }: TaskDefinition): Agent {
 
 const MAX_NAME_LENGTH = 50
 
-function nameFromDescription(description: string): string {
+function deriveName(description: string): string {
   const words = description.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   let name = ''
   for (const word of words) {

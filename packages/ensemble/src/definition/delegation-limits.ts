@@ -1,4 +1,4 @@
-/** Limits of delegation, and what is wrong with them. */
+/** Limits of delegation, and the check of their definition. */
 
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
@@ -7,34 +7,40 @@ export interface DelegationRequest {
   readonly fromRole: string
   readonly toRole: string
   readonly taskDescription: string
-  /** 1 for a delegation by a task of the plan. */
+  /** Depth of the delegation; 1 for one by a task of the plan. */
   readonly depth: number
 }
 
-/** Verdict of a policy: `true` allows the delegation, a text refuses it with a reason, an object changes it. */
+/**
+ * Verdict of a policy: `true` allows the delegation, a text rejects it with this reason, an object changes
+ * it.
+ */
 export type DelegationVerdict =
   | true
   | string
   | { readonly toRole?: string; readonly taskDescription?: string }
 
-/** Asked before each delegation, in order; the agent receives the first refusal. */
+/**
+ * Policy that decides on a delegation. All policies are called in order before each delegation; the agent
+ * receives the first rejection.
+ */
 export type DelegationPolicy = (
   request: DelegationRequest,
 ) => DelegationVerdict | Promise<DelegationVerdict>
 
-/** Limits of what agents may hand to one another in a run. */
+/** Limits of the delegations of a run. */
 export interface DelegationLimits {
-  /** How deep delegations may nest. @default 3 */
+  /** Maximum depth of nested delegations. @default 3 */
   readonly maxDepth?: number
-  /** Delegations of the whole run. @default no limit */
+  /** Maximum number of delegations of the whole run. @default no limit */
   readonly maxDelegations?: number
-  /** Delegations to one worker: one number for all, or one for each role. @default no limit */
+  /** Maximum number of delegations to one worker: one number for all, or one per role. @default no limit */
   readonly maxCallsPerWorker?: number | Readonly<Record<string, number>>
-  /** Roles that may be delegated to. @default all */
+  /** Roles that agents may delegate to. @default all */
   readonly allowedWorkers?: readonly string[]
-  /** Roles that must have completed a delegation when the manager ends. */
+  /** Roles to which the manager must have completed a delegation before it ends. */
   readonly requiredWorkers?: readonly string[]
-  /** Roles by stage: all of a stage must have completed one before the next stage may begin. */
+  /** Roles by stage. A stage may begin when a delegation to each role of the earlier stages has completed. */
   readonly requiredStages?: readonly (readonly string[])[]
   readonly policies?: readonly DelegationPolicy[]
 }
@@ -49,13 +55,13 @@ const LIMIT_NAMES = {
   policies: true,
 } as const satisfies OptionNames<DelegationLimits>
 
-/** The name of the tool with which agents delegate. */
+/** Name of the tool with which agents delegate. */
 export const DELEGATE_TOOL = 'delegate_task'
 
-/** How deep delegations nest when nothing else is said; AgentEnsemble's. */
+/** Default maximum depth of nested delegations, as in AgentEnsemble. */
 export const DEFAULT_MAX_DELEGATION_DEPTH = 3
 
-/** The problems of limits for an ensemble of these roles, one sentence each. */
+/** Returns the problems of limits for an ensemble with these roles, one text each. */
 export function findDelegationProblems(
   limits: DelegationLimits | undefined,
   roles: readonly string[],
@@ -65,7 +71,7 @@ export function findDelegationProblems(
   const perWorker =
     typeof maxCallsPerWorker === 'number'
       ? { 'delegation.maxCallsPerWorker': maxCallsPerWorker }
-      : prefixed('delegation.maxCallsPerWorker', maxCallsPerWorker)
+      : addPrefix('delegation.maxCallsPerWorker', maxCallsPerWorker)
   const numbers = {
     'delegation.maxDepth': maxDepth,
     'delegation.maxDelegations': maxDelegations,
@@ -89,7 +95,7 @@ export function findDelegationProblems(
   ]
 }
 
-function prefixed(
+function addPrefix(
   prefix: string,
   record: Readonly<Record<string, number>>,
 ): Readonly<Record<string, number>> {

@@ -1,20 +1,20 @@
-/** Guardrails: the author's own checks of what a task is given and of what it gives. */
+/** Guardrails: checks by the author of the input and the output of a task. */
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
-/** `true` lets it pass, a text says why it does not; `false` refuses it with no reason given. */
+/** Verdict of a guardrail: `true` accepts, a text rejects with this reason, `false` rejects without one. */
 export type GuardrailVerdict = boolean | string
 
-/** The input of an input guardrail. */
+/** Input of an input guardrail. */
 export interface GuardedInput {
   readonly taskName: string
   readonly agentRole: string
   readonly description: string
   readonly expectedOutput: string
-  /** Outputs of the tasks that this one builds on, by task name. */
+  /** Outputs of the tasks in the context of this one, by task name. */
   readonly context: Readonly<Record<string, string>>
 }
 
-/** The input of an output guardrail. */
+/** Input of an output guardrail. */
 export interface GuardedOutput {
   readonly taskName: string
   readonly agentRole: string
@@ -24,19 +24,19 @@ export interface GuardedOutput {
   readonly structured?: unknown
 }
 
-/** Checks a task before its agent is asked. */
+/** Checks a task before its agent runs. */
 export type InputGuardrail = (
   input: GuardedInput,
   signal: AbortSignal,
 ) => GuardrailVerdict | Promise<GuardrailVerdict>
 
-/** Checks the output of a task before anybody else gets it. */
+/** Checks the output of a task before any other task or reviewer receives it. */
 export type OutputGuardrail = (
   output: GuardedOutput,
   signal: AbortSignal,
 ) => GuardrailVerdict | Promise<GuardrailVerdict>
 
-/** The guardrails of a task; each list is asked in order, and the first refusal ends the task. */
+/** Guardrails of a task. Each list is called in order, and the first rejection fails the task. */
 export interface Guardrails {
   readonly input?: readonly InputGuardrail[]
   readonly output?: readonly OutputGuardrail[]
@@ -44,7 +44,7 @@ export interface Guardrails {
 
 const GUARDRAIL_NAMES = { input: true, output: true } as const satisfies OptionNames<Guardrails>
 
-/** Returns what is wrong with the guardrails of a task, one sentence each. */
+/** Returns the problems of the guardrails of a task, one text each. */
 export function findGuardrailProblems(guardrails: Guardrails | undefined): readonly string[] {
   return guardrails === undefined
     ? []

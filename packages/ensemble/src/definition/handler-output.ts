@@ -1,17 +1,17 @@
-/** Outputs of handlers that are more than text or a value. */
+/** Outputs of handlers with files, URLs or data. */
 import { TuttiError, type MessagePart } from '@tutti/core'
 
 /** Options of {@link handlerOutput}. */
 export interface HandlerOutputOptions {
-  /** The text that later tasks are given. */
+  /** Text that later tasks receive. */
   readonly text: string
   /** The output as a value, when the task declares an output schema. */
   readonly value?: unknown
-  /** Files, URLs and data, in the order in which A2A clients get them, in place of `text` and `value`. */
+  /** Files, URLs and data in the order in which A2A clients receive them, instead of `text` and `value`. */
   readonly parts: readonly MessagePart[]
 }
 
-/** An output with parts. Made by {@link handlerOutput}. */
+/** An output with parts; created by {@link handlerOutput}. */
 export class HandlerOutput {
   readonly text: string
   readonly value: unknown
@@ -27,7 +27,7 @@ export class HandlerOutput {
 const CONTENTS = ['text', 'raw', 'url', 'data'] as const
 
 /**
- * Makes the output of a handler with files, URLs or data for A2A clients.
+ * Creates the output of a handler with files, URLs or data for A2A clients.
  *
  * @throws {TypeError} naming every part that does not have exactly one of text, raw, url and data.
  */
@@ -44,8 +44,8 @@ export function handlerOutput(options: HandlerOutputOptions): HandlerOutput {
 }
 
 /**
- * Makes the error with which a handler rejects the request of its run. The task and the run fail with the code
- * REQUEST_REJECTED and are not retried; A2A clients see the state REJECTED.
+ * Creates the error with which a handler rejects the request of its run. The task and the run fail with the
+ * code REQUEST_REJECTED and are not retried; A2A clients see the state REJECTED.
  */
 export function requestRejected(reason: string): TuttiError {
   return new TuttiError('REQUEST_REJECTED', reason)

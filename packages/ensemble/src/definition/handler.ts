@@ -1,4 +1,4 @@
-/** Handlers: tasks that are done by code, with no agent and no model. */
+/** Handlers: tasks that code performs, without an agent or a model. */
 import type { Inputs } from './template.ts'
 import type { HandlerOutput } from './handler-output.ts'
 import type { AgentTool, CallerRequest, Logger, ToolResult } from '@tutti/core'
@@ -6,7 +6,7 @@ import type { AgentTool, CallerRequest, Logger, ToolResult } from '@tutti/core'
 /** Role of a task with a handler, on the wire. */
 export const HANDLER_ROLE = '(deterministic)'
 
-/** Output of an earlier task that a later one builds on. */
+/** Output of an earlier task in the context of a later one. */
 export interface ContextOutput {
   readonly taskName: string
   readonly agentRole: string
@@ -14,30 +14,35 @@ export interface ContextOutput {
   readonly output: string
 }
 
-/** The context of a handler. Its members can be destructured: none needs `this`. */
+/** Context of a handler. Its members can be destructured, because none uses `this`. */
 export interface HandlerContext {
   readonly runId: string
   readonly taskName: string
   readonly attempt: number
-  /** Description and expected output with the inputs of the run put in. */
+  /** Description and expected output with the inputs of the run filled in. */
   readonly description: string
   readonly expectedOutput: string
-  /** Outputs of the tasks that this one builds on, in the order of their declaration. */
+  /** Outputs of the tasks in the context of this one, in the order of declaration. */
   readonly context: readonly ContextOutput[]
   readonly inputs: Inputs
-  /** The request of the agent or MCP client that started the run; absent when it came over another API. */
+  /**
+   * Request of the agent or MCP client that started the run; absent if the run was started through another
+   * API.
+   */
   readonly request?: CallerRequest
-  /** Aborts when the work is to stop. */
+  /** Aborts when the handler must stop. */
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** The same for every try to do this work: a handler asked twice is to do the same thing once. */
+  /**
+   * Key that is the same for every try at this work, so that a repeated call has its side effects only once.
+   */
   readonly idempotencyKey: string
 }
 
 /**
- * Performs a task. Returns text, a `ToolResult`, a value that fits the output schema of the task, or a
- * `handlerOutput` with files, URLs and data. What it throws fails the task; `requestRejected` rejects the
- * request of the run.
+ * Performs a task. Returns text, a `ToolResult`, a value that matches the output schema of the task, or a
+ * `handlerOutput` with files, URLs and data. An error that it throws fails the task; `requestRejected`
+ * rejects the request of the run.
  */
 export type TaskHandler<Output = unknown> = (
   context: HandlerContext,
@@ -46,7 +51,7 @@ export type TaskHandler<Output = unknown> = (
 type HandlerReturn<Output> = string | ToolResult | HandlerOutput | Output
 
 /**
- * Who does a task in place of an agent: a function, or a tool, which is given the last output that the
- * task builds on, else the description.
+ * Performs a task instead of an agent: a function, or a tool. The input of a tool is the last output in the
+ * context of the task, else the description.
  */
 export type Handler<Output = unknown> = TaskHandler<Output> | AgentTool

@@ -1,32 +1,32 @@
-/** Pure: which inputs tasks need, from the template variables in their texts. */
+/** Pure: the inputs that tasks need, from the template variables in their texts. */
 import { TuttiError } from '@tutti/core'
 
-import { templateVariables } from './template.ts'
+import { findTemplateVariables } from './template.ts'
 
 import type { Inputs } from './template.ts'
 import type { Task } from './task.ts'
 
 export type { Inputs } from './template.ts'
 
-/** The template variables of one task, each once, in order of appearance. */
+/** Returns the template variables of one task, each once, in order of appearance. */
 export function taskVariables({
   description,
   expectedOutput,
 }: Pick<Task, 'description' | 'expectedOutput'>): readonly string[] {
-  return [...new Set([description, expectedOutput].flatMap(templateVariables))]
+  return [...new Set([description, expectedOutput].flatMap(findTemplateVariables))]
 }
 
-/** The template variables of all `tasks`, each once, in order of appearance. */
+/** Returns the template variables of all `tasks`, each once, in order of appearance. */
 export function inputVariables(tasks: readonly Task[]): readonly string[] {
   const known = variables.get(tasks) ?? [...new Set(tasks.flatMap(taskVariables))]
   variables.set(tasks, known)
   return known
 }
 
-/** Every run of an ensemble asks, and its tasks never change. */
+/** Cache by list of tasks: every run of an ensemble needs its variables, and its tasks never change. */
 const variables = new WeakMap<readonly Task[], readonly string[]>()
 
-/** The template variables of `tasks` that `inputs` gives no value. */
+/** Returns the template variables of `tasks` that have no value in `inputs`. */
 export function missingInputs(tasks: readonly Task[], inputs: Inputs): readonly string[] {
   return inputVariables(tasks).filter((name) => !Object.hasOwn(inputs, name))
 }

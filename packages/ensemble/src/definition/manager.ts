@@ -1,36 +1,36 @@
-/** The manager of a HIERARCHICAL ensemble: an agent whose task is to have the tasks done. */
+/** The manager of a HIERARCHICAL ensemble: an agent that delegates the tasks. */
 import { DELEGATE_TOOL } from './delegation-limits.ts'
 import { DEFAULT_OUTPUT_RETRIES, type Task } from './task.ts'
 import { MANAGER, type Plan } from './plan.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 
-/** Model turns of a manager when nothing else is said; AgentEnsemble's. */
+/** Default maximum number of model turns of a manager, as in AgentEnsemble. */
 export const DEFAULT_MANAGER_MAX_ITERATIONS = 20
 
-/** How a manager works. */
+/** Settings of a manager. */
 export interface ManagerSettings {
   readonly model: ChatModel | undefined
   readonly maxIterations: number
 }
 
-/** The task of the manager of `tasks`. Its texts hold the templates of theirs. */
-export function managerTask(
+/** Creates the task of the manager of `tasks`. Its texts contain the templates of theirs. */
+export function createManagerTask(
   tasks: readonly Task[],
   { model, maxIterations }: ManagerSettings,
 ): Task<string> {
-  const workers = tasks.map(workerLine)
+  const workers = tasks.map(describeWorker)
   const work = tasks.map(
     ({ description, expectedOutput, agent }, index) =>
       `${index + 1}. ${description}\n   Worker: ${agent.role}\n   Expected output: ${expectedOutput}`,
   )
   return {
     name: MANAGER,
-    description: `Have these tasks done by your workers, then give the result of all of them together:\n${work.join('\n')}`,
-    expectedOutput: 'The final result, complete in itself, made of what the workers gave.',
+    description: `Delegate these tasks to your workers, then combine their results:\n${work.join('\n')}`,
+    expectedOutput: 'The final result, complete in itself, based on the results of the workers.',
     agent: {
       role: MANAGER,
-      goal: 'Have the tasks done by the workers that fit them, check what they give, and put it together.',
+      goal: 'Delegate the tasks to suitable workers, check their results and combine them.',
       background: `You lead these workers, and delegate all work to them with the tool ${DELEGATE_TOOL}:\n${workers.join('\n')}`,
       tools: [],
     },
@@ -44,15 +44,15 @@ export function managerTask(
   }
 }
 
-/** Describes a worker to its manager; a goal that equals its task is left out. */
-function workerLine({ agent: { role, goal, background }, description }: Task): string {
+/** Describes a worker to its manager, without a goal that equals its task. */
+function describeWorker({ agent: { role, goal, background }, description }: Task): string {
   const about = [goal === description ? undefined : goal, background]
-  const words = about.filter((part) => part !== undefined).join(' ')
-  return words === '' ? `- ${role}` : `- ${role}: ${words}`
+  const text = about.filter((part) => part !== undefined).join(' ')
+  return text === '' ? `- ${role}` : `- ${role}: ${text}`
 }
 
-/** The tasks of an ensemble, and its manager's when it has one. */
-export function allTasks({
+/** Returns the tasks of an ensemble, including that of its manager in HIERARCHICAL. */
+export function listAllTasks({
   tasks,
   manager,
   plan,

@@ -1,10 +1,13 @@
 import type { ChatModel } from '../model/chat-model.ts'
 import type { Task } from './task.ts'
 
-/** The model of a task by its name or, with no name, the one that all tasks share; undefined for none. */
+/**
+ * Returns the model of a task by its name or, without a name, the model that all tasks share; undefined if
+ * there is none.
+ */
 export type ModelOfTasks = (taskName: string | undefined) => ChatModel | undefined
 
-/** The model of `task`: its own, else its agent's, else the one of the ensemble around it. */
+/** Returns the model of `task`: its own, else its agent's, else that of the ensemble. */
 export function modelOfTask(
   task: Pick<Task, 'model' | 'agent'>,
   ensemble: { readonly model?: ChatModel },
@@ -12,23 +15,26 @@ export function modelOfTask(
   return task.model ?? task.agent.model ?? ensemble.model
 }
 
-/** Finds the model of a task by its name, or, with no name, the one that all tasks have. */
-export function ownModelIn(
+/** Returns a lookup of the models of tasks. */
+export function createOwnModelLookup(
   ensemble: { readonly model?: ChatModel },
   tasks: readonly Pick<Task, 'name' | 'model' | 'agent' | 'handler'>[],
 ): ModelOfTasks {
-  return modelIn(tasks, (task) => modelOfTask(task, ensemble))
+  return createModelLookup(tasks, (task) => modelOfTask(task, ensemble))
 }
 
-/** The same for the models that follow them when a call fails for good; undefined for a task without one. */
-export function fallbackModelIn(
+/** Returns a lookup of the first fallback models of tasks. */
+export function createFallbackModelLookup(
   ensemble: { readonly fallbackModels?: readonly ChatModel[] },
   tasks: readonly Pick<Task, 'name' | 'fallbackModels' | 'handler'>[],
 ): ModelOfTasks {
-  return modelIn(tasks, (task) => (task.fallbackModels ?? ensemble.fallbackModels ?? [])[0])
+  return createModelLookup(
+    tasks,
+    (task) => (task.fallbackModels ?? ensemble.fallbackModels ?? [])[0],
+  )
 }
 
-function modelIn<T extends Pick<Task, 'name' | 'handler'>>(
+function createModelLookup<T extends Pick<Task, 'name' | 'handler'>>(
   tasks: readonly T[],
   modelOf: (task: T) => ChatModel | undefined,
 ): ModelOfTasks {

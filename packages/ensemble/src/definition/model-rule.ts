@@ -1,25 +1,29 @@
-/** Rules by which a run switches the tier of its models by itself: what an author writes. */
+/** Rules by which a run switches the tier of its models. */
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
-/** Measurement that a rule compares. */
+/** Metric that a rule compares. */
 export type RuleMetric = 'errorRate' | 'latencyMs' | 'costUsd'
 
-/** Switches the tier when a metric of the run passes a limit. */
+/** Rule that switches the tier when a metric of the run exceeds a limit. */
 export interface ModelRule {
   /**
-   * `errorRate`: failed model calls as a share of the last `over` calls, from 0 to 1. `latencyMs`: mean time of the
-   * last `over` answered calls, in milliseconds. `costUsd`: what the model calls of the run have cost so far.
+   * `errorRate`: failed model calls as a share of the last `over` calls, from 0 to 1. `latencyMs`: mean
+   * latency of the last `over` answered calls, in milliseconds. `costUsd`: cost of the model calls of the run
+   * so far.
    */
   readonly metric: RuleMetric
-  /** The limit; the rule switches when the metric is above it. */
+  /** Limit of the metric; the rule switches when the metric is above it. */
   readonly above: number
-  /** Name of the tier to switch to: PRIMARY, FALLBACK, or one of the catalog. */
+  /** Name of the tier to switch to: PRIMARY, FALLBACK, or a tier of the catalog. */
   readonly tier: string
-  /** Calls that `errorRate` and `latencyMs` look at; before there are so many, the rule waits. @default 5 */
+  /**
+   * Number of calls that `errorRate` and `latencyMs` cover; the rule does not apply before that many.
+   * @default 5
+   */
   readonly over?: number
 }
 
-/** Calls that a rule looks at by default. */
+/** Default number of calls that a rule covers. */
 export const DEFAULT_OVER = 5
 
 const RULE_NAMES = {
@@ -31,7 +35,7 @@ const RULE_NAMES = {
 
 const METRICS: readonly RuleMetric[] = ['errorRate', 'latencyMs', 'costUsd']
 
-/** Returns the problems of the rules, one sentence each. */
+/** Returns the problems of the rules, one text each. */
 export function findRuleProblems(rules: readonly ModelRule[] = []): readonly string[] {
   return rules.flatMap((rule, place) => {
     const { metric, above, tier, over = DEFAULT_OVER } = rule
@@ -55,8 +59,8 @@ export function findRuleProblems(rules: readonly ModelRule[] = []): readonly str
   })
 }
 
-/** Describes a rule, for events. */
-export function ruleText({ metric, above, over = DEFAULT_OVER }: ModelRule): string {
+/** Returns the text of a rule, as events show it. */
+export function describeRule({ metric, above, over = DEFAULT_OVER }: ModelRule): string {
   const calls = metric === 'costUsd' ? '' : ` over ${over} calls`
   return `${metric} above ${above}${calls}`
 }

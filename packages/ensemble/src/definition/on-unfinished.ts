@@ -1,4 +1,4 @@
-/** Options for answers that a model ends early. */
+/** Options for answers that a model ended early. */
 import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
 
 /** Reactions to an answer that a model ended early. */
@@ -10,15 +10,21 @@ export interface OnUnfinished {
    * with OUTPUT_TRUNCATED. @default 'continue'
    */
   readonly length?: 'continue' | 'retry' | 'accept' | 'fail'
-  /** Extra model calls for one cut answer, at least 1. @default 3 */
+  /** Maximum number of extra model calls for one cut answer, at least 1. @default 3 */
   readonly maxExtraCalls?: number
-  /** After a refusal: asks the next fallback model, or fails with MODEL_REFUSED. @default 'fallback' */
+  /**
+   * After a refusal: `fallback` calls the next fallback model, `fail` fails with MODEL_REFUSED. @default
+   * 'fallback'
+   */
   readonly refusal?: 'fallback' | 'fail'
-  /** After a blocked answer: the same, or fails with CONTENT_FILTERED. @default 'fallback' */
+  /**
+   * After a blocked answer: `fallback` calls the next fallback model, `fail` fails with CONTENT_FILTERED.
+   * @default 'fallback'
+   */
   readonly contentFilter?: 'fallback' | 'fail'
 }
 
-/** Options with nothing left open. */
+/** Options with all defaults filled in. */
 export type ResolvedOnUnfinished = Required<OnUnfinished>
 
 const CHOICES = {
@@ -36,13 +42,13 @@ const NAMES = {
 
 const DEFAULTS: ResolvedOnUnfinished = {
   length: 'continue',
-  /** A text of four times the limit, or a limit of eight times the model's. */
+  /** Allows a text of four times the model's limit, or a limit of eight times the model's. */
   maxExtraCalls: 3,
   refusal: 'fallback',
   contentFilter: 'fallback',
 }
 
-/** The first value of each option; the sources come in the order of their precedence. */
+/** Returns the first value of each option; `sources` are in order of precedence. */
 export function resolveOnUnfinished(
   sources: readonly (OnUnfinished | undefined)[],
 ): ResolvedOnUnfinished {
@@ -57,7 +63,7 @@ export function resolveOnUnfinished(
   )
 }
 
-/** The problems of the options, one sentence each. */
+/** Returns the problems of the options, one text each. */
 export function findOnUnfinishedProblems(options: OnUnfinished = {}): readonly string[] {
   const { maxExtraCalls = 1 } = options
   const problems = [

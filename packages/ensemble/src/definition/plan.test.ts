@@ -96,8 +96,8 @@ describe('[ENS-W8] what is wrong with tasks', () => {
       { a: ['b'], b: ['b'] },
       'SEQUENTIAL',
       [
-        'CONFIG_INVALID: task "a": context "b" does not come before it, as SEQUENTIAL needs',
-        'CONFIG_INVALID: task "b": context "b" does not come before it, as SEQUENTIAL needs',
+        'CONFIG_INVALID: task "a": context "b" must be declared before it in SEQUENTIAL',
+        'CONFIG_INVALID: task "b": context "b" must be declared before it in SEQUENTIAL',
       ],
     ],
     [

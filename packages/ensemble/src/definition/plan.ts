@@ -1,35 +1,35 @@
-/** Pure: from tasks to what may run when, or every reason why they cannot run. */
+/** Pure: plans when each task can run, or finds every reason why the tasks cannot run. */
 import type { Workflow } from '@tutti/protocol'
 import type { Task } from './task.ts'
 
-/** Tasks and what each waits for. */
+/** Tasks and their order. */
 export interface Plan {
   readonly workflow: Workflow
-  /** Task names in the order they were declared; in HIERARCHICAL the manager is the last. */
+  /** Task names in the order of declaration; in HIERARCHICAL the manager is last. */
   readonly order: readonly string[]
-  /** The tasks that start by themselves; the others only when the manager delegates them. */
+  /** Tasks that the engine starts; the others run only when the manager delegates them. */
   readonly scheduled: readonly string[]
-  /** For each task the names of those that must be completed before it starts. */
+  /** Names of the tasks that must be completed before each task starts. */
   readonly waitsFor: ReadonlyMap<string, readonly string[]>
-  /** For each task the names of those that must be over before it starts, however they ended. */
+  /** Names of the tasks that must have ended, with any outcome, before each task starts. */
   readonly follows: ReadonlyMap<string, readonly string[]>
 }
 
-/** Why tasks cannot be planned. */
+/** Reason why tasks cannot be planned. */
 export interface PlanProblem {
   readonly code: 'CONFIG_INVALID' | 'CIRCULAR_DEPENDENCY'
   readonly message: string
 }
 
-/** A workflow that is not said: PARALLEL as soon as a task has context, else SEQUENTIAL. */
+/** Returns the default workflow: PARALLEL if a task has context, else SEQUENTIAL. */
 export function inferWorkflow(tasks: readonly Task[]): Workflow {
   return tasks.some((task) => task.context.length > 0) ? 'PARALLEL' : 'SEQUENTIAL'
 }
 
-/** The name and the role of the agent that leads a HIERARCHICAL ensemble. */
+/** Name and role of the manager of a HIERARCHICAL ensemble. */
 export const MANAGER = 'Manager'
 
-/** The plan of tasks that {@link findPlanProblems} finds nothing wrong with. */
+/** Plans tasks without problems; see {@link findPlanProblems}. */
 export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
   const names = tasks.map((task) => task.name)
   const context = new Map(tasks.map((task) => [task.name, [...new Set(task.context)]]))
@@ -53,40 +53,56 @@ export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
   }
 }
 
-/** Everything that is wrong with the tasks of an ensemble, in one list. */
+/** Finds all problems in the tasks of an ensemble. */
 export function findPlanProblems(
   tasks: readonly Task[],
   workflow: Workflow,
 ): readonly PlanProblem[] {
-  if (tasks.length === 0) return [invalid('an ensemble needs at least one task')]
+  if (tasks.length === 0) return [createConfigProblem('an ensemble needs at least one task')]
   const names = tasks.map((task) => task.name)
-  const problems = findDuplicates(names).map((name) => invalid(`two tasks are named "${name}"`))
+  const problems = findDuplicates(names).map((name) =>
+    createConfigProblem(`two tasks are named "${name}"`),
+  )
   for (const [index, task] of tasks.entries()) {
     for (const wanted of task.context) {
-      const message = contextProblem({ names, index, wanted, workflow })
-      if (message !== undefined) problems.push(invalid(`task "${task.name}": ${message}`))
+      const message = findContextProblem({ names, index, wanted, workflow })
+      if (message !== undefined)
+        problems.push(createConfigProblem(`task "${task.name}": ${message}`))
     }
   }
   if (workflow === 'HIERARCHICAL') problems.push(...findHierarchyProblems(tasks))
-  // In SEQUENTIAL each step of a cycle has been named already: it does not come before.
+  // In SEQUENTIAL, every edge of a cycle that points forward is already a problem of its own.
   const cycle = workflow === 'SEQUENTIAL' ? undefined : findCycle(tasks)
-  return cycle === undefined ? problems : [...problems, circular(cycle)]
+  return cycle === undefined ? problems : [...problems, createCycleProblem(cycle)]
 }
 
-/** In HIERARCHICAL a role stands for one task, and the manager is an agent like the others. */
+/**
+ * Finds the problems of a HIERARCHICAL ensemble: a role identifies one task, and the manager's role and name
+ * are reserved.
+ */
 function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
   const roles = tasks.map(({ agent }) => agent.role)
   return [
     ...findDuplicates(roles).map((role) =>
-      invalid(`two tasks have an agent with the role "${role}", as HIERARCHICAL does not allow`),
+      createConfigProblem(
+        `two tasks have an agent with the role "${role}"; HIERARCHICAL needs unique roles`,
+      ),
     ),
     ...tasks.flatMap(({ name, agent, handler }) => [
       ...(name === MANAGER || agent.role === MANAGER
-        ? [invalid(`task "${name}": the name and the role "${MANAGER}" are those of the manager`)]
+        ? [
+            createConfigProblem(
+              `task "${name}": the name and the role "${MANAGER}" are reserved for the manager`,
+            ),
+          ]
         : []),
       ...(handler === undefined
         ? []
-        : [invalid(`task "${name}" has a handler, to which a manager cannot delegate`)]),
+        : [
+            createConfigProblem(
+              `task "${name}" has a handler; a manager can delegate only to agents`,
+            ),
+          ]),
     ]),
   ]
 }
@@ -103,25 +119,33 @@ interface ContextReference {
   readonly workflow: Workflow
 }
 
-function contextProblem({ names, index, wanted, workflow }: ContextReference): string | undefined {
+function findContextProblem({
+  names,
+  index,
+  wanted,
+  workflow,
+}: ContextReference): string | undefined {
   const at = names.indexOf(wanted)
   if (at === -1)
     return `context names an unknown task "${wanted}". Available: [${names.join(', ')}]`
   if (workflow === 'SEQUENTIAL' && at >= index) {
-    return `context "${wanted}" does not come before it, as SEQUENTIAL needs`
+    return `context "${wanted}" must be declared before it in SEQUENTIAL`
   }
   return undefined
 }
 
-function invalid(message: string): PlanProblem {
+function createConfigProblem(message: string): PlanProblem {
   return { code: 'CONFIG_INVALID', message }
 }
 
-function circular(cycle: readonly string[]): PlanProblem {
+function createCycleProblem(cycle: readonly string[]): PlanProblem {
   return { code: 'CIRCULAR_DEPENDENCY', message: `Tasks form a cycle: ${cycle.join(' → ')}` }
 }
 
-/** The names along one cycle, first and last the same, or undefined when there is none. */
+/**
+ * Returns the names along one cycle, of which the first and the last are the same; undefined if there is no
+ * cycle.
+ */
 export function findCycle(tasks: readonly Task[]): readonly string[] | undefined {
   const context = new Map(tasks.map((task) => [task.name, task.context]))
   const done = new Set<string>()
@@ -132,7 +156,9 @@ export function findCycle(tasks: readonly Task[]): readonly string[] | undefined
   return undefined
 }
 
-/** Goes depth first, in a loop: a chain of tasks may be longer than the stack is deep. */
+/**
+ * Searches depth first without recursion, because a chain of tasks can be longer than the call stack allows.
+ */
 function findCycleFrom(
   start: string,
   context: ReadonlyMap<string, readonly string[]>,

@@ -1,22 +1,22 @@
 /** Resolves the definition of an ensemble: checks it, fills in its defaults, and plans its tasks. */
 import { DEFAULT_MAX_RETRY_AFTER_MS, DEFAULT_MODEL_RETRIES } from '../model/retry-delay.ts'
 import { assertEnsemble, assertTasks } from './check-ensemble.ts'
-import { DEFAULT_MANAGER_MAX_ITERATIONS, managerTask } from './manager.ts'
+import { DEFAULT_MANAGER_MAX_ITERATIONS, createManagerTask } from './manager.ts'
 import { inferWorkflow, planTasks } from './plan.ts'
 
 import type { EnsembleDefinition, ResolvedEnsemble } from './ensemble-definition.ts'
 
-/** Default number of tasks that run at the same time: more than most graphs are wide. */
+/** Default maximum number of tasks that run at the same time; most task graphs are narrower. */
 const DEFAULT_MAX_CONCURRENT_TASKS = 16
 
-/** Default number of tool calls of one run at the same time. */
+/** Default maximum number of tool calls of one run at the same time. */
 const DEFAULT_MAX_CONCURRENT_TOOL_CALLS = 16
 
-/** Default length of a tool's output in the log, in characters; AgentEnsemble's number. */
+/** Default maximum length of a tool's output in the log, in characters, as in AgentEnsemble. */
 const DEFAULT_TOOL_LOG_LENGTH = 200
 
 /**
- * Resolves a definition.
+ * Resolves the definition of an ensemble.
  *
  * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
  */
@@ -44,7 +44,10 @@ export function resolveEnsemble(definition: EnsembleDefinition): ResolvedEnsembl
     toolLogTruncateLength: definition.toolLogTruncateLength ?? DEFAULT_TOOL_LOG_LENGTH,
     ...(workflow === 'HIERARCHICAL'
       ? {
-          manager: managerTask(tasks, { model: managerModel, maxIterations: managerMaxIterations }),
+          manager: createManagerTask(tasks, {
+            model: managerModel,
+            maxIterations: managerMaxIterations,
+          }),
         }
       : {}),
   }

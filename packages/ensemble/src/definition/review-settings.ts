@@ -1,9 +1,9 @@
-/** Settings of reviews: which tasks are reviewed, and for how long the run waits. */
+/** Settings of reviews: which tasks are reviewed, and how long a review waits. */
 import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
 
 import { ReviewTimeoutAction, type ReviewPolicy } from '@tutti/protocol'
 
-/** Default time for a decision in milliseconds, as for tools. */
+/** Default time limit of a review in milliseconds, the same as for tools. */
 export const DEFAULT_REVIEW_TIMEOUT_MS = 300_000
 
 /** Default number of times that a reviewer can reject the same task. */
@@ -13,13 +13,13 @@ export const DEFAULT_MAX_REVISIONS = 5
 export interface ReviewSettings {
   /** Question to the reviewer. */
   readonly prompt?: string
-  /** In milliseconds; Infinity waits forever. @default 300000 */
+  /** Time limit in milliseconds; Infinity waits forever. @default 300000 */
   readonly timeoutMs?: number
-  /** @default EXIT_EARLY */
+  /** Action at the time limit. @default EXIT_EARLY */
   readonly onTimeout?: ReviewTimeoutAction
   /** Role that the reviewer must have. A server checks it against the roles of API keys. */
   readonly requiredRole?: string
-  /** Number of times that REJECT runs the task again before it fails the task. @default 5 */
+  /** Number of times that REJECT repeats the task; the next one fails it. @default 5 */
   readonly maxRevisions?: number
 }
 
@@ -40,10 +40,13 @@ const DEFAULTS_NAMES = {
 /** Defaults for the reviews of tasks and tools. */
 export type ReviewDefaults = Pick<ReviewSettings, 'timeoutMs' | 'onTimeout' | 'requiredRole'>
 
-/** `true` reviews with the defaults, `false` never, whatever the policy of the ensemble. */
+/**
+ * Review of a task: `true` uses the defaults; `false` disables the review that the ensemble's policy would
+ * add.
+ */
 export type ReviewSetting = boolean | ReviewSettings
 
-/** Returns the review after a task, by its own setting, else by the policy; undefined for none. */
+/** Returns the review after a task, by its own setting, else by the policy; undefined if there is none. */
 export function reviewAfter(
   task: { readonly name: string; readonly review?: ReviewSetting },
   policy: ReviewPolicy,
@@ -54,13 +57,13 @@ export function reviewAfter(
   return policy === 'AFTER_LAST_TASK' && task.name === lastTask ? {} : undefined
 }
 
-/** Returns the settings of a review; undefined when there is none. */
+/** Returns the settings of a review; undefined if there is none. */
 export function reviewSettingsOf(setting: ReviewSetting | undefined): ReviewSettings | undefined {
   if (setting === undefined || setting === false) return undefined
   return setting === true ? {} : setting
 }
 
-/** Returns the problems of a setting, one sentence each. */
+/** Returns the problems of a setting, one text each. */
 export function findReviewProblems(
   name: string,
   setting: ReviewSetting | undefined,
@@ -80,7 +83,7 @@ export function findReviewProblems(
   return problems
 }
 
-/** Returns the problems of review defaults, one sentence each. */
+/** Returns the problems of review defaults, one text each. */
 export function findDefaultsProblems(name: string, defaults: ReviewDefaults): readonly string[] {
   const { timeoutMs = 1, onTimeout, requiredRole = 'any' } = defaults
   const problems = [...findChoiceProblems(`${name}.onTimeout`, onTimeout, ReviewTimeoutAction.enum)]
@@ -91,7 +94,7 @@ export function findDefaultsProblems(name: string, defaults: ReviewDefaults): re
   return problems
 }
 
-/** Returns the problems of the review defaults of an ensemble, one sentence each. */
+/** Returns the problems of the review defaults of an ensemble, one text each. */
 export function findEnsembleReviewProblems(defaults: ReviewDefaults = {}): readonly string[] {
   return [
     ...findUnknownOptions(defaults, DEFAULTS_NAMES, 'review'),

@@ -1,10 +1,10 @@
-/** Pure: the texts of a task with the inputs of the run put in, and the outputs that it builds on. */
+/** Pure: renders the texts of a task with the inputs of the run. */
 import { renderTemplate, type Inputs } from './template.ts'
 
 import type { Agent } from './agent.ts'
 import type { Task } from './task.ts'
 
-/** The texts of a task with the inputs of the run put in. */
+/** Texts of a task with the inputs of the run filled in. */
 export interface TaskText {
   readonly description: string
   readonly expectedOutput: string
@@ -21,7 +21,7 @@ export function renderTask(
   }
 }
 
-/** Returns the agent of a task; a goal that repeats the description follows the rendered one. */
+/** Returns the agent of a task; a goal that equals the description is rendered too. */
 export function renderAgent(
   { agent, description }: Pick<Task, 'agent' | 'description'>,
   text: TaskText,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { renderTemplate, templateVariables } from './template.ts'
+import { renderTemplate, findTemplateVariables } from './template.ts'
 
 describe('renderTemplate', () => {
   const inputs = { topic: 'jazz', year: '2026', empty: '', braces: '{topic} {{topic}}', $: 'no' }
@@ -40,6 +40,6 @@ describe('templateVariables', () => {
     ['also names that every object has', '{constructor} {__proto__}', ['constructor', '__proto__']],
     ['none in text without braces', 'plain', []],
   ])('are the names in a text: %s', (_rule, text, expected) => {
-    expect(templateVariables(text)).toEqual(expected)
+    expect(findTemplateVariables(text)).toEqual(expected)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Templates in task texts: `{name}` stands for an input, `{{name}}` is the literal text `{name}`.
- * Values are put in as they are and never expanded again.
+ * Templates in task texts: `{name}` stands for an input, `{{name}}` is the literal text `{name}`. Values are
+ * inserted unchanged and are not expanded again.
  */
 
 /** Values of template variables by name. */
@@ -8,8 +8,8 @@ export type Inputs = Readonly<Record<string, string>>
 
 const VARIABLE = /\{\{(\w+)\}\}|\{(\w+)\}/g
 
-/** The names of the variables in `text`, each once, in order of appearance. */
-export function templateVariables(text: string): readonly string[] {
+/** Returns the names of the variables in `text`, each once, in order of appearance. */
+export function findTemplateVariables(text: string): readonly string[] {
   if (!text.includes('{')) return NO_NAMES
   const names = new Set<string>()
   for (const [, , name] of text.matchAll(VARIABLE)) {
@@ -20,7 +20,7 @@ export function templateVariables(text: string): readonly string[] {
 
 const NO_NAMES: readonly string[] = []
 
-/** `text` with its variables replaced; a variable without a value stays as it is. */
+/** Returns `text` with its variables replaced; a variable without a value is left unchanged. */
 export function renderTemplate(text: string, inputs: Inputs): string {
   if (!text.includes('{')) return text
   return text.replaceAll(VARIABLE, (whole: string, literal?: string, name?: string) => {
@@ -29,16 +29,16 @@ export function renderTemplate(text: string, inputs: Inputs): string {
   })
 }
 
-/** The size of a template without its inputs, and how often it takes each of them. */
+/** Size of a template without its inputs, and the number of uses of each input. */
 export interface TemplateSize {
-  /** Bytes of UTF-8 that do not depend on inputs. */
+  /** Number of bytes in UTF-8 that do not depend on inputs. */
   readonly literalBytes: number
   readonly uses: ReadonlyMap<string, number>
 }
 
-/** Measures `text` as a template, once for all inputs. */
-export function templateSize(text: string): TemplateSize {
-  let literalBytes = utf8Bytes(text)
+/** Measures `text` as a template, independently of the inputs. */
+export function measureTemplate(text: string): TemplateSize {
+  let literalBytes = countUtf8Bytes(text)
   const uses = new Map<string, number>()
   if (!text.includes('{')) return { literalBytes, uses }
   for (const [whole, literal, name] of text.matchAll(VARIABLE)) {
@@ -51,7 +51,7 @@ export function templateSize(text: string): TemplateSize {
 }
 
 /** Counts the bytes of `text` in UTF-8 without encoding it. */
-export function utf8Bytes(text: string): number {
+export function countUtf8Bytes(text: string): number {
   let bytes = text.length
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index)

@@ -1,5 +1,5 @@
 /**
- * Delegation: an agent hands work to another, which runs as a task of its own.
+ * Delegation: an agent gives work to another agent, which runs as a separate task.
  *
  *   tool call ─▶ limits, policies ─▶ delegation_started ─▶ task … ─▶ its output ─▶ result of the call
  *
@@ -34,29 +34,29 @@ import type { TaskOutcome } from '../scope/task-outcome.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
-/** Delegated work: a task that the plan does not have. */
+/** A delegated task, which is not part of the plan. */
 export interface WorkerTask {
   readonly task: Task
   readonly taskName: string
   readonly taskIndex: number
-  /** Signal of the tool call that waits for it. */
+  /** Signal of the tool call that waits for the task. */
   readonly signal: AbortSignal
 }
 
-/** Runs the tasks that delegations make. */
+/** Runs delegated tasks. */
 export interface WorkerHost {
-  /** The index that the next task gets which the plan does not have. */
+  /** Index of the next task that is not part of the plan. */
   readonly nextTaskIndex: number
-  /** Whether a task of that name has begun. */
+  /** Whether a task with this name has begun. */
   isTaken(taskName: string): boolean
   runWorker(parent: TaskScope, worker: WorkerTask): Promise<TaskOutcome>
 }
 
-/** One call of the tool. */
+/** A call of the delegation tool. */
 export interface DelegationCall {
   readonly agentRole: string
   readonly taskDescription: string
-  /** Tells it from all other calls of the run, and is the same when the call is made again. */
+  /** Key that is unique among the calls of the run and stays the same when the call is repeated. */
   readonly callKey: string
   readonly signal: AbortSignal
 }
@@ -71,30 +71,30 @@ export interface DelegationsOptions {
 /** The delegations of one run. */
 export class Delegations {
   readonly #options: DelegationsOptions
-  /** Delegations that began, by role. */
+  /** Number of delegations that began, by role. */
   readonly #begun = new Map<string, number>()
-  /** Roles that have completed one. */
+  /** Roles with a completed delegation. */
   readonly #completed = new Set<string>()
 
   constructor(options: DelegationsOptions) {
     this.#options = options
     const { log } = options
-    for (const { workerRole, workerTask } of this.#earlierSteps()) {
+    for (const { workerRole, workerTask } of this.#listEarlierSteps()) {
       this.#count(workerRole)
       if (log.task(workerTask).of('task_completed').length > 0) this.#completed.add(workerRole)
     }
   }
 
-  /** The tasks that an earlier process made. */
-  earlier(): readonly Omit<WorkerTask, 'signal'>[] {
-    return this.#earlierSteps().flatMap((step) => {
-      const made = this.#workerTask(step.workerRole, step.taskDescription)
+  /** Returns the delegated tasks that an earlier process began. */
+  listEarlier(): readonly Omit<WorkerTask, 'signal'>[] {
+    return this.#listEarlierSteps().flatMap((step) => {
+      const made = this.#createWorkerTask(step.workerRole, step.taskDescription)
       if (made === undefined) return []
       return { task: made, taskName: step.workerTask, taskIndex: step.workerTaskIndex }
     })
   }
 
-  /** The roles that the task of `scope` may delegate to. */
+  /** Returns the roles to which the task of `scope` may delegate. */
   rolesFor({ task: { agent } }: TaskScope): readonly string[] {
     const { ensemble } = this.#options
     const allowed = ensemble.delegation?.allowedWorkers
@@ -105,7 +105,7 @@ export class Delegations {
     return [...new Set(roles)]
   }
 
-  /** Hands work to another agent; gives its output, or why there is none. */
+  /** Delegates work to another agent. Returns its output, or a failure with the reason. */
   async delegate(scope: TaskScope, call: DelegationCall): Promise<ToolResult> {
     const begun = scope.replay('delegation_begun', ({ callKey }) => callKey === call.callKey)
     if (begun !== undefined) return this.#run(scope, begun, call.signal)
@@ -124,18 +124,18 @@ export class Delegations {
     signal.throwIfAborted()
     const { callKey } = call
     if (typeof asked === 'string') {
-      return this.#refuse(scope, request, { reason: asked, callKey })
+      return this.#reject(scope, request, { reason: asked, callKey })
     }
-    // From here to its start nothing waits, so that delegations of one turn share what is left.
-    const refusal = this.#limitReached(scope, asked)
-    if (refusal !== undefined) return this.#refuse(scope, asked, { reason: refusal, callKey })
+    // No await from here to the start, so that concurrent delegations of one turn share the limits.
+    const refusal = this.#findReachedLimit(scope, asked)
+    if (refusal !== undefined) return this.#reject(scope, asked, { reason: refusal, callKey })
     return this.#run(scope, this.#begin(scope, asked, callKey), call.signal)
   }
 
   /**
-   * Checks, when a manager has answered, that all delegations were made that must be.
+   * Checks that a manager that has answered has made all required delegations.
    *
-   * @throws {TuttiError} CONSTRAINT_VIOLATION naming every role that is missing.
+   * @throws {TuttiError} CONSTRAINT_VIOLATION naming every missing role.
    */
   assertComplete(scope: TaskScope): void {
     const { delegation } = this.#options.ensemble
@@ -149,7 +149,7 @@ export class Delegations {
     )
   }
 
-  /** The request as the policies leave it, or why it is refused. */
+  /** Returns the request after all policies, or the reason why one rejected it. */
   async #askPolicies(request: DelegationRequest): Promise<DelegationRequest | string> {
     let asked = request
     for (const policy of this.#options.ensemble.delegation?.policies ?? []) {
@@ -160,7 +160,7 @@ export class Delegations {
     return asked
   }
 
-  #limitReached(
+  #findReachedLimit(
     scope: TaskScope,
     { toRole, taskDescription, depth }: DelegationRequest,
   ): string | undefined {
@@ -171,7 +171,7 @@ export class Delegations {
     const roles = this.rolesFor(scope)
     if (!roles.includes(toRole)) {
       const known = tasks.some(({ agent }) => agent.role === toRole)
-      const why = toRole === scope.task.agent.role ? 'is yourself' : 'may not be delegated to'
+      const why = toRole === scope.task.agent.role ? 'is yourself' : 'cannot be delegated to'
       return known
         ? `Agent "${toRole}" ${why}. Available: [${roles.join(', ')}]`
         : `No agent has the role "${toRole}". Available: [${roles.join(', ')}]`
@@ -195,13 +195,13 @@ export class Delegations {
     return `"${toRole}" belongs to a later stage: first delegate to ${waitsFor.join(', ')}`
   }
 
-  #refuse(
+  #reject(
     scope: TaskScope,
     { toRole }: DelegationRequest,
     { reason, callKey }: { readonly reason: string; readonly callKey: string },
   ): ToolResult {
     const { taskName, attempt } = scope.identity
-    end(scope, {
+    emitDelegationEnd(scope, {
       type: 'delegation_failed',
       delegationId: callKey,
       delegatingAgentRole: scope.task.agent.role,
@@ -217,7 +217,7 @@ export class Delegations {
   #begin(scope: TaskScope, request: DelegationRequest, callKey: string): Begun {
     const { toRole: workerRole, taskDescription, depth } = request
     this.#count(workerRole)
-    const named = this.#nameOf(scope, workerRole)
+    const named = this.#nameWorkerTask(scope, workerRole)
     const begun = {
       callKey,
       delegationId: crypto.randomUUID(),
@@ -244,8 +244,11 @@ export class Delegations {
     return begun
   }
 
-  /** A manager's first delegation to a worker is its task of the plan; any other is a task of its own. */
-  #nameOf(
+  /**
+   * Returns the name and the index of a delegated task. A manager's first delegation to a worker is the
+   * declared task; every other delegation is a new task.
+   */
+  #nameWorkerTask(
     scope: TaskScope,
     role: string,
   ): Pick<StepOf<'delegation_begun'>, 'workerTask' | 'workerTaskIndex'> {
@@ -264,7 +267,7 @@ export class Delegations {
 
   async #run(scope: TaskScope, begun: Begun, signal: AbortSignal): Promise<ToolResult> {
     const { workerRole, workerTask, workerTaskIndex, taskDescription, delegationId } = begun
-    const made = this.#workerTask(workerRole, taskDescription)
+    const made = this.#createWorkerTask(workerRole, taskDescription)
     if (made === undefined) throw new TuttiError('CONFIG_INVALID', `No agent "${workerRole}"`)
     const { clock } = scope.run
     const startedAt = clock.elapsed()
@@ -279,7 +282,7 @@ export class Delegations {
     if (outcome.kind === 'completed') {
       this.#completed.add(workerRole)
       const durationMs = Math.round(clock.elapsed() - startedAt)
-      end(scope, {
+      emitDelegationEnd(scope, {
         type: 'delegation_completed',
         ...ids,
         durationMs,
@@ -294,7 +297,7 @@ export class Delegations {
     const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
     const reason = error?.message ?? 'The run was stopped'
     const failedAt = isoNow(clock)
-    end(scope, {
+    emitDelegationEnd(scope, {
       type: 'delegation_failed',
       ...ids,
       reason,
@@ -307,10 +310,10 @@ export class Delegations {
     return ToolResult.failure(`${workerRole} failed: ${reason}`)
   }
 
-  /** The task of a worker, with the inputs of the run put in. */
-  #workerTask(role: string, description: string): Task | undefined {
+  /** Returns the task of a worker, with the inputs of the run filled in. */
+  #createWorkerTask(role: string, description: string): Task | undefined {
     const { ensemble, inputs } = this.#options
-    const made = workerTask(ensemble, role, description)
+    const made = createWorkerTask(ensemble, role, description)
     if (made === undefined || ensemble.plan.workflow !== 'HIERARCHICAL') return made
     const { expectedOutput } = renderTask({ ...made, description: '' }, inputs)
     return { ...made, expectedOutput }
@@ -320,7 +323,7 @@ export class Delegations {
     this.#begun.set(role, (this.#begun.get(role) ?? 0) + 1)
   }
 
-  #earlierSteps(): readonly StepOf<'delegation_begun'>[] {
+  #listEarlierSteps(): readonly StepOf<'delegation_begun'>[] {
     const { log } = this.#options
     return log.taskNames.flatMap((taskName) => log.task(taskName).of('delegation_begun'))
   }
@@ -334,10 +337,10 @@ function isManagerScope({ identity, depth, run }: TaskScope): boolean {
 }
 
 /**
- * The task of a worker: its declared one with other words for a manager, a plain one for its peers;
- * undefined when no agent has that role.
+ * Returns the task of a worker: for a manager, the declared task with another description; for a peer, a
+ * plain task. Undefined if no agent has that role.
  */
-export function workerTask(
+export function createWorkerTask(
   { tasks, plan }: ResolvedEnsemble,
   role: string,
   description: string,
@@ -351,7 +354,7 @@ export function workerTask(
   return task({ name: role, description, agent, ...(model === undefined ? {} : { model }) })
 }
 
-/** The request as a policy leaves it, or why it is refused; one that throws lets nothing pass. */
+/** Returns the request after a policy, or the reason why the policy rejected it; an error rejects it. */
 async function askPolicy(
   policy: DelegationPolicy,
   request: DelegationRequest,
@@ -361,14 +364,14 @@ async function askPolicy(
     if (typeof verdict === 'string') return verdict
     if (verdict === true) return request
     if (typeof verdict === 'object' && verdict !== null) return { ...request, ...verdict }
-    return `A policy gave ${String(verdict)}, not true, a reason or a change`
+    return `A delegation policy must return true, a reason or a change, got ${String(verdict)}`
   } catch (error) {
     return errorMessage(error)
   }
 }
 
-/** Emits the end of a delegation, unless an earlier process has. */
-function end(
+/** Emits the end of a delegation, unless an earlier process recorded it. */
+function emitDelegationEnd(
   scope: TaskScope,
   event: RunEventOf<'delegation_completed' | 'delegation_failed'>,
 ): void {

@@ -9,13 +9,13 @@ import { assertKnownOptions, systemClock, type Clock, type OptionNames } from '@
 
 import type { MemoryEntry, MemoryStore } from './memory.ts'
 
-/** Limits of a store. */
+/** Options of an in-memory store. */
 export interface InMemoryStoreOptions {
-  /** The oldest are dropped, at least 1; Infinity is no bound. @default 1000 */
+  /** Maximum number of entries per scope, at least 1, or Infinity; the oldest are dropped. @default 1000 */
   readonly maxEntriesPerScope?: number
-  /** Milliseconds since `storedAt` after which an entry is dropped. @default Infinity */
+  /** Maximum age of an entry since its `storedAt`, in milliseconds. @default Infinity */
   readonly maxAgeMs?: number
-  /** @default the system's clock */
+  /** Clock for the age of entries. @default the system clock */
   readonly clock?: Clock
 }
 
@@ -25,13 +25,16 @@ const OPTION_NAMES = {
   clock: true,
 } as const satisfies OptionNames<InMemoryStoreOptions>
 
-/** Far more than a prompt shows, and few enough for a process that never stops. */
+/**
+ * Default maximum number of entries per scope: far more than a prompt shows, and few enough for a process
+ * that runs for months.
+ */
 const DEFAULT_MAX_ENTRIES = 1000
 
 /**
- * Makes a store; it lasts as long as the object.
+ * Creates a store that lasts as long as the object.
  *
- * @throws {RangeError} naming every bound that does not fit.
+ * @throws {RangeError} naming every invalid limit.
  */
 export function inMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
   const {
@@ -43,7 +46,7 @@ export function inMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
   assertBounds({ maxEntriesPerScope, maxAgeMs })
   const scopes = new Map<string, readonly MemoryEntry[]>()
 
-  /** Drops what is too old; a scope with nothing left is forgotten. */
+  /** Returns the entries of a scope and drops those that are too old. */
   function current(scope: string): readonly MemoryEntry[] {
     const entries = scopes.get(scope) ?? []
     const oldest = clock.now() - maxAgeMs

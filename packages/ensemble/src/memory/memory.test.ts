@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 
 import { inMemoryStore } from './in-memory-store.ts'
-import { memoryScope, memorySection, type MemoryEntry } from './memory.ts'
+import { memoryScope, renderMemories, type MemoryEntry } from './memory.ts'
 
 const ENTRY: MemoryEntry = {
   text: 'Bonn is rainy.\n\nAlso in May.',
@@ -18,7 +18,7 @@ it('[ENS-M1] a scope shows five entries when nothing else is said', () => {
 
 it('[ENS-M2] each entry is shown whole, with its agent, task and time, in the order given', () => {
   const later = { ...ENTRY, text: 'Köln too', taskName: 'again', runId: 'r1' }
-  expect(memorySection([later, ENTRY])).toBe(
+  expect(renderMemories([later, ENTRY])).toBe(
     [
       '### Researcher: again (2026-01-01T00:00:00.000Z)',
       'Köln too',
@@ -30,11 +30,11 @@ it('[ENS-M2] each entry is shown whole, with its agent, task and time, in the or
       '---',
     ].join('\n'),
   )
-  expect(memorySection([{ ...ENTRY, text: 'x'.repeat(50_000) }]).length).toBeGreaterThan(50_000)
+  expect(renderMemories([{ ...ENTRY, text: 'x'.repeat(50_000) }]).length).toBeGreaterThan(50_000)
 })
 
 it('[ENS-M2] without entries there is nothing to show', () => {
-  expect(memorySection([])).toBe('')
+  expect(renderMemories([])).toBe('')
 })
 
 it('a scope that does not fit is refused with everything that is wrong', () => {

@@ -1,9 +1,9 @@
 /**
- * Memory: findings of tasks, stored under the name of a scope for later tasks and later runs.
+ * Memory: outputs of tasks, stored under the name of a scope for later tasks and runs.
  *
  *   task completed ─append─▶ store ─retrieve─▶ section "Memory: <scope>" of a later prompt
  *
- * The engine knows stores only through this port: `inMemoryStore`, or the database of a server.
+ * The engine accesses stores only through this port: `inMemoryStore`, or the database of a server.
  *
  * ENS-M1 A prompt has at most `limit` entries of a scope, the most relevant ones by the order of the store.
  * ENS-M2 Entries are shown in full and in the order of the store, each with its task, its agent and its time.
@@ -12,50 +12,52 @@ import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
 /** A stored output of a task. */
 export interface MemoryEntry {
-  /** The output of the task. */
+  /** Output of the task. */
   readonly text: string
-  /** ISO 8601 in UTC. */
+  /** Time at which the entry was stored, as ISO 8601 in UTC. */
   readonly storedAt: string
   readonly taskName: string
   readonly agentRole: string
   readonly runId?: string
 }
 
-/** A query for entries. */
+/** Query for entries. */
 export interface MemoryQuery {
-  /** The description of the task that will read it, for stores that search by meaning. */
+  /** Description of the task that will read the entries, for stores with semantic search. */
   readonly query: string
-  /** Entries at most. */
+  /** Maximum number of entries. */
   readonly limit: number
 }
 
-/** Keeps entries by scope. Scopes share nothing. */
+/** Stores entries by scope. Scopes are independent of each other. */
 export interface MemoryStore {
-  /** Resolves when the entry is as durable as this store makes it. */
+  /** Appends an entry; resolves when it is as durable as this store makes it. */
   append(scope: string, entry: MemoryEntry): Promise<void>
-  /** The entries that fit best, at most `limit`, in chronological order; none for an unknown scope. */
+  /**
+   * Returns the most relevant entries, at most `limit`, in chronological order; none for an unknown scope.
+   */
   retrieve(scope: string, query: MemoryQuery): Promise<readonly MemoryEntry[]>
 }
 
-/** A named part of a store that a task reads before it begins and writes to when it is completed. */
+/** A named part of a store. A task reads it before it begins and writes to it when it completes. */
 export interface MemoryScope {
   readonly name: string
-  /** Absent for the store of the run. */
+  /** Store of the entries; absent for the store of the run. */
   readonly store?: MemoryStore
-  /** Entries that a prompt shows at most. */
+  /** Maximum number of entries in a prompt. */
   readonly limit: number
 }
 
-/** The definition of a scope by its author. */
+/** Definition of a scope by its author. */
 export interface MemoryScopeDefinition {
-  /** Not blank. */
+  /** Name of the scope; must not be blank. */
   readonly name: string
   /**
-   * Where its entries are.
+   * Store of the entries.
    * @default the store of the run: the database of a server; without one, `memories` of the run options
    */
   readonly store?: MemoryStore
-  /** At least 1. @default 5 */
+  /** Maximum number of entries in a prompt, at least 1. @default 5 */
   readonly limit?: number
 }
 
@@ -65,13 +67,13 @@ const SCOPE_NAMES = {
   limit: true,
 } as const satisfies OptionNames<MemoryScopeDefinition>
 
-/** AgentEnsemble's. */
+/** Default maximum number of entries in a prompt, as in AgentEnsemble. */
 const DEFAULT_LIMIT = 5
 
 /**
- * Makes a scope.
+ * Creates a memory scope.
  *
- * @throws {TypeError} naming everything of the definition that does not fit.
+ * @throws {TypeError} naming every problem of the definition.
  */
 export function memoryScope(definition: MemoryScopeDefinition): MemoryScope {
   const { name, store, limit = DEFAULT_LIMIT } = definition
@@ -79,7 +81,7 @@ export function memoryScope(definition: MemoryScopeDefinition): MemoryScope {
   if (typeof name !== 'string' || name.trim() === '') {
     problems.push(`name must be a text that is not blank, got ${JSON.stringify(name)}`)
   }
-  // A definition of plain JavaScript may hold anything.
+  // A definition in plain JavaScript can contain anything.
   const { append, retrieve }: Partial<MemoryStore> = store ?? {}
   if (store !== undefined && (typeof append !== 'function' || typeof retrieve !== 'function')) {
     problems.push('store must have append and retrieve, such as inMemoryStore()')
@@ -91,8 +93,8 @@ export function memoryScope(definition: MemoryScopeDefinition): MemoryScope {
   throw new TypeError(`Cannot make a memory scope: ${problems.join('; ')}`)
 }
 
-/** The body of the section of a prompt that shows what a scope holds; empty without entries. */
-export function memorySection(entries: readonly MemoryEntry[]): string {
+/** Returns the body of the section of a prompt that shows entries; empty without entries. */
+export function renderMemories(entries: readonly MemoryEntry[]): string {
   return entries
     .map(
       ({ text, storedAt, taskName, agentRole }) =>

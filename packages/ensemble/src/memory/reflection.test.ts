@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 
 import {
-  improvementNotes,
+  renderImprovementNotes,
   inMemoryReflectionStore,
   parseReflection,
-  reflectionKey,
-  reflectionRequest,
+  computeReflectionKey,
+  createReflectionRequest,
   type Reflection,
 } from './reflection.ts'
 
@@ -46,13 +46,13 @@ describe('[ENS-F1] the key of a task', () => {
   it.each(['', 'Write a report', 'Über Äpfel 🍎'])(
     'is the SHA-256 of its description: %j',
     async (text) => {
-      expect(await reflectionKey(text)).toBe(createHash('sha256').update(text).digest('hex'))
+      expect(await computeReflectionKey(text)).toBe(createHash('sha256').update(text).digest('hex'))
     },
   )
 
   it('finds again what was put, a copy of it, until something takes its place', async () => {
     const store = inMemoryReflectionStore()
-    const key = await reflectionKey(TASK.description)
+    const key = await computeReflectionKey(TASK.description)
     expect(await store.get(key)).toBeUndefined()
     const observations = ['Too long']
     await store.put(key, { ...EARLIER, observations })
@@ -62,7 +62,7 @@ describe('[ENS-F1] the key of a task', () => {
     expect(await store.get(key)).not.toBe(found)
     await store.put(key, READ)
     expect(await store.get(key)).toEqual(READ)
-    expect(await store.get(await reflectionKey('other'))).toBeUndefined()
+    expect(await store.get(await computeReflectionKey('other'))).toBeUndefined()
   })
 })
 
@@ -174,7 +174,7 @@ it('[ENS-F4] a reflection has ten items a list at most, and no long text', () =>
 
 describe('the request', () => {
   it('has the task, its output, and asks for the sections that a reply is read for', () => {
-    const [system, user, ...more] = reflectionRequest({ ...TASK, output: 'It rained' })
+    const [system, user, ...more] = createReflectionRequest({ ...TASK, output: 'It rained' })
     expect([system?.role, user?.role, more]).toEqual(['system', 'user', []])
     const content = user?.content ?? ''
     expect(content).toContain('## Task\nWrite a report\n')
@@ -183,17 +183,19 @@ describe('the request', () => {
     expect(content).not.toContain('Earlier')
     const format = content.slice(content.indexOf('## Answer Format'))
     expect(parseReflection(format, TASK)).toMatchObject({
-      description: 'the task, as it should be put next time',
-      expectedOutput: 'the expected output, as it should be put next time',
+      description: 'the task, as it should be described next time',
+      expectedOutput: 'the expected output, as it should be described next time',
       observations: [expect.stringMatching(/^what you see/)],
       suggestions: [expect.stringMatching(/^what to do better/)],
     })
   })
 
   it('has the notes of earlier runs, without what they only repeat of the task', () => {
-    const [, user] = reflectionRequest({ ...TASK, output: 'It rained', earlier: EARLIER })
-    expect(user?.content).toContain(`## Notes of Earlier Runs\n${improvementNotes(EARLIER)}\n`)
-    const [, same] = reflectionRequest({
+    const [, user] = createReflectionRequest({ ...TASK, output: 'It rained', earlier: EARLIER })
+    expect(user?.content).toContain(
+      `## Notes of Earlier Runs\n${renderImprovementNotes(EARLIER)}\n`,
+    )
+    const [, same] = createReflectionRequest({
       ...TASK,
       output: 'It rained',
       earlier: { ...EARLIER, ...TASK },
@@ -202,7 +204,7 @@ describe('the request', () => {
   })
 
   it('shows the start of a very long output, and says how long it is', () => {
-    const [, user] = reflectionRequest({ ...TASK, output: 'x'.repeat(1_000_000) })
+    const [, user] = createReflectionRequest({ ...TASK, output: 'x'.repeat(1_000_000) })
     expect(user?.content.length).toBeLessThan(25_000)
     expect(user?.content).toContain('1000000 characters in full')
   })
@@ -210,7 +212,7 @@ describe('the request', () => {
 
 describe('the notes', () => {
   it('say what was learned and from how many runs', () => {
-    expect(improvementNotes(EARLIER)).toBe(
+    expect(renderImprovementNotes(EARLIER)).toBe(
       [
         'Learned from 2 earlier runs of this task.',
         'Better description: Write a short report',
@@ -225,10 +227,10 @@ describe('the notes', () => {
 
   it('leave out what is empty or as in the task', () => {
     const notes = { ...TASK, observations: [], suggestions: ['Be brief'], runs: 1 }
-    expect(improvementNotes(notes, TASK)).toBe(
+    expect(renderImprovementNotes(notes, TASK)).toBe(
       ['Learned from an earlier run of this task.', 'Suggestions:', '- Be brief'].join('\n'),
     )
-    expect(improvementNotes(notes, { ...TASK, expectedOutput: 'Two pages' })).toContain(
+    expect(renderImprovementNotes(notes, { ...TASK, expectedOutput: 'Two pages' })).toContain(
       'Better expected output: A page',
     )
   })

@@ -1,14 +1,14 @@
 /**
- * Reflection: after a task a model is asked how the task could be put better, and the next run of the
- * same task is shown what it said.
+ * Reflection: after a task, a model is asked how to improve its description. The next run of the same task
+ * receives the answer.
  *
- *   output ─reflectionRequest─▶ model ─parseReflection─▶ store ─improvementNotes─▶ next prompt
+ *   output ─createReflectionRequest─▶ model ─parseReflection─▶ store ─renderImprovementNotes─▶ next prompt
  *
  * ENS-F1 A reflection is stored under the SHA-256 of the description, so that any process finds it.
  * ENS-F2 The sections of a reply are read in any order, case and Markdown; a reply without a usable one gives
  *    no reflection.
- * ENS-F3 Sections that a reply omits are taken from before: the texts of the task, the lists of the earlier
- *    reflection.
+ * ENS-F3 Sections that a reply omits are those of the earlier reflection; without one, the texts are those of
+ *    the task and the lists are empty.
  * ENS-F4 A reflection has at most ten items per list and texts of limited length, however many runs it comes
  *    from.
  */
@@ -16,42 +16,44 @@ import { limitText } from '@tutti/core'
 
 import type { Message } from '../model/chat-model.ts'
 
-/** The reflection on a task, over all its runs. */
+/** Reflection on a task, over all its runs. */
 export interface Reflection {
-  /** The description, as it would be put better. */
+  /** Improved description. */
   readonly description: string
-  /** The expected output, as it would be put better. */
+  /** Improved expected output. */
   readonly expectedOutput: string
   /** Observations of the output. */
   readonly observations: readonly string[]
   /** Suggestions for the next run. */
   readonly suggestions: readonly string[]
-  /** Runs that it comes from, at least 1. */
+  /** Number of runs that contributed, at least 1. */
   readonly runs: number
 }
 
-/** Keeps what was learned, by {@link reflectionKey}. */
+/** Stores reflections by {@link computeReflectionKey}. */
 export interface ReflectionStore {
   get(key: string): Promise<Reflection | undefined>
-  /** Takes the place of what was there. */
+  /** Stores a reflection in place of the previous one. */
   put(key: string, reflection: Reflection): Promise<void>
 }
 
-/** The task that is reflected on. */
+/** Task to reflect on. */
 export interface ReflectedTask {
   readonly description: string
   readonly expectedOutput: string
-  /** The reflection before this run. */
+  /** Reflection from earlier runs. */
   readonly earlier?: Reflection
 }
 
-/** The key of a task in a store: the SHA-256 of its description in UTF-8, in hexadecimal. */
-export async function reflectionKey(description: string): Promise<string> {
+/** Returns the key of a task in a store: the SHA-256 of its description in UTF-8, in hexadecimal. */
+export async function computeReflectionKey(description: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(description))
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** A store that lasts as long as the object. Mutable state: reflections by key, each a copy. */
+/**
+ * Creates a store that lasts as long as the object. Mutable state: reflections by key, copied on each access.
+ */
 export function inMemoryReflectionStore(): ReflectionStore {
   const stored = new Map<string, Reflection>()
   return {
@@ -65,7 +67,7 @@ export function inMemoryReflectionStore(): ReflectionStore {
   }
 }
 
-/** The fields of a reflection, with the title that a reply has over each. */
+/** Fields of a reflection, with their titles in a reply. */
 const TITLES = {
   description: 'REFINED DESCRIPTION',
   expectedOutput: 'REFINED EXPECTED OUTPUT',
@@ -75,18 +77,18 @@ const TITLES = {
 
 type Field = keyof typeof TITLES
 
-/** Characters of an output that a model is shown to reflect on. */
+/** Maximum number of characters of an output in the request for a reflection. */
 const MAX_OUTPUT_LENGTH = 20_000
 
-/** The messages of the one call that asks how a task could be put better. */
-export function reflectionRequest({
+/** Returns the messages of the call that asks how to improve a task. */
+export function createReflectionRequest({
   description,
   expectedOutput,
   output,
   earlier,
 }: ReflectedTask & { readonly output: string }): readonly Message[] {
   const system =
-    'You review how well a task was described, by what it led to. You do not do the task again. ' +
+    'You review how well a task was described, based on its output. Do not perform the task again. ' +
     'Be specific and brief, and suggest only what would make the next output better.'
   const sections = [
     `## Task\n${description}`,
@@ -95,15 +97,15 @@ export function reflectionRequest({
     ...(earlier === undefined
       ? []
       : [
-          `## Notes of Earlier Runs\n${improvementNotes(earlier, { description, expectedOutput })}`,
+          `## Notes of Earlier Runs\n${renderImprovementNotes(earlier, { description, expectedOutput })}`,
         ]),
     [
       '## Answer Format',
       'Answer with these four sections and nothing else:',
-      `${TITLES.description}:\nthe task, as it should be put next time`,
-      `${TITLES.expectedOutput}:\nthe expected output, as it should be put next time`,
-      `${TITLES.observations}:\n- what you see in the output, one point a line, at most ${MAX_ITEMS}`,
-      `${TITLES.suggestions}:\n- what to do better, one point a line, at most ${MAX_ITEMS}`,
+      `${TITLES.description}:\nthe task, as it should be described next time`,
+      `${TITLES.expectedOutput}:\nthe expected output, as it should be described next time`,
+      `${TITLES.observations}:\n- what you see in the output, one point per line, at most ${MAX_ITEMS}`,
+      `${TITLES.suggestions}:\n- what to do better, one point per line, at most ${MAX_ITEMS}`,
     ].join('\n'),
   ]
   return [
@@ -117,8 +119,8 @@ const MAX_ITEM_LENGTH = 500
 const MAX_TEXT_LENGTH = 4_000
 
 /**
- * The reflection in the reply of a model, one run older than the earlier one, or nothing when the reply
- * has no usable section.
+ * Parses the reflection in a reply of the model and counts this run. Returns undefined if the reply has no
+ * usable section.
  */
 export function parseReflection(
   reply: string,
@@ -140,7 +142,7 @@ export function parseReflection(
   }
 }
 
-/** The lines below each title, without blank ones at the ends. */
+/** Returns the lines below each title. */
 function readSections(reply: string): Readonly<Record<Field, readonly string[]>> {
   const sections: Record<Field, string[]> = {
     description: [],
@@ -189,7 +191,7 @@ const NOTHING = /^(?:none|n\/a|nothing|no changes?|unchanged|-+)?[.!]?$/i
 
 function joinText(lines: readonly string[]): string {
   const text = lines.join('\n').trim()
-  return NOTHING.test(text) ? '' : cut(text, MAX_TEXT_LENGTH)
+  return NOTHING.test(text) ? '' : shortenText(text, MAX_TEXT_LENGTH)
 }
 
 const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/
@@ -208,18 +210,18 @@ function readItems(lines: readonly string[]): readonly string[] {
   return items
     .filter((item) => !NOTHING.test(item))
     .slice(0, MAX_ITEMS)
-    .map((item) => cut(item, MAX_ITEM_LENGTH))
+    .map((item) => shortenText(item, MAX_ITEM_LENGTH))
 }
 
-function cut(text: string, maxLength: number): string {
+function shortenText(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).trimEnd()}…`
 }
 
 /**
- * The body of the section "Task Improvement Notes" of a prompt. Texts that are those of the task as it
- * is put are left out.
+ * Returns the body of the prompt section "Task Improvement Notes", without texts that equal those of the
+ * task.
  */
-export function improvementNotes(
+export function renderImprovementNotes(
   reflection: Reflection,
   task?: Pick<ReflectedTask, 'description' | 'expectedOutput'>,
 ): string {
@@ -230,11 +232,11 @@ export function improvementNotes(
     `Learned from ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`} of this task.`,
     ...(isNew('description') ? [`Better description: ${description}`] : []),
     ...(isNew('expectedOutput') ? [`Better expected output: ${expectedOutput}`] : []),
-    ...listed('Observations', observations),
-    ...listed('Suggestions', suggestions),
+    ...renderList('Observations', observations),
+    ...renderList('Suggestions', suggestions),
   ].join('\n')
 }
 
-function listed(title: string, items: readonly string[]): readonly string[] {
+function renderList(title: string, items: readonly string[]): readonly string[] {
   return items.length === 0 ? [] : [`${title}:`, ...items.map((item) => `- ${item}`)]
 }

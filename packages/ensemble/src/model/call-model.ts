@@ -1,4 +1,4 @@
-/** One model call: reads the stream to its reply, reports text as it arrives, and measures time. */
+/** One model call: reads the stream up to the reply, reports text as it arrives, and measures the latency. */
 import { TuttiError, type Clock } from '@tutti/core'
 
 import { stoppedError } from '../work/stopped-error.ts'
@@ -6,25 +6,25 @@ import { isAbandoned, untilStopped } from '../work/until-stopped.ts'
 
 import type { ChatModel, ModelReply, ModelRequest } from './chat-model.ts'
 
-/** How a call is watched. */
+/** Options of a model call. */
 export interface CallModelOptions {
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Told of each piece of text as it arrives. */
+  /** Called with each piece of text as it arrives. */
   readonly onText: (text: string) => void
 }
 
-/** The result of a model call. */
+/** Result of a model call. */
 export interface ModelCallResult {
   readonly reply: ModelReply
   readonly latencyMs: number
 }
 
 /**
- * Calls `model` once. When the signal aborts it waits for the call to stop, at most `CANCEL_GRACE_MS`; a
- * model that continues after that is abandoned, and the error says so.
+ * Calls `model` once. After the signal aborts, waits at most `CANCEL_GRACE_MS` for the call to stop; a model
+ * that has not stopped by then is abandoned, and the error says so.
  *
- * @throws {TuttiError} MODEL_FAILED when the call fails; when the signal aborted it, why.
+ * @throws {TuttiError} MODEL_FAILED if the call fails, or the reason of the abort.
  */
 export function callModel(
   model: ChatModel,
@@ -51,7 +51,7 @@ async function readReply(
   signal.throwIfAborted()
   let reply: ModelReply | undefined
   for await (const chunk of model.stream(request, { signal })) {
-    // What still comes after the abort belongs to a call that is over.
+    // Chunks after the abort are not reported.
     signal.throwIfAborted()
     if (chunk.type === 'text') onText(chunk.text)
     else reply = chunk.reply

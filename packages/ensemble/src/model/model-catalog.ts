@@ -1,4 +1,4 @@
-/** The allow-list of models that requests may name by alias, and its tiers. */
+/** The allow-list of models that requests can name by alias, and its tiers. */
 import { TuttiError } from '@tutti/core'
 
 import type { ChatModel } from './chat-model.ts'
@@ -6,14 +6,14 @@ import type { ChatModel } from './chat-model.ts'
 /** Models by alias. */
 export interface ModelCatalog {
   readonly models: ReadonlyMap<string, ChatModel>
-  /** Name of a tier → alias of its model. */
+  /** Alias of the model by name of the tier. */
   readonly tiers: ReadonlyMap<string, string>
-  /** The model of that alias, or undefined. */
+  /** Returns the model with this alias, or undefined. */
   find(alias: string): ChatModel | undefined
   /**
-   * The model of that alias.
+   * Returns the model with this alias.
    *
-   * @throws {TuttiError} INVALID_MODEL, listing the known aliases, when there is none.
+   * @throws {TuttiError} INVALID_MODEL, listing the known aliases, if there is none.
    */
   resolve(alias: string): ChatModel
 }
@@ -21,20 +21,20 @@ export interface ModelCatalog {
 /** Settings of a catalog in addition to its models. */
 export interface ModelCatalogOptions {
   /**
-   * Name of a tier, such as `fast` or `best` → alias of its model. A tier named `fallback` takes the place of the
+   * Alias of the model by name of a tier, such as `fast` or `best`. A tier named `fallback` replaces the
    * fallback models of tasks and ensembles; `primary` always means the models of the tasks themselves.
    * @default {}
    */
   readonly tiers?: Readonly<Record<string, string>>
 }
 
-/** The tiers that every catalog has. */
+/** Tiers that every catalog has. */
 export type BuiltInTier = 'PRIMARY' | 'FALLBACK'
 
 /**
- * Makes a catalog of models from a record of alias to model.
+ * Creates a catalog from models by alias.
  *
- * @throws {TuttiError} CONFIG_INVALID, naming every tier that does not fit.
+ * @throws {TuttiError} CONFIG_INVALID, naming every invalid tier.
  */
 export function modelCatalog(
   models: Readonly<Record<string, ChatModel>>,
@@ -55,7 +55,9 @@ export function modelCatalog(
   }
 }
 
-/** Whether two names are of the same tier: case does not count, as the wire has them in capitals. */
+/**
+ * Whether two names are of the same tier. Case-insensitive, because the wire has built-in tiers in capitals.
+ */
 export function isSameTier(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase()
 }
@@ -69,10 +71,10 @@ function assertTiers(
   const problems = Object.entries(tiers).flatMap(([tier, alias], place) => [
     ...(tier.trim() === '' ? ['the name of a tier must not be blank'] : []),
     ...(isSameTier(tier, 'PRIMARY')
-      ? ['the tier "primary" is that of the models of the tasks and cannot be defined']
+      ? ['the tier "primary" is reserved for the models of the tasks']
       : []),
     ...(names.slice(0, place).some((earlier) => isSameTier(earlier, tier))
-      ? [`the tier "${tier}" is defined twice; case does not count`]
+      ? [`the tier "${tier}" is defined twice; tier names are case-insensitive`]
       : []),
     ...(models.has(alias)
       ? []

@@ -1,12 +1,12 @@
-/** Prices of model calls. The engine has none of its own: the operator provides them. */
+/** Prices of model calls. The engine has no price list; the operator provides one. */
 import type { ChatModel, ModelPrice, ModelUsage } from './chat-model.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
-/** The prices port: the price of a model, or undefined when it is not known. */
+/** The prices port: returns the price of a model, or undefined if it is unknown. */
 export type Prices = (model: Pick<ChatModel, 'provider' | 'name'>) => ModelPrice | undefined
 
 /**
- * Prices from a record of `provider:name` to price.
+ * Creates a price list from prices by `provider:name`.
  *
  * @throws {RangeError} naming every price that is not a number of at least 0.
  */
@@ -21,14 +21,14 @@ export function priceList(prices: Readonly<Record<string, ModelPrice>>): Prices 
   return ({ provider, name }) => byModel.get(`${provider}:${name}`)
 }
 
-/** The price of a model: by the prices of the run, else its own. */
+/** Returns the price of a model: that of the run, else the model's own. */
 export function findPrice(model: ChatModel, prices: Prices | undefined): ModelPrice | undefined {
   return prices?.(model) ?? model.price
 }
 
 const MILLION = 1_000_000
 
-/** The cost of one call in US dollars; undefined when the usage or the price is not known. */
+/** Returns the cost of one call in US dollars; undefined if the usage or the price is unknown. */
 export function computeCost(
   usage: ModelUsage | undefined,
   price: ModelPrice | undefined,

@@ -182,8 +182,8 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
       code: 'RATE_LIMIT_TIMEOUT',
       retryable: true,
       message:
-        'Rate limit of 2 requests in 60000 ms gives a turn in 60000 ms at the earliest, ' +
-        'allowed wait is 30000 ms',
+        'Rate limit of 2 requests in 60000 ms has the next turn in 60000 ms, ' +
+        'after maxWaitMs of 30000 ms',
       details: { requests: 2, intervalMs: 60_000, maxWaitMs: 30_000, waitMs: 60_000 },
     })
     await clock.advance(30_000)

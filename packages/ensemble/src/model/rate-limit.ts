@@ -1,9 +1,9 @@
 /**
- * Bounds how often models are called: a bucket of tokens, one a call, that fills at an even pace.
+ * Limits the rate of model calls with a token bucket: each call takes one token, and tokens arrive evenly.
  *
- * All users of the object share the limit, so it may span tasks, runs and models of one provider.
- * The bucket is an instant, `emptyAt`: it holds what has flowed in since then, and each call moves the
- * instant on by the time that one token takes.
+ * All users of the object share the limit, so it can span tasks, runs and models of one provider.
+ * The bucket is represented by a time, `emptyAt`: it holds the tokens that have arrived since then, and each
+ * call advances the time by that of one token.
  *
  * ENS-R1 The first call is made at once and later ones as tokens arrive, `requests` in `intervalMs`; at most
  *    `requests` tokens accumulate while no call is made.
@@ -20,31 +20,36 @@ import {
   type OptionNames,
 } from '@tutti/core'
 
-/** How often something may be done. */
+/** Options of a rate limit. */
 export interface RateLimitOptions {
-  /** Calls in any `intervalMs` in the long run, and those that may come at once after a pause. */
+  /**
+   * Number of calls per `intervalMs` in the long run, and of calls that can be made at once after a pause.
+   */
   readonly requests: number
-  /** Milliseconds. */
+  /** Length of the interval in milliseconds. */
   readonly intervalMs: number
-  /** Longest wait for a turn in milliseconds; 0 never waits, Infinity always. @default 30000 */
+  /**
+   * Maximum wait for a turn in milliseconds; with 0 a call never waits, with Infinity it waits as long as
+   * necessary. @default 30000
+   */
   readonly maxWaitMs?: number
 }
 
-/** A limit that is shared by all who hold it. */
+/** A rate limit that all users of the object share. */
 export interface RateLimit extends Required<RateLimitOptions> {
   /**
    * Resolves when a call may be made.
    *
-   * Rejects with the reason of the signal when that aborts first, and with a {@link TuttiError}
-   * RATE_LIMIT_TIMEOUT, at once, when the turn would come too late.
+   * Rejects with the reason of the signal if it aborts first, and at once with a {@link TuttiError}
+   * RATE_LIMIT_TIMEOUT if the turn would come too late.
    */
   take(options?: TakeOptions): Promise<void>
 }
 
-/** Surroundings of one call. */
+/** Options of one call. */
 export interface TakeOptions {
   readonly signal?: AbortSignal
-  /** The clock of the first call is that of all. @default the system's clock */
+  /** Clock of the limit; the clock of the first call is used for all calls. @default the system clock */
   readonly clock?: Clock
 }
 
@@ -54,13 +59,13 @@ const OPTION_NAMES = {
   maxWaitMs: true,
 } as const satisfies OptionNames<RateLimitOptions>
 
-/** AgentEnsemble's. */
+/** Default maximum wait, as in AgentEnsemble. */
 const DEFAULT_MAX_WAIT_MS = 30_000
 
 /**
- * Makes a limit, such as `rateLimit({ requests: 60, intervalMs: 60_000 })`.
+ * Creates a rate limit, such as `rateLimit({ requests: 60, intervalMs: 60_000 })`.
  *
- * @throws {RangeError} naming every option that does not fit.
+ * @throws {RangeError} naming every invalid option.
  */
 export function rateLimit(options: RateLimitOptions): RateLimit {
   const { requests, intervalMs, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options
@@ -76,13 +81,16 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
   return new TokenBucket({ requests, intervalMs, maxWaitMs })
 }
 
-/** Maximum rounding error of sums of instants. */
+/** Maximum rounding error of a sum of times. */
 const ROUNDING_MS = 0.001
 
-/** The clock of a bucket, and its content. */
+/** Clock and fill level of a bucket. */
 interface Level {
   readonly clock: Clock
-  /** When the bucket was empty last, or would have been: a token flows in every `tokenMs` since. */
+  /**
+   * Time at which the bucket was last empty, or would have been; since then one token has arrived every
+   * `tokenMs`.
+   */
   emptyAt: number
 }
 
@@ -90,7 +98,7 @@ class TokenBucket implements RateLimit {
   readonly requests: number
   readonly intervalMs: number
   readonly maxWaitMs: number
-  /** Those that wait, first come first. */
+  /** Waiting calls, in order of arrival. */
   readonly #queue = new Set<() => void>()
   #level: Level | undefined
   #stopTimer: (() => void) | undefined
@@ -107,7 +115,7 @@ class TokenBucket implements RateLimit {
 
   async take({ signal, clock = systemClock }: TakeOptions = {}): Promise<void> {
     signal?.throwIfAborted()
-    // One token: a limit that began full would let through twice as many in its first interval.
+    // Start with one token: a full bucket would allow twice the number of calls in its first interval.
     this.#level ??= { clock, emptyAt: clock.elapsed() - this.#tokenMs }
     if (this.#queue.size === 0 && this.#takeToken(this.#level)) return
     const waitMs = this.#msToToken(this.#level) + this.#queue.size * this.#tokenMs
@@ -115,21 +123,21 @@ class TokenBucket implements RateLimit {
     if (!(await this.#turn(this.#level, signal))) signal?.throwIfAborted()
   }
 
-  /** Waits in the queue; whether a token was taken, and not the signal aborted first. */
+  /** Waits in the queue. Resolves to true with a token, and to false if the signal aborts first. */
   #turn(level: Level, signal: AbortSignal | undefined): Promise<boolean> {
     return new Promise((resolve) => {
       const begin = (): void => {
         this.#queue.delete(begin)
-        signal?.removeEventListener('abort', giveUp)
+        signal?.removeEventListener('abort', onAbort)
         resolve(true)
       }
-      const giveUp = (): void => {
+      const onAbort = (): void => {
         this.#queue.delete(begin)
-        signal?.removeEventListener('abort', giveUp)
+        signal?.removeEventListener('abort', onAbort)
         if (this.#queue.size === 0) this.#sleep()
         resolve(false)
       }
-      signal?.addEventListener('abort', giveUp)
+      signal?.addEventListener('abort', onAbort)
       this.#queue.add(begin)
       this.#wakeLater(level)
     })
@@ -141,7 +149,7 @@ class TokenBucket implements RateLimit {
     return true
   }
 
-  /** Milliseconds until there is a token, 0 when there is one. */
+  /** Returns the time until the next token in milliseconds; 0 if there is one. */
   #msToToken(level: Level): number {
     const now = level.clock.elapsed()
     level.emptyAt = Math.max(level.emptyAt, now - this.intervalMs)
@@ -171,8 +179,8 @@ class TokenBucket implements RateLimit {
     const { requests, intervalMs, maxWaitMs } = this
     return new TuttiError(
       'RATE_LIMIT_TIMEOUT',
-      `Rate limit of ${requests} requests in ${intervalMs} ms gives a turn in ${Math.ceil(waitMs)} ms ` +
-        `at the earliest, allowed wait is ${maxWaitMs} ms`,
+      `Rate limit of ${requests} requests in ${intervalMs} ms has the next turn in ${Math.ceil(waitMs)} ms, ` +
+        `after maxWaitMs of ${maxWaitMs} ms`,
       { retryable: true, details: { requests, intervalMs, maxWaitMs, waitMs } },
     )
   }

@@ -1,28 +1,28 @@
 import { expect, it } from 'vitest'
 
-import { DEFAULT_MODEL_RETRIES, modelRetryDelayMs } from './retry-delay.ts'
+import { DEFAULT_MODEL_RETRIES, computeModelRetryDelay } from './retry-delay.ts'
 
 const PASSING = { retryable: true, details: undefined }
 const FIRST = { retries: 0, maxRetries: 1, random: 0 }
 
 it('waits double, up to eight seconds', () => {
   const waits = [0, 1, 2, 3, 4, 5, 2_000].map((retries) =>
-    modelRetryDelayMs(PASSING, { retries, maxRetries: 2_001, random: 0 }),
+    computeModelRetryDelay(PASSING, { retries, maxRetries: 2_001, random: 0 }),
   )
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000])
 })
 
 it('chance takes up to a quarter off', () => {
-  expect(modelRetryDelayMs(PASSING, { ...FIRST, random: 0.5 })).toBe(438)
-  expect(modelRetryDelayMs(PASSING, { ...FIRST, random: 1 })).toBe(375)
+  expect(computeModelRetryDelay(PASSING, { ...FIRST, random: 0.5 })).toBe(438)
+  expect(computeModelRetryDelay(PASSING, { ...FIRST, random: 1 })).toBe(375)
 })
 
 it('there is no retry of what cannot pass, nor beyond the number allowed', () => {
   const failed = { retryable: false, details: { retryAfterMs: 5 } }
-  expect(modelRetryDelayMs(failed, { ...FIRST, maxRetries: 5 })).toBeUndefined()
-  expect(modelRetryDelayMs(PASSING, { ...FIRST, retries: 1, maxRetries: 2 })).toBe(1_000)
-  expect(modelRetryDelayMs(PASSING, { ...FIRST, retries: 2, maxRetries: 2 })).toBeUndefined()
-  expect(modelRetryDelayMs(PASSING, { ...FIRST, maxRetries: 0 })).toBeUndefined()
+  expect(computeModelRetryDelay(failed, { ...FIRST, maxRetries: 5 })).toBeUndefined()
+  expect(computeModelRetryDelay(PASSING, { ...FIRST, retries: 1, maxRetries: 2 })).toBe(1_000)
+  expect(computeModelRetryDelay(PASSING, { ...FIRST, retries: 2, maxRetries: 2 })).toBeUndefined()
+  expect(computeModelRetryDelay(PASSING, { ...FIRST, maxRetries: 0 })).toBeUndefined()
 })
 
 it.each([
@@ -32,11 +32,13 @@ it.each([
   [Infinity, undefined],
 ])('a wait of %d ms that the provider asks for gives %s', (retryAfterMs, delayMs) => {
   const failed = { retryable: true, details: { retryAfterMs } }
-  expect(modelRetryDelayMs(failed, { ...FIRST, random: 0.5 })).toBe(delayMs)
+  expect(computeModelRetryDelay(failed, { ...FIRST, random: 0.5 })).toBe(delayMs)
 })
 
 it.each([-1, NaN, '5', null])('what is no time to wait (%s) is as if it was not said', (asked) => {
-  expect(modelRetryDelayMs({ retryable: true, details: { retryAfterMs: asked } }, FIRST)).toBe(500)
+  expect(computeModelRetryDelay({ retryable: true, details: { retryAfterMs: asked } }, FIRST)).toBe(
+    500,
+  )
 })
 
 it('two retries are made when nothing is said', () => {

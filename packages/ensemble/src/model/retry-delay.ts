@@ -1,40 +1,40 @@
-/** Pure: whether a failed model call is made again, and when. */
+/** Pure: decides whether a failed model call is repeated, and when. */
 import type { TuttiError } from '@tutti/core'
 
-/** How often a model call is made again. */
+/** Limit on the retries of a model call. */
 export interface ModelRetries {
-  /** Calls after the first one, at least 0. */
+  /** Maximum number of retries after the first call, at least 0. */
   readonly maxRetries: number
 }
 
-/** Two, as in the clients of the large providers. */
+/** Default number of retries, as in the clients of the large providers. */
 export const DEFAULT_MODEL_RETRIES: ModelRetries = { maxRetries: 2 }
 
-/** Where a call stands. */
+/** State of a failed call. */
 export interface RetryState extends ModelRetries {
-  /** Retries made so far. */
+  /** Number of retries so far. */
   readonly retries: number
-  /** From 0 up to 1, to spread the calls of many processes. */
+  /** Random number from 0 up to 1, to spread the calls of many processes. */
   readonly random: number
-  /** Longest wait that a provider may ask for, in milliseconds. @default 60000 */
+  /** Maximum wait that a provider can request, in milliseconds. @default 60000 */
   readonly maxRetryAfterMs?: number
 }
 
-/** First wait and longest wait, in milliseconds; the providers' own clients use these. */
+/** First and longest wait, in milliseconds, as in the providers' own clients. */
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 8_000
 
 /**
- * Longest wait that a provider may ask for, in milliseconds: the official clients cap it at a minute too.
- * After a longer one the call is not repeated; the next fallback model is asked.
+ * Default maximum wait that a provider can request, in milliseconds; the official clients have the same
+ * limit. If it requests more, the next fallback model is called instead.
  */
 export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000
 
 /**
- * How long to wait before the next call, in milliseconds, or undefined when there is none: as long as
- * `details.retryAfterMs` says, else twice as long each time, less up to a quarter.
+ * Returns the wait before the next call in milliseconds, or undefined if there is no retry:
+ * `details.retryAfterMs`, else twice the previous wait, minus up to a quarter at random.
  */
-export function modelRetryDelayMs(
+export function computeModelRetryDelay(
   { retryable, details }: Pick<TuttiError, 'retryable' | 'details'>,
   { retries, maxRetries, random, maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS }: RetryState,
 ): number | undefined {

@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks'
 
 import { describe, expect, it } from 'vitest'
 
-import { jsonInText } from './json-in-text.ts'
+import { findJsonInText } from './json-in-text.ts'
 
 function valuesIn(text: string): readonly unknown[] {
-  return jsonInText(text).pieces.map(({ value }) => value)
+  return findJsonInText(text).pieces.map(({ value }) => value)
 }
 
 function fenced(content: string, tag = 'json'): string {
@@ -85,7 +85,7 @@ describe('[ENS-O2] JSON is looked for', () => {
 
   it('nowhere where there is none', () => {
     for (const text of ['', '  ', 'No.', '{', '[[', '{]', '{"', '["x\ny"]', '}]', '[01x]']) {
-      expect([text, jsonInText(text).pieces]).toEqual([text, []])
+      expect([text, findJsonInText(text).pieces]).toEqual([text, []])
     }
   })
 
@@ -115,7 +115,7 @@ describe('[ENS-O3] broken JSON', () => {
     ['x {"a":01,"b":[1]} y', '{"a":01,"b":[1]}'],
     ['x [1,,[2]] y', '[1,,[2]]'],
   ])('is one piece, and no part of it is taken: %j', (text, piece) => {
-    const { pieces, broken } = jsonInText(text)
+    const { pieces, broken } = findJsonInText(text)
     expect(pieces).toEqual([])
     expect(broken?.length).toBe(piece.length)
     expect(broken?.reason).toMatch(/JSON/)
@@ -131,7 +131,7 @@ describe('[ENS-O3] broken JSON', () => {
     '[[[[{"a":1}',
   ])('that is cut off is one piece to the end: %j', (text) => {
     for (const whole of [text, `Here:\n\`\`\`json\n${text}`]) {
-      expect(jsonInText(whole)).toMatchObject({ pieces: [], broken: { length: text.length } })
+      expect(findJsonInText(whole)).toMatchObject({ pieces: [], broken: { length: text.length } })
     }
   })
 
@@ -141,13 +141,13 @@ describe('[ENS-O3] broken JSON', () => {
   })
 
   it('of several pieces the longest is told', () => {
-    expect(jsonInText('[1,] {"a":1,"b":} [2,]').broken?.length).toBe('{"a":1,"b":}'.length)
+    expect(findJsonInText('[1,] {"a":1,"b":} [2,]').broken?.length).toBe('{"a":1,"b":}'.length)
   })
 
   it('beside JSON is told too, and none where there is none', () => {
-    expect(jsonInText('[1,] [2]')).toMatchObject({ pieces: [{ value: [2] }], broken: {} })
-    expect(jsonInText('x [2]')).not.toHaveProperty('broken')
-    expect(jsonInText('Hello')).not.toHaveProperty('broken')
+    expect(findJsonInText('[1,] [2]')).toMatchObject({ pieces: [{ value: [2] }], broken: {} })
+    expect(findJsonInText('x [2]')).not.toHaveProperty('broken')
+    expect(findJsonInText('Hello')).not.toHaveProperty('broken')
   })
 })
 
@@ -175,7 +175,7 @@ describe('hostile text', () => {
   it.each(HOSTILE)('of %s is searched in time that grows with its length', (_, unit) => {
     const text = `x ${unit.repeat(400_000 / unit.length)}`
     const started = performance.now()
-    const { pieces } = jsonInText(text)
+    const { pieces } = findJsonInText(text)
     expect(performance.now() - started).toBeLessThan(2_000)
     expect(pieces.length).toBeLessThanOrEqual(40)
   })

@@ -1,11 +1,11 @@
 /**
- * Finding the JSON in what a model wrote round it.
+ * Finds JSON in the text of a model.
  *
  *   the whole text ─▶ its fences, the last one first ─▶ {…} and […] in prose, in order
  *
- * Prose has brackets too, so a bracket begins JSON only if what follows does: a key with its colon, or
- * a first item. From there on it is JSON until its bracket closes, right or wrong. Every character is
- * read a fixed number of times, however the brackets and quotes stand.
+ * Prose has brackets too, so a bracket begins JSON only if a key with its colon or a first item follows.
+ * The text up to its closing bracket is then JSON, valid or malformed. Each character is read a bounded
+ * number of times, for any order of brackets and quotes.
  *
  * ENS-O2 JSON is the whole answer; otherwise it is searched for in fences from the last one, then in `{…}`
  *    and `[…]` in prose, empty ones last. The first piece that matches is used.
@@ -13,37 +13,39 @@
  */
 import { errorMessage } from '@tutti/core'
 
-/** Something that parses. */
+/** A piece of text that is valid JSON. */
 export interface JsonPiece {
   readonly value: unknown
-  /** Characters of its text. */
+  /** Number of characters. */
   readonly length: number
 }
 
-/** Something that begins as JSON and is none. */
+/** A piece of text that begins as JSON but is malformed. */
 export interface BrokenJson {
-  /** Why it does not parse. */
+  /** Message of the parser. */
   readonly reason: string
   readonly length: number
 }
 
-/** The JSON in a text. */
+/** JSON in a text. */
 export interface JsonInText {
-  /** At most 40 pieces, the likeliest answer first. */
+  /** At most 40 pieces, the most likely answer first. */
   readonly pieces: readonly JsonPiece[]
-  /** The longest piece that is broken, if one is. */
+  /** Longest malformed piece; absent if there is none. */
   readonly broken?: BrokenJson
 }
 
-/** Pieces of each kind at most: every one may have to be checked. */
+/** Maximum number of pieces from fences, and of pieces in prose, because each may have to be validated. */
 const MAX_PIECES = 20
 
-/** Finds the JSON in `text`. Never throws, whatever the text. */
-export function jsonInText(text: string): JsonInText {
-  const whole = parsed(text.trim())
+/** Finds the JSON in `text`. Never throws. */
+export function findJsonInText(text: string): JsonInText {
+  const whole = parsePiece(text.trim())
   if ('value' in whole) return { pieces: [whole] }
-  const fenced = fences(text).slice(-MAX_PIECES).toReversed().map(parsed).filter(isPiece)
-  const found = findLongest(bracketed(text)).map(([start, end]) => parsed(text.slice(start, end)))
+  const fenced = listFences(text).slice(-MAX_PIECES).toReversed().map(parsePiece).filter(isPiece)
+  const found = findLongest(findBracketed(text)).map(([start, end]) =>
+    parsePiece(text.slice(start, end)),
+  )
   const inProse = found.filter(isPiece)
   const pieces = [
     ...fenced,
@@ -54,7 +56,7 @@ export function jsonInText(text: string): JsonInText {
   return broken === undefined ? { pieces } : { pieces, broken }
 }
 
-function parsed(text: string): JsonPiece | BrokenJson {
+function parsePiece(text: string): JsonPiece | BrokenJson {
   const { length } = text
   try {
     return { value: JSON.parse(text), length }
@@ -67,19 +69,22 @@ function isPiece(found: JsonPiece | BrokenJson): found is JsonPiece {
   return 'value' in found
 }
 
-/** An empty list or object; in prose that is more often a box to tick than an answer. */
+/** Whether a piece is an empty list or object, which in prose is more often a checkbox than an answer. */
 function isEmpty({ value }: JsonPiece): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
-/** The contents of the fences that are closed, in order. @see https://spec.commonmark.org/0.31.2/#fenced-code-blocks */
-function fences(text: string): readonly string[] {
+/**
+ * Returns the contents of closed fences, in order. @see
+ * https://spec.commonmark.org/0.31.2/#fenced-code-blocks
+ */
+function listFences(text: string): readonly string[] {
   const contents: string[] = []
   let open: { readonly mark: string; readonly from: number } | undefined
   for (let start = 0; start < text.length;) {
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? text.length : newline
-    const fence = fenceLine(text.slice(start, end))
+    const fence = parseFenceLine(text.slice(start, end))
     if (open === undefined) {
       if (fence !== undefined) open = { mark: fence.mark, from: end + 1 }
     } else if (fence?.info === '' && fence.mark.startsWith(open.mark)) {
@@ -91,19 +96,21 @@ function fences(text: string): readonly string[] {
   return contents
 }
 
-function fenceLine(line: string): { readonly mark: string; readonly info: string } | undefined {
+function parseFenceLine(
+  line: string,
+): { readonly mark: string; readonly info: string } | undefined {
   const trimmed = line.trim()
   const mark = /^(?:`{3,}|~{3,})/.exec(trimmed)?.[0]
   if (mark === undefined) return undefined
   const info = trimmed.slice(mark.length)
-  // With another one in the line, it is code inside a sentence.
+  // With another backtick in the line, the mark begins inline code.
   return info.includes('`') ? undefined : { mark, info }
 }
 
-/** Where a piece of a text starts, and where it ends. */
+/** Start and end of a piece of text. */
 type Range = readonly [start: number, end: number]
 
-/** The longest ranges, in order of the text. */
+/** Returns the longest ranges, in the order of the text. */
 function findLongest(ranges: readonly Range[]): readonly Range[] {
   if (ranges.length <= MAX_PIECES) return ranges
   return ranges
@@ -112,8 +119,8 @@ function findLongest(ranges: readonly Range[]): readonly Range[] {
     .toSorted((a, b) => a[0] - b[0])
 }
 
-/** The outermost brackets that begin JSON, each to where it closes, or to the end of the text. */
-function bracketed(text: string): readonly Range[] {
+/** Returns the outermost brackets that begin JSON, each up to its closing bracket or the end of the text. */
+function findBracketed(text: string): readonly Range[] {
   const ranges: Range[] = []
   const opening = /[[{]/g
   for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
@@ -124,10 +131,10 @@ function bracketed(text: string): readonly Range[] {
   return ranges
 }
 
-/** Token kinds that may come next in JSON. */
+/** Kinds of tokens that may come next in JSON. */
 type Expected = 'firstKey' | 'key' | 'colon' | 'firstItem' | 'value' | 'nextField' | 'nextItem'
 
-/** The kinds of token that may come; a text is `"`, any other scalar `0`. */
+/** First characters of the allowed tokens; a string is `"`, any other scalar is `0`. */
 const FITTING: Readonly<Record<Expected, string>> = {
   firstKey: '"}',
   key: '"',
@@ -139,24 +146,26 @@ const FITTING: Readonly<Record<Expected, string>> = {
 }
 
 interface Scan {
-  /** After the last character that was read. */
+  /** Position after the last character that was read. */
   readonly end: number
-  /** Whether it is JSON, maybe broken, and not the brackets of prose. */
+  /** Whether the text is JSON, possibly malformed, and not prose in brackets. */
   readonly isJson: boolean
 }
 
-/** Reads from an opening bracket to where it closes, or to where it turns out to be prose. */
+/**
+ * Reads from an opening bracket to its closing bracket, or to the first token that shows that it is prose.
+ */
 function scanBrackets(text: string, start: number): Scan {
-  /** The brackets that are open. */
+  /** Open brackets. */
   const open: string[] = []
   let begun = false
   let expected: Expected = 'value'
   let at = start
   for (;;) {
-    const { kind, end, from } = tokenAt(text, at)
+    const { kind, end, from } = readToken(text, at)
     if (kind === '' || !FITTING[expected].includes(kind)) {
       return begun
-        ? { end: closingEnd(text, from, open.length), isJson: true }
+        ? { end: findClosingEnd(text, from, open.length), isJson: true }
         : { end: from, isJson: false }
     }
     at = end
@@ -168,13 +177,13 @@ function scanBrackets(text: string, start: number): Scan {
     if (kind === '}' || kind === ']') open.pop()
     const inside = open.at(-1)
     if (inside === undefined) return { end, isJson: true }
-    expected = after(kind, expected, inside)
+    expected = decideExpected(kind, expected, inside)
     begun ||= kind === ':' || expected === 'nextItem'
   }
 }
 
 /** Returns the state after a token that is not an opening bracket. */
-function after(kind: string, expected: Expected, inside: string): Expected {
+function decideExpected(kind: string, expected: Expected, inside: string): Expected {
   if (kind === ':') return 'value'
   if (kind === ',') return inside === '{' ? 'key' : 'value'
   if (expected === 'firstKey' || expected === 'key') {
@@ -184,7 +193,7 @@ function after(kind: string, expected: Expected, inside: string): Expected {
 }
 
 interface Token {
-  /** Its first character, `0` for a number, boolean or null, empty for what is no token of JSON. */
+  /** First character of the token; `0` for a number, boolean or null, empty if it is not a JSON token. */
   readonly kind: string
   readonly from: number
   readonly end: number
@@ -192,13 +201,13 @@ interface Token {
 
 const SCALAR = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** The token at a place, or after the white space there. */
-function tokenAt(text: string, at: number): Token {
+/** Returns the token at a position, after white space. */
+function readToken(text: string, at: number): Token {
   let from = at
   while (isSpace(text.charCodeAt(from))) from += 1
   const first = text.charAt(from)
   if (first === '"') {
-    const end = stringEnd(text, from, { ofOneLine: true })
+    const end = findStringEnd(text, from, { ofOneLine: true })
     return { kind: end === undefined ? '' : first, from, end: end ?? from }
   }
   if (first !== '' && '[]{}:,'.includes(first)) return { kind: first, from, end: from + 1 }
@@ -212,8 +221,11 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-/** After the closing quote of a string; nothing when it is not closed, or in a line that is. */
-function stringEnd(
+/**
+ * Returns the position after the closing quote of a string; undefined if the string is not closed, or not in
+ * its line with `ofOneLine`.
+ */
+function findStringEnd(
   text: string,
   from: number,
   { ofOneLine }: { readonly ofOneLine: boolean },
@@ -230,14 +242,14 @@ function stringEnd(
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Where JSON that is broken ends: its brackets are counted, whatever stands between them. */
-function closingEnd(text: string, from: number, depth: number): number {
+/** Returns the end of malformed JSON by counting brackets outside strings. */
+function findClosingEnd(text: string, from: number, depth: number): number {
   let open = depth
   const mark = /["[\]{}]/g
   mark.lastIndex = from
   for (let match = mark.exec(text); match !== null; match = mark.exec(text)) {
     if (match[0] === '"') {
-      mark.lastIndex = stringEnd(text, match.index, { ofOneLine: false }) ?? text.length
+      mark.lastIndex = findStringEnd(text, match.index, { ofOneLine: false }) ?? text.length
     } else {
       open += match[0] === '[' || match[0] === '{' ? 1 : -1
     }

@@ -2,9 +2,9 @@ import { toStandardSchema, Type, type ToolSchema } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import {
-  correctionRequest,
+  createCorrectionRequest,
   findJsonFault,
-  outputInstructions,
+  renderOutputInstructions,
   compileOutputReader,
   type OutputReading,
 } from './structured-output.ts'
@@ -54,11 +54,11 @@ describe('an answer', () => {
 
   it('[ENS-O1] that does not fit has every problem told, with its path, what is wanted and what came', async () => {
     expect(await problemOf(Report, '{"pages":0,"tags":[1,{}]}')).toBe(
-      'Answer does not fit its schema: /title is required; /pages must be >= 1, got 0; ' +
+      'Answer does not match its schema: /title is required; /pages must be >= 1, got 0; ' +
         '/tags/0 must be a string, got 1; /tags/1 must be a string, got {}',
     )
     expect(await problemOf(Report, '[1]')).toBe(
-      'Answer does not fit its schema: answer must be an object, got [1]',
+      'Answer does not match its schema: answer must be an object, got [1]',
     )
   })
 
@@ -91,10 +91,10 @@ describe('an answer', () => {
 
   it('without any JSON is told so, with its start', async () => {
     expect(await problemOf(Report, '\n I cannot do that.')).toBe(
-      'Answer has no JSON in it, got "I cannot do that."',
+      'Answer has no JSON, got "I cannot do that."',
     )
     expect((await problemOf(Report, 'no '.repeat(10_000))).length).toBeLessThan(200)
-    expect(await problemOf(Report, '')).toBe('Answer has no JSON in it, got ""')
+    expect(await problemOf(Report, '')).toBe('Answer has no JSON, got ""')
   })
 
   it.each<[ToolSchema, string, unknown]>([
@@ -113,10 +113,10 @@ describe('an answer', () => {
   })
 
   it('[ENS-O4] that is prose is no list of one text, and no unknown value', async () => {
-    expect(await problemOf(Type.Array(Type.String()), 'Sorry')).toMatch('has no JSON in it')
-    expect(await problemOf(Type.Unknown(), 'Sorry')).toMatch('has no JSON in it')
+    expect(await problemOf(Type.Array(Type.String()), 'Sorry')).toMatch('Answer has no JSON, got')
+    expect(await problemOf(Type.Unknown(), 'Sorry')).toMatch('Answer has no JSON, got')
     expect(await problemOf(Type.Integer(), 'It is 42')).toBe(
-      'Answer does not fit its schema: answer must be an integer, got "It is 42"',
+      'Answer does not match its schema: answer must be an integer, got "It is 42"',
     )
   })
 
@@ -131,7 +131,7 @@ describe('an answer', () => {
     const dated = transformed(() => ({ when: new Date(0) }))
     await expect(read(dated, '{}')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: 'Cannot use output schema "output": it must give JSON, /when is a Date',
+      message: 'Cannot use output schema "output": it must produce JSON, but /when is a Date',
     })
     expect(
       await read(
@@ -160,7 +160,7 @@ describe('a value that is there already', () => {
     })
     expect(await readValue({ title: 5 })).toMatchObject({
       ok: false,
-      problem: 'Answer does not fit its schema: /title must be a string, got 5',
+      problem: 'Answer does not match its schema: /title must be a string, got 5',
     })
     await expect(compileOutputReader(transformed(() => 1n)).readValue({})).rejects.toThrow(
       'is a bigint',
@@ -197,20 +197,20 @@ describe('[ENS-O7] the model is told', () => {
       type: 'object',
       properties: { $schema: { type: 'string' } },
     }
-    const lines = outputInstructions(schema).split('\n')
+    const lines = renderOutputInstructions(schema).split('\n')
     expect(lines.at(-1)).toBe('{"type":"object","properties":{"$schema":{"type":"string"}}}')
     expect(lines.join('\n')).toMatch(/one JSON value only.*no code fence/)
-    expect(outputInstructions(Report)).toContain(JSON.stringify(Report))
-    expect(outputInstructions(Report)).not.toContain('~')
+    expect(renderOutputInstructions(Report)).toContain(JSON.stringify(Report))
+    expect(renderOutputInstructions(Report)).not.toContain('~')
   })
 
   it('what is wrong with its answer, and where it stands', () => {
-    const problem = 'Answer does not fit its schema: /a is required'
-    const first = correctionRequest(problem, { attempt: 1, maxAttempts: 3 })
+    const problem = 'Answer does not match its schema: /a is required'
+    const first = createCorrectionRequest(problem, { attempt: 1, maxAttempts: 3 })
     expect(first).toContain(`${problem}.\n`)
     expect(first).toMatch(/one JSON value only.*no code fence/)
     expect(first).toContain('This is correction 1 of 3.')
-    expect(correctionRequest(problem, { attempt: 3, maxAttempts: 3 })).toContain(
+    expect(createCorrectionRequest(problem, { attempt: 3, maxAttempts: 3 })).toContain(
       'This is the last of 3 corrections.',
     )
   })

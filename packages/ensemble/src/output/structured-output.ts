@@ -1,7 +1,7 @@
 /**
- * Structured answers: instructions to the model on their form, and the reader of its text.
+ * Structured answers: instructions to the model, and the reader of its answers.
  *
- *   text ─find JSON─▶ pieces ─read each as a tool reads its input─▶ the first that fits, else a problem
+ *   text ─find JSON─▶ pieces ─parse each by the schema─▶ the first that matches, else a problem
  *
  * ENS-O1 An answer is parsed like the input of a tool: it is coerced, defaults are filled in, unknown fields
  *    are dropped, and every problem is reported with its path.
@@ -21,33 +21,33 @@ import {
 } from '@tutti/core'
 import { previewOf } from '@tutti/protocol'
 
-import { jsonInText, type JsonInText } from './json-in-text.ts'
+import { findJsonInText, type JsonInText } from './json-in-text.ts'
 
-/** The result of reading an answer. */
+/** Result of reading an answer. */
 export type OutputReading<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problem: string }
 
-/** Reads the answers of one task by its schema. */
+/** Reader of the answers of one task by its schema. */
 export interface OutputReader<Value = unknown> {
-  /** The schema as JSON Schema, the author's own. */
+  /** JSON Schema, as the author defined it. */
   readonly schema: object
-  /** A short name in `a-z`, `0-9` and `_`, from the title of the schema, else `output`. */
+  /** Short name in `a-z`, `0-9` and `_`, from the title of the schema, else `output`. */
   readonly name: string
   /**
    * Returns the value in the text of a model, or a problem that the model can correct.
    *
-   * @throws {TuttiError} CONFIG_INVALID when the schema makes something of it that is not JSON.
+   * @throws {TuttiError} CONFIG_INVALID if the schema converts the value to something that is not JSON.
    */
   read(text: string): Promise<OutputReading<Value>>
-  /** The same for a value that is there already, such as one that code made. */
+  /** Returns `value` as the schema parses it, or a problem. Throws the same as `read`. */
   readValue(value: unknown): Promise<OutputReading<Value>>
 }
 
 /**
- * Makes a reader of answers. The schema is compiled here, once.
+ * Creates a reader of answers and compiles its schema.
  *
- * @throws {TypeError} naming everything that is wrong with the schema.
+ * @throws {TypeError} naming every problem of the schema.
  */
 export function compileOutputReader<Schema extends ToolSchema>(
   schema: Schema,
@@ -55,13 +55,13 @@ export function compileOutputReader<Schema extends ToolSchema>(
   const reader = schemaReader(schema, { action: 'Cannot use output schema:' })
   const { jsonSchema } = reader
   const name = createName(jsonSchema)
-  const jsonOnly = <Value>(value: Value): OutputReading<Value> => asJson(value, name)
+  const jsonOnly = <Value>(value: Value): OutputReading<Value> => toJsonReading(value, name)
   return {
     schema: jsonSchema,
     name,
     async read(text) {
-      const found = jsonInText(text)
-      for (const piece of candidates(text, found, reader)) {
+      const found = findJsonInText(text)
+      for (const piece of listCandidates(text, found, reader)) {
         const decoded = await reader.read(piece)
         if (decoded.ok) return jsonOnly(decoded.value)
       }
@@ -69,13 +69,15 @@ export function compileOutputReader<Schema extends ToolSchema>(
     },
     async readValue(value) {
       const decoded = await reader.read(value)
-      return decoded.ok ? jsonOnly(decoded.value) : { ok: false, problem: misfit(decoded.problems) }
+      return decoded.ok
+        ? jsonOnly(decoded.value)
+        : { ok: false, problem: describeMismatch(decoded.problems) }
     },
   }
 }
 
-/** The values that a text may mean, the likeliest first. */
-function candidates(
+/** Returns the possible values of a text, the most likely one first. */
+function listCandidates(
   text: string,
   { pieces }: JsonInText,
   { takesScalar }: Pick<SchemaReader<unknown>, 'takesScalar'>,
@@ -84,7 +86,7 @@ function candidates(
   return takesScalar ? [...values, text.trim()] : values
 }
 
-/** ENS-O5 */
+/** Returns the problem of the longest piece, as ENS-O5 requires. */
 async function describeProblems(
   text: string,
   { pieces, broken }: JsonInText,
@@ -95,24 +97,24 @@ async function describeProblems(
     return `Answer is not JSON: ${broken.reason}`
   }
   if (longest === undefined && !takesScalar) {
-    return `Answer has no JSON in it, got ${previewOf(text.trim())}`
+    return `Answer has no JSON, got ${previewOf(text.trim())}`
   }
   const decoded = await read(longest === undefined ? text.trim() : longest.value)
-  return misfit(decoded.ok ? [] : decoded.problems)
+  return describeMismatch(decoded.ok ? [] : decoded.problems)
 }
 
-function misfit(problems: readonly Problem[]): string {
-  return `Answer does not fit its schema: ${problemList(problems, 'answer')}`
+function describeMismatch(problems: readonly Problem[]): string {
+  return `Answer does not match its schema: ${problemList(problems, 'answer')}`
 }
 
-/** ENS-O6 */
-function asJson<Value>(value: Value, name: string): OutputReading<Value> {
+/** Returns the value if it is JSON, as ENS-O6 requires. */
+function toJsonReading<Value>(value: Value, name: string): OutputReading<Value> {
   try {
     const fault = findJsonFault(value)
     if (fault === undefined) return { ok: true, value }
     throw new TuttiError(
       'CONFIG_INVALID',
-      `Cannot use output schema "${name}": it must give JSON, ${fault}`,
+      `Cannot use output schema "${name}": it must produce JSON, but ${fault}`,
     )
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
@@ -120,7 +122,10 @@ function asJson<Value>(value: Value, name: string): OutputReading<Value> {
   }
 }
 
-/** Longest name that providers take. @see https://platform.openai.com/docs/api-reference/chat/create */
+/**
+ * Maximum length of a name that providers accept. @see
+ * https://platform.openai.com/docs/api-reference/chat/create
+ */
 const MAX_NAME_LENGTH = 64
 
 function createName({ title }: { readonly title?: unknown }): string {
@@ -128,31 +133,31 @@ function createName({ title }: { readonly title?: unknown }): string {
   return words.join('_').slice(0, MAX_NAME_LENGTH) || 'output'
 }
 
-/** The body of the section "Output Format" of a prompt: what form the answer must have. */
-export function outputInstructions(schema: object): string {
+/** Returns the body of the prompt section "Output Format". */
+export function renderOutputInstructions(schema: object): string {
   const { $schema: _dialect, ...rest } = schema as { readonly $schema?: unknown }
   return [
     'Answer with one JSON value only: no text before or after it, and no code fence.',
-    'It must fit this JSON Schema:',
+    'It must match this JSON Schema:',
     JSON.stringify(rest),
   ].join('\n')
 }
 
-/** Where a correction stands. */
+/** Number of a correction. */
 export interface CorrectionCount {
-  /** From 1. */
+  /** Counts from 1. */
   readonly attempt: number
   readonly maxAttempts: number
 }
 
-/** The request to correct an answer. */
-export function correctionRequest(
+/** Returns the message that asks for a corrected answer. */
+export function createCorrectionRequest(
   problem: string,
   { attempt, maxAttempts }: CorrectionCount,
 ): string {
   return [
     `Your last answer cannot be used. ${problem}.`,
-    'Give the whole answer again, corrected: one JSON value only that fits the JSON Schema of the ' +
+    'Give the whole answer again, corrected: one JSON value only that matches the JSON Schema of the ' +
       'output, with no text before or after it and no code fence.',
     attempt < maxAttempts
       ? `This is correction ${attempt} of ${maxAttempts}.`
@@ -161,10 +166,10 @@ export function correctionRequest(
 }
 
 /**
- * Finds the first place where a value is not JSON, such as `/when is a Date`; undefined when the whole value is
- * JSON. An undefined field counts as missing.
+ * Returns the first part of a value that is not JSON, such as `/when is a Date`; undefined if the whole value
+ * is JSON. An undefined field counts as missing.
  *
- * @throws {RangeError} for a value that is nested deeper than the stack allows, or in itself.
+ * @throws {RangeError} if the value is nested more deeply than the call stack allows, or contains itself.
  */
 export function findJsonFault(value: unknown, path = ''): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined

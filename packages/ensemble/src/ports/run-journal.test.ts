@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 
-import { listenerJournal } from './run-journal.ts'
+import { createListenerJournal } from './run-journal.ts'
 
 import type { RunStep } from './run-step.ts'
 import type { RunEvent } from '@tutti/protocol'
@@ -18,7 +18,7 @@ const step: RunStep = { kind: 'task_skipped', taskName: 'a', runMs: 0 }
 describe('[ENS-E8] the journal of a listener', () => {
   it('tells it of every event, at once and in order', async () => {
     const onEvent = vi.fn<(told: RunEvent) => void>()
-    const journal = listenerJournal(onEvent, vi.fn<() => void>())
+    const journal = createListenerJournal(onEvent, vi.fn<() => void>())
     journal.emit(event)
     expect(onEvent).toHaveBeenCalledTimes(1)
     const committing = journal.commit(step, event)
@@ -28,14 +28,14 @@ describe('[ENS-E8] the journal of a listener', () => {
 
   it('tells it of no step that has no event', async () => {
     const onEvent = vi.fn<(told: RunEvent) => void>()
-    await listenerJournal(onEvent, vi.fn<() => void>()).commit(step)
+    await createListenerJournal(onEvent, vi.fn<() => void>()).commit(step)
     expect(onEvent).not.toHaveBeenCalled()
   })
 
   it('passes on what the listener throws, and goes on', async () => {
     const error = new Error('Full disk')
     const onError = vi.fn<(thrown: unknown) => void>()
-    const journal = listenerJournal(() => {
+    const journal = createListenerJournal(() => {
       throw error
     }, onError)
     journal.emit(event)
@@ -47,7 +47,7 @@ describe('[ENS-E8] the journal of a listener', () => {
     const error = new Error('Full disk')
     const onError = vi.fn<(thrown: unknown) => void>()
     // oxlint-disable-next-line typescript/no-misused-promises -- what a careless listener is
-    const journal = listenerJournal(() => Promise.reject(error), onError)
+    const journal = createListenerJournal(() => Promise.reject(error), onError)
     journal.emit(event)
     await Promise.resolve()
     expect(onError.mock.calls).toEqual([[error]])

@@ -1,30 +1,29 @@
 /**
- * The journal port: where the engine writes what happens. A durable journal puts it in a store
- * (`@tutti/runs`); without one, a run in process only calls its listener.
+ * The journal port: the engine writes the events and steps of a run to it. A durable journal stores them
+ * (`@tutti/runs`); without one, a run only calls its listener.
  */
 import type { RunStep } from './run-step.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** Takes the ordered events of one run and the steps that it need not repeat. */
+/** Receives the ordered events and the steps of one run. */
 export interface RunJournal {
   /**
-   * Takes the next event and its step. Returns at once and never throws. Both become
-   * durable atomically, after everything that was taken before.
+   * Receives the next event and its step. Returns at once and never throws. Both become durable atomically,
+   * after everything that was received before.
    */
   emit(event: RunEvent, step?: RunStep): void
   /**
-   * Takes the next step and its event. Resolves when both, and everything that was taken
-   * before, are durable; the engine waits for that. Rejects when this run may no longer
-   * write.
+   * Receives the next step and its event. Resolves when both, and everything that was received before, are
+   * durable. Rejects when this process may no longer write to the run.
    */
   commit(step: RunStep, event?: RunEvent): Promise<void>
 }
 
 /**
- * Creates a journal that stores nothing: it calls `onEvent`, whose errors go to `onListenerError`, also those
- * of a listener that is an async function.
+ * Creates a journal that stores nothing and calls `onEvent`. Errors of `onEvent` go to `onListenerError`,
+ * also those of an async listener.
  */
-export function listenerJournal(
+export function createListenerJournal(
   onEvent: (event: RunEvent) => void,
   onListenerError: (error: unknown) => void,
 ): RunJournal {

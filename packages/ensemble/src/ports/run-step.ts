@@ -1,10 +1,9 @@
 /**
- * The checkpoints of a run: a list of steps, each a recorded side effect that is not repeated.
- * Given the steps of a run, another process continues it without a difference: what a step holds is
- * taken from it, everything else is performed.
+ * The checkpoints of a run: a list of steps, each a recorded side effect that is not repeated. Given the
+ * steps of a run, another process continues it: it replays the recorded side effects and performs all others.
  *
- * Steps are plain data that survives JSON. They are not events: an event informs readers, a
- * step holds what the engine needs to continue, such as the whole reply of a model.
+ * Steps are plain data that survives JSON. They are not events: an event informs readers, a step holds what
+ * the engine needs to continue, such as the whole reply of a model.
  */
 import type { ReviewAnswer } from './run-reviewer.ts'
 import type { ModelReply } from '../model/chat-model.ts'
@@ -21,13 +20,13 @@ import type {
   ReviewTiming,
 } from '@tutti/protocol'
 
-/** The fields of every step. */
+/** Fields of every step. */
 interface StepBase {
   /** Working time of the run so far, in milliseconds. */
   readonly runMs: number
 }
 
-/** The fields of every step of a task. */
+/** Fields of every step of a task. */
 interface TaskStepBase extends StepBase {
   readonly taskName: string
   readonly attempt: number
@@ -35,38 +34,38 @@ interface TaskStepBase extends StepBase {
   readonly taskMs: number
 }
 
-/** The run began. */
+/** Records the start of the run. */
 export interface RunBegun extends StepBase {
   readonly kind: 'run_begun'
-  /** Milliseconds since 1970. */
+  /** Time of the start, in milliseconds since 1970. */
   readonly startedAt: number
 }
 
-/** The run was asked to end. */
+/** Records a cancel of the run. */
 export interface CancelAsked extends StepBase {
   readonly kind: 'cancel_asked'
   readonly mode: CancelMode
 }
 
-/** The next model calls go to another model. */
+/** Records a switch to another model, from the next model calls on. */
 export interface ModelSwitchedStep extends StepBase {
   readonly kind: 'model_switched'
-  /** Its alias in the catalog of the run, or `provider:name`. */
+  /** Alias in the catalog of the run, or `provider:name`. */
   readonly model: string
-  /** Absent when the switch is for the whole run. */
+  /** Task of the switch; absent for the whole run. */
   readonly taskName?: string
-  /** The tier that was asked for; of PRIMARY and FALLBACK each task has a model of its own. */
+  /** Requested tier. For PRIMARY and FALLBACK each task can have its own model. */
   readonly tier?: string
-  /** Place of the rule of the ensemble that made the switch, from 0; absent when a person made it. */
+  /** Index of the ensemble's rule that made the switch, from 0; absent if it was requested. */
   readonly rule?: number
 }
 
-/** A model call failed. Kept only where rules for models count it. */
+/** Records a failed model call. Written only for ensembles with rules that count it. */
 export interface ModelCallFailed extends StepBase {
   readonly kind: 'model_failed'
 }
 
-/** A directive in force. Plain data. */
+/** A directive in force. */
 export interface Directive {
   readonly id: string
   /** Text for the agents; empty for an action. */
@@ -77,26 +76,26 @@ export interface Directive {
   readonly from?: string
   readonly actor?: string
   readonly priority: Priority
-  /** Milliseconds since 1970. */
+  /** Time of its arrival, in milliseconds since 1970. */
   readonly createdAt: number
-  /** Milliseconds since 1970; absent when it is in force as long as the run. */
+  /** Time at which it expires, in milliseconds since 1970; absent if it is in force for the whole run. */
   readonly expiresAt?: number
 }
 
-/** A directive was taken up. */
+/** Records an accepted directive. */
 export interface DirectiveTaken extends StepBase {
   readonly kind: 'directive_taken'
   readonly directive: Directive
 }
 
-/** An attempt at a task began. */
+/** Records the start of an attempt at a task. */
 export interface TaskBegun extends TaskStepBase {
   readonly kind: 'task_begun'
-  /** Description as a reviewer edited it before the task began. */
+  /** Description, possibly edited by a reviewer before the task began. */
   readonly description?: string
 }
 
-/** Inputs of the agent that vary from time to time: memories, and notes of earlier runs. */
+/** Records inputs of the agent that can change between processes: memories, and notes of earlier runs. */
 export interface NotesRead extends TaskStepBase {
   readonly kind: 'notes_read'
   readonly notes: TaskNotes
@@ -104,13 +103,13 @@ export interface NotesRead extends TaskStepBase {
 
 /** Texts for sections of the first prompt. */
 export interface TaskNotes {
-  /** Title and text of each memory scope that holds something. */
+  /** Name and text of each memory scope with entries. */
   readonly memories: readonly { readonly scope: string; readonly text: string }[]
   /** Notes of earlier runs of the same task. */
   readonly improvement?: string
 }
 
-/** A model gave its reply. */
+/** Records the reply of a model. */
 export interface ModelTurnEnded extends TaskStepBase {
   readonly kind: 'model_turn'
   readonly iterationIndex: number
@@ -121,35 +120,35 @@ export interface ModelTurnEnded extends TaskStepBase {
   readonly directiveIds: readonly string[]
 }
 
-/** A tool that must not be called twice is about to be called. */
+/** Records the intent to call a tool that must not be called twice. */
 export interface ToolCallBegun extends TaskStepBase {
   readonly kind: 'tool_begun'
   readonly iterationIndex: number
-  /** Which call of its turn it is, from 0; ids of models may repeat. */
+  /** Position of the call in its turn, from 0, because ids of models may repeat. */
   readonly position: number
 }
 
-/** Another agent, which a tool asked, has used something. */
+/** Records usage that an agent tool reported. */
 export interface AgentUsed extends TaskStepBase, AgentUse {
   readonly kind: 'agent_used'
 }
 
-/** A tool call ended. */
+/** Records the end of a tool call. */
 export interface ToolCallEnded extends TaskStepBase {
   readonly kind: 'tool_ended'
   readonly iterationIndex: number
-  /** Which call of its turn it is, from 0. */
+  /** Position of the call in its turn, from 0. */
   readonly position: number
   readonly durationMs: number
-  /** The text for the model. */
+  /** Text for the model. */
   readonly text: string
-  /** Present when the call ends the task, as a reviewer's early exit does. */
+  /** Present if the call ends the task, such as a reviewer's early exit. */
   readonly error?: StepError
-  /** The whole result, of a tool that does a task in place of an agent. */
+  /** Whole result of a tool that is the handler of a task. */
   readonly result?: ToolResult
 }
 
-/** A handler gave the output of its task. */
+/** Records the output of a handler. */
 export interface HandlerEnded extends TaskStepBase {
   readonly kind: 'handler_ended'
   readonly text: string
@@ -157,7 +156,7 @@ export interface HandlerEnded extends TaskStepBase {
   readonly parts?: readonly MessagePart[]
 }
 
-/** An agent's work was handed to another task. */
+/** Records the start of a delegation. */
 export interface DelegationBegun extends TaskStepBase {
   readonly kind: 'delegation_begun'
   /** Idempotency key of the tool call that began it. */
@@ -165,43 +164,43 @@ export interface DelegationBegun extends TaskStepBase {
   readonly delegationId: string
   readonly workerRole: string
   readonly taskDescription: string
-  /** Name of the task that does the work, unique in the run. */
+  /** Name of the delegated task, unique in the run. */
   readonly workerTask: string
   readonly workerTaskIndex: number
 }
 
-/** A delegated task ended. */
+/** Records the end of a delegation. */
 export interface DelegationEnded extends TaskStepBase {
   readonly kind: 'delegation_ended'
   readonly delegationId: string
 }
 
-/** A reviewer is asked. */
+/** Records the opening of a review. */
 export interface ReviewOpenedStep extends TaskStepBase {
   readonly kind: 'gate_opened'
   readonly reviewId: string
   readonly timing: ReviewTiming
   /** Identifies the review within its attempt. */
   readonly slot: string
-  /** Milliseconds since 1970. */
+  /** Time at which the review opened, in milliseconds since 1970. */
   readonly openedAt: number
-  /** JSON Schema of the answer that a tool asks for; absent when it asks for approval of its call. */
+  /** JSON Schema of the answer to a question of a tool; absent for an approval of its call. */
   readonly answerSchema?: TSchema
 }
 
-/** A review was decided, its time was over, or it was withdrawn. */
+/** Records the end of a review: decided, timed out or withdrawn. */
 export interface ReviewClosedStep extends TaskStepBase {
   readonly kind: 'gate_closed'
   readonly reviewId: string
   readonly decision: ReviewAnswer
   readonly timedOut: boolean
-  /** True when there was no decision, because another review ended the run early. */
+  /** Whether the review was withdrawn because another review ended the run early. */
   readonly withdrawn?: boolean
-  /** The reason why there is no decision; the field `decision` has no meaning then. */
+  /** Reason why there is no decision; `decision` is then not used. */
   readonly error?: StepError
 }
 
-/** An error, as far as a later process needs it. */
+/** Error in the form that a later process needs. */
 export interface StepError {
   readonly code: TuttiError['code']
   readonly message: string
@@ -209,7 +208,7 @@ export interface StepError {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** An attempt at a task failed. */
+/** Records the failure of an attempt at a task. */
 export interface TaskFailedStep extends TaskStepBase {
   readonly kind: 'task_failed'
   readonly error: StepError
@@ -217,40 +216,42 @@ export interface TaskFailedStep extends TaskStepBase {
   readonly used: Usage
   /** Whether another attempt follows. */
   readonly willRetry: boolean
-  /** The revision for the next attempt. */
+  /** Revision for the next attempt. */
   readonly revision?: Revision
 }
 
 /** A revision that a reviewer requested. */
 export interface Revision {
   readonly feedback: string
-  /** The output of the attempt before. */
+  /** Output of the previous attempt. */
   readonly output: string
 }
 
-/** A task is done. */
+/** Records the completion of a task. */
 export interface TaskCompletedStep extends TaskStepBase {
   readonly kind: 'task_completed'
-  /** The text that later tasks are given. */
+  /** Text that later tasks receive. */
   readonly output: string
-  /** The output as a value, when the task declares a schema. */
+  /** Output as a value, if the task declares a schema. */
   readonly structured?: unknown
   /** Usage of the attempt. */
   readonly used: Usage
   readonly durationMs: number
-  /** Finish reason of the last answer of the model; absent in steps of earlier versions. */
+  /**
+   * Finish reason of the model's last answer; absent if no model was called and in steps of earlier versions.
+   */
   readonly finishReason?: FinishReason
-  /** Whether a reviewer ended the run with it. */
+  /** Error with which a reviewer ended the run after this task; absent otherwise. */
   readonly exit?: StepError
 }
 
-/** A task will not run. */
+/** Records a task that will not run. */
 export interface TaskSkippedStep extends StepBase {
   readonly kind: 'task_skipped'
   readonly taskName: string
 }
 
-/** One checkpoint of a run. */
+/** A checkpoint of a run. */
 export type RunStep =
   | RunBegun
   | CancelAsked
@@ -272,8 +273,8 @@ export type RunStep =
   | TaskCompletedStep
   | TaskSkippedStep
 
-/** A step of a task. */
+/** A step that belongs to a task. */
 export type TaskStep = Extract<RunStep, TaskStepBase>
 
-/** The step of that kind. */
+/** Step of the kind `K`. */
 export type StepOf<K extends RunStep['kind']> = Extract<RunStep, { readonly kind: K }>

@@ -1,17 +1,17 @@
 /** Decisions that arrive before their review is open again. */
-import { reviewResolved } from './review-end.ts'
+import { reviewResolvedError } from './review-end.ts'
 
 interface EarlyDecision {
   readonly onOpen: () => void
   readonly onNever: () => void
 }
 
-/** The decisions that wait, by review. */
+/** Decisions that wait for their review, by review. */
 export class EarlyDecisions {
   readonly #waiting = new Map<string, Set<EarlyDecision>>()
   readonly #onOpen: () => void
 
-  /** `onOpen` is called for each decision, synchronously when its review opens. */
+  /** `onOpen` is called for each waiting decision, synchronously when its review opens. */
   constructor(onOpen: () => void) {
     this.#onOpen = onOpen
   }
@@ -19,7 +19,7 @@ export class EarlyDecisions {
   /**
    * Resolves when the review is open.
    *
-   * @throws {TuttiError} REVIEW_RESOLVED when it never opens.
+   * @throws {TuttiError} REVIEW_RESOLVED if it never opens.
    */
   untilOpen(reviewId: string): Promise<void> {
     const waiting = this.#waiting.get(reviewId) ?? new Set()
@@ -31,26 +31,26 @@ export class EarlyDecisions {
           resolve()
         },
         onNever: () => {
-          reject(reviewResolved(reviewId))
+          reject(reviewResolvedError(reviewId))
         },
       })
     })
   }
 
-  /** Resolves the decisions of a review that is open now. */
+  /** Resolves the decisions of a review that has opened. */
   open(reviewId: string): void {
     for (const { onOpen } of this.#waiting.get(reviewId) ?? []) onOpen()
     this.#waiting.delete(reviewId)
   }
 
   /** Rejects the decisions of a review that never opens. */
-  refuse(reviewId: string): void {
+  reject(reviewId: string): void {
     for (const { onNever } of this.#waiting.get(reviewId) ?? []) onNever()
     this.#waiting.delete(reviewId)
   }
 
-  /** Rejects all decisions: the run is over. */
-  refuseAll(): void {
-    for (const reviewId of this.#waiting.keys()) this.refuse(reviewId)
+  /** Rejects all decisions when the run has ended. */
+  rejectAll(): void {
+    for (const reviewId of this.#waiting.keys()) this.reject(reviewId)
   }
 }

@@ -1,16 +1,16 @@
-/** Decides whether a verdict is valid for its review. The owner of the run is the only judge of that. */
+/** Parses and checks decisions of reviews. Only the process that owns the run does this. */
 import { TuttiError, type ApprovalRequest } from '@tutti/core'
 
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { ReviewVerdict } from '@tutti/protocol'
 
-/** The parts of a review that its decisions are checked against. */
+/** Parts of a review against which its decisions are checked. */
 export interface DecidableReview extends Pick<OpenReview, 'timing' | 'reviewId'> {
   readonly approval?: Pick<ApprovalRequest, 'checkEdit'>
 }
 
 /**
- * Reads a verdict as the decision of its review. `findTextProblem` returns the problem of an edited output.
+ * Parses a verdict as the decision of its review. `findTextProblem` returns the problem of an edited output.
  *
  * @throws {TuttiError} BAD_REQUEST, naming every problem.
  */
@@ -27,7 +27,10 @@ export async function readDecision(
 
 type TypedEdit = Extract<ReviewVerdict, { readonly revisedOutput: string }>
 
-/** Returns the decision; an edit that a person typed is the input of the tool under review, as JSON, or a text. */
+/**
+ * Returns the decision. Text that a reviewer typed is the JSON input of the tool under review, or else the
+ * edited text.
+ */
 function toAnswer({ timing }: DecidableReview, verdict: ReviewVerdict): ReviewAnswer {
   if (!isTyped(verdict)) return verdict
   const { revisedOutput, ...edit } = verdict
@@ -36,7 +39,7 @@ function toAnswer({ timing }: DecidableReview, verdict: ReviewVerdict): ReviewAn
     : { ...edit, text: revisedOutput }
 }
 
-/** NOTE: reviewers are third-party code and may return anything. */
+/** Whether the verdict has a typed edit. NOTE: reviewers are third-party code and can return anything. */
 function isTyped(verdict: ReviewVerdict): verdict is TypedEdit {
   return Object.hasOwn(Object(verdict), 'revisedOutput')
 }
@@ -58,7 +61,7 @@ async function findDecisionProblem(
   decision: ReviewAnswer,
   findTextProblem: (text: string) => Promise<string | undefined>,
 ): Promise<string | undefined> {
-  // NOTE: reviewers are third-party code and may return nothing at all.
+  // NOTE: reviewers are third-party code and can return undefined.
   switch ((decision as ReviewAnswer | undefined)?.action) {
     case 'CONTINUE':
     case 'REJECT':

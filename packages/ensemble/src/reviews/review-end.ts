@@ -1,4 +1,4 @@
-/** Pure: how reviews end, as events, steps and errors, in a run that executes and in an unowned one. */
+/** Pure: the ends of reviews as events, steps and errors, for executing and for unowned runs. */
 import { isoNow, TuttiError, type Clock } from '@tutti/core'
 
 import { fromStepError, type StepLog } from '../scope/step-log.ts'
@@ -8,30 +8,30 @@ import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
-/** The end of a review: a decision, or the action of its timeout. */
+/** Outcome of a review: a decision, or the action of its timeout. */
 export interface ReviewOutcome {
   readonly decision: ReviewAnswer
   readonly timedOut: boolean
 }
 
-/** The steps of one review. */
+/** Steps of one review. */
 export interface RecordedReview {
   readonly opened: StepOf<'gate_opened'>
   readonly closed: StepOf<'gate_closed'> | undefined
 }
 
-/** Finds the steps of a review; undefined when there are none. */
+/** Returns the steps of a review; undefined if there are none. */
 export function findRecordedReview(log: StepLog, reviewId: string): RecordedReview | undefined {
-  const isIt = (step: { readonly reviewId: string }): boolean => step.reviewId === reviewId
+  const isOfReview = (step: { readonly reviewId: string }): boolean => step.reviewId === reviewId
   for (const taskName of log.taskNames) {
     const task = log.task(taskName)
-    const opened = task.of('gate_opened').find(isIt)
-    if (opened !== undefined) return { opened, closed: task.of('gate_closed').find(isIt) }
+    const opened = task.of('gate_opened').find(isOfReview)
+    if (opened !== undefined) return { opened, closed: task.of('gate_closed').find(isOfReview) }
   }
   return undefined
 }
 
-/** Whether a decision is the one that closed a review, sent again. */
+/** Whether a decision is the one that closed the review, sent again. */
 export function isSameDecision(
   { id }: { readonly id?: string },
   closing: { readonly id?: string },
@@ -48,7 +48,9 @@ export function hasEndedRun({
   return decision.action === 'EXIT_EARLY' && withdrawn !== true && error === undefined
 }
 
-/** Returns the outcome of a review that an earlier process closed. */
+/**
+ * Returns the outcome of a review that an earlier process closed. Throws the recorded error, if there is one.
+ */
 export function toReviewOutcome({
   decision,
   timedOut,
@@ -59,16 +61,16 @@ export function toReviewOutcome({
 }
 
 /** Returns the action of a timeout as a decision. FAIL rejects the work and allows no retry. */
-export function decisionAfterTimeout({
+export function toTimeoutDecision({
   onTimeout,
   timeoutMs,
 }: Pick<OpenReview, 'onTimeout' | 'timeoutMs'>): ReviewAnswer {
   if (onTimeout !== 'FAIL') return { action: onTimeout }
-  return { action: 'REJECT', feedback: `Nobody reviewed within ${timeoutMs} ms` }
+  return { action: 'REJECT', feedback: `No decision within ${timeoutMs} ms` }
 }
 
-/** Creates the event of a decision that was taken now. */
-export function decidedEvent(
+/** Returns the event of a decision that is made now. */
+export function createDecidedEvent(
   clock: Clock,
   reviewId: string,
   decision: ReviewAnswer,
@@ -83,16 +85,16 @@ export function decidedEvent(
     ...(action === 'REJECT' && decision.feedback !== undefined
       ? { feedback: decision.feedback }
       : {}),
-    ...(action === 'EDIT' ? { revisedOutput: revisedText(decision) } : {}),
+    ...(action === 'EDIT' ? { revisedOutput: renderRevisedText(decision) } : {}),
   }
 }
 
-function revisedText(decision: ReviewAnswer & { readonly action: 'EDIT' }): string {
+function renderRevisedText(decision: ReviewAnswer & { readonly action: 'EDIT' }): string {
   if ('text' in decision) return decision.text
   return typeof decision.input === 'string' ? decision.input : JSON.stringify(decision.input)
 }
 
-/** Returns the problem of an edited output of `task`; undefined when it is valid. */
+/** Returns the problem of an edited output of `task`; undefined if it is valid. */
 export async function findTextProblem(
   { outputReader }: Pick<Task, 'outputReader'>,
   edited: string,
@@ -101,36 +103,39 @@ export async function findTextProblem(
   return reading === undefined || reading.ok ? undefined : reading.problem
 }
 
-/** The error of a decision that came after the review was closed. */
-export function reviewResolved(reviewId: string): TuttiError {
+/** Returns the error of a decision for a closed review. */
+export function reviewResolvedError(reviewId: string): TuttiError {
   return new TuttiError('REVIEW_RESOLVED', `Review "${reviewId}" is closed`)
 }
 
-/** The error of a decision for an unknown review. */
-export function reviewNotFound(reviewId: string, open: readonly string[]): TuttiError {
+/** Returns the error of a decision for an unknown review. */
+export function reviewNotFoundError(reviewId: string, open: readonly string[]): TuttiError {
   return new TuttiError(
     'REVIEW_NOT_FOUND',
     `No review has the id "${reviewId}". Open: [${open.join(', ')}]`,
   )
 }
 
-/** The error of a task that a reviewer rejected, or that nobody reviewed in time. */
+/** Returns the error of a task that a reviewer rejected, or whose review timed out. */
 export function rejectionError(
   taskName: string,
   feedback: string | undefined,
   timedOut: boolean,
 ): TuttiError {
   if (timedOut) {
-    return new TuttiError('REVIEW_TIMEOUT', `Task "${taskName}": ${feedback ?? 'nobody reviewed'}`)
+    return new TuttiError(
+      'REVIEW_TIMEOUT',
+      `Task "${taskName}": ${feedback ?? 'no decision in time'}`,
+    )
   }
   const why = feedback === undefined || feedback.trim() === '' ? '' : `: ${feedback}`
   return new TuttiError('REVIEW_REJECTED', `The reviewer rejected task "${taskName}"${why}`)
 }
 
-/** The reason of a run that a review ended early. */
+/** Returns the error of a run that a review ended early. */
 export function exitEarlyError(taskName: string, timedOut: boolean): TuttiError {
   const message = timedOut
-    ? `Nobody reviewed task "${taskName}" in time`
+    ? `The review of task "${taskName}" timed out`
     : `The reviewer of task "${taskName}" ended the run early`
   return new TuttiError('EXIT_EARLY', message, { details: { timedOut } })
 }

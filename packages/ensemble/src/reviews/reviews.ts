@@ -23,13 +23,13 @@ import { stoppedError } from '../work/stopped-error.ts'
 import { EarlyDecisions } from './early-decisions.ts'
 import { readDecision } from './read-decision.ts'
 import {
-  decidedEvent,
-  decisionAfterTimeout,
+  createDecidedEvent,
+  toTimeoutDecision,
   exitEarlyError,
   findRecordedReview,
   isSameDecision,
-  reviewNotFound,
-  reviewResolved,
+  reviewNotFoundError,
+  reviewResolvedError,
   toReviewOutcome,
   type RecordedReview,
   type ReviewOutcome,
@@ -52,7 +52,7 @@ export interface ReviewQuestion {
   readonly approval?: ApprovalRequest
   /** Aborts when the decision is no longer needed. @default the signal of the task */
   readonly signal?: AbortSignal
-  /** Returns the problem of an edited output; undefined when it is valid. */
+  /** Returns the problem of an edited output; undefined if it is valid. */
   readonly findTextProblem?: (text: string) => Promise<string | undefined>
 }
 
@@ -60,16 +60,16 @@ interface WaitingReview {
   readonly review: OpenReview
   readonly question: ReviewQuestion
   readonly settle: (end: ReviewEnd) => void
-  /** Resolves when its end is durable. */
+  /** Resolves when the end of the review is durable. */
   readonly recorded: Promise<void>
   /** Aborts when the decision is no longer needed. */
   readonly signal: AbortSignal
 }
 
 interface ClosedReview {
-  /** Id of the decision that closed it. */
+  /** Id of the decision that closed the review. */
   readonly id?: string
-  /** Resolves when its end is durable. */
+  /** Resolves when the end of the review is durable. */
   readonly recorded: Promise<void>
 }
 
@@ -79,17 +79,17 @@ type ReviewEnd =
   | { readonly kind: 'withdrawn'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: TuttiError }
 
-/** The parts that reviews work with. */
+/** Parts of the run that reviews use. */
 export interface ReviewsOptions {
   readonly clock: Clock
   /** Steps of an earlier process. */
   readonly log: StepLog
   readonly inFlight: InFlight
-  /** Decides reviews by itself; without one, only the handle of the run does. */
+  /** Decides reviews; without one, they can be decided only through the handle of the run. */
   readonly reviewer: RunReviewer | undefined
   /** Whether reviews can be decided through the handle of the run. */
   readonly decidable: boolean
-  /** Called at once with a decision that ends the run early. */
+  /** Called synchronously with a decision that ends the run early. */
   readonly onExit: (exit: TuttiError) => void
 }
 
@@ -101,7 +101,7 @@ export class Reviews {
   readonly #early: EarlyDecisions
   /** Whether a reviewer has ended the run. */
   #exited = false
-  /** The reason why no further task may begin. */
+  /** Reason why no further task may begin. */
   #cancelled: TuttiError | undefined
   #over = false
 
@@ -112,12 +112,12 @@ export class Reviews {
     })
   }
 
-  /** Whether anything can decide a review. */
+  /** Whether the run has a way to decide reviews. */
   get hasReviewer(): boolean {
     return this.#options.reviewer !== undefined || this.#options.decidable
   }
 
-  /** The open reviews, oldest first, with the time that is left. */
+  /** Open reviews, oldest first, with their remaining time. */
   get open(): readonly OpenReview[] {
     const now = this.#options.clock.now()
     return [...this.#open.values()].map(({ review }) => ({
@@ -127,11 +127,11 @@ export class Reviews {
   }
 
   /**
-   * Decides a review; resolves when the decision is durable. A review that an earlier process left open is
-   * waited for until it is open again.
+   * Decides a review; resolves when the decision is durable. If an earlier process left the review open,
+   * waits until it is open again.
    *
-   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED when another decision closed it or it never opens
-   * again, BAD_REQUEST when the decision is invalid; then the review stays open.
+   * @throws {TuttiError} REVIEW_NOT_FOUND; REVIEW_RESOLVED if another decision closed the review or it never
+   * opens again; BAD_REQUEST if the decision is invalid, and the review stays open.
    */
   async decide(reviewId: string, verdict: ReviewVerdict): Promise<void> {
     const { inFlight } = this.#options
@@ -144,13 +144,13 @@ export class Reviews {
     }
   }
 
-  /** Opens no further review: the run is over. */
+  /** Rejects decisions for reviews that will not open again, because the run has ended. */
   close(): void {
     this.#over = true
-    this.#early.refuseAll()
+    this.#early.rejectAll()
   }
 
-  /** Withdraws all open reviews, and opens no other: the run ends early. */
+  /** Withdraws all open reviews and prevents new ones, because the run ends early. */
   exitAll(): void {
     this.#exited = true
     for (const { settle } of this.#open.values()) settle({ kind: 'withdrawn', reason: ENDED_EARLY })
@@ -164,8 +164,8 @@ export class Reviews {
     }
   }
 
-  /** Withdraws the reviews of an attempt that an earlier process left open, when the attempt ends without them. */
-  closeUnasked(scope: TaskScope): void {
+  /** Withdraws the reviews that an earlier process left open, when their attempt ends without them. */
+  closeUnopened(scope: TaskScope): void {
     const { log, identity, signal } = scope
     if (!log.isKnown) return
     const closed = log.of('gate_closed').map(({ reviewId }) => reviewId)
@@ -173,7 +173,7 @@ export class Reviews {
       if (attempt !== identity.attempt || closed.includes(reviewId)) continue
       const error = signal.aborted
         ? stoppedError(signal, 'Review')
-        : new TuttiError('INTERRUPTED', 'The task ended without it')
+        : new TuttiError('INTERRUPTED', 'Review closed: the task ended before a decision')
       this.#withdrawRecorded(scope, reviewId, { reason: error.message, error: toStepError(error) })
     }
   }
@@ -186,7 +186,7 @@ export class Reviews {
   async ask(scope: TaskScope, question: ReviewQuestion): Promise<ReviewOutcome> {
     const earlier = replayReview(scope, question.slot)
     if (earlier?.closed !== undefined) return toReviewOutcome(earlier.closed)
-    if (this.#exited) return this.#exitUnasked(scope, earlier?.opened.reviewId)
+    if (this.#exited) return this.#endUnopened(scope, earlier?.opened.reviewId)
     const { timing } = question
     if (timing === 'BEFORE_EXECUTION' && earlier === undefined && this.#cancelled !== undefined) {
       throw this.#cancelled
@@ -196,7 +196,7 @@ export class Reviews {
     const recorded = Promise.withResolvers<void>()
     recorded.promise.catch(() => undefined)
     try {
-      // A listener of the event below can decide the review at once.
+      // Start to wait first: a listener of the event below can decide the review synchronously.
       const end = this.#wait(scope, { review, question, recorded: recorded.promise })
       if (earlier === undefined) emitRequested(scope, review, question.slot)
       this.#askReviewer(review.reviewId)
@@ -222,36 +222,36 @@ export class Reviews {
     const waiting = this.#open.get(reviewId)
     if (waiting === undefined) return this.#decideAgain(reviewId, verdict)
     const { review, question } = waiting
-    const decision = await readDecision(review, verdict, question.findTextProblem ?? noProblem)
+    const decision = await readDecision(review, verdict, question.findTextProblem ?? findNoProblem)
     const open = this.#open.get(reviewId)
     if (open === undefined) return this.#decideAgain(reviewId, verdict)
     open.settle({ kind: 'decided', decision })
     return open.recorded
   }
 
-  /** Accepts the decision that closed the review; any other comes too late. */
+  /** Accepts the decision that closed the review; rejects any other. */
   async #decideAgain(reviewId: string, verdict: ReviewVerdict): Promise<void> {
     const closed = this.#closed.get(reviewId)
     const earlier =
       closed === undefined ? findRecordedReview(this.#options.log, reviewId) : undefined
     if (closed === undefined && earlier === undefined) {
-      throw reviewNotFound(reviewId, [...this.#open.keys()])
+      throw reviewNotFoundError(reviewId, [...this.#open.keys()])
     }
     if (!isSameDecision(verdict, closed ?? earlier?.closed?.decision ?? {})) {
-      throw reviewResolved(reviewId)
+      throw reviewResolvedError(reviewId)
     }
     await closed?.recorded
   }
 
-  /** Whether an earlier process left the review open, and this one has not reached it. */
+  /** Whether an earlier process left the review open and this one has not reached it yet. */
   #mayOpenAgain(reviewId: string): boolean {
     if (this.#over || this.#open.has(reviewId) || this.#closed.has(reviewId)) return false
     const recorded = findRecordedReview(this.#options.log, reviewId)
     return recorded !== undefined && recorded.closed === undefined
   }
 
-  /** Ends a review without a request, because the run ends early. */
-  #exitUnasked(scope: TaskScope, reviewId: string | undefined): ReviewOutcome {
+  /** Ends a review without opening it, because the run ends early. */
+  #endUnopened(scope: TaskScope, reviewId: string | undefined): ReviewOutcome {
     if (reviewId !== undefined) {
       this.#withdrawRecorded(scope, reviewId, { reason: ENDED_EARLY, withdrawn: true })
     }
@@ -262,7 +262,7 @@ export class Reviews {
   #withdrawRecorded(scope: TaskScope, reviewId: string, why: Withdrawal): void {
     if (this.#closed.has(reviewId)) return
     this.#closed.set(reviewId, { recorded: DONE })
-    this.#early.refuse(reviewId)
+    this.#early.reject(reviewId)
     withdraw(scope, reviewId, why)
   }
 
@@ -284,14 +284,14 @@ export class Reviews {
               settle({ kind: 'timed_out' })
             })
       const onAbort = (): void => {
-        // A tool that asks has a timer of its own, which may fire first.
+        // The tool has its own timer for the same time limit, which may fire first.
         if (!scope.signal.aborted && clock.now() >= endsAt) settle({ kind: 'timed_out' })
         else settle({ kind: 'failed', error: stoppedError(signal, 'Review') })
       }
       const endWaiting = this.#beginWaiting(review)
       const settle = (end: ReviewEnd): void => {
         if (!this.#open.delete(review.reviewId)) return
-        this.#closed.set(review.reviewId, closedBy(end, waiting.recorded))
+        this.#closed.set(review.reviewId, toClosedReview(end, waiting.recorded))
         endWaiting()
         stopTimer?.()
         signal.removeEventListener('abort', onAbort)
@@ -308,10 +308,10 @@ export class Reviews {
     })
   }
 
-  /** Counts the review as waiting for a person; returns what ends that. */
+  /** Counts the review as waiting for a person; returns the function that ends this. */
   #beginWaiting({ taskName, attempt, approval }: OpenReview): () => void {
     const { inFlight } = this.#options
-    // The body of a call that must not be repeated counts as working while it waits.
+    // While it waits, the body of a call that must not be repeated counts as working.
     const isReleasable =
       approval === undefined || approval.hasBegun === false || approval.isRepeatable === true
     if (isReleasable) {
@@ -327,7 +327,9 @@ export class Reviews {
     }
   }
 
-  /** Asks the reviewer. One that fails, or decides invalidly, fails the task: no answer never counts as approval. */
+  /**
+   * Asks the reviewer. If it fails or decides invalidly, the task fails: no answer never counts as approval.
+   */
   #askReviewer(reviewId: string): void {
     const { reviewer } = this.#options
     const open = this.#open.get(reviewId)
@@ -337,7 +339,7 @@ export class Reviews {
       await this.decide(reviewId, await reviewer.decide(review, signal))
     }
     answer().catch((error: unknown) => {
-      const message = `The reviewer of task "${review.taskName}" could not be asked: ${errorMessage(error)}`
+      const message = `The reviewer of task "${review.taskName}" failed: ${errorMessage(error)}`
       const failure = new TuttiError('TASK_FAILED', message, { cause: error })
       this.#open.get(reviewId)?.settle({ kind: 'failed', error: failure })
     })
@@ -349,11 +351,11 @@ export class Reviews {
       case 'decided': {
         const { decision } = end
         const outcome = { decision, timedOut: false }
-        await this.#record(scope, decidedEvent(scope.run.clock, reviewId, decision), outcome)
+        await this.#record(scope, createDecidedEvent(scope.run.clock, reviewId, decision), outcome)
         return outcome
       }
       case 'timed_out': {
-        const outcome = { decision: decisionAfterTimeout(review), timedOut: true }
+        const outcome = { decision: toTimeoutDecision(review), timedOut: true }
         const { onTimeout: action } = review
         await this.#record(scope, { type: 'review_timed_out', reviewId, action }, outcome)
         return outcome
@@ -367,7 +369,10 @@ export class Reviews {
     }
   }
 
-  /** Records the outcome of a review. An early exit lets nothing start while it is recorded. */
+  /**
+   * Records the outcome of a review. An early exit takes effect at once, so that nothing starts while it is
+   * recorded.
+   */
   async #record(
     scope: TaskScope,
     event: RunEventOf<'review_decided' | 'review_timed_out'>,
@@ -382,7 +387,7 @@ export class Reviews {
   }
 }
 
-const ENDED_EARLY = 'The run was ended early'
+const ENDED_EARLY = 'The run ended early'
 
 const EXIT_EARLY: ReviewOutcome = { decision: { action: 'EXIT_EARLY' }, timedOut: false }
 
@@ -462,7 +467,7 @@ function emitRequested(scope: TaskScope, review: OpenReview, slot: string): void
   )
 }
 
-function closedBy(end: ReviewEnd, recorded: Promise<void>): ClosedReview {
+function toClosedReview(end: ReviewEnd, recorded: Promise<void>): ClosedReview {
   const id = end.kind === 'decided' ? end.decision.id : undefined
   return id === undefined ? { recorded } : { id, recorded }
 }
@@ -477,6 +482,6 @@ function withdraw(scope: TaskScope, reviewId: string, { reason, ...why }: Withdr
   )
 }
 
-function noProblem(): Promise<undefined> {
+function findNoProblem(): Promise<undefined> {
   return Promise.resolve(undefined)
 }

@@ -1,5 +1,5 @@
 /**
- * One attempt at a task: its events round one agent or one handler.
+ * One attempt at a task: the work of one agent or one handler, with its events.
  *
  *   guardrails ─▶ notes ─▶ agent or handler ─▶ guardrails ─▶ review ─▶ reflection ─▶ memory ─▶ completed
  *
@@ -16,14 +16,14 @@ import { isoNow, limitText, TuttiError, type AgentTool } from '@tutti/core'
 import { runAgentLoop, type TaskAnswer } from '../agent/loop.ts'
 import { ModelChain, type RunModels } from '../agent/model-chain.ts'
 import { readNotes, reflect, remember, type MemoryStores } from '../agent/notes.ts'
-import { contextText } from '../agent/prompt.ts'
+import { renderContext } from '../agent/prompt.ts'
 import { DEFAULT_MAX_REVISIONS } from '../definition/review-settings.ts'
 import { renderAgent, type TaskText } from '../definition/task-text.ts'
 import { listTaskTools } from '../hierarchy/delegate-tool.ts'
-import { outputInstructions } from '../output/structured-output.ts'
+import { renderOutputInstructions } from '../output/structured-output.ts'
 import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
 import { totalTokens } from '../usage/tokens.ts'
-import { usageFields, type Usage } from '../usage/usage.ts'
+import { toUsageFields, type Usage } from '../usage/usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { assertGuardrails } from './guardrails.ts'
 import {
@@ -46,10 +46,10 @@ import type { TaskScope } from '../scope/task-scope.ts'
 import type { Directives } from '../steering/directives.ts'
 import type { FinishReason, RunEventOf } from '@tutti/protocol'
 
-/** Longest assembled context that `task_input` shows, in characters; the wire's limit. */
+/** Maximum length of the assembled context in `task_input`, in characters, as the wire defines it. */
 const CONTEXT_SHOWN = 8_000
 
-/** The parts of a run that the work of its tasks uses. */
+/** Parts of a run that its tasks use. */
 export interface TaskServices {
   readonly models: RunModels
   readonly tooling: RunTooling
@@ -59,7 +59,7 @@ export interface TaskServices {
   readonly delegations: Delegations
 }
 
-/** The input of an attempt. */
+/** Input of an attempt. */
 export interface AttemptInput {
   readonly scope: TaskScope
   readonly services: TaskServices
@@ -67,11 +67,11 @@ export interface AttemptInput {
   readonly context: readonly ContextOutput[]
   readonly totalTasks: number
   readonly progress: AttemptHistory
-  /** Aborts when no other attempt may follow: that of the run, or of the call that delegates. */
+  /** Signal of the run, or of the call that delegates; no other attempt follows once it has aborted. */
   readonly signal: AbortSignal
 }
 
-/** How an attempt ended. */
+/** End of an attempt. */
 export type AttemptEnd =
   | { readonly kind: 'completed'; readonly result: TaskResult; readonly exit?: TuttiError }
   | {
@@ -79,11 +79,11 @@ export type AttemptEnd =
       readonly error: TuttiError
       readonly used: Usage
       readonly willRetry: boolean
-      /** The revision that a reviewer requested. */
+      /** Revision that a reviewer requested. */
       readonly revision: Revision | undefined
     }
 
-/** Runs an attempt; rejects only when the run may no longer write. */
+/** Runs an attempt. Rejects only if this process may no longer write to the run. */
 export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
   const { scope, services } = input
   const { stores, reviews } = services
@@ -107,7 +107,7 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
     if (scope.task.memory.length > 0) {
       await remember(scope, stores, accepted.answer.output)
     }
-    reviews.closeUnasked(scope)
+    reviews.closeUnopened(scope)
     const result = await complete(input, accepted, startedAt)
     const { exit } = accepted
     return exit === undefined ? { kind: 'completed', result } : { kind: 'completed', result, exit }
@@ -116,7 +116,10 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
   }
 }
 
-/** Starts and fails an attempt that a reviewer rejected before it began, so that readers see the reason. */
+/**
+ * Fails an attempt that a reviewer rejected before it began, with a start event so that readers see the
+ * reason.
+ */
 export function failBeforeStart(input: AttemptInput, error: TuttiError): AttemptEnd {
   start(input)
   const final = new RejectedAnswer(error, { settings: {}, revision: undefined })
@@ -141,22 +144,24 @@ function start({ scope, totalTasks, text, progress }: AttemptInput): void {
   )
 }
 
-/** Returns the answer of the agent or the handler that passed the guardrails. */
+/** Returns the answer of the agent or the handler after the guardrails have accepted it. */
 function work(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
   const { signal, task } = input.scope
   if (signal.aborted) throw stoppedError(signal, 'Task')
   const { guardrails } = task
-  return guardrails === undefined ? answer(input, models) : guardedWork(input, models, guardrails)
+  return guardrails === undefined
+    ? askForAnswer(input, models)
+    : workWithGuardrails(input, models, guardrails)
 }
 
-function answer(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
+function askForAnswer(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
   const { handler } = input.scope.task
   if (handler === undefined) return askAgent(input, models)
   const { text, context, services } = input
   return runHandler(input.scope, handler, { text, context, tooling: services.tooling })
 }
 
-async function guardedWork(
+async function workWithGuardrails(
   input: AttemptInput,
   models: ModelChain,
   guardrails: Guardrails,
@@ -169,7 +174,7 @@ async function guardedWork(
     const value = { taskName, agentRole, description, expectedOutput, context: outputs }
     await assertGuardrails(scope, guardrails.input, { what: 'input', value })
   }
-  const given = await answer(input, models)
+  const given = await askForAnswer(input, models)
   if (guardrails.output !== undefined) {
     const { description } = text
     const { output, structured } = given
@@ -200,23 +205,23 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
       attempt: progress.attempt,
       revision: progress.revision,
       outputFormat:
-        outputReader === undefined ? undefined : outputInstructions(outputReader.schema),
+        outputReader === undefined ? undefined : renderOutputInstructions(outputReader.schema),
     },
   })
   delegations.assertComplete(scope)
   return answer
 }
 
-/** Joins the outputs of earlier tasks and the additional context. */
-function assembledContext(
+/** Returns the outputs of earlier tasks and the additional context as one text. */
+function assembleContext(
   context: readonly ContextOutput[],
   { additionalContext }: Pick<Task, 'additionalContext'>,
 ): string {
-  const parts = [contextText(context), additionalContext ?? '']
+  const parts = [renderContext(context), additionalContext ?? '']
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Reads the notes of the task; records them with the event that shows the input of the agent. */
+/** Reads the notes of the task and records them with the event that shows the input of the agent. */
 async function takeNotes(
   { scope, services, text, context }: AttemptInput,
   tools: readonly AgentTool[],
@@ -235,7 +240,7 @@ async function takeNotes(
       agentGoal: renderAgent(task, text).goal,
       agentBackground: task.agent.background ?? null,
       toolNames: tools.map((tool) => tool.name),
-      assembledContext: limitText(assembledContext(context, task), CONTEXT_SHOWN),
+      assembledContext: limitText(assembleContext(context, task), CONTEXT_SHOWN),
       sentAt: isoNow(run.clock),
       taskName: identity.taskName,
       attempt: identity.attempt,
@@ -270,7 +275,7 @@ async function complete(
     attempt,
     output,
     ...(parts === undefined ? {} : { parts: [...parts] }),
-    ...usageFields(used),
+    ...toUsageFields(used),
     iterationLimitReached,
     ...ended,
   }
@@ -281,13 +286,13 @@ async function complete(
   }
   const ending = exit === undefined ? {} : { exit: toStepError(exit) }
   await scope.commit(
-    { ...step, ...structuredField(structured), ...ending },
+    { ...step, ...toStructuredField(structured), ...ending },
     structured === undefined ? event : { ...event, structuredOutput: structured },
   )
-  return { ...result, ...structuredField(structured) }
+  return { ...result, ...toStructuredField(structured) }
 }
 
-function structuredField(structured: unknown): { readonly structured?: unknown } {
+function toStructuredField(structured: unknown): { readonly structured?: unknown } {
   return structured === undefined ? {} : { structured }
 }
 
@@ -300,7 +305,7 @@ function fail(
   const rejected = thrown instanceof RejectedAnswer ? thrown : undefined
   const error = rejected?.error ?? TuttiError.from(thrown, 'TASK_FAILED')
   const used = totals.usage()
-  services.reviews.closeUnasked(scope)
+  services.reviews.closeUnopened(scope)
   const revision = mayRevise(rejected, progress) ? rejected?.revision : undefined
   const willRetry =
     revision !== undefined ||
@@ -318,7 +323,7 @@ function fail(
       reason: error.message,
       durationMs: Math.round(run.clock.elapsed() - startedAt),
       code: error.code,
-      ...usageFields(used),
+      ...toUsageFields(used),
       ...readFinishReason(error),
     },
     {
@@ -352,7 +357,7 @@ function mayRevise(rejected: RejectedAnswer | undefined, { revisions }: AttemptH
   return revisions < (rejected?.settings.maxRevisions ?? DEFAULT_MAX_REVISIONS)
 }
 
-/** Failures that another attempt cannot fix, or that were requested. */
+/** Codes of failures that another attempt cannot fix, or that were requested. */
 const FINAL: ReadonlySet<string> = new Set([
   'CANCELLED',
   'EXIT_EARLY',

@@ -1,11 +1,11 @@
-/** Pure: whether a run of an ensemble can start with its options. */
+/** Pure: checks whether a run of an ensemble can start with its options. */
 import { findUnknownOptions, TuttiError } from '@tutti/core'
 
-import { allTasks } from '../definition/manager.ts'
-import { fallbackModelIn, modelOfTask } from '../definition/model-of-task.ts'
+import { listAllTasks } from '../definition/manager.ts'
+import { createFallbackModelLookup, modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { findPrice } from '../model/prices.ts'
-import { modelLabel } from '../steering/models.ts'
+import { toModelLabel } from '../steering/models.ts'
 import { resolveTier } from '../steering/tiers.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { RUN_OPTION_NAMES, type RunOptions } from './run-options.ts'
@@ -20,13 +20,14 @@ import type { ModelCatalog } from '../model/model-catalog.ts'
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
 export function assertOptions(ensemble: ResolvedEnsemble, options: RunOptions): void {
-  const tasks = allTasks(ensemble)
+  const tasks = listAllTasks(ensemble)
   const problems = [
     ...findUnknownOptions(options, RUN_OPTION_NAMES),
     ...findBudgetProblems(options.budget),
     ...(options.reviewer === undefined && options.decidable !== true
       ? findReviewedTasks(ensemble, tasks).map(
-          (name) => `task "${name}" needs a review, and there is nobody to ask: give a reviewer`,
+          (name) =>
+            `task "${name}" needs a review, but the run has no reviewer: set the option reviewer`,
         )
       : []),
     ...findUnknownTiers(ensemble, options.models),
@@ -53,13 +54,15 @@ function findReviewedTasks(ensemble: ResolvedEnsemble, tasks: readonly Task[]): 
     .map(({ name }) => name)
 }
 
-/** Returns the problems of the model rules of an ensemble: one for each tier that the catalog does not have. */
+/**
+ * Returns the problems of the model rules of an ensemble: one for each tier that the catalog does not have.
+ */
 export function findUnknownTiers(
   ensemble: ResolvedEnsemble,
   models: Pick<ModelCatalog, 'tiers'> | undefined,
 ): readonly string[] {
-  const tasks = allTasks(ensemble)
-  const fallbackModel = fallbackModelIn(ensemble, tasks)
+  const tasks = listAllTasks(ensemble)
+  const fallbackModel = createFallbackModelLookup(ensemble, tasks)
   const hasFallback = tasks.some(({ name }) => fallbackModel(name) !== undefined)
   return (ensemble.modelRules ?? []).flatMap(({ tier }, place) => {
     try {
@@ -73,14 +76,14 @@ export function findUnknownTiers(
 }
 
 /**
- * Returns the models, by label, for which a limit on cost cannot be enforced, as they have no known price. A run with
- * such a limit is refused.
+ * Returns the labels of models without a known price, for which a limit on cost cannot be enforced. A run
+ * with such a limit is rejected.
  */
 export function findUnpriced(
   ensemble: ResolvedEnsemble,
   { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
 ): readonly string[] {
-  const limited = allTasks(ensemble).filter(
+  const limited = listAllTasks(ensemble).filter(
     (task) =>
       task.handler === undefined &&
       (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),
@@ -90,7 +93,7 @@ export function findUnpriced(
     ...(task.fallbackModels ?? ensemble.fallbackModels ?? []),
   ])
   const unpriced = models.flatMap((model) =>
-    model === undefined || findPrice(model, prices) !== undefined ? [] : [modelLabel(model)],
+    model === undefined || findPrice(model, prices) !== undefined ? [] : [toModelLabel(model)],
   )
   return [...new Set(unpriced)]
 }

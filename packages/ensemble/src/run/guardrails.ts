@@ -1,4 +1,4 @@
-/** Asks the guardrails of a task. */
+/** Calls the guardrails of a task. */
 import { errorMessage, TuttiError } from '@tutti/core'
 
 import { stoppedError } from '../work/stopped-error.ts'
@@ -8,10 +8,10 @@ import type { GuardrailVerdict } from '../definition/guardrail.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
 /**
- * Asks the guardrails of a task in order.
+ * Calls guardrails in order.
  *
- * @throws {TuttiError} GUARDRAIL_VIOLATION with the reason of the first one that refuses, or that throws,
- * or the reason why the work was stopped.
+ * @throws {TuttiError} GUARDRAIL_VIOLATION with the reason of the first one that rejects or throws, or the
+ * reason why the work was stopped.
  */
 export async function assertGuardrails<Value>(
   { identity: { taskName }, signal, run }: TaskScope,
@@ -31,13 +31,15 @@ export async function assertGuardrails<Value>(
     const name = guardrail.name === '' ? `number ${index + 1}` : `"${guardrail.name}"`
     throw new TuttiError(
       'GUARDRAIL_VIOLATION',
-      `The ${what} of task "${taskName}" was refused by guardrail ${name}: ${verdict}`,
+      `Guardrail ${name} rejected the ${what} of task "${taskName}": ${verdict}`,
       { details: { what, guardrail: guardrail.name, reason: verdict } },
     )
   }
 }
 
-/** Asks one guardrail; one that throws, or returns neither true nor a reason, refuses. */
+/**
+ * Returns the verdict of one guardrail. One that throws, or returns neither a boolean nor a reason, rejects.
+ */
 async function askGuardrail(
   ask: () => GuardrailVerdict | Promise<GuardrailVerdict>,
 ): Promise<GuardrailVerdict> {
@@ -46,7 +48,7 @@ async function askGuardrail(
     if (verdict === true || typeof verdict === 'string') return verdict
     return verdict === false
       ? 'no reason given'
-      : `it gave ${String(verdict)}, not true or a reason`
+      : `expected true or a reason, got ${String(verdict)}`
   } catch (error) {
     return errorMessage(error)
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { loggingJournal } from './logging-journal.ts'
+import { createLoggingJournal } from './logging-journal.ts'
 
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { Logger } from '@tutti/core'
@@ -29,8 +29,8 @@ it('[ENS-E19] what is emitted and what is committed is told and handed on alike'
   }
   const logger = { debug: note, info: note, warn: note, error: note }
   const log = { runId: 'r', logger, toolLogTruncateLength: 200 }
-  expect(loggingJournal(journal, { ...log, verbose: false })).toBe(journal)
-  const { emit, commit } = loggingJournal(journal, { ...log, verbose: true })
+  expect(createLoggingJournal(journal, { ...log, verbose: false })).toBe(journal)
+  const { emit, commit } = createLoggingJournal(journal, { ...log, verbose: true })
   const step = { kind: 'cancel_asked', mode: 'abort', runMs: 0 } as const
   emit(EVENT, step)
   await commit(step, EVENT)

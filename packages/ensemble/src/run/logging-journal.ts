@@ -9,12 +9,12 @@ export interface RunLogging {
   readonly runId: string
   readonly logger: Logger
   readonly verbose: boolean
-  /** Characters of a tool's output; negative is no limit. */
+  /** Maximum length of a tool's output in characters; a negative number means no limit. */
   readonly toolLogTruncateLength: number
 }
 
-/** Wraps a journal; when `verbose`, its events are logged. */
-export function loggingJournal(journal: RunJournal, log: RunLogging): RunJournal {
+/** Wraps a journal so that a `verbose` run logs its events. */
+export function createLoggingJournal(journal: RunJournal, log: RunLogging): RunJournal {
   if (!log.verbose) return journal
   const logEvent = (event: RunEvent): void => {
     const line = toLogLine(event, log.toolLogTruncateLength)
@@ -41,35 +41,39 @@ interface Line {
 function toLogLine(event: RunEvent, toolLogLength: number): Line | undefined {
   switch (event.type) {
     case 'task_started':
-      return line('Task started', { task: event.taskName, attempt: event.attempt })
+      return createLine('Task started', { task: event.taskName, attempt: event.attempt })
     case 'llm_iteration_completed': {
       const { taskName, iterationIndex, latencyMs, inputTokens, outputTokens } = event
       const used = { latencyMs, inputTokens, outputTokens }
       const { finishReason, responseText } = event
-      const said = { finishReason, responseText }
-      return line('Model answered', { task: taskName, iterationIndex, ...used, ...said })
+      const answer = { finishReason, responseText }
+      return createLine('Model answered', { task: taskName, iterationIndex, ...used, ...answer })
     }
     case 'llm_iteration_failed':
-      return line('Model call failed', { task: event.taskName, reason: event.reason })
+      return createLine('Model call failed', { task: event.taskName, reason: event.reason })
     case 'tool_called': {
       const { taskName, toolName, outcome, durationMs, toolArguments, toolResult } = event
       const limit = toolLogLength < 0 ? Infinity : toolLogLength
       const result = toolResult === null ? null : limitText(toolResult, limit)
       const call = { tool: toolName, outcome, durationMs, arguments: toolArguments, result }
-      return line('Tool called', { task: taskName, ...call })
+      return createLine('Tool called', { task: taskName, ...call })
     }
     case 'task_completed':
-      return line('Task completed', { task: event.taskName, durationMs: event.durationMs })
+      return createLine('Task completed', { task: event.taskName, durationMs: event.durationMs })
     case 'task_attempt_failed':
     case 'task_failed':
-      return line('Task failed', { task: event.taskName, code: event.code, reason: event.reason })
+      return createLine('Task failed', {
+        task: event.taskName,
+        code: event.code,
+        reason: event.reason,
+      })
     case 'run_result':
-      return line('Run ended', { status: event.status, durationMs: event.durationMs })
+      return createLine('Run ended', { status: event.status, durationMs: event.durationMs })
     default:
       return undefined
   }
 }
 
-function line(message: string, fields: Line['fields']): Line {
+function createLine(message: string, fields: Line['fields']): Line {
   return { message, fields }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import type { ErrorStrategy } from '../definition/ensemble-definition.ts'
-import { nextTasks, type TaskPhase } from './next.ts'
+import { findNextTasks, type TaskPhase } from './next.ts'
 
 import type { Plan } from '../definition/plan.ts'
 
@@ -225,7 +225,7 @@ const TABLE: readonly Row[] = [
 
 describe('nextTasks', () => {
   it.each(TABLE)('$rule ($phases)', ({ plan, phases, strategy, atMost, start, skip = '' }) => {
-    const next = nextTasks(
+    const next = findNextTasks(
       plan,
       new Map(plan.order.map((name, index) => [name, PHASES[phases[index] ?? ''] ?? 'pending'])),
       { errorStrategy: strategy ?? 'FAIL_FAST', maxConcurrentTasks: atMost ?? 16 },
@@ -243,7 +243,7 @@ describe('nextTasks', () => {
       ['d', 'pending'],
     ])
     const before = [...phases]
-    nextTasks(CHAIN, phases, { errorStrategy: 'CONTINUE_ON_ERROR', maxConcurrentTasks: 1 })
+    findNextTasks(CHAIN, phases, { errorStrategy: 'CONTINUE_ON_ERROR', maxConcurrentTasks: 1 })
     expect([...phases]).toEqual(before)
   })
 })

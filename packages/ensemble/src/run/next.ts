@@ -1,25 +1,25 @@
-/** Pure: given the plan and how far each task is, what happens next. */
+/** Pure: decides what happens next, given the plan and the phase of each task. */
 import type { ErrorStrategy } from '../definition/ensemble-definition.ts'
 import type { Plan } from '../definition/plan.ts'
 
-/** How far a task is. A `skipped` task will not run because one it waits for did not complete. */
+/** Phase of a task. A `skipped` task will not run because a task that it waits for did not complete. */
 export type TaskPhase = 'pending' | 'running' | 'completed' | 'failed' | 'skipped'
 
-/** The next tasks. When nothing runs and nothing starts, the run is over. */
+/** Next tasks to start and to skip. When nothing runs and nothing starts, the run has ended. */
 export interface NextTasks {
   readonly start: readonly string[]
   /** Tasks that can no longer run, each with the task that is the reason. */
   readonly skip: ReadonlyMap<string, string>
 }
 
-/** Limits of {@link nextTasks}. */
+/** Limits of {@link findNextTasks}. */
 export interface NextLimits {
   readonly errorStrategy: ErrorStrategy
   readonly maxConcurrentTasks: number
 }
 
-/** The tasks that may start now and those that never will. */
-export function nextTasks(
+/** Returns the tasks that can start now and those that never will. */
+export function findNextTasks(
   plan: Plan,
   phases: ReadonlyMap<string, TaskPhase>,
   { errorStrategy, maxConcurrentTasks }: NextLimits,
@@ -38,7 +38,7 @@ export function nextTasks(
   if (failed !== undefined && errorStrategy === 'FAIL_FAST') {
     return { start: [], skip: new Map(pending.map((name) => [name, failed])) }
   }
-  const skip = lost === undefined ? NO_SKIP : lostTasks(plan, phases, pending)
+  const skip = lost === undefined ? NO_SKIP : findLostTasks(plan, phases, pending)
   const start: string[] = []
   for (const name of pending) {
     if (start.length >= maxConcurrentTasks - running) break
@@ -49,8 +49,11 @@ export function nextTasks(
 
 const NO_SKIP: ReadonlyMap<string, string> = new Map()
 
-/** The tasks that wait, also through others, for one that did not complete; each with that one. */
-function lostTasks(
+/**
+ * Returns the tasks that wait, directly or through others, for a task that did not complete, each with that
+ * task.
+ */
+function findLostTasks(
   plan: Plan,
   phases: ReadonlyMap<string, TaskPhase>,
   pending: readonly string[],
@@ -73,14 +76,14 @@ function lostTasks(
   return skip
 }
 
-interface Standing {
+interface PlanState {
   readonly plan: Plan
   readonly phases: ReadonlyMap<string, TaskPhase>
   readonly skip: ReadonlyMap<string, string>
 }
 
-/** Whether all that a task needs is completed, and all that it follows is over. */
-function isReady(name: string, { plan, phases, skip }: Standing): boolean {
+/** Whether all tasks that a task waits for are completed, and all tasks that it follows have ended. */
+function isReady(name: string, { plan, phases, skip }: PlanState): boolean {
   for (const before of plan.waitsFor.get(name) ?? []) {
     if (phases.get(before) !== 'completed') return false
   }
@@ -88,7 +91,7 @@ function isReady(name: string, { plan, phases, skip }: Standing): boolean {
   for (let before = open.pop(); before !== undefined; before = open.pop()) {
     const phase = phases.get(before)
     if ((phase === 'pending' && !skip.has(before)) || phase === 'running') return false
-    // A task may be skipped long before all that it follows are over.
+    // A task may be skipped long before all tasks that it follows have ended.
     if (phase === 'skipped' || phase === 'pending') open.push(...(plan.follows.get(before) ?? []))
   }
   return true

@@ -1,5 +1,5 @@
 /** The review after a task: accepts, edits or rejects its answer. */
-import { outputText, type TaskAnswer } from '../agent/loop.ts'
+import { renderOutput, type TaskAnswer } from '../agent/loop.ts'
 import { reviewAfter, type ReviewSettings } from '../definition/review-settings.ts'
 import { exitEarlyError, findTextProblem, rejectionError } from '../reviews/review-end.ts'
 
@@ -11,11 +11,11 @@ import type { TuttiError } from '@tutti/core'
 /** An answer that its review accepted. */
 export interface AcceptedAnswer {
   readonly answer: TaskAnswer
-  /** The reason why the run ends with this task, when its reviewer requested that. */
+  /** Error with which the run ends after this task; present if the reviewer ended the run. */
   readonly exit?: TuttiError
 }
 
-/** The answer under review. */
+/** Answer under review. */
 interface ReviewedAnswer {
   readonly answer: TaskAnswer
   readonly settings: ReviewSettings
@@ -23,7 +23,7 @@ interface ReviewedAnswer {
   readonly description: string
 }
 
-/** Returns the review after the task; undefined when there is none. */
+/** Returns the review after the task; undefined if there is none. */
 export function findReviewAfter({
   task,
   run: { ensemble },
@@ -32,9 +32,9 @@ export function findReviewAfter({
 }
 
 /**
- * Asks for the review after the task.
+ * Opens the review after the task and applies its decision.
  *
- * @throws {RejectedAnswer} when the reviewer rejects the answer.
+ * @throws {RejectedAnswer} if the reviewer rejects the answer.
  */
 export async function reviewAnswer(
   scope: TaskScope,
@@ -54,7 +54,9 @@ export async function reviewAnswer(
     case 'CONTINUE':
       return { answer }
     case 'EDIT':
-      return { answer: 'text' in decision ? await edit(scope, answer, decision.text) : answer }
+      return {
+        answer: 'text' in decision ? await editAnswer(scope, answer, decision.text) : answer,
+      }
     case 'EXIT_EARLY':
       return { answer, exit: exitEarlyError(identity.taskName, timedOut) }
     case 'REJECT':
@@ -67,7 +69,7 @@ export async function reviewAnswer(
   }
 }
 
-/** Carries a rejection to the end of the attempt. */
+/** Error that carries a rejection to the end of the attempt. */
 export class RejectedAnswer extends Error {
   readonly error: TuttiError
   readonly settings: ReviewSettings
@@ -84,12 +86,16 @@ export class RejectedAnswer extends Error {
   }
 }
 
-async function edit({ task }: TaskScope, answer: TaskAnswer, text: string): Promise<TaskAnswer> {
+async function editAnswer(
+  { task }: TaskScope,
+  answer: TaskAnswer,
+  text: string,
+): Promise<TaskAnswer> {
   const reading = await task.outputReader?.read(text)
   const { parts: _replaced, ...rest } = answer
   if (reading === undefined) return { ...rest, output: text }
-  // The review accepted only a valid edit.
+  // The review accepts only a valid edit, so this is always ok.
   return reading.ok
-    ? { ...rest, output: outputText(reading.value), structured: reading.value }
+    ? { ...rest, output: renderOutput(reading.value), structured: reading.value }
     : answer
 }

@@ -1,4 +1,4 @@
-/** Lets the rules of a run see its model calls as they are recorded. */
+/** Passes the recorded model calls of a run to its model rules. */
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { ModelRules } from '../steering/model-rules.ts'
 import type { RunEvent } from '@tutti/protocol'
@@ -6,14 +6,14 @@ import type { RunEvent } from '@tutti/protocol'
 /** Parts of a rules journal in addition to the journal. */
 export interface RulesJournalOptions {
   readonly rules: ModelRules
-  /** Working time of the run, in milliseconds. */
+  /** Returns the working time of the run in milliseconds. */
   readonly elapsed: () => number
   /** Called after each model call that the rules have counted. */
   readonly onCounted: () => void
 }
 
-/** The same journal; the rules count the model calls that it takes, and failed calls become steps. */
-export function rulesJournal(
+/** Wraps a journal so that the rules count its model calls, and failed calls become steps. */
+export function createRulesJournal(
   journal: RunJournal,
   { rules, elapsed, onCounted }: RulesJournalOptions,
 ): RunJournal {

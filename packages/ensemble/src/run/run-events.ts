@@ -2,7 +2,7 @@
 import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 
 import { renderTask } from '../definition/task-text.ts'
-import { allTasks } from '../definition/manager.ts'
+import { listAllTasks } from '../definition/manager.ts'
 import { addUsage, toRunMetrics, type Usage } from '../usage/usage.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
@@ -13,7 +13,7 @@ import type { RunEnding, RunResult } from './run-result.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
-/** Which run begins. */
+/** Identity and parts of a run that starts. */
 export interface RunStart {
   readonly runId: string
   readonly ensemble: ResolvedEnsemble
@@ -22,9 +22,9 @@ export interface RunStart {
   readonly journal: RunJournal
 }
 
-/** Tells of the start, with every task of the plan and its texts as they will run. */
+/** Emits the start of a run, with every task of the plan and its rendered texts. */
 export function emitStart({ runId, ensemble, inputs, clock, journal }: RunStart): void {
-  const tasks = allTasks(ensemble)
+  const tasks = listAllTasks(ensemble)
   const startedAt = clock.now()
   journal.emit(
     {
@@ -45,7 +45,7 @@ export function emitStart({ runId, ensemble, inputs, clock, journal }: RunStart)
   )
 }
 
-/** The parts of the result of a run. */
+/** Parts of the result of a run. */
 export interface RunEndParts {
   readonly runId: string
   readonly status: RunEnding
@@ -56,7 +56,7 @@ export interface RunEndParts {
   readonly error: TuttiError | undefined
 }
 
-/** The result of a run. */
+/** Creates the result of a run. */
 export function toResult({ used, error, ...outcome }: RunEndParts): RunResult {
   return {
     ...outcome,
@@ -65,16 +65,17 @@ export function toResult({ used, error, ...outcome }: RunEndParts): RunResult {
     outputOf<Output>(task: Task<Output>): Output | undefined {
       const done = outcome.tasks.find(({ taskName }) => taskName === task.name)
       if (done === undefined) return undefined
-      // NOTE: the reader of a task gives what its schema says; a task without one is a `Task<string>`.
+      // NOTE: the output reader of a task returns the type of its schema; a task without one is a
+      // `Task<string>`.
       return (task.outputReader === undefined ? done.output : done.structured) as Output
     },
   }
 }
 
-/** How an ended run says why it ended. */
+/** Reason why a run ended, on the wire. */
 export type ExitReason = RunEventOf<'ensemble_completed'>['exitReason']
 
-/** Tells of the end. */
+/** Emits the end of a run. */
 export function emitEnd(
   result: RunResult,
   exitReason: ExitReason,

@@ -1,4 +1,4 @@
-/** A task that is done by code: a function, or one tool call. */
+/** Tasks that code performs: a function, or one tool call. */
 import {
   isToolResult,
   runTool,
@@ -8,10 +8,10 @@ import {
   type ToolResult,
 } from '@tutti/core'
 
-import { outputText, type TaskAnswer } from '../agent/loop.ts'
+import { renderOutput, type TaskAnswer } from '../agent/loop.ts'
 import { HandlerOutput } from '../definition/handler-output.ts'
 import { CallsBegin } from '../agent/calls-begin.ts'
-import { toolCalledEvent } from '../agent/tool-events.ts'
+import { createToolCalledEvent } from '../agent/tool-events.ts'
 import { createToolCallOptions, type RunTooling } from '../agent/tool-call-options.ts'
 import { fromStepError, toStepError } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
@@ -32,10 +32,10 @@ export interface HandlerInput {
 }
 
 /**
- * Asks the handler of a task.
+ * Calls the handler of a task and returns its answer.
  *
  * @throws {TuttiError} TASK_FAILED with what the handler threw or with the reason of its failed result,
- * OUTPUT_INVALID when its value does not fit the schema, or why the work was stopped.
+ * OUTPUT_INVALID if its value does not match the schema, or the reason why the work was stopped.
  */
 export async function runHandler(
   scope: TaskScope,
@@ -48,29 +48,30 @@ export async function runHandler(
     typeof handler === 'function'
       ? callHandler(scope, handler, input)
       : callHandlerTool(scope, handler, input).then((result) =>
-          asWanted(result, handler, scope.task),
+          selectToolOutput(result, handler, scope.task),
         )
-  // Code that does not wait is not waited for: ten such tasks take as long as ten function calls.
+  // A synchronous handler is not awaited, because each await would cost the task a turn of the microtask
+  // queue.
   const value = toHandlerValue(isThenable(work) ? await work : work, scope.task)
-  const given: Given =
+  const given: HandlerAnswer =
     scope.task.outputReader === undefined
-      ? { text: value.text, ...partsField(value) }
-      : { ...(await readBySchema(scope.task, value)), ...partsField(value) }
+      ? { text: value.text, ...toPartsField(value) }
+      : { ...(await parseBySchema(scope.task, value)), ...toPartsField(value) }
   await scope.commit({ kind: 'handler_ended', ...given })
   return toAnswer(given)
 }
 
-interface Given {
+interface HandlerAnswer {
   readonly text: string
   readonly value?: unknown
   readonly parts?: readonly MessagePart[]
 }
 
-function partsField({ parts }: HandlerValue): Pick<Given, 'parts'> {
+function toPartsField({ parts }: HandlerValue): Pick<HandlerAnswer, 'parts'> {
   return parts === undefined ? {} : { parts }
 }
 
-function toAnswer({ text, value, parts }: Given): TaskAnswer {
+function toAnswer({ text, value, parts }: HandlerAnswer): TaskAnswer {
   return {
     output: text,
     ...(value === undefined ? {} : { structured: value }),
@@ -105,11 +106,11 @@ function callHandler(
     idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
   }
   const work = handler(given)
-  return isThenable(work) ? handlerResult(scope, work) : work
+  return isThenable(work) ? awaitHandler(scope, work) : work
 }
 
-/** Waits for a handler; when it is stopped, until it has stopped. */
-async function handlerResult(
+/** Waits for a handler. If the task is stopped, waits until the handler has stopped. */
+async function awaitHandler(
   { signal, run }: TaskScope,
   work: PromiseLike<unknown>,
 ): Promise<unknown> {
@@ -137,10 +138,15 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /**
- * What is taken of the result of a tool: where neither the tool nor the task declares a value, the text that a
- * model would receive. The result of an agent, for example, also has metadata of its answer.
+ * Returns the part of a tool's result that is the output of the task: if neither the tool nor the task
+ * declares a value, the text that a model would receive. The result of an agent, for example, also has
+ * metadata of its answer.
  */
-function asWanted(result: unknown, { outputSchema }: AgentTool, { outputReader }: Task): unknown {
+function selectToolOutput(
+  result: unknown,
+  { outputSchema }: AgentTool,
+  { outputReader }: Task,
+): unknown {
   const isText = outputSchema === undefined && outputReader === undefined
   return isText && isToolResult(result) && result.success && result.output !== ''
     ? result.output
@@ -157,7 +163,7 @@ async function callHandlerTool(
   const recorded = scope.replay('tool_ended')
   if (recorded?.error !== undefined) throw fromStepError(recorded.error)
   if (recorded?.result !== undefined) return recorded.result
-  if (!tool.idempotent) assertNotCutOff(scope, tool)
+  if (!tool.idempotent) assertNotInterrupted(scope, tool)
   const input = context.at(-1)?.output ?? text.description
   const call: ToolCall = {
     id: 'handler',
@@ -172,7 +178,10 @@ async function callHandlerTool(
     onBegin: (made) => begin.begin(made, tool),
   })
   totals.addToolCall(outcome.durationMs)
-  scope.emit(toolCalledEvent(scope, { iterationIndex: 0, call, outcome }), endedStep(outcome))
+  scope.emit(
+    createToolCalledEvent(scope, { iterationIndex: 0, call, outcome }),
+    toEndedStep(outcome),
+  )
   begin.end(call)
   if (begin.lost !== undefined) throw begin.lost
   if (signal.aborted) {
@@ -184,20 +193,20 @@ async function callHandlerTool(
 }
 
 /**
- * Checks that a tool which must not be called twice may be called.
+ * Checks that a tool that must not be called twice has not begun.
  *
- * @throws {TuttiError} INTERRUPTED when an earlier process was cut off in that very call.
+ * @throws {TuttiError} INTERRUPTED if an earlier process was interrupted during this call.
  */
-function assertNotCutOff(scope: TaskScope, { name }: AgentTool): void {
+function assertNotInterrupted(scope: TaskScope, { name }: AgentTool): void {
   if (scope.replay('tool_begun') === undefined) return
   throw new TuttiError(
     'INTERRUPTED',
-    `Tool "${name}" was interrupted, its outcome is not known, and it must not be called twice`,
+    `Tool "${name}" was interrupted, its outcome is unknown, and it must not be called twice`,
   )
 }
 
-/** Returns the step of an ended call; undefined when it was interrupted, or its result has no JSON. */
-function endedStep({ result, durationMs, end, error }: ToolCallOutcome): NewTaskStep | undefined {
+/** Returns the step of an ended call; undefined if it was interrupted, or its result is not JSON. */
+function toEndedStep({ result, durationMs, end, error }: ToolCallOutcome): NewTaskStep | undefined {
   if (end === 'cancelled' || end === 'abandoned') return undefined
   const ended = { kind: 'tool_ended', iterationIndex: 0, position: 0, durationMs } as const
   const text = toModelText(result)
@@ -210,50 +219,50 @@ function endedStep({ result, durationMs, end, error }: ToolCallOutcome): NewTask
   }
 }
 
-/** The output of a handler. */
+/** Output of a handler. */
 interface HandlerValue {
   readonly text: string
   readonly value: unknown
   readonly parts?: readonly MessagePart[]
 }
 
-/** Reads the output of a handler as text and value. */
+/** Converts the return value of a handler to text and value. */
 function toHandlerValue(given: unknown, task: Task): HandlerValue {
   if (given instanceof HandlerOutput) {
     const { text, value = text, parts } = given
     return { text, value, parts }
   }
-  const value = isToolResult(given) ? resultValue(given) : given
+  const value = isToolResult(given) ? readResultValue(given) : given
   if (value === undefined || value === null) {
-    throw new TuttiError('TASK_FAILED', `The handler of task "${task.name}" gave nothing`)
+    throw new TuttiError('TASK_FAILED', `The handler of task "${task.name}" returned nothing`)
   }
   const text: string | undefined = typeof value === 'string' ? value : JSON.stringify(value)
   if (text !== undefined) return { text, value }
   throw new TuttiError(
     'TASK_FAILED',
-    `The handler of task "${task.name}" gave a ${typeof value}, which is no text and no JSON`,
+    `The handler of task "${task.name}" returned a ${typeof value}; expected text or JSON`,
   )
 }
 
-/** The same, as the schema of the task reads it. */
-async function readBySchema(
+/** Parses the output of a handler by the schema of its task. */
+async function parseBySchema(
   { name, outputReader }: Task,
   { text, value }: HandlerValue,
-): Promise<Given> {
+): Promise<HandlerAnswer> {
   const reading =
     typeof value === 'string'
       ? await outputReader?.read(text)
       : await outputReader?.readValue(value)
   if (reading === undefined) return { text }
-  if (reading.ok) return { text: outputText(reading.value), value: reading.value }
+  if (reading.ok) return { text: renderOutput(reading.value), value: reading.value }
   throw new TuttiError(
     'OUTPUT_INVALID',
-    `The output of the handler of task "${name}" does not fit its schema: ${reading.problem}`,
+    `The output of the handler of task "${name}" does not match its schema: ${reading.problem}`,
     { details: { problem: reading.problem } },
   )
 }
 
-function resultValue(result: Parameters<typeof toModelText>[0]): unknown {
+function readResultValue(result: Parameters<typeof toModelText>[0]): unknown {
   if (result.success) return result.structured ?? result.output
   throw new TuttiError('TASK_FAILED', result.errorMessage ?? toModelText(result))
 }

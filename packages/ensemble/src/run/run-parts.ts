@@ -1,4 +1,4 @@
-/** Puts together what the tasks of one run share. */
+/** Creates the parts that the tasks of one run share. */
 import {
   createLimiter,
   newTraceparent,
@@ -11,20 +11,20 @@ import {
 
 import { Meter, THE_RUN, type Budget } from '../usage/budget.ts'
 import { Delegations, type WorkerHost } from '../hierarchy/delegations.ts'
-import { allTasks } from '../definition/manager.ts'
+import { listAllTasks } from '../definition/manager.ts'
 import { inMemoryStore } from '../memory/in-memory-store.ts'
 import { inMemoryReflectionStore } from '../memory/reflection.ts'
-import { listenerJournal, type RunJournal } from '../ports/run-journal.ts'
+import { createListenerJournal, type RunJournal } from '../ports/run-journal.ts'
 import { countEarlierRun } from '../scope/count-earlier.ts'
 import { StepLog } from '../scope/step-log.ts'
-import { fallbackModelIn, ownModelIn } from '../definition/model-of-task.ts'
+import { createFallbackModelLookup, createOwnModelLookup } from '../definition/model-of-task.ts'
 import { Directives } from '../steering/directives.ts'
 import { Reviews } from '../reviews/reviews.ts'
 import { ModelRules } from '../steering/model-rules.ts'
 import { ModelSwitches } from '../steering/models.ts'
 import { InFlight } from '../work/in-flight.ts'
-import { loggingJournal } from './logging-journal.ts'
-import { rulesJournal } from './rules-journal.ts'
+import { createLoggingJournal } from './logging-journal.ts'
+import { createRulesJournal } from './rules-journal.ts'
 import { Steering } from '../steering/steering.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 
@@ -36,28 +36,28 @@ import type { RunScope } from '../scope/run-scope.ts'
 import type { TaskServices } from './attempt.ts'
 import type { RunTooling } from '../agent/tool-call-options.ts'
 
-/** The parts of a run. */
+/** Parts of a run. */
 export interface RunParts {
   readonly scope: RunScope
   readonly services: TaskServices
   readonly steering: Steering
-  /** The tasks of the plan, the manager's with them. */
+  /** Tasks of the plan, including the manager's. */
   readonly tasks: readonly Task[]
   readonly budget: Budget | undefined
-  /** Time since the run began, also in an earlier process, in whole milliseconds. */
+  /** Returns the time since the run began, also in an earlier process, in whole milliseconds. */
   durationMs(): number
 }
 
-/** The input of {@link createRunParts}. */
+/** Input of {@link createRunParts}. */
 export interface RunDefinition {
   readonly ensemble: ResolvedEnsemble
   readonly inputs: Inputs
   readonly options: RunOptions
-  /** Runs the tasks that agents hand to one another, and ends early when a reviewer wants so. */
+  /** Runs delegated tasks, and ends the run when a reviewer requests it. */
   readonly host: WorkerHost & { endEarly(exit: TuttiError): void }
 }
 
-/** Makes the parts of a run. */
+/** Creates the parts of a run. */
 export function createRunParts(definition: RunDefinition): RunParts {
   const { ensemble, inputs, options, host } = definition
   const { clock = systemClock, logger = silentLogger, resume } = options
@@ -66,13 +66,13 @@ export function createRunParts(definition: RunDefinition): RunParts {
   const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
   const rules = new ModelRules(ensemble.modelRules)
   rules.restore(resume?.steps ?? [])
-  const logged = loggingJournal(options.journal ?? createJournal(options, logger), {
+  const logged = createLoggingJournal(options.journal ?? createJournal(options, logger), {
     runId,
     logger,
     verbose: options.verbose ?? ensemble.verbose,
     toolLogTruncateLength: options.toolLogTruncateLength ?? ensemble.toolLogTruncateLength,
   })
-  const journal = rulesJournal(logged, {
+  const journal = createRulesJournal(logged, {
     rules,
     elapsed: () => stopwatch.elapsed(),
     onCounted: () => {
@@ -82,7 +82,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
   const switches = new ModelSwitches(options.models)
   const directives = new Directives()
   const budget = options.budget ?? ensemble.budget
-  const tasks = allTasks(ensemble)
+  const tasks = listAllTasks(ensemble)
   const meter = new Meter({ label: THE_RUN, budget, elapsed: () => stopwatch.elapsed() })
   countEarlierRun(meter, log)
   const onExit = (exit: TuttiError): void => {
@@ -90,8 +90,8 @@ export function createRunParts(definition: RunDefinition): RunParts {
   }
   const { onWaiting, onWaitingChange } = options
   const inFlight = new InFlight({
-    onWaiting: guarded(onWaiting, logger),
-    onWaitingChange: guarded(onWaitingChange, logger),
+    onWaiting: logErrors(onWaiting, logger),
+    onWaitingChange: logErrors(onWaitingChange, logger),
   })
   const reviews = new Reviews({
     clock,
@@ -107,8 +107,8 @@ export function createRunParts(definition: RunDefinition): RunParts {
     journal,
     stopwatch,
     switches,
-    ownModel: ownModelIn(ensemble, tasks),
-    fallbackModel: fallbackModelIn(ensemble, tasks),
+    ownModel: createOwnModelLookup(ensemble, tasks),
+    fallbackModel: createFallbackModelLookup(ensemble, tasks),
     rules,
     profiles: options.profiles ?? {},
     directives,
@@ -127,15 +127,15 @@ export function createRunParts(definition: RunDefinition): RunParts {
     stopwatch,
     meter,
     inFlight,
-    keepsSteps: options.journal !== undefined,
+    recordsSteps: options.journal !== undefined,
     signal: steering.signal,
   }
   const services = createServices(definition, { scope, switches, directives, reviews })
-  return { scope, services, steering, tasks, budget, durationMs: timeSinceStart(log, clock) }
+  return { scope, services, steering, tasks, budget, durationMs: createDurationMeter(log, clock) }
 }
 
-/** A listener whose errors are logged. */
-function guarded<Args extends readonly unknown[]>(
+/** Wraps a listener so that its errors are logged. */
+function logErrors<Args extends readonly unknown[]>(
   listener: ((...args: Args) => void) | undefined,
   logger: Logger,
 ): ((...args: Args) => void) | undefined {
@@ -144,12 +144,12 @@ function guarded<Args extends readonly unknown[]>(
     try {
       listener(...args)
     } catch (error) {
-      logger.error('A listener of waiting runs threw', { error })
+      logger.error('Waiting listener of a run failed', { error })
     }
   }
 }
 
-function timeSinceStart(log: StepLog, clock: Clock): () => number {
+function createDurationMeter(log: StepLog, clock: Clock): () => number {
   const elapsedAtStart = clock.elapsed()
   const begun = log.runSteps.find((step) => step.kind === 'run_begun')
   const before = begun === undefined ? 0 : Math.max(0, clock.now() - begun.startedAt)
@@ -184,7 +184,7 @@ function createTooling(
   { toolMetrics, clock, traceparent, tracestate, request }: RunOptions,
   reviews: Reviews,
 ): RunTooling {
-  // Few runs need their trace: one that was not given is made on first use.
+  // Few runs need a trace, so a missing one is created on first use.
   let trace = traceparent
   return {
     reviews,
@@ -207,10 +207,10 @@ function createTooling(
 }
 
 function createJournal({ onEvent }: RunOptions, logger: Logger): RunJournal {
-  return listenerJournal(
+  return createListenerJournal(
     (event) => onEvent?.(event),
     (error) => {
-      logger.error('A listener of run events threw', { error })
+      logger.error('Event listener of a run failed', { error })
     },
   )
 }

@@ -1,5 +1,5 @@
 /**
- * Runs one task: the review before it, then attempts until one has a final end.
+ * Runs one task: the review before it, then attempts until one completes or fails for good.
  *
  *   review before ─▶ attempt ─▶ completed
  *                    ▲    └──▶ failed, may be retried ─┐
@@ -15,7 +15,7 @@ import { sleep, TuttiError } from '@tutti/core'
 import { renderTask, type TaskText } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 import { Meter } from '../usage/budget.ts'
-import { modelRetryDelayMs } from '../model/retry-delay.ts'
+import { computeModelRetryDelay } from '../model/retry-delay.ts'
 import { countEarlierTask } from '../scope/count-earlier.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { reviewSettingsOf } from '../definition/review-settings.ts'
@@ -31,7 +31,7 @@ import type { Usage } from '../usage/usage.ts'
 import type { RunScope } from '../scope/run-scope.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 
-/** The input of a task run. */
+/** Input of {@link runTask}. */
 export interface RunTaskInput {
   readonly run: RunScope
   readonly services: TaskServices
@@ -39,20 +39,20 @@ export interface RunTaskInput {
   readonly taskName: string
   readonly taskIndex: number
   readonly totalTasks: number
-  /** Values of the templates in its texts; absent when they hold none. */
+  /** Values of the template variables in its texts; absent if its texts are already rendered. */
   readonly inputs: Inputs | undefined
   readonly context: readonly ContextOutput[]
-  /** The task that delegated it. */
+  /** Task that delegated this one. */
   readonly parent: TaskScope | undefined
   /** @default the signal of the run */
   readonly signal: AbortSignal | undefined
   /** Called when the task begins to wait for people, and when it continues. */
   readonly onHold: (held: boolean) => void
-  /** Called with each attempt that begins. */
+  /** Called with the number of each attempt that begins. */
   readonly onAttempt: (attempt: number) => void
 }
 
-/** The outcome of the review before a task. */
+/** Outcome of the review before a task. */
 type Permission =
   | { readonly kind: 'go' }
   | { readonly kind: 'stopped' }
@@ -60,7 +60,7 @@ type Permission =
 
 const GO: Permission = { kind: 'go' }
 
-/** Runs a task; rejects only when the engine itself fails. */
+/** Runs a task. Rejects only if the engine itself fails. */
 export function runTask(input: RunTaskInput): Promise<TaskOutcome> {
   return new TaskRun(input).run()
 }
@@ -84,7 +84,7 @@ class TaskRun {
       parent: parent?.meter ?? run.meter,
     })
     countEarlierTask(this.#meter, run.log, taskName)
-    const earlierMs = earlierAttemptsMs(run.log.task(taskName))
+    const earlierMs = sumEarlierAttempts(run.log.task(taskName))
     this.#workedMs = () => earlierMs
   }
 
@@ -110,12 +110,12 @@ class TaskRun {
       }
       this.#lost.push(end.used)
       if (!end.willRetry) return { kind: 'failed', error: end.error, lost: this.#lost }
-      progress = nextHistory(progress, end)
+      progress = advanceHistory(progress, end)
       if (end.revision === undefined) await this.#waitToRetry(progress.failures)
     }
   }
 
-  /** Whether there is a review before the task that an earlier process has not passed. */
+  /** Whether there is a review before the task that no earlier process has passed. */
   #mustAskBefore({ attempt, begun }: AttemptHistory): boolean {
     const { run, task, taskName } = this.#input
     const edited = run.log.task(taskName).find('task_begun', 1)?.description
@@ -138,7 +138,7 @@ class TaskRun {
     return { kind: 'rejected', error: rejectionError(taskName, feedback, closed.timedOut) }
   }
 
-  /** Asks whether, and as what, the task may begin. */
+  /** Opens the review before the task and applies its decision. */
   async #askBefore(progress: AttemptHistory): Promise<Permission> {
     const { task, services, taskName } = this.#input
     const settings = reviewSettingsOf(task.beforeReview) ?? {}
@@ -182,15 +182,15 @@ class TaskRun {
     return close === NOTHING_TO_CLOSE ? ending : ending.finally(close)
   }
 
-  /** Creates the scope of an attempt, and what releases it. */
+  /** Creates the scope of an attempt, and the function that releases it. */
   #open(progress: AttemptHistory): { readonly scope: TaskScope; readonly close: () => void } {
     const { run, task, taskName, taskIndex, parent, onHold } = this.#input
     const { attempt } = progress
-    let goOnAbove: (() => void) | undefined
+    let resumeParent: (() => void) | undefined
     const stopwatch = new Stopwatch(run.clock, run.log.task(taskName).workedMs(attempt), (held) => {
       onHold(held)
-      if (held) goOnAbove = parent?.stopwatch.hold()
-      else goOnAbove?.()
+      if (held) resumeParent = parent?.stopwatch.hold()
+      else resumeParent?.()
     })
     const earlierMs = this.#workedMs()
     this.#workedMs = () => earlierMs + stopwatch.elapsed()
@@ -207,7 +207,7 @@ class TaskRun {
     return { scope: new TaskScope({ run, task, identity, signal, stopwatch, meter, depth }), close }
   }
 
-  /** A signal that also aborts when the time of the attempt, or the budget of the task, is over. */
+  /** Returns a signal that also aborts at the time limit of the attempt or of the task's budget. */
   #limitTime(
     stopwatch: Stopwatch,
     earlierMs: number,
@@ -224,11 +224,11 @@ class TaskRun {
     if (signal.aborted) forward()
     else signal.addEventListener('abort', forward, { once: true })
     const stops = [
-      limit(stopwatch, timeoutMs, () => {
+      setLimit(stopwatch, timeoutMs, () => {
         const message = `Task "${taskName}" took longer than ${timeoutMs} ms`
         controller.abort(new TuttiError('TASK_TIMEOUT', message, { retryable: true }))
       }),
-      limit(stopwatch, maxDurationMs - earlierMs, () => {
+      setLimit(stopwatch, maxDurationMs - earlierMs, () => {
         controller.abort(this.#meter.exceeded('maxDurationMs', maxDurationMs))
       }),
     ]
@@ -244,23 +244,23 @@ class TaskRun {
   async #waitToRetry(failures: number): Promise<void> {
     const { run, task, signal = run.signal } = this.#input
     const leftMs = (task.budget?.maxDurationMs ?? Infinity) - this.#workedMs()
-    const delayMs = modelRetryDelayMs(
+    const delayMs = computeModelRetryDelay(
       { retryable: true, details: undefined },
       { retries: failures - 1, maxRetries: Infinity, random: Math.random() },
     )
-    run.inFlight.rest()
+    run.inFlight.pause()
     await sleep(run.clock, Math.max(0, Math.min(delayMs ?? 0, leftMs)), signal)
-    run.inFlight.continue()
+    run.inFlight.resume()
   }
 }
 
-/** Working time of the attempts that an earlier process has ended, in milliseconds. */
-function earlierAttemptsMs(log: TaskLog): number {
+/** Returns the working time of the attempts that ended in an earlier process, in milliseconds. */
+function sumEarlierAttempts(log: TaskLog): number {
   return log.of('task_failed').reduce((sum, { attempt }) => sum + log.workedMs(attempt), 0)
 }
 
-/** Returns the history after an attempt that another one follows. */
-function nextHistory(
+/** Returns the history after an attempt that will be retried. */
+function advanceHistory(
   { attempt, failures, revisions }: AttemptHistory,
   { revision }: Extract<AttemptEnd, { kind: 'failed' }>,
 ): AttemptHistory {
@@ -273,6 +273,6 @@ function nextHistory(
   }
 }
 
-function limit(stopwatch: Stopwatch, ms: number, onReach: () => void): (() => void) | undefined {
+function setLimit(stopwatch: Stopwatch, ms: number, onReach: () => void): (() => void) | undefined {
   return ms === Infinity ? undefined : stopwatch.onReach(ms, onReach)
 }

@@ -1,10 +1,10 @@
 /**
- * The engine: runs the tasks of an ensemble as its plan allows.
+ * The engine: runs the tasks of an ensemble by its plan.
  *
- *   plan ─▶ nextTasks ─▶ runTask … runTask ─▶ outcomes ─▶ nextTasks ─▶ … ─▶ run_result
+ *   plan ─▶ findNextTasks ─▶ runTask … runTask ─▶ outcomes ─▶ findNextTasks ─▶ … ─▶ run_result
  *
- * It leaves order to `next.ts`, one task to `run-task.ts`, what people ask of a run to `steering.ts`, and
- * durability to the journal. Everything that a reader can know of a run is in its events, in one order.
+ * `next.ts` decides the order, `run-task.ts` runs one task, `steering.ts` applies commands, and the journal
+ * makes events and steps durable. Readers see a run only through its events, in one order.
  *
  * ENS-E2 A task starts as soon as every task that it waits for is completed, and at most once per attempt.
  * ENS-E3 With FAIL_FAST nothing starts after a failure; running tasks finish.
@@ -18,7 +18,7 @@ import { isoNow, type TuttiError } from '@tutti/core'
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
-import { nextTasks } from './next.ts'
+import { findNextTasks } from './next.ts'
 import { emitEnd, emitStart, toResult } from './run-events.ts'
 import { exitEarlyError } from '../reviews/review-end.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
@@ -36,7 +36,7 @@ import type { RunOptions } from './run-options.ts'
 import type { WorkerTask } from '../hierarchy/delegations.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
-/** A run in flight: the state that `execute` moves. */
+/** A run in flight. */
 export class Run {
   readonly #ensemble: ResolvedEnsemble
   readonly #inputs: Inputs
@@ -45,7 +45,7 @@ export class Run {
   readonly #tasks: TaskStates
   readonly #verdict = new Verdict()
   #running = 0
-  /** How many of the running tasks wait for people. */
+  /** Number of running tasks that wait for people. */
   #held = 0
   #resumeTime: (() => void) | undefined
   #ended: RunEnding | undefined
@@ -83,38 +83,39 @@ export class Run {
     }
   }
 
-  /** The index that the next task gets which the plan does not have. */
+  /** Index of the next task that is not part of the plan. */
   get nextTaskIndex(): number {
     return this.#tasks.count + 1
   }
 
-  /** Whether a task of that name has begun. */
+  /** Whether a task with this name has begun. */
   isTaken(taskName: string): boolean {
     const state = this.#tasks.get(taskName)
     return state !== undefined && !this.#isUntouched(state)
   }
 
-  /** Runs a task that the plan does not have, for the task of `parent`. */
+  /** Runs a delegated task for the task of `parent`. */
   async runWorker(parent: TaskScope, { signal, ...worker }: WorkerTask): Promise<TaskOutcome> {
     const state = this.#tasks.get(worker.taskName) ?? this.#tasks.add(worker)
-    const ended = this.#endOf(worker.taskName)
+    const ended = this.#findOutcome(worker.taskName)
     if (ended !== undefined) return ended
     const isPlanned = this.#isUntouched(state) && this.#tasks.isPlanned(state.task)
-    // A manager's worker is a task of the plan; what an agent delegates is a part of its own task.
+    // A manager delegates tasks of the plan, which may no longer start. Work that another agent delegates is
+    // part of its own task.
     if (isPlanned && this.#stopsStarting) {
       return { kind: 'not_begun', lost: [] }
     }
     return this.#runTask(state, { task: worker.task, parent, signal })
   }
 
-  /** Starts nothing further, because a reviewer ended the run. */
+  /** Prevents further tasks from starting, because a reviewer ended the run. */
   endEarly(exit: TuttiError): void {
     this.#verdict.endEarly(exit)
     this.#parts.services.reviews.exitAll()
   }
 
-  /** Returns the outcome of an ended task, also one that ended in an earlier process. */
-  #endOf(taskName: string): TaskOutcome | undefined {
+  /** Returns the outcome of an ended task, also of one that ended in an earlier process. */
+  #findOutcome(taskName: string): TaskOutcome | undefined {
     const result = this.#tasks.resultOf(taskName)
     if (result !== undefined) {
       const exit = this.#parts.scope.log.task(taskName).of('task_completed').at(-1)?.exit
@@ -126,7 +127,7 @@ export class Run {
     return { kind: 'failed', error: fromStepError(failed.error), lost: [] }
   }
 
-  /** Whether the task has not begun, neither here nor in an earlier process. */
+  /** Whether the task has not begun, neither in this process nor in an earlier one. */
   #isUntouched({ taskName, phase }: TrackedTask): boolean {
     return phase === 'pending' && !this.#parts.scope.log.task(taskName).isKnown
   }
@@ -141,7 +142,7 @@ export class Run {
     try {
       if (signal?.aborted === true) onAbort()
       else signal?.addEventListener('abort', onAbort, { once: true })
-      // The caller has the handle before the first task begins.
+      // Wait so that the caller has the handle before the first task begins.
       await Promise.resolve()
       await this.#runTasks()
       return this.#finish()
@@ -152,7 +153,7 @@ export class Run {
     }
   }
 
-  /** Emits the start or the resumption; returns what stops the limit on time. */
+  /** Emits the start or the resumption of the run. Returns the function that stops its time limit. */
   #begin(): (() => void) | undefined {
     const { scope, steering } = this.#parts
     const { resume } = this.#options
@@ -166,10 +167,10 @@ export class Run {
     } else {
       emitStart(scope)
     }
-    // A run that has not begun may have received commands.
+    // A run that has not begun can have received commands.
     if (!scope.log.isEmpty) {
       steering.restore(scope.log.runSteps)
-      // An earlier process may have been cut off between a call and the switch that follows from it.
+      // An interrupted process may have recorded a call without the switch that follows from it.
       steering.followRules()
     }
     const maxDurationMs = this.#parts.budget?.maxDurationMs
@@ -187,7 +188,7 @@ export class Run {
       const state = step.kind === 'task_skipped' ? this.#tasks.get(step.taskName) : undefined
       if (state !== undefined) this.#tasks.setPhase(state, 'skipped')
     }
-    for (const worker of services.delegations.earlier()) {
+    for (const worker of services.delegations.listEarlier()) {
       if (this.#tasks.get(worker.taskName) === undefined) this.#tasks.add(worker)
     }
     for (const taskName of log.taskNames) {
@@ -201,7 +202,7 @@ export class Run {
     const { scope, services } = this.#parts
     const known = scope.log.task(taskName)
     for (const { used, willRetry, error } of known.of('task_failed')) {
-      this.#tasks.lose([used])
+      this.#tasks.countLost([used])
       if (!willRetry) this.#fail(state, fromStepError(error))
     }
     for (const step of known.of('task_completed')) {
@@ -217,7 +218,7 @@ export class Run {
     state.attempt = known.of('task_begun').at(-1)?.attempt ?? 0
   }
 
-  /** Starts tasks as they become ready until nothing runs and nothing can start. */
+  /** Starts tasks as they become ready, until nothing runs and nothing can start. */
   #runTasks(): Promise<void> {
     return new Promise((resolve, reject) => {
       const { inFlight } = this.#parts.scope
@@ -239,17 +240,17 @@ export class Run {
         }
       }
       const advance = (): void => {
-        start(this.#startable())
-        this.#keepTime()
+        start(this.#listStartable())
+        this.#updateTime()
         if (this.#running === 0) resolve()
       }
-      // Tasks that an earlier process began continue, even when no other may start.
-      if (!this.#parts.scope.log.isEmpty) start(this.#takenUp())
+      // Tasks that an earlier process began continue even if no other task may start.
+      if (!this.#parts.scope.log.isEmpty) start(this.#listResumed())
       advance()
     })
   }
 
-  #takenUp(): readonly TrackedTask[] {
+  #listResumed(): readonly TrackedTask[] {
     const scheduled = this.#tasks.named(this.#ensemble.plan.scheduled)
     return scheduled.filter((state) => state.phase === 'pending' && !this.#isUntouched(state))
   }
@@ -258,9 +259,9 @@ export class Run {
     return this.#parts.steering.stopsStarting || this.#verdict.isExited
   }
 
-  #startable(): readonly TrackedTask[] {
+  #listStartable(): readonly TrackedTask[] {
     if (this.#stopsStarting) return []
-    const { start, skip } = nextTasks(this.#ensemble.plan, this.#tasks.phases, this.#ensemble)
+    const { start, skip } = findNextTasks(this.#ensemble.plan, this.#tasks.phases, this.#ensemble)
     for (const [name, reason] of skip) this.#skipNamed(name, `Task "${reason}" did not complete`)
     return this.#verdict.isUsedUp ? [] : this.#tasks.named(start)
   }
@@ -297,11 +298,11 @@ export class Run {
 
   #onHold(held: boolean): void {
     this.#held += held ? 1 : -1
-    this.#keepTime()
+    this.#updateTime()
   }
 
   /** Stops the working time of the run while every running task waits for people. */
-  #keepTime(): void {
+  #updateTime(): void {
     const waits = this.#running > 0 && this.#held >= this.#running
     if (waits) this.#resumeTime ??= this.#parts.scope.stopwatch.hold()
     else {
@@ -311,7 +312,7 @@ export class Run {
   }
 
   #settle(state: TrackedTask, outcome: TaskOutcome): void {
-    this.#tasks.lose(outcome.lost)
+    this.#tasks.countLost(outcome.lost)
     switch (outcome.kind) {
       case 'completed':
         this.#tasks.complete(state, outcome.result)
@@ -362,7 +363,7 @@ export class Run {
     const isDone = scheduled.every((name) => this.#tasks.phases.get(name) === 'completed')
     const status = this.#verdict.ending({ isDone, cancelMode: steering.cancelMode, signal })
     for (const state of this.#tasks.pending) {
-      this.#skip(state, this.#verdict.whySkipped(status, signal))
+      this.#skip(state, this.#verdict.explainSkip(status, signal))
     }
     steering.close()
     const last = order.findLast((name) => this.#tasks.resultOf(name) !== undefined)

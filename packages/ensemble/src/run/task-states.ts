@@ -1,4 +1,4 @@
-/** The tasks of one run: the progress of each, and the results of those that ended. */
+/** Tracks the tasks of one run: the phase of each, and the results of completed ones. */
 import { renderTask } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 
@@ -10,7 +10,7 @@ import type { Usage } from '../usage/usage.ts'
 import type { TaskSnapshot } from './run-handle.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 
-/** A task of the run, and how far it is. */
+/** A task of the run and its progress. */
 export interface TrackedTask {
   readonly task: Task
   readonly taskName: string
@@ -21,17 +21,17 @@ export interface TrackedTask {
 }
 
 export interface TaskStatesOptions {
-  /** The tasks of the plan. */
+  /** Tasks of the plan. */
   readonly tasks: readonly Task[]
   readonly inputs: Inputs
-  /** Whether a manager may have a task done more than once. */
+  /** Whether a manager can delegate the same task more than once. */
   readonly isHierarchical: boolean
 }
 
-/** A task, under the name and the index that it has in the run. */
+/** A task with its name and its index in the run. */
 export type NewTaskState = Pick<TrackedTask, 'task' | 'taskName' | 'taskIndex'>
 
-/** The tasks of the plan, and those that delegations make. */
+/** Tasks of the plan and delegated tasks. */
 export class TaskStates {
   readonly #options: TaskStatesOptions
   readonly #planned: ReadonlySet<Task>
@@ -49,37 +49,37 @@ export class TaskStates {
     }
   }
 
-  /** The phase of each task, by name. */
+  /** Phase of each task, by name. */
   get phases(): ReadonlyMap<string, TaskPhase> {
     return this.#phases
   }
 
-  /** How many tasks there are. */
+  /** Number of tasks. */
   get count(): number {
     return this.#states.size
   }
 
-  /** The tasks that have not begun. */
+  /** Tasks that have not begun. */
   get pending(): readonly TrackedTask[] {
     return [...this.#states.values()].filter(({ phase }) => phase === 'pending')
   }
 
-  /** Names of the tasks that are completed. */
+  /** Names of the completed tasks. */
   get completedNames(): readonly string[] {
     return [...this.#results.keys()]
   }
 
-  /** Whether the plan has this very task, so that its texts are templates. */
+  /** Whether `task` itself is part of the plan, so that its texts are templates. */
   isPlanned(task: Task): boolean {
     return this.#planned.has(task)
   }
 
-  /** The task of that name. */
+  /** Returns the task with this name. */
   get(taskName: string): TrackedTask | undefined {
     return this.#states.get(taskName)
   }
 
-  /** The tasks of these names, in that order. */
+  /** Returns the tasks with these names, in this order. */
   named(names: readonly string[]): readonly TrackedTask[] {
     const states: TrackedTask[] = []
     for (const name of names) {
@@ -89,7 +89,7 @@ export class TaskStates {
     return states
   }
 
-  /** Adds a task that has not begun. */
+  /** Adds a pending task. */
   add({ task, taskName, taskIndex }: NewTaskState): TrackedTask {
     const { inputs } = this.#options
     const { description } = this.isPlanned(task) ? renderTask(task, inputs) : task
@@ -106,7 +106,7 @@ export class TaskStates {
     return state
   }
 
-  /** Moves a task on. */
+  /** Sets the phase of a task. */
   setPhase(state: TrackedTask, phase: TaskPhase): void {
     state.phase = phase
     this.#phases.set(state.taskName, phase)
@@ -119,16 +119,19 @@ export class TaskStates {
   }
 
   /** Counts the usage of attempts without a result. */
-  lose(lost: readonly Usage[]): void {
+  countLost(lost: readonly Usage[]): void {
     this.#lost.push(...lost)
   }
 
-  /** Returns the result of a task; undefined when it is not completed. */
+  /** Returns the result of a task; undefined if it is not completed. */
   resultOf(taskName: string): TaskResult | undefined {
     return this.#results.get(taskName)
   }
 
-  /** Returns the results: declared tasks in their order, then the others in the order of their start. */
+  /**
+   * Returns the results in the order of the task indexes: declared tasks first, then delegated ones in the
+   * order of their start.
+   */
   results(): readonly TaskResult[] {
     return [...this.#states.values()]
       .toSorted((a, b) => a.taskIndex - b.taskIndex)
@@ -140,7 +143,7 @@ export class TaskStates {
     return [...this.#results.values(), ...this.#lost]
   }
 
-  /** Outputs of the tasks in the context of `task` that are completed, in the order of declaration. */
+  /** Returns the outputs of the completed tasks in the context of `task`, in the order of declaration. */
   contextOf(task: Task): readonly ContextOutput[] {
     if (task.context.length === 0) return NO_CONTEXT
     const outputs: ContextOutput[] = []
@@ -165,7 +168,9 @@ export class TaskStates {
     return states.length < 2 ? states : states.toSorted((a, b) => a.taskIndex - b.taskIndex)
   }
 
-  /** Returns the last result of a task: a manager may have delegated it again, under its name with a number. */
+  /**
+   * Returns the last result of a task. A manager may have delegated it again, under its name with a number.
+   */
   #lastResult(name: string): TaskResult | undefined {
     const { isHierarchical, tasks } = this.#options
     if (!isHierarchical) return this.#results.get(name)
@@ -180,7 +185,7 @@ export class TaskStates {
 
 const NO_CONTEXT: readonly ContextOutput[] = []
 
-/** Returns the result that a step holds. */
+/** Returns the result in a step. */
 export function toTaskResult({
   taskName,
   attempt,

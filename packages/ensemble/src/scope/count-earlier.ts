@@ -1,14 +1,17 @@
-/** Counts what an earlier process has used: into the budgets of the run and of its tasks, into totals. */
+/** Counts the usage in the steps of an earlier process, for budgets and totals. */
 import type { Meter } from '../usage/budget.ts'
 import type { Totals } from '../usage/totals.ts'
 import type { StepLog, TaskLog } from './step-log.ts'
 
-/** Counts all steps of a run. */
+/** Counts the steps of all tasks of a run. */
 export function countEarlierRun(meter: Meter, log: StepLog): void {
   for (const taskName of log.taskNames) countSteps(meter, log, taskName)
 }
 
-/** Counts the steps of a task, and of the tasks that it delegated to, into the budget of that task alone. */
+/**
+ * Counts the steps of a task and of its delegated tasks in the budget of the task, and not in that of the
+ * run.
+ */
 export function countEarlierTask(meter: Meter, log: StepLog, taskName: string): void {
   if (log.isEmpty) return
   countSteps(meter, log, taskName)
@@ -17,7 +20,7 @@ export function countEarlierTask(meter: Meter, log: StepLog, taskName: string): 
   }
 }
 
-/** Counts the steps of an attempt into its totals. */
+/** Counts the steps of an attempt in its totals. */
 export function countEarlierAttempt(totals: Totals, log: TaskLog, attempt: number): void {
   if (!log.isKnown) return
   for (const { reply, cost, latencyMs, attempt: of } of log.of('model_turn')) {

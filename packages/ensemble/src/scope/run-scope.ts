@@ -8,7 +8,7 @@ import type { Stopwatch } from '../work/stopwatch.ts'
 import type { StepLog } from './step-log.ts'
 import type { Clock, Logger } from '@tutti/core'
 
-/** The identity of a run, its time, and where it records its events and steps. */
+/** Identity, inputs, clock, journal and limits of a run. */
 export interface RunScope {
   readonly runId: string
   readonly ensemble: ResolvedEnsemble
@@ -18,8 +18,8 @@ export interface RunScope {
   readonly clock: Clock
   readonly logger: Logger
   readonly journal: RunJournal
-  /** Whether the journal records steps; otherwise none are made. */
-  readonly keepsSteps: boolean
+  /** Whether the journal records steps; if not, none are created. */
+  readonly recordsSteps: boolean
   /** Steps that an earlier process recorded. */
   readonly log: StepLog
   readonly stopwatch: Stopwatch

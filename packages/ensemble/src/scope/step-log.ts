@@ -1,9 +1,9 @@
-/** The steps that an earlier process recorded, by task: they are replayed instead of repeated. */
+/** The steps that an earlier process recorded, by task. They are replayed instead of repeated. */
 import { TuttiError } from '@tutti/core'
 
 import type { Revision, RunStep, StepError, StepOf, TaskStep } from '../ports/run-step.ts'
 
-/** The steps of a whole run. */
+/** Steps of a whole run. */
 export class StepLog {
   readonly #tasks = new Map<string, TaskLog>()
   readonly #runSteps: RunStep[] = []
@@ -15,27 +15,27 @@ export class StepLog {
     }
   }
 
-  /** The steps that are of no task, in order. */
+  /** Steps that belong to no task, in order. */
   get runSteps(): readonly RunStep[] {
     return this.#runSteps
   }
 
-  /** The steps of one task; none when it has not begun. */
+  /** Returns the steps of one task; empty if it has not begun. */
   task(taskName: string): TaskLog {
     return this.#tasks.get(taskName) ?? EMPTY
   }
 
-  /** Whether nothing has happened yet. */
+  /** Whether there are no steps. */
   get isEmpty(): boolean {
     return this.#tasks.size === 0 && this.#runSteps.length === 0
   }
 
-  /** Whether the run has begun; before that people may have asked something of it. */
+  /** Whether the run has begun. A run that has not can still have recorded commands. */
   get hasBegun(): boolean {
     return this.#runSteps.some(({ kind }) => kind === 'run_begun') || this.#tasks.size > 0
   }
 
-  /** Names of all tasks that have steps. */
+  /** Names of all tasks with steps. */
   get taskNames(): readonly string[] {
     return [...this.#tasks.keys()]
   }
@@ -47,21 +47,21 @@ export class StepLog {
   }
 }
 
-/** Where a task stands. */
+/** Progress of a task over its attempts. */
 export interface AttemptHistory {
-  /** The attempt to continue or to begin, from 1. */
+  /** Number of the attempt to continue or to begin, from 1. */
   readonly attempt: number
-  /** Whether that attempt began already. */
+  /** Whether that attempt has already begun. */
   readonly begun: boolean
-  /** Attempts that failed by themselves, which count against the retries of the task. */
+  /** Number of failed attempts that count against the retries of the task; rejections do not. */
   readonly failures: number
-  /** Times a reviewer sent the task back. */
+  /** Number of times that a reviewer rejected the output. */
   readonly revisions: number
-  /** The revision that a reviewer requested. */
+  /** Revision that a reviewer requested. */
   readonly revision: Revision | undefined
 }
 
-/** A task that nothing is known of. */
+/** History of a task without steps. */
 export const NOT_BEGUN: AttemptHistory = {
   attempt: 1,
   begun: false,
@@ -70,21 +70,21 @@ export const NOT_BEGUN: AttemptHistory = {
   revision: undefined,
 }
 
-/** The steps of one task. */
+/** Steps of one task. */
 export class TaskLog {
   readonly #steps: TaskStep[] = []
 
-  /** Whether there is any step. */
+  /** Whether there are any steps. */
   get isKnown(): boolean {
     return this.#steps.length > 0
   }
 
-  /** Adds what is known. */
+  /** Adds a step. */
   add(step: TaskStep): void {
     this.#steps.push(step)
   }
 
-  /** The first step of that kind in that attempt for which `is` holds. */
+  /** Returns the first step of `kind` in the attempt for which `is` returns true. */
   find<K extends TaskStep['kind']>(
     kind: K,
     attempt: number,
@@ -98,13 +98,13 @@ export class TaskLog {
       .find(is)
   }
 
-  /** All steps of that kind. */
+  /** Returns all steps of `kind`. */
   of<K extends TaskStep['kind']>(kind: K): readonly StepOf<K>[] {
     if (this.#steps.length === 0) return NONE
     return this.#steps.filter((step): step is StepOf<K> => step.kind === kind)
   }
 
-  /** How far the task is. */
+  /** Returns the progress of the task. */
   progress(): AttemptHistory {
     if (this.#steps.length === 0) return NOT_BEGUN
     const failed = this.of('task_failed')
@@ -120,7 +120,7 @@ export class TaskLog {
     }
   }
 
-  /** Working time of that attempt so far, in milliseconds. */
+  /** Returns the working time of the attempt so far, in milliseconds. */
   workedMs(attempt: number): number {
     return Math.max(
       0,
@@ -131,19 +131,19 @@ export class TaskLog {
 
 const NONE: readonly never[] = []
 
-/** The log of every task that has not begun; it stays empty. */
+/** Shared log of all tasks without steps; nothing is ever added to it. */
 const EMPTY = new TaskLog()
 
 function isTaskStep(step: RunStep): step is TaskStep {
   return 'attempt' in step
 }
 
-/** An error as a step holds it. */
+/** Converts an error to its form in a step. */
 export function toStepError({ code, message, retryable, details }: TuttiError): StepError {
   return { code, message, retryable, ...(details === undefined ? {} : { details }) }
 }
 
-/** The error that a step holds. */
+/** Converts the form of an error in a step to the error. */
 export function fromStepError({ code, message, retryable, details }: StepError): TuttiError {
   return new TuttiError(code, message, {
     retryable,

@@ -1,4 +1,4 @@
-/** How a task ended. */
+/** Outcomes of tasks. */
 import type { Usage } from '../usage/usage.ts'
 import type { TuttiError } from '@tutti/core'
 import type { FinishReason } from '@tutti/protocol'
@@ -7,19 +7,19 @@ import type { FinishReason } from '@tutti/protocol'
 export interface TaskResult extends Usage {
   readonly taskName: string
   readonly attempt: number
-  /** The text that later tasks are given. */
+  /** Text that later tasks receive. */
   readonly output: string
   /** The output as a value, when the task declares a schema. */
   readonly structured?: unknown
   readonly durationMs: number
-  /** Finish reason of the last answer of the model; absent when no model was asked. */
+  /** Finish reason of the model's last answer; absent if no model was called. */
   readonly finishReason?: FinishReason
 }
 
-/** How a task ended, and what its failed attempts have used. */
+/** Outcome of a task, with the usage of its attempts without a result. */
 export type TaskOutcome = { readonly lost: readonly Usage[] } & (
   | { readonly kind: 'completed'; readonly result: TaskResult; readonly exit?: TuttiError }
   | { readonly kind: 'failed'; readonly error: TuttiError }
-  /** The run was stopped, or ended early by a reviewer, before the task began. */
+  /** The run was stopped, or a reviewer ended it, before the task began. */
   | { readonly kind: 'not_begun'; readonly exit?: TuttiError }
 )

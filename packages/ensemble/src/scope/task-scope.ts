@@ -1,4 +1,6 @@
-/** The context of one attempt at a task: its identity, its limits, and where it records what it does. */
+/**
+ * The context of one attempt at a task: its identity and limits, and methods to record its events and steps.
+ */
 import { limitText } from '@tutti/core'
 
 import { Totals } from '../usage/totals.ts'
@@ -12,17 +14,19 @@ import type { RunScope } from './run-scope.ts'
 import type { TaskLog } from './step-log.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** Characters of a description that many events repeat. */
+/** Maximum length of a description in events that are emitted often. */
 export const LABEL_LENGTH = 2_000
 
-/** The fields by which events name an attempt at a task. */
+/** Fields that identify an attempt at a task in events. */
 export interface TaskIdentity {
-  /** From 1, unique within the run. */
+  /** Index of the task, from 1, unique within the run. */
   readonly taskIndex: number
   readonly taskName: string
   readonly taskDescription: string
   readonly agentRole: string
-  /** From 1. Readers discard the streamed text of an attempt when a later one begins. */
+  /**
+   * Number of the attempt, from 1. Readers discard the streamed text of an attempt when a later one begins.
+   */
   readonly attempt: number
 }
 
@@ -38,7 +42,7 @@ export interface TaskScopeOptions {
   readonly run: RunScope
   readonly task: Task
   readonly identity: TaskIdentity
-  /** Aborts when the work must stop: with the run, or at the time limit of the task. */
+  /** Aborts when the work must stop: with the run, or at a time limit of the task. */
   readonly signal: AbortSignal
   readonly stopwatch: Stopwatch
   readonly meter: Meter
@@ -58,7 +62,7 @@ export class TaskScope implements TaskScopeOptions {
   /** Steps that an earlier process recorded for the task. */
   readonly log: TaskLog
   readonly totals = new Totals()
-  /** The start of the description, for the many events of turns and tokens. */
+  /** Start of the description, for the many events of turns and tokens. */
   readonly taskLabel: string
 
   constructor(options: TaskScopeOptions) {
@@ -75,8 +79,9 @@ export class TaskScope implements TaskScopeOptions {
   }
 
   /**
-   * Returns the step that an earlier process recorded in this attempt. Every side effect asks here first: a
-   * recorded one is taken from its step, with no event; only one without a step is performed.
+   * Returns the step that an earlier process recorded in this attempt. Code with a side effect calls this
+   * first: a recorded side effect is replayed from its step without an event, and only one without a step is
+   * performed.
    */
   replay<K extends TaskStep['kind']>(
     kind: K,
@@ -85,17 +90,17 @@ export class TaskScope implements TaskScopeOptions {
     return this.log.find(kind, this.identity.attempt, matches)
   }
 
-  /** Records an event, and the step that it belongs to. */
+  /** Records an event and its step. */
   emit(event: RunEvent, step?: NewTaskStep): void {
-    const { journal, keepsSteps } = this.run
-    if (step === undefined || !keepsSteps) journal.emit(event)
+    const { journal, recordsSteps } = this.run
+    if (step === undefined || !recordsSteps) journal.emit(event)
     else journal.emit(event, this.#complete(step))
   }
 
-  /** Records a step, with its event; resolves when both are durable. */
+  /** Records a step and its event; resolves when both are durable. */
   commit(step: NewTaskStep, event?: RunEvent): Promise<void> {
-    const { journal, keepsSteps } = this.run
-    if (keepsSteps) return journal.commit(this.#complete(step), event)
+    const { journal, recordsSteps } = this.run
+    if (recordsSteps) return journal.commit(this.#complete(step), event)
     if (event !== undefined) journal.emit(event)
     return DONE
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { directive, Directives, directiveText } from './directives.ts'
+import { createDirective, Directives, renderDirectives } from './directives.ts'
 
 import type { DirectiveInput } from '@tutti/protocol'
 import type { Directive } from '../ports/run-step.ts'
@@ -10,7 +10,7 @@ const isTaken = (id: string): boolean => id === 'taken'
 
 function made(input: Partial<DirectiveInput>): Directive {
   const whole = { content: 'Words', id: 'd', ...input }
-  return directive(whole, { now: NOW, targets: ['work', 'Writer', 'work'], isTaken })
+  return createDirective(whole, { now: NOW, targets: ['work', 'Writer', 'work'], isTaken })
 }
 
 const TARGET = { taskName: 'work', agentRole: 'Writer', attempt: 1 }
@@ -30,7 +30,7 @@ function of(...inputs: readonly Partial<DirectiveInput>[]): Directives {
 describe('directive', () => {
   it('fills what is not said', () => {
     expect(made({})).toEqual({ id: 'd', content: 'Words', priority: 'NORMAL', createdAt: NOW })
-    const { id } = directive({ content: 'x' }, { now: NOW, targets: [], isTaken })
+    const { id } = createDirective({ content: 'x' }, { now: NOW, targets: [], isTaken })
     expect(id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
@@ -45,12 +45,12 @@ describe('directive', () => {
     [{ ttlMs: -1 }, 'ttlMs must be > 0, got -1'],
     [{ ttlMs: Number.NaN }, 'ttlMs must be > 0, got NaN'],
     [{ to: 'Editor' }, 'no task or agent is named "Editor". Available: [work, Writer]'],
-    [{ id: 'taken' }, 'the id "taken" is taken'],
+    [{ id: 'taken' }, 'the id "taken" is already used'],
   ])('[ENS-S3] %j is refused: %s', (input, problem) => {
     expect(() => made(input)).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
-        message: `Cannot take the directive: ${problem}`,
+        message: `Invalid directive: ${problem}`,
       }),
     )
   })
@@ -101,7 +101,7 @@ it('[ENS-D3] what one attempt was told, the next is told too, although it has ex
 })
 
 it('as text they say who said what, and when', () => {
-  const text = directiveText([made({ from: 'ann' }), made({ content: 'More' })])
+  const text = renderDirectives([made({ from: 'ann' }), made({ content: 'More' })])
   expect(text).toBe(
     '[ann | 2026-01-01T00:00:00.000Z] Words\n[control | 2026-01-01T00:00:00.000Z] More',
   )

@@ -1,5 +1,5 @@
 /**
- * Directives: guidance for the agents of a running run.
+ * Directives: guidance for the agents of a run in flight.
  *
  * ENS-D1 A directive reaches every matching task once per attempt until it expires: a running task at its
  *    next model call, a later one in its first prompt.
@@ -12,17 +12,17 @@ import { DirectiveAction, suggest, type DirectiveInput, type Priority } from '@t
 
 import type { Directive } from '../ports/run-step.ts'
 
-/** The last instant that a date can say, in milliseconds since 1970. @see ECMA-262, time values */
+/** Last time that a `Date` can represent, in milliseconds since 1970. @see ECMA-262, time values */
 const LAST_INSTANT = 8.64e15
 
 const PRIORITIES: readonly Priority[] = ['CRITICAL', 'HIGH', 'NORMAL', 'LOW']
 
 export interface DirectiveCheck {
-  /** Milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number
   /** Names of tasks and roles of agents. */
   readonly targets: readonly string[]
-  /** Whether another directive has that id. */
+  /** Whether another directive has this id. */
   readonly isTaken: (id: string) => boolean
 }
 
@@ -31,7 +31,7 @@ export interface DirectiveCheck {
  *
  * @throws {TuttiError} BAD_REQUEST, naming every problem.
  */
-export function directive(
+export function createDirective(
   input: DirectiveInput,
   { now, targets, isTaken }: DirectiveCheck,
 ): Directive {
@@ -51,9 +51,9 @@ export function directive(
     const known = [...new Set(targets)].join(', ')
     problems.push(`no task or agent is named "${to}". Available: [${known}]`)
   }
-  if (id !== undefined && isTaken(id)) problems.push(`the id "${id}" is taken`)
+  if (id !== undefined && isTaken(id)) problems.push(`the id "${id}" is already used`)
   if (problems.length > 0) {
-    throw new TuttiError('BAD_REQUEST', `Cannot take the directive: ${problems.join('; ')}`)
+    throw new TuttiError('BAD_REQUEST', `Invalid directive: ${problems.join('; ')}`)
   }
   return {
     id: id ?? crypto.randomUUID(),
@@ -69,7 +69,7 @@ export function directive(
   }
 }
 
-/** The action that is asked for; what is wrong with it is added to `problems`. */
+/** Returns the requested action, and adds its problems to `problems`. */
 function readAction(
   { action, value = '', content, ttlMs }: DirectiveInput,
   problems: string[],
@@ -87,27 +87,28 @@ function readAction(
     return undefined
   }
   if (value.trim() === '') problems.push(`action ${known} needs a value`)
-  if (content !== undefined) problems.push(`action ${known} has no content: send it on its own`)
-  if (ttlMs !== undefined) problems.push(`action ${known} has no ttl: it is done at once`)
+  if (content !== undefined)
+    problems.push(`action ${known} takes no content: send the text as a separate directive`)
+  if (ttlMs !== undefined) problems.push(`action ${known} takes no ttlMs: it is applied at once`)
   return known
 }
 
-/** Who is about to be asked. */
+/** Task that is about to call its model. */
 export interface DirectiveTarget {
   readonly taskName: string
-  /** Name under which the task was declared, when it is a delegated one. @default taskName */
+  /** Declared name of a delegated task. @default taskName */
   readonly baseName?: string
   readonly agentRole: string
   readonly attempt: number
 }
 
-/** The directives of one run, and whom they have reached. */
+/** Directives of one run, and the attempts that each has reached. */
 export class Directives {
   readonly #all: Directive[] = []
-  /** Ids by task and attempt. */
+  /** Ids of delivered directives by task and attempt. */
   readonly #reached = new Map<string, Map<number, Set<string>>>()
 
-  /** Takes a directive up. */
+  /** Adds a directive. */
   add(added: Directive): void {
     this.#all.push(added)
   }
@@ -131,12 +132,12 @@ export class Directives {
       .toSorted((a, b) => PRIORITIES.indexOf(a.priority) - PRIORITIES.indexOf(b.priority))
   }
 
-  /** The directives with these ids, in that order. */
+  /** Returns the directives with these ids, in this order. */
   byId(ids: readonly string[]): readonly Directive[] {
     return ids.flatMap((id) => this.#all.find((known) => known.id === id) ?? [])
   }
 
-  /** Notes that directives have reached a task. */
+  /** Records that directives have reached an attempt at a task. */
   markReached(
     { taskName, attempt }: Pick<DirectiveTarget, 'taskName' | 'attempt'>,
     ids: readonly string[],
@@ -150,8 +151,8 @@ export class Directives {
 
 const NO_DIRECTIVES: readonly Directive[] = []
 
-/** Directives as the text of a prompt. */
-export function directiveText(directives: readonly Directive[]): string {
+/** Returns directives as the text of a prompt section. */
+export function renderDirectives(directives: readonly Directive[]): string {
   return directives
     .map(({ from = 'control', createdAt, content }) => {
       return `[${from} | ${new Date(createdAt).toISOString()}] ${content}`

@@ -1,33 +1,33 @@
 /**
- * Rules by which a run switches the tier of its models by itself, from what its model calls cost and how they end.
+ * Rules by which a run switches the tier of its models, based on the cost and the outcome of its model calls.
  *
- *   model call ends ─▶ observe ─▶ rules that are met ─▶ switch, recorded like one that a person makes
+ *   model call ends ─▶ observe ─▶ rules that are met ─▶ switch, recorded like that of a command
  *
  * ENS-S8 A rule switches at most once per run, after the call with which its metric passes its limit.
  * ENS-S9 The calls that a rule counts are recorded in steps, so that a resumed run switches at the same call.
  */
 import { DEFAULT_OVER, type ModelRule } from '../definition/model-rule.ts'
-import { costUsd } from '../usage/usage.ts'
+import { sumCostUsd } from '../usage/usage.ts'
 
 import type { RunStep } from '../ports/run-step.ts'
 
-/** An ended model call, for rules. */
+/** An ended model call, as rules count it. */
 export type ObservedCall =
   | { readonly kind: 'answered'; readonly latencyMs: number; readonly costUsd: number | undefined }
   | { readonly kind: 'failed' }
 
-/** A rule that is met. */
+/** A rule whose condition is met, with its index. */
 export interface MetRule {
   readonly rule: ModelRule
   readonly place: number
 }
 
-/** The rules of one run, and the calls that they count. */
+/** Rules of one run, and the calls that they count. */
 export class ModelRules {
   readonly #rules: readonly ModelRule[]
   readonly #used = new Set<number>()
   readonly #longest: number
-  /** The last calls, the newest last: since the last switch, as they say nothing of another model. */
+  /** Last calls since the last switch, newest last; calls before a switch were made with another model. */
   #calls: ObservedCall[] = []
   #costUsd = 0
 
@@ -36,7 +36,7 @@ export class ModelRules {
     this.#longest = Math.max(0, ...rules.map(({ over = DEFAULT_OVER }) => over))
   }
 
-  /** Whether there is nothing to look at. */
+  /** Whether there are no rules. */
   get isEmpty(): boolean {
     return this.#rules.length === 0
   }
@@ -47,13 +47,13 @@ export class ModelRules {
     if (call.kind === 'answered') this.#costUsd += call.costUsd ?? 0
   }
 
-  /** Learns of a switch, by a rule or by a person. */
+  /** Records a switch, by a rule or by a command. */
   switched(place?: number): void {
     this.#calls = []
     if (place !== undefined) this.#used.add(place)
   }
 
-  /** Counts what an earlier process did. */
+  /** Counts the calls and switches of an earlier process. */
   restore(steps: readonly RunStep[]): void {
     for (const step of steps) {
       if (step.kind === 'model_failed') this.observe({ kind: 'failed' })
@@ -63,13 +63,13 @@ export class ModelRules {
         this.observe({
           kind: 'answered',
           latencyMs,
-          costUsd: cost === undefined ? undefined : costUsd(cost),
+          costUsd: cost === undefined ? undefined : sumCostUsd(cost),
         })
       }
     }
   }
 
-  /** The first rule that is met and has not switched yet; undefined when there is none. */
+  /** Returns the first rule that is met and has not switched yet; undefined if there is none. */
   next(): MetRule | undefined {
     for (const [place, rule] of this.#rules.entries()) {
       if (!this.#used.has(place) && this.#isMet(rule)) return { rule, place }

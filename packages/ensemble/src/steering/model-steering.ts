@@ -18,45 +18,45 @@ import type { ModelOfTasks } from '../definition/model-of-task.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { ModelSwitchedStep } from '../ports/run-step.ts'
 import type { Stopwatch } from '../work/stopwatch.ts'
-import type { MadeSwitch, ModelSwitches } from './models.ts'
+import type { AppliedSwitch, ModelSwitches } from './models.ts'
 
-/** Parts that switches work on. */
+/** Parts of a run that switches use. */
 export interface ModelSteeringOptions {
   readonly clock: Clock
   readonly journal: Pick<RunJournal, 'emit'>
   readonly stopwatch: Pick<Stopwatch, 'elapsed'>
   readonly switches: ModelSwitches
-  /** The model without any switch. */
+  /** Returns the model of a task without any switch. */
   readonly ownModel: ModelOfTasks
-  /** The first model that follows it when a call fails for good. */
+  /** Returns the first fallback model of a task. */
   readonly fallbackModel: ModelOfTasks
   /** Names of the tasks of the run. */
   readonly taskNames: () => readonly string[]
 }
 
-/** Target of a switch: a model by its alias, a model itself, or a tier. */
+/** Target of a switch: the alias of a model, a model itself, or a tier. */
 export type ModelChoice = string | ChatModel | TierChoice
 
-/** A switch that was made. */
+/** Result of a switch. */
 export type ModelSwitch = ReplyTo<'switch_model'>
 
-/** A switch that was checked and not made yet. */
+/** A switch that has been checked but not made. */
 export interface PlannedSwitch {
-  readonly to: MadeSwitch['to']
-  /** Undefined for the whole run. */
+  readonly to: AppliedSwitch['to']
+  /** Task to switch; undefined for the whole run. */
   readonly taskName: string | undefined
   readonly tier: string | undefined
 }
 
 /** Source of a switch: a caller or a rule. */
 export interface SwitchOrigin {
-  /** Name of the caller's key. */
+  /** Name of the caller's API key. */
   readonly actor?: string
-  /** The rule of the ensemble, as text, and its place. */
+  /** Rule of the ensemble: its text and its index. */
   readonly rule?: { readonly text: string; readonly place: number }
 }
 
-/** The switches of one run. */
+/** Makes the switches of one run. */
 export class ModelSteering {
   readonly #options: ModelSteeringOptions
 
@@ -92,12 +92,12 @@ export class ModelSteering {
     return { to, taskName, tier: found.tier }
   }
 
-  /** Makes a switch. */
+  /** Makes a switch and records it. */
   make({ to, taskName, tier }: PlannedSwitch, { actor, rule }: SwitchOrigin = {}): ModelSwitch {
     const { clock, journal, stopwatch, switches, taskNames } = this.#options
     const label = this.#label(to, taskName)
     const each = taskNames().filter((name) => this.#label(to, name) !== undefined)
-    // Where each task has a model of its own, each is an event.
+    // If tasks have their own models in the tier, each task gets its own event.
     const targets =
       label === undefined && taskName === undefined && each.length > 0 ? each : [taskName]
     const switched = targets.map((target) => {
@@ -137,25 +137,26 @@ export class ModelSteering {
     }
   }
 
-  /** Switches made by an earlier process. */
+  /** Restores a switch that an earlier process made. */
   restore({ model, tier, taskName }: ModelSwitchedStep): void {
     const { switches } = this.#options
     switches.switch(findBuiltInTier(tier, switches) ?? switches.resolve(model), taskName)
   }
 
-  /** Name of the target in events, for one task or for all; undefined when the tasks differ. */
-  #label(to: MadeSwitch['to'], taskName: string | undefined): string | undefined {
+  /** Returns the name of the target in events, for one task or for all; undefined if the tasks differ. */
+  #label(to: AppliedSwitch['to'], taskName: string | undefined): string | undefined {
     const { switches, ownModel, fallbackModel } = this.#options
     if (typeof to === 'object') return to.label
     const fallback = to === 'FALLBACK' ? fallbackModel(taskName) : undefined
-    // Only of one task is it known that there is no fallback; of all, they may differ.
+    // A single task without a fallback model uses its own model. Without a task, some tasks may have one and
+    // others not.
     const isOwn = to === 'PRIMARY' || taskName !== undefined
     const model = fallback ?? (isOwn ? ownModel(taskName) : undefined)
     return model === undefined ? undefined : switches.named(model).label
   }
 }
 
-/** The built-in tier that a step names; undefined for a tier of the catalog, which is one model. */
+/** Returns the built-in tier that a step names; undefined for a tier of the catalog, which is one model. */
 export function findBuiltInTier(
   tier: string | undefined,
   { catalog }: Pick<ModelSwitches, 'catalog'>,

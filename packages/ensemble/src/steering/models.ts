@@ -1,46 +1,46 @@
-/** Which model answers the next call of a task: the last switch that concerns it, else its own. */
+/** The current model of each task: that of the last switch that applies to it, else its own. */
 import { TuttiError } from '@tutti/core'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { BuiltInTier, ModelCatalog } from '../model/model-catalog.ts'
 
-/** A model under the name by which it was asked for. */
+/** A model and its label. */
 export interface NamedModel {
-  /** Its alias in the catalog, or `provider:name`. */
+  /** Alias in the catalog, or `provider:name`. */
   readonly label: string
   readonly model: ChatModel
 }
 
-/** One switch. Each is an object of its own, so that readers notice a switch to what they have already. */
-export interface MadeSwitch {
-  /** A model, or a tier in which each task has a model of its own. */
+/** A switch. Each is a new object, so that a switch to the same model is also noticed. */
+export interface AppliedSwitch {
+  /** A model, or a tier in which each task has its own model. */
   readonly to: NamedModel | BuiltInTier
 }
 
-/** The name of a model that has no alias. */
-export function modelLabel({ provider, name }: Pick<ChatModel, 'provider' | 'name'>): string {
+/** Returns the label of a model without an alias. */
+export function toModelLabel({ provider, name }: Pick<ChatModel, 'provider' | 'name'>): string {
   return `${provider}:${name}`
 }
 
-/** The switches of one run. */
+/** Switches of one run. */
 export class ModelSwitches {
   readonly #catalog: ModelCatalog | undefined
-  #runWide: MadeSwitch | undefined
-  readonly #byTask = new Map<string, MadeSwitch>()
+  #runWide: AppliedSwitch | undefined
+  readonly #byTask = new Map<string, AppliedSwitch>()
 
   constructor(catalog: ModelCatalog | undefined) {
     this.#catalog = catalog
   }
 
-  /** The models that switches name; undefined in a run without a catalog. */
+  /** Models that switches can name; undefined in a run without a catalog. */
   get catalog(): ModelCatalog | undefined {
     return this.#catalog
   }
 
   /**
-   * The model of an alias, or a model itself.
+   * Returns the model with this alias, or the given model, with its label.
    *
-   * @throws {TuttiError} INVALID_MODEL when the catalog of the run does not have the alias.
+   * @throws {TuttiError} INVALID_MODEL if the catalog of the run does not have the alias.
    */
   resolve(model: string | ChatModel): NamedModel {
     if (typeof model !== 'string') return this.named(model)
@@ -53,16 +53,16 @@ export class ModelSwitches {
     return { label: model, model: this.#catalog.resolve(model) }
   }
 
-  /** A model under its first alias in the catalog, else as `provider:name`. */
+  /** Returns a model with its label: its first alias in the catalog, else `provider:name`. */
   named(model: ChatModel): NamedModel {
     for (const [alias, known] of this.#catalog?.models ?? []) {
       if (known === model) return { label: alias, model }
     }
-    return { label: modelLabel(model), model }
+    return { label: toModelLabel(model), model }
   }
 
-  /** Switches one task, or the run: then what single tasks were switched to before no longer counts. */
-  switch(to: MadeSwitch['to'], taskName?: string): void {
+  /** Switches one task, or the whole run. A switch of the run replaces earlier switches of single tasks. */
+  switch(to: AppliedSwitch['to'], taskName?: string): void {
     if (taskName === undefined) {
       this.#runWide = { to }
       this.#byTask.clear()
@@ -71,8 +71,8 @@ export class ModelSwitches {
     }
   }
 
-  /** The switch that counts for a task, or for the whole run; undefined when there was none. */
-  of(taskName: string | undefined): MadeSwitch | undefined {
+  /** Returns the switch that applies to a task, or to the whole run; undefined if there is none. */
+  of(taskName: string | undefined): AppliedSwitch | undefined {
     return (taskName === undefined ? undefined : this.#byTask.get(taskName)) ?? this.#runWide
   }
 }

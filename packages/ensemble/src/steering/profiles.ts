@@ -1,10 +1,10 @@
-/** Pure: the profiles that a run can be given, by name. */
+/** Pure: profiles that directives can apply to a run. */
 import { TuttiError } from '@tutti/core'
 import { suggest } from '@tutti/protocol'
 
 /** Settings of a profile. */
 export interface RunProfile {
-  /** Name of the tier that the models of the run switch to; absent for a profile that is not for runs. */
+  /** Name of the tier to which the models of the run switch; absent if the profile does not apply to runs. */
   readonly modelTier?: string | undefined
 }
 
@@ -12,11 +12,11 @@ export interface RunProfile {
 export type RunProfiles = Readonly<Record<string, RunProfile>>
 
 /**
- * The tier of a profile.
+ * Returns the tier of a profile.
  *
- * @throws {TuttiError} BAD_REQUEST for an unknown profile, and for one that changes nothing in a run.
+ * @throws {TuttiError} BAD_REQUEST for an unknown profile, and for one without a tier.
  */
-export function profileNamed(name: string, profiles: RunProfiles): { readonly tier: string } {
+export function findProfile(name: string, profiles: RunProfiles): { readonly tier: string } {
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
   if (profile === undefined) {
     const names = Object.keys(profiles)

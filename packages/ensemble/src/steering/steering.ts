@@ -1,7 +1,8 @@
 /**
- * Interprets commands: ends a run, switches its models, gives directives to its agents, decides its reviews. This is
- * the only code that knows what each kind of command does, to a run in flight and to an unowned one. Each command is
- * recorded as an event and a step, so that readers see it and a resumed run restores it.
+ * Interprets commands: cancels a run, switches its models, sends directives to its agents, decides its
+ * reviews. This is the only code that knows what each kind of command does, to a run in flight and to an
+ * unowned one. Each command is recorded as an event and a step, so that readers see it and a resumed run
+ * restores it.
  *
  * ENS-S1 A cancel stops work in flight through one tree of signals; in mode `boundary` running tasks finish,
  *    and no other starts.
@@ -9,9 +10,9 @@
  */
 import { isoNow, TuttiError } from '@tutti/core'
 
-import { ruleText } from '../definition/model-rule.ts'
-import { directive, type Directives } from './directives.ts'
-import { profileNamed, type RunProfiles } from './profiles.ts'
+import { describeRule } from '../definition/model-rule.ts'
+import { createDirective, type Directives } from './directives.ts'
+import { findProfile, type RunProfiles } from './profiles.ts'
 import {
   ModelSteering,
   type ModelChoice,
@@ -33,27 +34,27 @@ import type { Directive, RunStep } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { ModelRules } from './model-rules.ts'
 
-/** How a cancel takes effect. */
+/** Options of a cancel. */
 export interface CancelRunOptions {
   /**
-   * `abort` stops model calls, tools and everything that they started; `boundary` lets running tasks
-   * finish and starts no other. @default abort
+   * `abort` stops model calls, tools and everything that they started; `boundary` lets running tasks finish
+   * and starts no others. @default abort
    */
   readonly mode?: CancelMode
-  /** Name of the caller's key, for the record. */
+  /** Name of the caller's API key, for the audit log. */
   readonly actor?: string
 }
 
-/** The run that commands are applied to. */
+/** Parts of the run to which commands are applied. */
 export interface SteeringOptions extends ModelSteeringOptions {
   readonly runId: string
   /** Rules by which the run switches its models. */
   readonly rules: Pick<ModelRules, 'next' | 'switched'>
-  /** Profiles that a directive may apply, by name. */
+  /** Profiles that a directive can apply, by name. */
   readonly profiles: RunProfiles
   readonly directives: Directives
   readonly reviews: Pick<Reviews, 'closeBefore' | 'decide'>
-  /** Roles of the agents of the run. */
+  /** Returns the roles of the agents of the run. */
   readonly roles: () => readonly string[]
 }
 
@@ -67,7 +68,7 @@ type Interpreters = {
 const INTERPRETERS: Interpreters = {
   cancel(steering, options) {
     if (steering.cancel(options)) return { status: 'CANCELLING' }
-    throw new TuttiError('RUN_COMPLETED', 'The run is over')
+    throw new TuttiError('RUN_COMPLETED', 'The run has ended')
   },
   switch_model: (steering, { model, ...how }) => steering.switchModel(model, how),
   inject: (steering, { directive: input }) => ({ id: steering.inject(input).id }),
@@ -90,12 +91,12 @@ export class Steering {
     this.#models = new ModelSteering(options)
   }
 
-  /** Aborts when all work is to stop. */
+  /** Aborts when all work must stop. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
-  /** The mode of the cancel; undefined when the run was not cancelled. */
+  /** Mode of the cancel; undefined if the run was not cancelled. */
   get cancelMode(): CancelMode | undefined {
     return this.#cancelMode
   }
@@ -105,7 +106,7 @@ export class Steering {
     return this.#cancelMode !== undefined || this.signal.aborted
   }
 
-  /** Refuses every command from now on. */
+  /** Rejects every command from now on. */
   close(): void {
     this.#over = true
   }
@@ -115,7 +116,7 @@ export class Steering {
     this.#controller.abort(reason)
   }
 
-  /** Applies the commands that an earlier process recorded. */
+  /** Restores the commands that an earlier process recorded. */
   restore(steps: readonly RunStep[]): void {
     for (const step of steps) {
       if (step.kind === 'directive_taken') this.#options.directives.add(step.directive)
@@ -125,10 +126,10 @@ export class Steering {
   }
 
   /**
-   * Does what a command says.
+   * Applies a command and resolves with its reply.
    *
-   * @throws {TuttiError} RUN_COMPLETED when the run is over, and as the methods of `RunHandle`; then nothing has
-   * changed.
+   * @throws {TuttiError} RUN_COMPLETED if the run has ended, and the errors of the methods of `RunHandle`;
+   * the run is then unchanged.
    */
   async send<K extends RunCommandKind>(command: RunCommandOf<K>): Promise<ReplyTo<K>> {
     const interpret: Interpreters[K] = INTERPRETERS[command.kind]
@@ -140,7 +141,7 @@ export class Steering {
     return this.#options.reviews.decide(reviewId, verdict)
   }
 
-  /** Ends the run; see `RunHandle.cancel`. */
+  /** Cancels the run; see `RunHandle.cancel`. */
   cancel({ mode = 'abort', actor }: CancelRunOptions = {}, reason?: unknown): boolean {
     if (this.#over) return false
     if (this.#cancelMode === undefined || (mode === 'abort' && this.#cancelMode === 'boundary')) {
@@ -173,7 +174,7 @@ export class Steering {
     return switched
   }
 
-  /** Makes the switches of the rules whose condition is met now. */
+  /** Makes the switches of all rules that are met. */
   followRules(): void {
     const { rules } = this.#options
     for (;;) {
@@ -182,21 +183,21 @@ export class Steering {
       const { rule, place } = met
       rules.switched(place)
       this.#models.make(this.#models.plan({ tier: rule.tier }), {
-        rule: { text: ruleText(rule), place },
+        rule: { text: describeRule(rule), place },
       })
     }
   }
 
-  /** Records a directive, and does the action that it names; see `RunHandle.inject`. */
+  /** Records a directive, and applies its action if it has one; see `RunHandle.inject`. */
   inject(input: DirectiveInput): Directive {
     this.#assertRunning()
     const { directives, clock, journal, stopwatch, taskNames, roles } = this.#options
-    const taken = directive(input, {
+    const taken = createDirective(input, {
       now: clock.now(),
       targets: [...taskNames(), ...roles()],
       isTaken: (id) => directives.byId([id]).length > 0,
     })
-    // Everything is checked before anything is recorded.
+    // Check everything before recording anything.
     const planned = this.#planAction(taken)
     const { id, content, action, value, to, from, priority, createdAt, expiresAt, actor } = taken
     const event: RunEventOf<'directive_active'> = {
@@ -217,18 +218,18 @@ export class Steering {
       journal.emit(event, { kind: 'directive_taken', directive: taken, runMs: stopwatch.elapsed() })
       return taken
     }
-    // The step is that of the switch: after a crash before it, the command is applied again.
+    // The step of the switch is the only step, so after a crash before it the command is applied again.
     journal.emit(event)
     this.#models.make(planned, actor === undefined ? {} : { actor })
     this.#options.rules.switched()
     return taken
   }
 
-  /** The switch that a directive requests, if any. */
+  /** Returns the switch that a directive requests; undefined if it has no action. */
   #planAction({ action, value = '', to }: Directive): PlannedSwitch | undefined {
     if (action === undefined) return undefined
     if (action === 'SET_MODEL_TIER') return this.#models.plan({ tier: value }, to)
-    const { tier } = profileNamed(value, this.#options.profiles)
+    const { tier } = findProfile(value, this.#options.profiles)
     return this.#models.plan({ tier }, to)
   }
 
@@ -244,6 +245,6 @@ export class Steering {
 
   #assertRunning(): void {
     if (!this.#over) return
-    throw new TuttiError('RUN_COMPLETED', `Run ${this.#options.runId} is over`)
+    throw new TuttiError('RUN_COMPLETED', `Run ${this.#options.runId} has ended`)
   }
 }

@@ -1,33 +1,34 @@
 /**
- * Pure: what a tier of models means for a run.
+ * Pure: resolves tiers of models.
  *
- * A tier of the catalog is one model, whatever the task. Without such an entry PRIMARY is the model that each task has
- * itself, and FALLBACK the first of its fallback models.
+ * A tier of the catalog is one model for all tasks. Without a catalog entry, PRIMARY is each task's own model
+ * and FALLBACK its first fallback model.
  */
 import { TuttiError } from '@tutti/core'
 import { suggest } from '@tutti/protocol'
 
 import { isSameTier, type BuiltInTier, type ModelCatalog } from '../model/model-catalog.ts'
 
-/** A tier as it is named, in a switch. */
+/** Choice of a tier in a switch. */
 export interface TierChoice {
-  /** Name of a tier of the catalog, PRIMARY or FALLBACK; case does not count. */
+  /** Name of a tier of the catalog, PRIMARY or FALLBACK; case-insensitive. */
   readonly tier: string
 }
 
-/** Model that a tier resolves to. */
+/** Model or built-in tier to which a name resolves. */
 export type ResolvedTier =
   /** One model of the catalog. */
   | { readonly kind: 'alias'; readonly tier: string; readonly alias: string }
-  /** Whatever each task has. */
+  /** Each task's own or first fallback model. */
   | { readonly kind: 'built_in'; readonly tier: BuiltInTier }
 
 const BUILT_IN: readonly BuiltInTier[] = ['PRIMARY', 'FALLBACK']
 
 /**
- * Finds a tier.
+ * Resolves a tier.
  *
- * @throws {TuttiError} INVALID_MODEL, listing the tiers, for an unknown one and for a FALLBACK that no task has.
+ * @throws {TuttiError} INVALID_MODEL, listing the tiers, if the tier is unknown, or is FALLBACK and no task
+ * has a fallback model.
  */
 export function resolveTier(
   name: string,
@@ -49,7 +50,7 @@ export function resolveTier(
   const why =
     builtIn === undefined
       ? `Unknown model tier '${name}'`
-      : "The tier 'FALLBACK' has no model: no task has fallback models, and the catalog no such tier"
+      : "The tier 'FALLBACK' has no model: no task has fallback models, and the catalog has no such tier"
   throw new TuttiError('INVALID_MODEL', `${why}. Available: [${known.join(', ')}]${hint}`)
 }
 

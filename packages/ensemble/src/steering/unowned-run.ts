@@ -1,5 +1,6 @@
 /**
- * Applies commands to a run that no process executes: returns what a running engine would have written for them.
+ * Applies commands to a run that no process executes: returns the events and steps that a running engine
+ * would have written.
  *
  *   steps so far ─▶ the same interpreter as in a run ─▶ events and steps ─▶ the caller stores them
  *
@@ -8,20 +9,20 @@
  */
 import { schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core'
 
-import { allTasks } from '../definition/manager.ts'
-import { workerTask } from '../hierarchy/delegations.ts'
+import { listAllTasks } from '../definition/manager.ts'
+import { createWorkerTask } from '../hierarchy/delegations.ts'
 import { readDecision } from '../reviews/read-decision.ts'
 import { StepLog } from '../scope/step-log.ts'
-import { fallbackModelIn, ownModelIn } from '../definition/model-of-task.ts'
+import { createFallbackModelLookup, createOwnModelLookup } from '../definition/model-of-task.ts'
 import { Directives } from './directives.ts'
 import {
-  decidedEvent,
+  createDecidedEvent,
   findTextProblem,
   hasEndedRun,
   isSameDecision,
   findRecordedReview,
-  reviewNotFound,
-  reviewResolved,
+  reviewNotFoundError,
+  reviewResolvedError,
 } from '../reviews/review-end.ts'
 import { ModelRules } from './model-rules.ts'
 import { findBuiltInTier } from './model-steering.ts'
@@ -47,38 +48,38 @@ import type { RunProfiles } from './profiles.ts'
 /** A run that no process executes. */
 export interface UnownedRun {
   readonly runId: string
-  /** All stored steps, in order; none when the run has not begun. */
+  /** All stored steps, in order; empty if the run has not begun. */
   readonly steps: readonly RunStep[]
-  /** Reads the event with which a review was requested; undefined for an unknown review. */
+  /** Returns the event that requested a review; undefined for an unknown review. */
   readonly findRequest: (reviewId: string) => Promise<RunEventOf<'review_requested'> | undefined>
-  /** Models that a switch may name by alias. */
+  /** Models to which the run can be switched by alias. */
   readonly models?: ModelCatalog
-  /** Profiles that a directive may apply, by name. @default {} */
+  /** Profiles that a directive can apply, by name. @default {} */
   readonly profiles?: RunProfiles
-  /** @default the system's clock */
+  /** Clock for the times of events. @default the system clock */
   readonly clock?: Clock
 }
 
-/** The reply to a command, and what has to be stored atomically for it to take effect. */
+/** The reply to a command, and the events and steps that the caller must store atomically. */
 export interface AppliedCommand<K extends RunCommandKind = RunCommandKind> {
   readonly reply: ReplyTo<K>
-  /** Empty when the command changes nothing. */
+  /** Events to append; empty if the command changes nothing. */
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
 }
 
-/** Collects what a command writes. */
+/** Events and steps that a command writes. */
 interface Written {
   readonly events: RunEvent[]
   readonly steps: RunStep[]
 }
 
 /**
- * Applies a command to a run of `ensemble`. The result is valid for the steps that were given. A decision that
- * was already taken under the same id writes nothing, and neither does a repeated cancel.
+ * Applies a command to a run of `ensemble`. The result is valid only for the given steps. A decision that was
+ * already recorded under the same id, and a repeated cancel, write nothing.
  *
- * @throws {TuttiError} as the methods of `RunHandle`; REVIEW_RESOLVED also when the time of the review is over
- * or the run is ending.
+ * @throws {TuttiError} the errors of the methods of `RunHandle`; REVIEW_RESOLVED also if the review has timed
+ * out or the run is ending.
  */
 export async function applyToUnowned<K extends RunCommandKind>(
   ensemble: ResolvedEnsemble,
@@ -86,15 +87,15 @@ export async function applyToUnowned<K extends RunCommandKind>(
   command: RunCommandOf<K>,
 ): Promise<AppliedCommand<K>> {
   const written: Written = { events: [], steps: [] }
-  const steering = restoredSteering(ensemble, run, written)
+  const steering = restoreSteering(ensemble, run, written)
   return { reply: await steering.send(command), ...written }
 }
 
-/** The steering of a run that has taken these steps. */
-function restoredSteering(ensemble: ResolvedEnsemble, run: UnownedRun, written: Written): Steering {
+/** Returns the steering of a run with these steps. */
+function restoreSteering(ensemble: ResolvedEnsemble, run: UnownedRun, written: Written): Steering {
   const { runId, steps, models, profiles = {}, clock = systemClock } = run
   const switches = new ModelSwitches(models)
-  const tasks = allTasks(ensemble)
+  const tasks = listAllTasks(ensemble)
   const { runSteps } = new StepLog(steps)
   const steering = new Steering({
     runId,
@@ -105,11 +106,11 @@ function restoredSteering(ensemble: ResolvedEnsemble, run: UnownedRun, written: 
         if (step !== undefined) written.steps.push(step)
       },
     },
-    stopwatch: { elapsed: () => workedMs(steps) },
+    stopwatch: { elapsed: () => readWorkedMs(steps) },
     switches,
-    ownModel: ownModelIn(ensemble, tasks),
-    fallbackModel: fallbackModelIn(ensemble, tasks),
-    // The rules look at the calls of the run when it continues.
+    ownModel: createOwnModelLookup(ensemble, tasks),
+    fallbackModel: createFallbackModelLookup(ensemble, tasks),
+    // The rules count the calls of the run when it continues.
     rules: new ModelRules(),
     profiles,
     directives: new Directives(),
@@ -124,15 +125,15 @@ function restoredSteering(ensemble: ResolvedEnsemble, run: UnownedRun, written: 
   steering.restore(runSteps.filter(({ kind }) => kind !== 'model_switched'))
   for (const step of runSteps) {
     if (step.kind !== 'model_switched') continue
-    // Only the name is used, so the catalog may no longer have the model.
+    // Only the label is used, so the catalog need not have the model any longer.
     const tier = findBuiltInTier(step.tier, switches)
-    switches.switch(tier ?? { label: step.model, model: NOT_ASKED }, step.taskName)
+    switches.switch(tier ?? { label: step.model, model: UNUSED_MODEL }, step.taskName)
   }
   return steering
 }
 
-/** Stands for a model that is never called. */
-const NOT_ASKED: ChatModel = {
+/** Placeholder for a model that is never called. */
+const UNUSED_MODEL: ChatModel = {
   provider: 'none',
   name: 'none',
   stream() {
@@ -140,8 +141,8 @@ const NOT_ASKED: ChatModel = {
   },
 }
 
-/** Working time of the run so far; it does not pass while the run is unowned. */
-function workedMs(steps: readonly RunStep[]): number {
+/** Returns the working time of the run, which does not pass while the run is unowned. */
+function readWorkedMs(steps: readonly RunStep[]): number {
   return steps.at(-1)?.runMs ?? 0
 }
 
@@ -161,14 +162,14 @@ async function decide(
   const known = findRecordedReview(log, reviewId)
   const request = known === undefined ? undefined : await findRequest(reviewId)
   if (known === undefined || request === undefined) {
-    throw reviewNotFound(reviewId, listOpenReviews(steps))
+    throw reviewNotFoundError(reviewId, listOpenReviews(steps))
   }
   const { opened, closed } = known
   const { taskName, attempt, timing, openedAt, answerSchema } = opened
   if (closed !== undefined && isSameDecision(verdict, closed.decision)) return
   const { timeoutMs, toolName } = request
   const isOver = timeoutMs > 0 && clock.now() >= openedAt + timeoutMs
-  if (closed !== undefined || isOver || isEnding(steps, opened)) throw reviewResolved(reviewId)
+  if (closed !== undefined || isOver || isEnding(steps, opened)) throw reviewResolvedError(reviewId)
   const asked = findReviewedTask(ensemble, log, taskName)
   const checkEdit = (input: unknown): Promise<readonly Problem[]> =>
     answerSchema === undefined
@@ -176,8 +177,8 @@ async function decide(
       : findAnswerProblems(answerSchema, input)
   const review = { reviewId, timing, approval: { checkEdit } }
   const decision = await readDecision(review, verdict, (text) => findTextProblem(asked ?? {}, text))
-  const times = { runMs: workedMs(steps), taskMs: log.task(taskName).workedMs(attempt) }
-  written.events.push(decidedEvent(clock, reviewId, decision))
+  const times = { runMs: readWorkedMs(steps), taskMs: log.task(taskName).workedMs(attempt) }
+  written.events.push(createDecidedEvent(clock, reviewId, decision))
   written.steps.push({
     kind: 'gate_closed',
     reviewId,
@@ -214,25 +215,26 @@ function listOpenReviews(steps: readonly RunStep[]): readonly string[] {
   )
 }
 
-/** Finds the task under review: one of the plan, or a delegated one. */
+/** Returns the task under review: one of the plan, or a delegated one. */
 function findReviewedTask(
   ensemble: ResolvedEnsemble,
   log: StepLog,
   taskName: string,
 ): Task | undefined {
-  const planned = allTasks(ensemble).find(({ name }) => name === taskName)
+  const planned = listAllTasks(ensemble).find(({ name }) => name === taskName)
   if (planned !== undefined) return planned
   for (const delegator of log.taskNames) {
     const begun = log
       .task(delegator)
       .of('delegation_begun')
       .find(({ workerTask: name }) => name === taskName)
-    if (begun !== undefined) return workerTask(ensemble, begun.workerRole, begun.taskDescription)
+    if (begun !== undefined)
+      return createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
   }
   return undefined
 }
 
-/** Returns the problems of an answer; the tool reads it again with its own schema. */
+/** Returns the problems of an answer; the tool later parses it again with its own schema. */
 async function findAnswerProblems(
   answerSchema: TSchema,
   answer: unknown,

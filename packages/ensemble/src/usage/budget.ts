@@ -13,13 +13,13 @@ import { TuttiError, type Remaining } from '@tutti/core'
 import type { CostEstimate } from '@tutti/protocol'
 import type { ModelUsage } from '../model/chat-model.ts'
 
-/** Limits of a run or a task; what is absent has no limit. */
+/** Limits of a run or a task; a missing field means no limit. */
 export interface Budget {
-  /** Tokens read and written together. */
+  /** Maximum number of input and output tokens together. */
   readonly maxTokens?: number
-  /** In US dollars; needs prices for every model that is called. */
+  /** Maximum cost in US dollars; needs a price for every model. */
   readonly maxCostUsd?: number
-  /** Working time in milliseconds; waiting for people does not count. */
+  /** Maximum working time in milliseconds; waiting for people does not count. */
   readonly maxDurationMs?: number
   readonly maxModelCalls?: number
   readonly maxToolCalls?: number
@@ -33,7 +33,7 @@ const LIMITS = [
   'maxToolCalls',
 ] as const satisfies readonly (keyof Budget)[]
 
-/** The limits of `budget` that are no limit, one sentence each. */
+/** Returns the problems of `budget`, one text each. */
 export function findBudgetProblems(budget: Budget | undefined): readonly string[] {
   if (budget === undefined) return []
   return Object.entries(budget).flatMap(([name, value]: [string, unknown]) => {
@@ -45,12 +45,14 @@ export function findBudgetProblems(budget: Budget | undefined): readonly string[
   })
 }
 
-/** Label of the budget of a run: when it is used up, no task starts. */
+/** Label of the budget of a run. No task starts once it is exhausted. */
 export const THE_RUN = 'the run'
 
 export type CallKind = 'model' | 'tool'
 
-/** Counts the usage of a run or a task and enforces its limits. The meter of a task counts for its run too. */
+/**
+ * Counts the usage of a run or a task and enforces its limits. The meter of a task also counts for its run.
+ */
 export class Meter {
   readonly #label: string
   readonly #budget: Budget
@@ -68,7 +70,7 @@ export class Meter {
     this.#parent = options.parent
   }
 
-  /** Whether this meter or one above limits cost. */
+  /** Whether this meter or one of its parents limits cost. */
   get limitsCost(): boolean {
     return this.#budget.maxCostUsd !== undefined || this.#parent?.limitsCost === true
   }
@@ -76,14 +78,14 @@ export class Meter {
   /**
    * Counts a call that begins.
    *
-   * @throws {TuttiError} BUDGET_EXCEEDED, with the limit in its details, and counts nothing.
+   * @throws {TuttiError} BUDGET_EXCEEDED, with the limit in its details; then the call is not counted.
    */
   begin(kind: CallKind): void {
     this.check(kind)
     this.#begin(kind)
   }
 
-  /** Throws as {@link begin} does, and counts nothing. */
+  /** Checks the limits as {@link begin} does, without counting a call. */
   check(kind?: CallKind): void {
     this.#parent?.check(kind)
     const used: Required<Budget> = {
@@ -99,7 +101,7 @@ export class Meter {
     }
   }
 
-  /** The error of a limit that is reached. */
+  /** Returns the error of an exhausted limit. */
   exceeded(limit: keyof Budget, used: number): TuttiError {
     const max = this.#budget[limit]
     return new TuttiError(
@@ -109,7 +111,7 @@ export class Meter {
     )
   }
 
-  /** Counts what a model call has used; `length` is that of what it read and wrote, in characters. */
+  /** Counts the usage of a model call; `length` returns the number of its input and output characters. */
   countModelCall(
     usage: ModelUsage | undefined,
     cost: CostEstimate | undefined,
@@ -119,13 +121,13 @@ export class Meter {
     this.#parent?.countModelCall(usage, cost, length)
   }
 
-  /** Counts a call that an earlier process has made, here and not above, without asking. */
+  /** Counts a call of an earlier process, in this meter only and without checking limits. */
   countEarlier(kind: CallKind): void {
     if (kind === 'model') this.#modelCalls += 1
     else this.#toolCalls += 1
   }
 
-  /** Counts what a call has used that an earlier process has made, here and not above. */
+  /** Counts the usage of a model call of an earlier process, in this meter only. */
   countEarlierUsage(
     usage: ModelUsage | undefined,
     cost: CostEstimate | undefined,
@@ -138,19 +140,19 @@ export class Meter {
     this.#costUsd += cost === undefined ? 0 : cost.inputCost + cost.outputCost
   }
 
-  /** Counts what another agent has used that a tool asked. */
+  /** Counts usage that an agent tool reported. */
   countAgent(used: AgentUse): void {
     this.countEarlierAgent(used)
     this.#parent?.countAgent(used)
   }
 
-  /** Counts what another agent has used that an earlier process asked, here and not above. */
+  /** Counts usage that an agent tool reported to an earlier process, in this meter only. */
   countEarlierAgent({ inputTokens, outputTokens, costUsd }: AgentUse): void {
     this.#tokens += inputTokens + outputTokens
     this.#costUsd += costUsd
   }
 
-  /** Returns the least that is left here and above, at least 0. */
+  /** Returns the smallest remaining amounts of this meter and its parents, at least 0. */
   remaining(): Remaining {
     const above = this.#parent?.remaining() ?? NO_LIMIT
     const { maxDurationMs = Infinity, maxCostUsd = Infinity, maxTokens = Infinity } = this.#budget
@@ -170,22 +172,22 @@ export class Meter {
 
 const NO_LIMIT: Remaining = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
 
-/** Usage that another agent reports. */
+/** Usage that an agent tool reports. */
 export interface AgentUse {
   readonly inputTokens: number
   readonly outputTokens: number
-  /** In US dollars. */
+  /** Cost in US dollars. */
   readonly costUsd: number
 }
 
-/** Rule of thumb for texts without a token count. */
+/** Estimated number of characters per token, for texts without a token count. */
 export const CHARACTERS_PER_TOKEN = 4
 
 export interface MeterOptions {
-  /** Whose budget it is, as messages say it, such as `task "research"`. */
+  /** Owner of the budget in messages, such as `task "research"`. */
   readonly label: string
   readonly budget?: Budget | undefined
-  /** Working time so far, in milliseconds. */
+  /** Returns the working time so far, in milliseconds. */
   readonly elapsed: () => number
   readonly parent?: Meter
 }

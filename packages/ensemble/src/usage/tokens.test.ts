@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { addTokens, NO_TOKENS, tokensOfCall, totalTokens } from './tokens.ts'
+import { addTokens, NO_TOKENS, readTokens, totalTokens } from './tokens.ts'
 
 describe('[ENS-L9] token counts', () => {
   it('add up, inputs and outputs apart', () => {
@@ -24,11 +24,11 @@ describe('[ENS-L9] token counts', () => {
   })
 
   it('of a call are what its provider says, or unknown', () => {
-    expect(tokensOfCall({ inputTokens: 5, outputTokens: 6 })).toEqual({
+    expect(readTokens({ inputTokens: 5, outputTokens: 6 })).toEqual({
       inputTokens: 5,
       outputTokens: 6,
     })
-    expect(tokensOfCall(undefined)).toEqual({ inputTokens: -1, outputTokens: -1 })
+    expect(readTokens(undefined)).toEqual({ inputTokens: -1, outputTokens: -1 })
   })
 
   it('in total are read and written together, unknown when either is', () => {

@@ -1,16 +1,16 @@
-/** Pure: token counts that may be unknown, as the wire has them: -1 is "a provider did not say". */
+/** Pure: token counts; -1 on the wire means that a provider did not report them. */
 import type { ModelUsage } from '../model/chat-model.ts'
 
-/** Tokens read and written; -1 when unknown. */
+/** Input and output tokens; -1 if unknown. */
 export interface TokenTotals {
   readonly inputTokens: number
   readonly outputTokens: number
 }
 
-/** The count of a conversation that has not begun. */
+/** Token counts of work that has not begun. */
 export const NO_TOKENS: TokenTotals = { inputTokens: 0, outputTokens: 0 }
 
-/** The sum of counts; unknown as soon as one of them is. */
+/** Returns the sum of counts; unknown if any count is. */
 export function addTokens(counts: readonly TokenTotals[]): TokenTotals {
   let inputTokens = 0
   let outputTokens = 0
@@ -21,14 +21,14 @@ export function addTokens(counts: readonly TokenTotals[]): TokenTotals {
   return { inputTokens, outputTokens }
 }
 
-/** The count of one model call. */
-export function tokensOfCall(usage: ModelUsage | undefined): TokenTotals {
+/** Returns the token counts of one model call. */
+export function readTokens(usage: ModelUsage | undefined): TokenTotals {
   if (usage === undefined) return { inputTokens: -1, outputTokens: -1 }
   const { inputTokens, outputTokens } = usage
   return { inputTokens, outputTokens }
 }
 
-/** Tokens read and written together; -1 when either is unknown. */
+/** Returns the total number of tokens; -1 if either count is unknown. */
 export function totalTokens({ inputTokens, outputTokens }: TokenTotals): number {
   return addKnown(inputTokens, outputTokens)
 }

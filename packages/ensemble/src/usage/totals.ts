@@ -1,19 +1,19 @@
 /** The totals of one attempt at a task. */
-import { addTokens, NO_TOKENS, tokensOfCall, type TokenTotals } from './tokens.ts'
-import { addCached, addCosts, costUsd, type Usage } from './usage.ts'
+import { addTokens, NO_TOKENS, readTokens, type TokenTotals } from './tokens.ts'
+import { addCached, addCosts, sumCostUsd, type Usage } from './usage.ts'
 
 import type { AgentUse } from './budget.ts'
 import type { ModelUsage } from '../model/chat-model.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
-/** A model call that was answered. */
+/** An answered model call. */
 export interface CountedModelCall {
   readonly usage: ModelUsage | undefined
   readonly cost: CostEstimate | undefined
   readonly latencyMs: number
 }
 
-/** Counts while an attempt runs; it can be read however the attempt ends. */
+/** Counts the usage of an attempt; readable at any time. */
 export class Totals {
   iterations = 0
   llmLatencyMs = 0
@@ -27,7 +27,7 @@ export class Totals {
   addModelCall({ usage, cost, latencyMs }: CountedModelCall): void {
     this.iterations += 1
     this.llmLatencyMs += latencyMs
-    this.#tokens = addTokens([this.#tokens, tokensOfCall(usage)])
+    this.#tokens = addTokens([this.#tokens, readTokens(usage)])
     this.#cost = addCosts([this.#cost, cost])
     this.#cachedInputTokens = addCached([this.#cachedInputTokens, usage?.cachedInputTokens])
   }
@@ -38,13 +38,13 @@ export class Totals {
     this.toolExecutionTimeMs += durationMs
   }
 
-  /** Counts what another agent has used that a tool asked. */
+  /** Counts usage that an agent tool reported. */
   addAgent({ inputTokens, outputTokens, costUsd: cost }: AgentUse): void {
     this.#tokens = addTokens([this.#tokens, { inputTokens, outputTokens }])
     this.#cost = addCosts([this.#cost, { inputCost: 0, outputCost: cost }])
   }
 
-  /** Returns the usage, as results show it. */
+  /** Returns the usage in the form of results. */
   usage(): Usage {
     const { inputTokens, outputTokens } = this.#tokens
     const { toolCallCount } = this
@@ -59,8 +59,8 @@ export class Totals {
     }
   }
 
-  /** The cost so far as text, as `metrics_snapshot` has it; undefined when it is not known. */
+  /** Returns the cost as text, as in `metrics_snapshot`; undefined if it is unknown. */
   costText(): string | undefined {
-    return this.#cost === undefined ? undefined : costUsd(this.#cost).toFixed(6)
+    return this.#cost === undefined ? undefined : sumCostUsd(this.#cost).toFixed(6)
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { addUsage, toRunMetrics, ZERO_USAGE, usageFields } from './usage.ts'
+import { addUsage, toRunMetrics, ZERO_USAGE, toUsageFields } from './usage.ts'
 
 const ONE = {
   inputTokens: 3,
@@ -22,7 +22,7 @@ it('[ENS-L9] usages add up: tokens, calls and costs', () => {
     totalToolCalls: 2,
     costEstimate: { inputCost: 0.5, outputCost: 1 },
   })
-  expect(usageFields(sum)).toEqual({
+  expect(toUsageFields(sum)).toEqual({
     inputTokens: 6,
     outputTokens: 4,
     toolCallCount: 2,
@@ -36,5 +36,5 @@ it('[ENS-L9] what one does not know the sum does not know', () => {
   const sum = addUsage([ONE, unknown])
   expect(sum).toEqual({ inputTokens: -1, outputTokens: 4, toolCallCount: 2 })
   expect(toRunMetrics(sum)).toEqual({ totalTokens: -1, totalToolCalls: 2 })
-  expect(usageFields(sum)).not.toHaveProperty('costUsd')
+  expect(toUsageFields(sum)).not.toHaveProperty('costUsd')
 })

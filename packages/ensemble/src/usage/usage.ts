@@ -1,25 +1,25 @@
-/** Pure: what work has used. A cost that is not known makes every sum it is in unknown, as tokens do. */
+/** Pure: usage of work. A sum with an unknown cost is unknown, as with tokens. */
 import { addTokens, NO_TOKENS, totalTokens, type TokenTotals } from './tokens.ts'
 
 import type { CostEstimate } from '@tutti/protocol'
 
-/** Usage of a task, or of an attempt. */
+/** Usage of a task or an attempt. */
 export interface Usage extends TokenTotals {
   readonly toolCallCount: number
-  /** In US dollars; absent when the price of a call is not known. */
+  /** Cost in US dollars; absent if the price of a call is unknown. */
   readonly cost?: CostEstimate
-  /** Input tokens that were read from a cache of the provider; absent when none is known. */
+  /** Number of input tokens that were read from a provider's cache; absent if no provider reported it. */
   readonly cachedInputTokens?: number
 }
 
-/** Work that has not begun. */
+/** Usage of work that has not begun. */
 export const ZERO_USAGE: Usage = {
   ...NO_TOKENS,
   toolCallCount: 0,
   cost: { inputCost: 0, outputCost: 0 },
 }
 
-/** The sum of usages. */
+/** Returns the sum of usages. */
 export function addUsage(usages: readonly Usage[]): Usage {
   const cost = addCosts(usages.map((usage) => usage.cost))
   const cachedInputTokens = addCached(usages.map((usage) => usage.cachedInputTokens))
@@ -31,13 +31,13 @@ export function addUsage(usages: readonly Usage[]): Usage {
   }
 }
 
-/** The sum of the counts that are known; undefined when none is. */
+/** Returns the sum of the known counts; undefined if none is known. */
 export function addCached(counts: readonly (number | undefined)[]): number | undefined {
   const known = counts.filter((count) => count !== undefined)
   return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0)
 }
 
-/** The sum of costs; undefined as soon as one is not known. */
+/** Returns the sum of costs; undefined if any is unknown. */
 export function addCosts(costs: readonly (CostEstimate | undefined)[]): CostEstimate | undefined {
   let inputCost = 0
   let outputCost = 0
@@ -49,7 +49,7 @@ export function addCosts(costs: readonly (CostEstimate | undefined)[]): CostEsti
   return { inputCost, outputCost }
 }
 
-/** A usage as the metrics of a run say it. */
+/** Converts usage to the metrics of a run. */
 export function toRunMetrics(usage: Usage): {
   readonly totalTokens: number
   readonly totalToolCalls: number
@@ -62,8 +62,8 @@ export function toRunMetrics(usage: Usage): {
   }
 }
 
-/** A usage as the events of a task say it. */
-export function usageFields({
+/** Returns usage as the fields of task events. */
+export function toUsageFields({
   inputTokens,
   outputTokens,
   toolCallCount,
@@ -80,12 +80,12 @@ export function usageFields({
     inputTokens,
     outputTokens,
     toolCallCount,
-    ...(cost === undefined ? {} : { costUsd: costUsd(cost) }),
+    ...(cost === undefined ? {} : { costUsd: sumCostUsd(cost) }),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
   }
 }
 
-/** The whole cost in US dollars. */
-export function costUsd({ inputCost, outputCost }: CostEstimate): number {
+/** Returns the total cost in US dollars. */
+export function sumCostUsd({ inputCost, outputCost }: CostEstimate): number {
   return inputCost + outputCost
 }

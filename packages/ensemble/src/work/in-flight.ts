@@ -1,15 +1,15 @@
 /**
- * Tracks what a run is doing: whether work is in flight that must not be interrupted, and whether the run only
- * waits for people.
+ * Tracks what a run is doing: whether work is in flight that must not be interrupted, and whether the run
+ * only waits for people.
  *
- *   task ─▶ works ─▶ rests (for a retry, a turn, a slot) ─▶ works ─▶ in review ─▶ works ─▶ over
- *               └─▶ several calls, each a thread of its own: rests ─▶ works ─▶ over
+ *   task ─▶ works ─▶ pauses (for a retry, a turn, a slot) ─▶ works ─▶ in review ─▶ works ─▶ ended
+ *               └─▶ several calls, each its own thread: pauses ─▶ works ─▶ ended
  *
  * It counts threads of work: a running task is one, and so is each tool call that a task waits for. A thread
- * works, rests, or is in review. It works from the moment at which something begins until the journal has
- * received everything that follows, so that nothing is lost when no thread works. A task that delegates lends its
- * thread to the worker. A tool that asks from inside its body rests while it asks, if its call is repeatable.
- * Otherwise its thread keeps working, as its body must not be interrupted.
+ * works, pauses, or is in review. It works from the moment at which something begins until the journal has
+ * received everything that follows, so that nothing is lost when no thread works. A delegating task gives its
+ * thread to the worker. A tool that asks from inside its body pauses while it asks, if its call is
+ * repeatable. Otherwise its thread keeps working, because its body must not be interrupted.
  *
  * ENS-E17 A draining run begins no model call, tool, handler, guardrail, memory access or reflection; work in
  *    flight ends and is recorded.
@@ -19,11 +19,11 @@
  */
 import { stoppedError } from './stopped-error.ts'
 
-/** Both are called in a microtask, never from within a method. */
+/** Listeners; both are called in a microtask, never from within a method. */
 export interface InFlightOptions {
   /** Called when the run only waits for reviewers and can be released. */
   readonly onWaiting?: (() => void) | undefined
-  /** Called when the run begins, and ends, to wait for people with every thread. */
+  /** Called when every thread of the run begins to wait for people, and when one continues. */
   readonly onWaitingChange?: ((isWaiting: boolean) => void) | undefined
 }
 
@@ -35,7 +35,7 @@ export class InFlight {
   #inReview = 0
   /** Number of open questions from bodies that must not be interrupted, by call. */
   readonly #asking = new Map<string, number>()
-  /** Number of decisions on their way to a review. */
+  /** Number of decisions that have not reached their review yet. */
   #deciding = 0
   /** Whether `onWaiting` has been called for the current wait. */
   #reported = false
@@ -48,7 +48,7 @@ export class InFlight {
     this.#options = options
   }
 
-  /** Begins no further work; resolves when no thread works. */
+  /** Prevents further work from beginning; resolves when no thread works. */
   drain(): Promise<void> {
     this.#drained ??= Promise.withResolvers<void>()
     this.#changed()
@@ -56,11 +56,11 @@ export class InFlight {
   }
 
   /**
-   * Returns undefined while work may begin. In a draining run, returns a promise that rejects when `signal` aborts;
-   * `what` begins its message, such as `Model call`.
+   * Returns undefined while work may begin. In a draining run, returns a promise that rejects when `signal`
+   * aborts; `what` begins its message, such as `Model call`.
    */
   waitIfDraining(signal: AbortSignal, what: string): Promise<never> | undefined {
-    return this.#drained === undefined ? undefined : this.#restUntilStopped(signal, what)
+    return this.#drained === undefined ? undefined : this.#pauseUntilStopped(signal, what)
   }
 
   /** Counts a task that begins. */
@@ -70,44 +70,44 @@ export class InFlight {
     this.#changed()
   }
 
-  /** Counts a task that is over, when its followers have begun. */
+  /** Counts a task that has ended, after its followers have begun. */
   endTask(): void {
     this.#threads -= 1
     this.#working -= 1
     this.#changed()
   }
 
-  /** A thread begins to wait for something other than a reviewer. */
-  rest(): void {
+  /** Counts a thread that begins to wait for something other than a reviewer. */
+  pause(): void {
     this.#working -= 1
     this.#changed()
   }
 
-  /** A resting thread continues. */
-  continue(): void {
+  /** Counts a paused thread that continues. */
+  resume(): void {
     this.#working += 1
   }
 
-  /** A thread begins to wait for a reviewer. */
+  /** Counts a thread that begins to wait for a reviewer. */
   toReview(): void {
     this.#inReview += 1
-    this.rest()
+    this.pause()
   }
 
-  /** A thread continues after a review. */
+  /** Counts a thread that continues after a review. */
   fromReview(): void {
     this.#inReview -= 1
     this.#working += 1
     this.#changed()
   }
 
-  /** The body of a call that must not be interrupted begins to wait for a reviewer. */
+  /** Counts a question from the body of a call that must not be interrupted. */
   beginAsking(call: string): void {
     this.#asking.set(call, (this.#asking.get(call) ?? 0) + 1)
     this.#changed()
   }
 
-  /** One question of such a call is closed. */
+  /** Counts the end of a question from such a call. */
   endAsking(call: string): void {
     const left = (this.#asking.get(call) ?? 0) - 1
     if (left > 0) this.#asking.set(call, left)
@@ -115,21 +115,21 @@ export class InFlight {
     this.#changed()
   }
 
-  /** Counts a decision on its way. */
+  /** Counts a decision that is being made. */
   beginDecision(): void {
     this.#deciding += 1
   }
 
-  /** Counts a decision that has arrived or was refused. */
+  /** Counts a decision that was made or rejected. */
   endDecision(): void {
     this.#deciding -= 1
     this.#changed()
   }
 
-  /** Splits a thread into that many tool calls, at least one. */
+  /** Splits a thread into this number of tool calls, at least one. */
   calls<Call extends object>(count: number): CallsInFlight<Call> {
     this.#threads += count - 1
-    this.rest()
+    this.pause()
     return new CallsInFlight(count, {
       isOpen: () => this.#drained === undefined,
       onBegin: () => {
@@ -144,25 +144,25 @@ export class InFlight {
     })
   }
 
-  async #restUntilStopped(signal: AbortSignal, what: string): Promise<never> {
-    this.rest()
+  async #pauseUntilStopped(signal: AbortSignal, what: string): Promise<never> {
+    this.pause()
     try {
-      return await untilStopped(signal, what)
+      return await rejectWhenStopped(signal, what)
     } finally {
-      this.continue()
+      this.resume()
     }
   }
 
   #changed(): void {
     if (this.#working === 0) this.#drained?.resolve()
-    if (!this.#onlyRests) this.#reported = false
+    if (!this.#isReleasable) this.#reported = false
     const hasChanged =
-      this.#isWaiting !== this.#reportedWaiting || (this.#onlyRests && !this.#reported)
+      this.#isWaiting !== this.#reportedWaiting || (this.#isReleasable && !this.#reported)
     if (hasChanged && !this.#isDue) this.#reportSoon()
   }
 
   /** Whether every thread is in review, so that the run can be released. */
-  get #onlyRests(): boolean {
+  get #isReleasable(): boolean {
     return this.#inReview > 0 && this.#inReview === this.#threads
   }
 
@@ -172,7 +172,7 @@ export class InFlight {
     return waiting > 0 && waiting === this.#threads
   }
 
-  /** Reports in a microtask, as the same moment may end the wait. */
+  /** Reports in a microtask, because the wait may end synchronously. */
   #reportSoon(): void {
     this.#isDue = true
     queueMicrotask(() => {
@@ -182,7 +182,7 @@ export class InFlight {
         this.#reportedWaiting = isWaiting
         this.#options.onWaitingChange?.(isWaiting)
       }
-      if (!isWaiting || !this.#onlyRests || this.#reported) return
+      if (!isWaiting || !this.#isReleasable || this.#reported) return
       this.#reported = true
       this.#options.onWaiting?.()
     })
@@ -195,7 +195,7 @@ interface CallsOptions {
   readonly onEnd: (end: { readonly hadBegun: boolean; readonly isLast: boolean }) => void
 }
 
-/** The tool calls of one thread. Each rests until its body begins. */
+/** Tool calls of one thread. Each pauses until its body begins. */
 export class CallsInFlight<Call extends object> {
   readonly #options: CallsOptions
   readonly #begun = new Set<Call>()
@@ -206,10 +206,10 @@ export class CallsInFlight<Call extends object> {
     this.#options = options
   }
 
-  /** Counts a body that begins. In a draining run, returns a promise as {@link InFlight.waitIfDraining} does. */
+  /** Counts a body that begins. In a draining run, returns a promise like {@link InFlight.waitIfDraining}. */
   begin(call: Call, signal: AbortSignal): Promise<never> | undefined {
     const { isOpen, onBegin } = this.#options
-    if (!isOpen()) return untilStopped(signal, 'Tool call')
+    if (!isOpen()) return rejectWhenStopped(signal, 'Tool call')
     this.#begun.add(call)
     onBegin()
     return undefined
@@ -222,8 +222,8 @@ export class CallsInFlight<Call extends object> {
   }
 }
 
-/** Rejects with the reason when `signal` aborts. */
-function untilStopped(signal: AbortSignal, what: string): Promise<never> {
+/** Rejects with the reason of the stop when `signal` aborts. */
+function rejectWhenStopped(signal: AbortSignal, what: string): Promise<never> {
   return new Promise((_, reject) => {
     const onAbort = (): void => {
       reject(stoppedError(signal, what))

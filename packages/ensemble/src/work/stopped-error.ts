@@ -1,6 +1,6 @@
 import { TuttiError } from '@tutti/core'
 
-/** Reasons to stop that are more than a cancel. */
+/** Codes of reasons for a stop that replace CANCELLED. */
 const REASONS: ReadonlySet<string> = new Set([
   'TASK_TIMEOUT',
   'BUDGET_EXCEEDED',
@@ -9,8 +9,8 @@ const REASONS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Why work was stopped: what the signal says, such as TASK_TIMEOUT or BUDGET_EXCEEDED, else CANCELLED.
- * `what` begins the message, such as `Model call`.
+ * Returns the error of stopped work: the reason of the signal, such as TASK_TIMEOUT or BUDGET_EXCEEDED, else
+ * CANCELLED. `what` begins the message, such as `Model call`.
  */
 export function stoppedError(
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Working time: it stops while reviews are open, and calls when a limit is reached. */
+/** A stopwatch for working time, which stops while reviews are open and has limits. */
 import type { Clock } from '@tutti/core'
 
 interface Limit {
@@ -13,7 +13,7 @@ export class Stopwatch {
   readonly #onHold: ((held: boolean) => void) | undefined
   #limits: Set<Limit> | undefined
   #before: number
-  /** The instant at which it started; undefined while it is stopped. */
+  /** Time at which it started; undefined while it is stopped. */
   #since: number | undefined
   #holds = 0
 
@@ -25,7 +25,7 @@ export class Stopwatch {
     this.#since = clock.elapsed()
   }
 
-  /** Working time so far in milliseconds. */
+  /** Returns the working time so far in milliseconds. */
   elapsed(): number {
     return this.#before + (this.#since === undefined ? 0 : this.#clock.elapsed() - this.#since)
   }
@@ -51,7 +51,10 @@ export class Stopwatch {
     }
   }
 
-  /** Calls once when `ms` of working time are reached, unless the returned function is called before. */
+  /**
+   * Calls `callback` once when `ms` of working time have passed, unless the returned function is called
+   * before.
+   */
   onReach(ms: number, callback: () => void): () => void {
     const limit: Limit = { ms, callback, stop: undefined }
     this.#limits ??= new Set()

@@ -2,11 +2,11 @@ import { CANCEL_GRACE_MS, type Clock } from '@tutti/core'
 
 import { stoppedError } from './stopped-error.ts'
 
-/** How work is waited for. */
+/** Options of {@link untilStopped}. */
 export interface UntilStoppedOptions {
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Begins the message, such as `Model call`. */
+  /** Start of the message, such as `Model call`. */
   readonly what: string
 }
 
@@ -18,8 +18,8 @@ export function isAbandoned(error: unknown): boolean {
 }
 
 /**
- * Returns the result of `work`. When the signal aborts it waits for the work to stop, at most `CANCEL_GRACE_MS`;
- * work that continues after that is abandoned, and the error says so.
+ * Returns the result of `work`. After the signal aborts, waits at most `CANCEL_GRACE_MS` for the work to
+ * stop; work that has not stopped by then is abandoned, and the error says so.
  */
 export function untilStopped<T>(
   work: Promise<T>,
@@ -37,17 +37,17 @@ export function untilStopped<T>(
     signal.addEventListener('abort', onAbort, { once: true })
     // The work may have begun, and the signal aborted, before there was a listener.
     if (signal.aborted) onAbort()
-    const letGo = (): void => {
+    const release = (): void => {
       signal.removeEventListener('abort', onAbort)
       stopGrace?.()
     }
     work.then(
       (value) => {
-        letGo()
+        release()
         resolve(value)
       },
       (error: unknown) => {
-        letGo()
+        release()
         reject(error)
       },
     )

@@ -213,7 +213,7 @@ describe('the ensemble of a request', () => {
     expect(problemOf({ tasks: [{ name: 'a', description: 'A' }] }, modelless)).toEqual({
       code: 'BAD_REQUEST',
       message:
-        'Cannot make ensemble "team": task "a" has no model: give one to it, to its agent or to the ensemble',
+        'Cannot make ensemble "team": task "a" has no model: set one for the task, its agent or the ensemble',
     })
     expect(
       problemOf({
