@@ -261,7 +261,9 @@ describe('[ENS-H3] a delegated task', () => {
     const { events, ended } = watchRun(team(model, [counter]))
     await ended
     expect(seen).toEqual([{ count: 3 }])
-    expect(told(model.requestsOf(MANAGER)[1])[0]).toContain('Counter failed: The output of task')
+    expect(told(model.requestsOf(MANAGER)[1])[0]).toContain(
+      'Counter failed: Guardrail number 1 rejected',
+    )
     expect(failuresOf(events)).toMatchObject([{ code: 'GUARDRAIL_VIOLATION' }])
   })
 

@@ -169,8 +169,8 @@ describe('[ENS-S6] a directive with an action', () => {
   it.each([
     [{ action: 'SET_MODEL_TEIR', value: 'fast' }, 'Did you mean "SET_MODEL_TIER"?'],
     [{ action: 'SET_MODEL_TIER' }, 'SET_MODEL_TIER needs a value'],
-    [{ action: 'SET_MODEL_TIER', value: 'fast', content: 'Hurry' }, 'has no content'],
-    [{ action: 'SET_MODEL_TIER', value: 'fast', ttlMs: 5 }, 'has no ttl'],
+    [{ action: 'SET_MODEL_TIER', value: 'fast', content: 'Hurry' }, 'takes no content'],
+    [{ action: 'SET_MODEL_TIER', value: 'fast', ttlMs: 5 }, 'takes no ttlMs'],
     [{ action: 'APPLY_PROFILE', value: 'nihgt' }, 'Did you mean "night"?'],
     [{ action: 'APPLY_PROFILE', value: 'small' }, 'has no modelTier'],
     [{ value: 'fast', content: 'Hurry' }, 'value needs an action'],
@@ -257,7 +257,7 @@ describe('[ENS-S8] a rule', () => {
 describe('a catalog with tiers', () => {
   it.each([
     [{ fast: 'quikc' }, 'the tier "fast" names the unknown model \'quikc\''],
-    [{ Primary: 'quick' }, 'cannot be defined'],
+    [{ Primary: 'quick' }, 'is reserved'],
     [{ fast: 'quick', FAST: 'quick' }, 'is defined twice'],
     [{ ' ': 'quick' }, 'must not be blank'],
   ])('%j is refused', (tiers, message) => {

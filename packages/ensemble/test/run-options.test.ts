@@ -61,7 +61,7 @@ describe('[ENS-L24] what the author of a task adds', () => {
 
   it('has no meaning for a task with a handler', () => {
     const definition = { description: 'x', additionalContext: 'y', handler: async () => 'z' }
-    expect(() => task(definition)).toThrow('additionalContext has no meaning')
+    expect(() => task(definition)).toThrow('additionalContext does not apply')
   })
 })
 

@@ -224,7 +224,7 @@ describe('[ENS-S3] a wish that comes when the run is over', () => {
     const count = run.events.length
     expect(run.handle.cancel()).toBe(false)
     expect(() => run.handle.inject('Hello')).toThrow(`Run ${run.handle.runId} has ended`)
-    expect(() => run.handle.switchModel(timedModel(clock, 1))).toThrow('is over')
+    expect(() => run.handle.switchModel(timedModel(clock, 1))).toThrow('has ended')
     await expect(run.handle.decide('review-1', { action: 'CONTINUE' })).rejects.toMatchObject({
       code: 'REVIEW_NOT_FOUND',
     })

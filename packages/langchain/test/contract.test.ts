@@ -71,8 +71,8 @@ const SETUPS: Readonly<Record<string, ChatModelSetup>> = {
  * in a field of its own, which the stub of OpenAI does not send.
  */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  'google-genai by name': ['a refusal'],
-  'groq by name': ['a refusal', 'usage is'],
+  'google-genai by name': ['has the finish reason refusal'],
+  'groq by name': ['has the finish reason refusal', 'reports the usage'],
 }
 
 describe.each(Object.entries(SETUPS))('%s', (setupName, setup) => {

@@ -15,29 +15,33 @@ describe('the scripted model keeps the contract of the model port', () => {
 
 /** Ways to break the contract, each with the words of the case that must notice. */
 const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault])[] = [
-  ['sends no text before the reply', 'text chunks add up', onChunks(keep('reply'))],
+  ['sends no text before the reply', 'concatenates its text chunks', onChunks(keep('reply'))],
   [
     'sends its text in one piece',
-    'text chunks add up',
+    'concatenates its text chunks',
     onChunks((chunks) => chunks.flatMap((chunk) => (chunk.type === 'reply' ? whole(chunk) : []))),
   ],
-  ['loses a piece', 'text chunks add up', onChunks((chunks) => chunks.slice(1))],
-  ['sends the reply first', 'text chunks add up', onChunks((chunks) => chunks.toReversed())],
+  ['loses a piece', 'concatenates its text chunks', onChunks((chunks) => chunks.slice(1))],
+  [
+    'sends the reply first',
+    'concatenates its text chunks',
+    onChunks((chunks) => chunks.toReversed()),
+  ],
   [
     'sends the reply twice',
-    'text chunks add up',
+    'concatenates its text chunks',
     onChunks((chunks) => [...chunks, ...keep('reply')(chunks)]),
   ],
-  ['gives no reply', 'text chunks add up', onChunks(keep('text'))],
-  ['gives no usage', 'usage is reported', onReply(({ usage: _usage, ...reply }) => reply)],
+  ['gives no reply', 'concatenates its text chunks', onChunks(keep('text'))],
+  ['gives no usage', 'reports the usage', onReply(({ usage: _usage, ...reply }) => reply)],
   [
     'counts tokens itself',
-    'usage is reported',
+    'reports the usage',
     onReply((reply) => ({ ...reply, usage: { inputTokens: 1, outputTokens: 1 } })),
   ],
   [
     'makes ids of its own',
-    'tool calls keep',
+    'returns the ids, names and arguments of tool calls',
     onReply((reply) => ({
       ...reply,
       toolCalls: reply.toolCalls.map((call, index) => ({ ...call, id: `own-${index}` })),
@@ -45,12 +49,12 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
   ],
   [
     'turns the calls round',
-    'tool calls keep',
+    'returns the ids, names and arguments of tool calls',
     onReply((reply) => ({ ...reply, toolCalls: reply.toolCalls.toReversed() })),
   ],
   [
     'writes arguments out twice',
-    'tool calls keep',
+    'returns the ids, names and arguments of tool calls',
     onReply((reply) => ({
       ...reply,
       toolCalls: reply.toolCalls.map((call) => ({
@@ -61,37 +65,37 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
   ],
   [
     'drops the text beside tool calls',
-    'both text and tool calls',
+    'returns text and tool calls',
     onReply((reply) => (reply.toolCalls.length > 0 ? { ...reply, text: '' } : reply)),
   ],
   [
     'drops the calls beside text',
-    'both text and tool calls',
+    'returns text and tool calls',
     onReply((reply) => (reply.text === '' ? reply : { ...reply, toolCalls: [] })),
   ],
   [
     'gives no finish reason',
-    'an answer that is whole ends',
+    'the finish reason stop',
     onReply(({ finishReason: _finishReason, ...reply }) => reply),
   ],
   [
     'takes a cut answer for a whole one',
-    'an answer that is cut',
+    'the finish reason length',
     onReply((reply) => ({ ...reply, finishReason: 'stop' })),
   ],
   [
     'takes a blocked answer for a whole one',
-    'an answer that a filter blocks',
+    'the finish reason content_filter',
     onReply((reply) => ({ ...reply, finishReason: 'stop' })),
   ],
   [
     'loses the words of a refusal',
-    'a refusal ends with refusal',
+    'the finish reason refusal',
     onReply(({ refusal: _refusal, ...reply }) => reply),
   ],
   [
     'does not take tool results',
-    'a conversation with tool results goes on',
+    'continues a conversation',
     (model) => ({
       ...model,
       stream(request, options) {
@@ -102,7 +106,7 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
   ],
   [
     'answers a failed call with nothing',
-    'a call that fails throws',
+    'throws when a call fails',
     (model) => ({
       ...model,
       async *stream(request, options) {
@@ -117,7 +121,7 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
   ],
   [
     'ignores the signal',
-    'an aborted signal ends the call',
+    'throws when the signal aborts',
     (model) => ({
       ...model,
       stream: (request) => model.stream(request, new AbortController()),

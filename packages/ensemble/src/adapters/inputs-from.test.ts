@@ -31,7 +31,7 @@ describe('the inputs of an ensemble that is asked', () => {
       ['"to" is required', '"from" must be a string, got 1'],
     ],
     ['a text for several variables', trip, 'Bonn', ['with the fields from, to']],
-    ['a text that nobody needs', rest, 'now', ['must be left out']],
+    ['a text that nobody needs', rest, 'now', ['must be omitted']],
     ['a list', walk, ['Bonn'], ['with the fields city']],
     ['nothing where something is needed', walk, null, ['"city" is required']],
   ])('are refused for %s, naming it', (_what, ensemble, value, problems) => {

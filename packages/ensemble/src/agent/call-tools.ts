@@ -8,7 +8,8 @@
  * ENS-L14 A reviewer's early exit and a misconfigured tool end the loop once the other calls of the turn have
  *    ended.
  * ENS-L20 A call that is recorded in a step is not repeated. An interrupted call is repeated with the same
- *    idempotency key, unless its tool is not idempotent: then the model is told that the outcome is unknown.
+ *    idempotency key, unless its tool is not idempotent: then the result for the model says that the outcome
+ *    is unknown.
  * ENS-L21 Calls are made in the order in which they were requested; calls beyond a budget are not made.
  * ENS-L23 A call begins when the body of its tool begins; a call that was interrupted while it waited for
  *    approval does not count as begun.

@@ -71,7 +71,7 @@ export function findPlanProblems(
     }
   }
   if (workflow === 'HIERARCHICAL') problems.push(...findHierarchyProblems(tasks))
-  // In SEQUENTIAL, every edge of a cycle that points forward is already a problem of its own.
+  // In SEQUENTIAL, every edge of a cycle that points forward is already reported.
   const cycle = workflow === 'SEQUENTIAL' ? undefined : findCycle(tasks)
   return cycle === undefined ? problems : [...problems, createCycleProblem(cycle)]
 }

@@ -22,7 +22,7 @@ export interface ModelCallResult {
 
 /**
  * Calls `model` once. After the signal aborts, waits at most `CANCEL_GRACE_MS` for the call to stop; a model
- * that has not stopped by then is abandoned, and the error says so.
+ * that has not stopped by then is abandoned and named in the error.
  *
  * @throws {TuttiError} MODEL_FAILED if the call fails, or the reason of the abort.
  */

@@ -101,7 +101,7 @@ export class Run {
     if (ended !== undefined) return ended
     const isPlanned = this.#isUntouched(state) && this.#tasks.isPlanned(state.task)
     // A manager delegates tasks of the plan, which may no longer start. Work that another agent delegates is
-    // part of its own task.
+    // part of the task of that agent.
     if (isPlanned && this.#stopsStarting) {
       return { kind: 'not_begun', lost: [] }
     }

@@ -131,7 +131,7 @@ export class TaskLog {
 
 const NONE: readonly never[] = []
 
-/** Shared log of all tasks without steps; nothing is ever added to it. */
+/** Shared log of all tasks without steps; it stays empty. */
 const EMPTY = new TaskLog()
 
 function isTaskStep(step: RunStep): step is TaskStep {

@@ -7,7 +7,7 @@
  *
  * It counts threads of work: a running task is one, and so is each tool call that a task waits for. A thread
  * works, pauses, or is in review. It works from the moment at which something begins until the journal has
- * received everything that follows, so that nothing is lost when no thread works. A delegating task gives its
+ * received everything that follows, so that the run can be interrupted without loss when no thread works. A delegating task gives its
  * thread to the worker. A tool that asks from inside its body pauses while it asks, if its call is
  * repeatable. Otherwise its thread keeps working, because its body must not be interrupted.
  *

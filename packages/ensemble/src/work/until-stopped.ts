@@ -19,7 +19,7 @@ export function isAbandoned(error: unknown): boolean {
 
 /**
  * Returns the result of `work`. After the signal aborts, waits at most `CANCEL_GRACE_MS` for the work to
- * stop; work that has not stopped by then is abandoned, and the error says so.
+ * stop; work that has not stopped by then is abandoned and named in the error.
  */
 export function untilStopped<T>(
   work: Promise<T>,

@@ -223,7 +223,7 @@ describe('the ensemble of a request', () => {
         ],
         options: { workflow: 'SEQUENTIAL' },
       }),
-    ).toMatchObject({ message: expect.stringContaining('does not come before it') })
+    ).toMatchObject({ message: expect.stringContaining('must be declared before it') })
   })
 })
 
