@@ -79,10 +79,15 @@ export function schemasOf(paths: readonly string[]): ReadonlyMap<string, SchemaD
       statement.declarationList.declarations.map((declaration) => ({ statement, declaration })),
     )
   })
+  const initializers = new Map(
+    declared.flatMap(({ declaration: { name, initializer } }) =>
+      initializer === undefined ? [] : [[name.getText(), initializer] as const],
+    ),
+  )
   const literals = new Map(
-    declared.flatMap(({ declaration: { name, initializer } }) => {
-      const literal = initializer === undefined ? undefined : objectIn(initializer)
-      return literal === undefined ? [] : [[name.getText(), literal] as const]
+    [...initializers].flatMap(([name, initializer]) => {
+      const literal = objectIn(initializer, initializers)
+      return literal === undefined ? [] : [[name, literal] as const]
     }),
   )
   return new Map(
@@ -93,12 +98,28 @@ export function schemasOf(paths: readonly string[]): ReadonlyMap<string, SchemaD
   )
 }
 
-/** Returns the object literal of `{ … }`, `Type.Object({ … })` and `f({ … })`. */
-function objectIn(node: ts.Expression): ts.ObjectLiteralExpression | undefined {
+/** Returns the object literal of `{ … }`, `Type.Object({ … })`, `Type.Object(fields)` and `f({ … })`. */
+function objectIn(
+  node: ts.Expression,
+  initializers: ReadonlyMap<string, ts.Expression>,
+): ts.ObjectLiteralExpression | undefined {
   if (ts.isObjectLiteralExpression(node)) return node
-  if (ts.isAsExpression(node) || ts.isSatisfiesExpression(node)) return objectIn(node.expression)
+  if (ts.isAsExpression(node) || ts.isSatisfiesExpression(node)) {
+    return objectIn(node.expression, initializers)
+  }
   if (!ts.isCallExpression(node)) return undefined
-  return node.arguments.map(objectIn).find((literal) => literal !== undefined)
+  const [first] = node.arguments
+  if (
+    first !== undefined &&
+    ts.isIdentifier(first) &&
+    node.expression.getText() === 'Type.Object'
+  ) {
+    const initializer = initializers.get(first.text)
+    return initializer === undefined ? undefined : objectIn(initializer, initializers)
+  }
+  return node.arguments
+    .map((argument) => objectIn(argument, initializers))
+    .find((literal) => literal !== undefined)
 }
 
 function fieldsOf(
@@ -107,7 +128,11 @@ function fieldsOf(
 ): ReadonlyMap<string, string> {
   const fields = new Map<string, string>()
   for (const property of literals.get(name)?.properties ?? []) {
-    if (ts.isSpreadAssignment(property)) {
+    if (ts.isPropertyAssignment(property) && property.name.getText() === name) {
+      // The member of a recursive schema that is the schema itself.
+      const literal = objectIn(property.initializer, new Map())
+      if (literal !== undefined) return fieldsOf(name, new Map([...literals, [name, literal]]))
+    } else if (ts.isSpreadAssignment(property)) {
       for (const [field, text] of fieldsOf(property.expression.getText(), literals)) {
         fields.set(field, text)
       }

@@ -10,10 +10,12 @@ import { formatLlmsText } from '../docs/llms.ts'
 import { readPages } from '../docs/pages.ts'
 import { decisionsPage } from '../reference/decisions-page.ts'
 import { referencePages } from '../reference/reference-pages.ts'
+import { schemaDescriptions } from '../reference/schema-descriptions.ts'
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
 let stale = 0
 for (const { path, text } of referencePages()) bring(path, text)
+bring('packages/control-api/src/documents/schema-descriptions.ts', schemaDescriptions())
 bring('docs/decisions/README.md', decisionsPage(readPages('.')))
 // After the pages that it lists.
 bring('llms.txt', formatLlmsText(readPages('.')))

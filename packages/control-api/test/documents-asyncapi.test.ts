@@ -35,6 +35,16 @@ describe('the AsyncAPI document', () => {
     }
   })
 
+  it('describes every message and every schema', () => {
+    const { messages, schemas } = document.components
+    for (const [type, { summary }] of Object.entries(messages)) {
+      expect(summary, type).toMatch(/^[A-Z].+\.$/)
+    }
+    for (const [name, { description }] of Object.entries(schemas)) {
+      expect(description, name).toMatch(/^[A-Z].+[.)]$/)
+    }
+  })
+
   it('has for every event its own fields and its place in the log', () => {
     for (const type of RUN_EVENT_TYPES) {
       const { allOf } = document.components.messages[type]?.payload ?? {}

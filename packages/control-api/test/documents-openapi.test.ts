@@ -51,10 +51,25 @@ describe('the OpenAPI document', () => {
 
   it('has each schema of the protocol under its name, and nowhere written out again', () => {
     const { RunStatus, TaskTrace } = document.components.schemas
-    expect(RunStatus).toEqual({ enum: expect.arrayContaining(['WAITING_REVIEW']) })
+    expect(RunStatus).toEqual({
+      description: expect.stringContaining('CANCELLING'),
+      enum: expect.arrayContaining(['WAITING_REVIEW']),
+    })
     const text = JSON.stringify(document)
     expect(text.split(JSON.stringify(RunStatus))).toHaveLength(2)
     expect(JSON.stringify(TaskTrace)).toContain('"$ref":"#/components/schemas/TaskTrace"')
+  })
+
+  it('describes every schema, and every field whose meaning is not plain', () => {
+    const { schemas } = document.components
+    const blank = Object.entries(schemas).filter(([, { description }]) => !description)
+    expect(blank.map(([name]) => name)).toEqual([])
+    expect(schemas['RunSummary']?.['properties']).toMatchObject({
+      durationMs: { description: 'Duration in milliseconds; null until the run has ended.' },
+    })
+    expect(schemas['SubmitRunBody']?.['properties']).toMatchObject({
+      options: { $ref: '#/components/schemas/RunOptionsBody', description: 'Settings of the run.' },
+    })
   })
 
   it('tells the members of a union apart by their type', () => {
@@ -91,6 +106,13 @@ describe('an operation', () => {
     const { schema } = responseOf(name, some === undefined ? 400 : ERROR_CODES[some].status)
       .content?.['application/json'] ?? { schema: {} }
     expect(check(schema, { error: foreign, message: 'For a reason' })).not.toEqual([])
+  })
+
+  it.each(routes)('%s has a summary of one line, and describes its query', (name, { query }) => {
+    const { summary, parameters = [] } = operationOf(name)
+    expect(summary).toMatch(/^[A-Z][^\n]{5,98}[^.\n]$/)
+    const inQuery = query === undefined ? [] : parameters.filter((one) => one.in === 'query')
+    for (const { description } of inQuery) expect(description).toMatch(/^.{5,}$/)
   })
 
   it.each(routes)('%s has the parameters of its path and query', (name, route) => {

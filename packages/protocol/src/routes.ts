@@ -1,9 +1,8 @@
 /**
- * Every address of the control API, in one table: the server mounts it, the client calls it, OpenAPI
- * is made from it.
+ * All routes of the control API in one table. The server mounts it, the client calls it, and the OpenAPI document is
+ * generated from it.
  *
- * Sources: control API seed §2.1 and §4, AgentEnsemble REST. A list of errors holds the codes that
- * belong to the address; `COMMON_ERRORS` can come from any of them.
+ * `errors` of a route lists its specific codes; every route can also answer with `COMMON_ERRORS`.
  */
 import type Type from 'typebox'
 import type { ErrorCode } from './error-codes.ts'
@@ -43,42 +42,43 @@ import { JsonObject } from './schemas/scalars.ts'
 import { DagModel } from './schemas/trace/dag-model.ts'
 import { ExecutionTrace } from './schemas/trace/execution-trace.ts'
 
-/** One address: what it takes, what it gives, and what it can refuse with. */
+/** A route: its request, its responses and its errors. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Path with its parameters in braces. */
+  /** Path, with parameters in braces. */
   readonly path: string
   /** Schema of the JSON body. */
   readonly body?: Type.TSchema
-  /** True when the body may be left out; an empty object then. */
+  /** True when the body can be omitted, which means an empty object. */
   readonly bodyOptional?: true
-  /** Schema of the query, after numbers were made numbers. */
+  /** Schema of the query, after its numbers are converted. */
   readonly query?: Type.TSchema
-  /** Schema of the body on success; of one event for a stream; null for none. */
+  /** Schema of the response body on success, or of one event of a stream; null for no JSON body. */
   readonly response: Type.TSchema | null
-  /** Media type of the answer on success. */
+  /** Media type of the response on success; JSON when absent. */
   readonly mediaType?: 'text/event-stream' | 'text/plain' | 'text/html' | 'text/javascript'
   /** HTTP status on success. */
   readonly status: number
-  /** Answers that are no errors, beside the one above. */
+  /** Further responses that are not errors. */
   readonly others?: readonly OtherAnswer[]
-  /** What a key must be allowed to do; null when nobody is asked for a key. */
+  /** Scope that the key must have; null for a public route. */
   readonly scope: Scope | null
-  /** True where a browser may show a ticket in the query in place of a key. */
+  /** True when a browser can send a ticket in the query instead of a key. */
   readonly takesTicket?: true
   readonly errors: readonly ErrorCode[]
+  /** One line that starts with a verb in the imperative. */
   readonly summary: string
 }
 
-/** An answer that is no error and not the usual one. */
+/** A response that is neither an error nor the usual one. */
 export interface OtherAnswer {
   readonly status: number
-  /** Schema of its body; null for none. */
+  /** Schema of the body; null for none. */
   readonly response: Type.TSchema | null
   readonly meaning: string
 }
 
-/** Codes that any address can answer with. */
+/** Codes that every route can answer with. */
 export const COMMON_ERRORS = [
   'BAD_REQUEST',
   'UNAUTHORIZED',
@@ -96,12 +96,12 @@ export const COMMON_ERRORS = [
   'STORE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
 
-/** Documents are kept by their readers, who ask whether theirs is still the one. */
+/** Response to a conditional request for a document that has not changed. */
 const NOT_CHANGED = [
-  { status: 304, response: null, meaning: 'The copy named by `If-None-Match` is still the one' },
+  { status: 304, response: null, meaning: 'The copy named by `If-None-Match` is up to date' },
 ] as const satisfies readonly OtherAnswer[]
 
-/** Name of a route → the route. */
+/** Routes by name. */
 export const ROUTES = {
   getStatus: {
     method: 'GET',
@@ -110,7 +110,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:read',
     errors: [],
-    summary: 'Say how the server is',
+    summary: 'Get the status of the server',
   },
   getLiveness: {
     method: 'GET',
@@ -119,17 +119,23 @@ export const ROUTES = {
     status: 200,
     scope: null,
     errors: [],
-    summary: 'Say that the process is alive',
+    summary: 'Check that the process is alive',
   },
   getReadiness: {
     method: 'GET',
     path: '/api/health/ready',
     response: Readiness,
     status: 200,
-    others: [{ status: 503, response: Readiness, meaning: 'No runs are taken at this moment' }],
+    others: [
+      {
+        status: 503,
+        response: Readiness,
+        meaning: 'The server does not accept runs at the moment',
+      },
+    ],
     scope: null,
     errors: [],
-    summary: 'Say whether runs are taken: 200 when READY, 503 with the same body when not',
+    summary: 'Check whether the server accepts runs',
   },
   getMetrics: {
     method: 'GET',
@@ -139,7 +145,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:read',
     errors: [],
-    summary: 'Read the metrics of the process in the text format of Prometheus',
+    summary: 'Get the metrics of the process in the Prometheus text format',
   },
   drain: {
     method: 'POST',
@@ -148,7 +154,7 @@ export const ROUTES = {
     status: 200,
     scope: 'admin',
     errors: ['NOT_CONFIGURED'],
-    summary: 'Take no new runs, end or hand over the running ones, then stop',
+    summary: 'Drain the server: accept no new runs, finish or hand over running ones, then stop',
   },
   listWorkspaceFiles: {
     method: 'GET',
@@ -169,7 +175,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:read',
     errors: ['NOT_FOUND', 'NOT_CONFIGURED'],
-    summary: 'Read a text file of the workspace, at most 1 MiB',
+    summary: 'Read a text file of the workspace, up to 1 MiB',
   },
   submitRun: {
     method: 'POST',
@@ -182,7 +188,7 @@ export const ROUTES = {
       {
         status: 200,
         response: RunDetail,
-        meaning: 'The run, which has ended within the time of `wait`',
+        meaning: 'The run ended within the time of `wait`',
       },
     ],
     scope: 'runs:write',
@@ -200,7 +206,7 @@ export const ROUTES = {
       'NOT_CONFIGURED',
       'DRAINING',
     ],
-    summary: 'Submit a run of an ensemble, with overrides, or of tasks of its own',
+    summary: 'Submit a run of an ensemble, with overrides, or of tasks in the request',
   },
   listRuns: {
     method: 'GET',
@@ -219,7 +225,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:read',
     errors: ['RUN_NOT_FOUND'],
-    summary: 'Get one run with its tasks and outputs',
+    summary: 'Get a run with its tasks and outputs',
   },
   deleteRun: {
     method: 'DELETE',
@@ -228,7 +234,7 @@ export const ROUTES = {
     status: 204,
     scope: 'runs:control',
     errors: ['RUN_NOT_FOUND', 'NOT_CONFIRMED'],
-    summary: 'Remove a run and its events; an active one is cancelled first',
+    summary: 'Delete a run and its events; an active run is cancelled first',
   },
   cancelRun: {
     method: 'POST',
@@ -239,7 +245,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:control',
     errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED'],
-    summary: 'Cancel a run; repeating it does no harm',
+    summary: 'Cancel a run; can be repeated safely',
   },
   cancelRuns: {
     method: 'POST',
@@ -258,7 +264,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:read',
     errors: ['RUN_NOT_FOUND'],
-    summary: "Get the trace of a run, in AgentEnsemble's form",
+    summary: 'Get the trace of a run in the format of AgentEnsemble',
   },
   getRunDag: {
     method: 'GET',
@@ -267,7 +273,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:read',
     errors: ['RUN_NOT_FOUND'],
-    summary: "Get the task graph of a run, in AgentEnsemble's form",
+    summary: 'Get the task graph of a run in the format of AgentEnsemble',
   },
   switchModel: {
     method: 'POST',
@@ -284,7 +290,7 @@ export const ROUTES = {
       'NOT_CONFIGURED',
       'NOT_CONFIRMED',
     ],
-    summary: 'Switch the model of a run, or of one task, from its next model call on',
+    summary: 'Switch the model of a run or of one task, from the next model call on',
   },
   injectDirective: {
     method: 'POST',
@@ -294,8 +300,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:control',
     errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED', 'RUN_NOT_RUNNING', 'INVALID_MODEL', 'NOT_CONFIRMED'],
-    summary:
-      'Tell the agents of a run something before their next model call, or set its model tier or profile',
+    summary: 'Inject a directive: text for the agents of a run, or a model tier or profile',
   },
   streamRunEvents: {
     method: 'GET',
@@ -308,13 +313,13 @@ export const ROUTES = {
       {
         status: 204,
         response: null,
-        meaning: 'The run has ended and the reader has all of it: nothing to come back for',
+        meaning: 'The run has ended and the reader has all events; do not reconnect',
       },
     ],
     scope: 'runs:read',
     takesTicket: true,
     errors: ['RUN_NOT_FOUND', 'CURSOR_PAST_END'],
-    summary: 'Follow the events of a run from any position, as server-sent events',
+    summary: 'Stream the events of a run as server-sent events, from any position',
   },
   listReviews: {
     method: 'GET',
@@ -353,7 +358,7 @@ export const ROUTES = {
     status: 200,
     scope: 'tools:invoke',
     errors: ['TOOL_NOT_FOUND', 'TOOL_EXECUTION_FAILED', 'CONCURRENCY_LIMIT', 'NOT_CONFIGURED'],
-    summary: 'Call one tool by hand; a failure of its own is 200 with status FAILED',
+    summary: 'Call a tool; a failure that it reports is 200 with status FAILED',
   },
   createTicket: {
     method: 'POST',
@@ -362,7 +367,7 @@ export const ROUTES = {
     status: 201,
     scope: 'runs:read',
     errors: ['NOT_CONFIGURED'],
-    summary: 'Get a ticket that takes the place of the key where a browser cannot send one',
+    summary: 'Create a ticket, which browsers send instead of a key',
   },
   getIdentity: {
     method: 'GET',
@@ -371,7 +376,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:read',
     errors: [],
-    summary: 'Get the name, scopes and roles of the key that the request carries',
+    summary: 'Get the name, scopes and roles of the key in the request',
   },
   listAudit: {
     method: 'GET',
@@ -381,7 +386,7 @@ export const ROUTES = {
     status: 200,
     scope: 'admin',
     errors: [],
-    summary: 'List who did what, newest first',
+    summary: 'List the entries of the audit log, newest first',
   },
   getOpenApi: {
     method: 'GET',
@@ -401,7 +406,7 @@ export const ROUTES = {
     others: NOT_CHANGED,
     scope: null,
     errors: [],
-    summary: 'Get the AsyncAPI 3.0 document of the WebSocket',
+    summary: 'Get the AsyncAPI 3.0 document of the WebSocket API',
   },
   getDocs: {
     method: 'GET',
@@ -412,7 +417,7 @@ export const ROUTES = {
     others: NOT_CHANGED,
     scope: null,
     errors: [],
-    summary: 'Read this API in a browser',
+    summary: 'Get the API reference as a web page',
   },
   getDocsScript: {
     method: 'GET',
@@ -423,7 +428,7 @@ export const ROUTES = {
     others: NOT_CHANGED,
     scope: null,
     errors: ['NOT_FOUND'],
-    summary: 'Get the script of that page',
+    summary: 'Get the script of the API reference page',
   },
   openSocket: {
     method: 'GET',
@@ -434,7 +439,7 @@ export const ROUTES = {
     scope: 'runs:read',
     takesTicket: true,
     errors: [],
-    summary: 'Open a WebSocket to every run: ClientMessage in, ServerMessage out',
+    summary: 'Open a WebSocket to all runs',
   },
   openRunSocket: {
     method: 'GET',
@@ -445,7 +450,7 @@ export const ROUTES = {
     scope: 'runs:read',
     takesTicket: true,
     errors: ['RUN_NOT_FOUND'],
-    summary: 'Open a WebSocket to one run, for viewers that show one at a time',
+    summary: 'Open a WebSocket to one run',
   },
   listRunWorkspaceFiles: {
     method: 'GET',
@@ -455,7 +460,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:read',
     errors: ['RUN_NOT_FOUND', 'NOT_FOUND', 'NOT_CONFIGURED'],
-    summary: 'List a directory of the workspace, under the address of a run socket',
+    summary: 'List a directory of the workspace, relative to the URL of a run socket',
   },
   readRunWorkspaceFile: {
     method: 'GET',
@@ -466,14 +471,14 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:read',
     errors: ['RUN_NOT_FOUND', 'NOT_FOUND', 'NOT_CONFIGURED'],
-    summary: 'Read a text file of the workspace, under the address of a run socket',
+    summary: 'Read a text file of the workspace, relative to the URL of a run socket',
   },
 } as const satisfies Record<string, Route>
 
 /** Name of a route. */
 export type RouteName = keyof typeof ROUTES
 
-/** The path parameters of a route: `{ runId: string }` for `/api/runs/{runId}`. */
+/** Path parameters of a route: `{ runId: string }` for `/api/runs/{runId}`. */
 export type RouteParams<N extends RouteName> = Record<
   PathParameter<(typeof ROUTES)[N]['path']>,
   string
@@ -484,9 +489,9 @@ type PathParameter<P extends string> = P extends `${string}{${infer Name}}${infe
   : never
 
 /**
- * The path of a route with its parameters filled in and URL-encoded.
+ * Returns the path of a route with its parameters filled in and URL-encoded.
  *
- * @throws {TypeError} when a parameter is missing, empty, `.` or `..`: the path would be another one.
+ * @throws {TypeError} when a parameter is missing, empty, `.` or `..`, because the path would name another route.
  */
 export function routePath<N extends RouteName>(
   name: N,
@@ -499,7 +504,7 @@ export function routePath<N extends RouteName>(
 }
 
 function encodeSegment(value: string | undefined, parameter: string, route: string): string {
-  // A URL parser takes `.` and `..` away even when they are percent-encoded.
+  // A URL parser removes `.` and `..` even when they are percent-encoded.
   if (value === undefined || value === '' || value === '.' || value === '..') {
     throw new TypeError(
       `Cannot build the path of "${route}": ${parameter} must be a path segment, got ${JSON.stringify(value) ?? 'nothing'}`,

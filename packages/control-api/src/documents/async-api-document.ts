@@ -16,7 +16,13 @@ import {
 } from '@tutti/protocol'
 
 import { SOCKET_INTRODUCTION } from './introduction.ts'
-import { schemaComponents, type JsonSchema, type SchemaComponents } from './schema-components.ts'
+import {
+  addDescriptions,
+  findDescription,
+  schemaComponents,
+  type JsonSchema,
+  type SchemaComponents,
+} from './schema-components.ts'
 import { KEY_SCHEME, TICKET_IN_QUERY } from './security-schemes.ts'
 
 /**
@@ -55,6 +61,7 @@ export interface AsyncApiDocument {
 export interface AsyncApiMessage {
   readonly name: string
   readonly title: string
+  readonly summary?: string
   readonly payload: JsonSchema
 }
 
@@ -99,7 +106,10 @@ function makeDocument(): AsyncApiDocument {
         name,
         buildChannel(
           { address: route.path, title: about },
-          { query: { ...route.query }, names: Object.keys(messages) },
+          {
+            query: addDescriptions('SocketQuery', { ...route.query }),
+            names: Object.keys(messages),
+          },
         ),
       ]),
     ),
@@ -131,16 +141,18 @@ function buildMessages(components: SchemaComponents): Readonly<Record<string, As
   const [, position] = LoggedRunEvent.allOf
   const members = [...ClientMessage.anyOf, ...replies].map((member) => ({
     type: member.properties.type.const,
+    summary: findDescription(member),
     payload: components.refer(member),
   }))
   const events = LoggedRunEvent.allOf[0].anyOf.map((member) => ({
     type: member.properties.type.const,
+    summary: findDescription(member),
     payload: { allOf: [components.refer(member), components.refer(position)] },
   }))
   return Object.fromEntries(
-    [...members, ...events].map(({ type, payload }) => [
+    [...members, ...events].map(({ type, summary, payload }) => [
       type,
-      { name: type, title: type, payload },
+      { name: type, title: type, ...(summary === undefined ? {} : { summary }), payload },
     ]),
   )
 }

@@ -13,7 +13,11 @@ import { errorResponse, errorResponses } from './open-api-errors.ts'
 import { requestHeaders, responseHeaders, describeRoute } from './route-notes.ts'
 
 import type { ApiResponse, MediaType, Operation, Parameter } from './open-api-types.ts'
-import type { JsonSchema, SchemaComponents } from './schema-components.ts'
+import {
+  findFieldDescription,
+  type JsonSchema,
+  type SchemaComponents,
+} from './schema-components.ts'
 
 /** The operation of a route; the schemas that it needs are added to `components`. */
 export function buildOperation(
@@ -136,10 +140,12 @@ function queryParameters({ query }: Route, components: SchemaComponents): readon
   return Object.entries(query.properties as Readonly<Record<string, JsonSchema>>)
     .filter(([name]) => name !== 'ticket')
     .map(([name, schema]) => {
+      const description = findFieldDescription(query, name)
       return {
         name,
         in: 'query',
         required: required.includes(name),
+        ...(description === undefined ? {} : { description }),
         schema: components.refer(schema),
       }
     })

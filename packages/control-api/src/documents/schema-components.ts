@@ -8,6 +8,8 @@
 import { isJsonObject } from '@tutti/protocol'
 import * as protocol from '@tutti/protocol'
 
+import { SCHEMA_DESCRIPTIONS } from './schema-descriptions.ts'
+
 /** A JSON Schema, written out. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown
@@ -31,7 +33,7 @@ export function schemaComponents(): SchemaComponents {
     if (!components.has(name)) {
       // Known from here on, so that a schema which holds itself refers to itself.
       components.set(name, {})
-      components.set(name, copySchema(schema, refer))
+      components.set(name, addDescriptions(name, copySchema(schema, refer)))
     }
     return { $ref: `${PREFIX}${name}` }
   }
@@ -43,6 +45,37 @@ export function schemaComponents(): SchemaComponents {
     refer,
     all: () => Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   }
+}
+
+/** Returns the description of a schema that the protocol exports. */
+export function findDescription(schema: object): string | undefined {
+  return SCHEMA_DESCRIPTIONS[findExportedName(schema) ?? '']
+}
+
+/** Returns the description of a field of a schema that the protocol exports. */
+export function findFieldDescription(schema: object, field: string): string | undefined {
+  return SCHEMA_DESCRIPTIONS[`${findExportedName(schema)}.${field}`]
+}
+
+/** Adds the descriptions of an exported schema and of its fields. */
+export function addDescriptions(name: string, schema: JsonSchema): JsonSchema {
+  const { properties } = schema
+  const fields = isJsonObject(properties)
+    ? Object.entries(properties).map(([field, part]) => {
+        const description = SCHEMA_DESCRIPTIONS[`${name}.${field}`]
+        const isDescribed = description !== undefined && isJsonObject(part)
+        return [field, isDescribed ? { ...part, description } : part]
+      })
+    : undefined
+  return {
+    ...describe(SCHEMA_DESCRIPTIONS[name]),
+    ...schema,
+    ...(fields === undefined ? {} : { properties: Object.fromEntries(fields) }),
+  }
+}
+
+function describe(description: string | undefined): JsonSchema {
+  return description === undefined ? {} : { description }
 }
 
 /** A schema that holds itself: TypeBox writes it as one of `$defs` and refers to that by its bare name. */

@@ -1,13 +1,13 @@
-/** The closed word lists of the wire. Each is sent as its name, as AgentEnsemble's enums are. */
+/** Enumerations of the wire. Each value is sent as its name, as in AgentEnsemble. */
 import Type from 'typebox'
 
-/** How the tasks of a run are ordered. AgentEnsemble wire. */
+/** Order in which the tasks of a run execute. AgentEnsemble wire format. */
 export const Workflow = Type.Enum(['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'])
 export type Workflow = Type.Static<typeof Workflow>
 
 /**
- * Where a run stands. The control API's five, and ours: CANCELLING (asked to stop, work still ends)
- * and WAITING_REVIEW (every task that could go on waits for a person). A REJECTED run is never stored.
+ * Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that
+ * could continue waits for a reviewer. REJECTED: the submission was refused; such a run is never stored.
  */
 export const RunStatus = Type.Enum([
   'ACCEPTED',
@@ -23,17 +23,17 @@ export type RunStatus = Type.Static<typeof RunStatus>
 
 const ANY_RUN_STATUS = `(?:${RunStatus.enum.join('|')})`
 
-/** The pattern of {@link RunStatusList}. */
+/** Pattern of {@link RunStatusList}. */
 export const RUN_STATUS_LIST = `^${ANY_RUN_STATUS}(?:,${ANY_RUN_STATUS})*$`
 
-/** One status of a run, or several with commas between them, such as `RUNNING,WAITING_REVIEW`. Ours. */
+/** One status of a run, or several separated by commas, such as `RUNNING,WAITING_REVIEW`. */
 export const RunStatusList = Type.Unsafe<RunStatus | `${RunStatus},${string}`>({
   type: 'string',
   pattern: RUN_STATUS_LIST,
 })
 export type RunStatusList = Type.Static<typeof RunStatusList>
 
-/** The statuses that a run never leaves. */
+/** Statuses that a run never leaves. */
 export const TERMINAL_RUN_STATUSES = [
   'COMPLETED',
   'FAILED',
@@ -41,14 +41,14 @@ export const TERMINAL_RUN_STATUSES = [
   'REJECTED',
 ] as const satisfies readonly RunStatus[]
 
-/** True when a run with this status is over. */
+/** Whether a run with this status has ended. */
 export function isTerminalRunStatus(
   status: RunStatus,
 ): status is (typeof TERMINAL_RUN_STATUSES)[number] {
   return TERMINAL_RUN_STATUSES.some((terminal) => terminal === status)
 }
 
-/** Where one task of a run stands. */
+/** Status of one task of a run. */
 export const TaskStatus = Type.Enum([
   'PENDING',
   'RUNNING',
@@ -59,37 +59,41 @@ export const TaskStatus = Type.Enum([
 ])
 export type TaskStatus = Type.Static<typeof TaskStatus>
 
-/** How a run that was started has ended; the statuses of `run_result`. */
+/** Final status of a run that was started, as in `run_result`. */
 export const RunOutcome = Type.Enum(['COMPLETED', 'FAILED', 'CANCELLED'])
 export type RunOutcome = Type.Static<typeof RunOutcome>
 
-/** How a cancel takes effect: abort what is in flight, or stop at the next task (the seed's rule). */
+/** Effect of a cancel: `abort` aborts work in flight, `boundary` stops before the next task. */
 export const CancelMode = Type.Enum(['abort', 'boundary'])
 export type CancelMode = Type.Static<typeof CancelMode>
 
-/** What a reviewer can decide. REJECT (run the task again with feedback) is ours. */
+/**
+ * Decision of a reviewer. CONTINUE accepts, EDIT replaces the reviewed value, REJECT repeats the task with the
+ * reviewer's feedback, EXIT_EARLY ends the run and keeps its results.
+ */
 export const ReviewDecisionKind = Type.Enum(['CONTINUE', 'EDIT', 'EXIT_EARLY', 'REJECT'])
 export type ReviewDecisionKind = Type.Static<typeof ReviewDecisionKind>
 
-/** When a review opens, relative to its task. AgentEnsemble wire. */
+/** Time at which a review opens, relative to its task. AgentEnsemble wire format. */
 export const ReviewTiming = Type.Enum(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'])
 export type ReviewTiming = Type.Static<typeof ReviewTiming>
 
-/** What happens to a review that times out. AgentEnsemble wire. */
+/** Action taken when a review times out. AgentEnsemble wire format. */
 export const ReviewTimeoutAction = Type.Enum(['CONTINUE', 'EXIT_EARLY', 'FAIL'])
 export type ReviewTimeoutAction = Type.Static<typeof ReviewTimeoutAction>
 
-/** Which tasks are reviewed when a task does not say so itself. */
+/** Tasks that are reviewed when they have no review setting. */
 export const ReviewPolicy = Type.Enum(['NEVER', 'AFTER_EVERY_TASK', 'AFTER_LAST_TASK'])
 export type ReviewPolicy = Type.Static<typeof ReviewPolicy>
 
-/** How a tool call inside a run ended, as `tool_called` says it. AgentEnsemble wire. */
+/** Outcome of a tool call of a run, as in `tool_called`. AgentEnsemble wire format. */
 export const ToolOutcome = Type.Enum(['SUCCESS', 'FAILURE'])
 export type ToolOutcome = Type.Static<typeof ToolOutcome>
 
 /**
- * Why a model ended its answer: it was done, it asked for tools, it reached its output limit, a filter of
- * the provider blocked it, or it refused. `unknown`: the provider gave no reason, or none of these. Ours.
+ * Reason why a model ended its answer: it was complete (`stop`), it requested tools, it reached its output limit
+ * (`length`), a filter of the provider blocked it, or the model refused. `unknown`: the provider gave no reason, or a
+ * different one.
  */
 export const FinishReason = Type.Enum([
   'stop',
@@ -101,11 +105,14 @@ export const FinishReason = Type.Enum([
 ])
 export type FinishReason = Type.Static<typeof FinishReason>
 
-/** Where the server itself stands. AgentEnsemble REST. */
+/** Lifecycle state of the server. AgentEnsemble wire format. */
 export const LifecycleState = Type.Enum(['STARTING', 'READY', 'DRAINING', 'STOPPED'])
 export type LifecycleState = Type.Static<typeof LifecycleState>
 
-/** What an API key may do. `admin` may do everything, and alone drain the server and read its audit trail. */
+/**
+ * Permission of an API key. `admin` includes all others, and is required to drain the server and to read its audit
+ * log.
+ */
 export const Scope = Type.Enum([
   'runs:read',
   'runs:write',
@@ -116,14 +123,14 @@ export const Scope = Type.Enum([
 ])
 export type Scope = Type.Static<typeof Scope>
 
-/** How much a trace keeps. DETAILED is the seed's word, the others AgentEnsemble's. */
+/** Amount of detail that is stored for a trace. OFF stores no prompts. */
 export const CaptureMode = Type.Enum(['OFF', 'STANDARD', 'DETAILED', 'FULL'])
 export type CaptureMode = Type.Static<typeof CaptureMode>
 
-/** Actions of a directive. AgentEnsemble wire. */
+/** Action of a directive. AgentEnsemble wire format. */
 export const DirectiveAction = Type.Enum(['SET_MODEL_TIER', 'APPLY_PROFILE'])
 export type DirectiveAction = Type.Static<typeof DirectiveAction>
 
-/** How urgent a directive or a peer's request is. AgentEnsemble wire; NORMAL when absent. */
+/** Urgency of a directive or of a request from a peer; NORMAL when absent. AgentEnsemble wire format. */
 export const Priority = Type.Enum(['CRITICAL', 'HIGH', 'NORMAL', 'LOW'])
 export type Priority = Type.Static<typeof Priority>

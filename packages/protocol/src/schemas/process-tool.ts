@@ -1,23 +1,26 @@
 /**
- * The subprocess protocol of process tools: one JSON object on stdin, one on stdout.
- * Remote tools seed, "JSON-over-stdio". What a program may get wrong and still be understood
- * (plain text, no `success`) is the business of `@tutti/remote-tools`.
+ * Subprocess protocol of process tools: one JSON object on stdin, one on stdout.
+ *
+ * `@tutti/remote-tools` also accepts output that deviates from it, such as plain text or a missing `success`.
  */
 import Type from 'typebox'
 
-/** What a process tool reads from stdin. */
-export const ProcessToolRequest = Type.Object({ input: Type.String() })
+/** JSON object that a process tool reads from stdin. */
+export const ProcessToolRequest = Type.Object({
+  /** Input of the tool, as the model wrote it. */
+  input: Type.String(),
+})
 export type ProcessToolRequest = Type.Static<typeof ProcessToolRequest>
 
-/** What a process tool writes to stdout before it exits with code 0. */
+/** JSON object that a process tool writes to stdout before it exits with code 0. */
 export const ProcessToolResponse = Type.Object({
-  /** Text for the model. The raw stdout stands in when it is absent. */
+  /** Text for the model. The raw stdout is used when it is absent. */
   output: Type.Optional(Type.String()),
   /** True when absent. */
   success: Type.Optional(Type.Boolean()),
-  /** What went wrong, with `success: false`. */
+  /** Reason of the failure; used with `success: false`. */
   error: Type.Optional(Type.String()),
-  /** The result as a value, for programs. */
+  /** Result as a JSON value, for programs. */
   structured: Type.Optional(Type.Unknown()),
 })
 export type ProcessToolResponse = Type.Static<typeof ProcessToolResponse>

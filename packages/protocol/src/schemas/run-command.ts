@@ -15,27 +15,27 @@ export const DirectiveInput = Type.Object({
   content: optionalText,
   /** Action; `value` is its argument. */
   action: optionalText,
-  /** With SET_MODEL_TIER the name of a tier, with APPLY_PROFILE that of a profile. */
+  /** Name of a tier with SET_MODEL_TIER, name of a profile with APPLY_PROFILE. */
   value: optionalText,
-  /** Name of a task or role of an agent; every task when absent. */
+  /** Name of a task, or role of an agent; every task when absent. */
   to: optionalText,
   /** Author, as shown to the agents. */
   from: optionalText,
-  /** Name of the caller's key, for the record. */
+  /** Name of the caller's key, for the audit log. */
   actor: optionalText,
   /** NORMAL when absent. */
   priority: Type.Optional(Priority),
-  /** How long it stays in force, in milliseconds; as long as the run when absent. */
+  /** Time to live in milliseconds; as long as the run when absent. */
   ttlMs: Type.Optional(Type.Number()),
-  /** A random id when absent. */
+  /** Id of the directive; random when absent. */
   id: optionalText,
 })
 export type DirectiveInput = Type.Static<typeof DirectiveInput>
 
 const verdictFields = {
-  /** Identifies the decision: the same decision sent again under its id counts once. */
+  /** Identifies the decision: a decision sent again under the same id counts once. */
   id: optionalText,
-  /** Name of the reviewer's key, for the record. */
+  /** Name of the reviewer's key, for the audit log. */
   decidedBy: optionalText,
 }
 
@@ -49,12 +49,12 @@ export const ReviewVerdict = Type.Union([
   Type.Object({ action: edit, text: Type.String(), ...verdictFields }),
   /** New input of the tool call under review. */
   Type.Object({ action: edit, input: Type.Unknown(), ...verdictFields }),
-  /** Either of them as a person typed it; the owner of the run knows which, and reads an input as JSON. */
+  /** Either of them as a reviewer typed it; the owner of the run knows which, and parses an input as JSON. */
   Type.Object({ action: edit, revisedOutput: Type.String(), ...verdictFields }),
 ])
 export type ReviewVerdict = Type.Static<typeof ReviewVerdict>
 
-/** `mode` is `abort` when absent. */
+/** Cancels the run; `mode` is `abort` when absent. */
 const CancelCommand = Type.Object({
   kind: Type.Literal('cancel'),
   mode: Type.Optional(CancelMode),
@@ -78,7 +78,7 @@ const DecideCommand = Type.Object({
   decision: ReviewVerdict,
 })
 
-/** Any command. Narrows by `kind`. */
+/** Command for a run. Narrows by `kind`. */
 export const RunCommand = Type.Union([
   CancelCommand,
   SwitchModelCommand,
@@ -86,6 +86,7 @@ export const RunCommand = Type.Union([
   DecideCommand,
 ])
 export type RunCommand = Type.Static<typeof RunCommand>
+/** Kind of a command. */
 export type RunCommandKind = RunCommand['kind']
 
 /** A command of the kinds `K`. */
@@ -98,11 +99,11 @@ export const RUN_COMMAND_REPLIES = {
   /** `CANCELLED` when the run has ended with the command, `CANCELLING` while its work stops. */
   cancel: Type.Object({ status: Type.Enum(['CANCELLING', 'CANCELLED']) }),
   switch_model: Type.Object({
-    /** Alias of the model, or `provider:name`; the tier when its tasks have models of their own. */
+    /** Alias of the model, or `provider:name`; the tier when each task has its own model. */
     model: Type.String(),
     /** The tier, when one was requested. */
     tier: optionalText,
-    /** The model that it replaces; absent for a run whose tasks have models of their own. */
+    /** The model that it replaces; absent for a run in which each task has its own model. */
     previousModel: optionalText,
   }),
   /** Id of the directive. */

@@ -1,14 +1,14 @@
 /**
- * The event log of a run: every event that the engine emits, in one union.
+ * Event log of a run: the union of all events that the engine emits.
  *
- * An event without its envelope is a `RunEvent`; written to a log it gets a position and is a
- * `LoggedRunEvent`, which is what every reader (WebSocket, SSE, client, dashboard) sees.
- * Names, fields and their order are AgentEnsemble's. Ours are added after them: required here, as
- * our server always sends them, and ignored by AgentEnsemble's dashboard.
+ * An event without its envelope is a `RunEvent`. Once written to a log it has a position and is a `LoggedRunEvent`,
+ * which is the form that all readers get (WebSocket, SSE, client, dashboard). Names, fields and their order are those
+ * of AgentEnsemble. Fields that Tutti adds follow them; they are required here because the server always sends them,
+ * and AgentEnsemble's dashboard ignores them.
  *
- * E1 `type` comes first and tells the members apart.
- * E2 `seq` starts at 0 in each run and has no gap; `id` is stable and safe as an SSE event id.
- * E3 `run_queued` is the first event, and `run_result` the last, of a run.
+ * E1 `type` comes first and distinguishes the members.
+ * E2 `seq` starts at 0 in each run and has no gaps; `id` is stable and safe as an SSE event id.
+ * E3 `run_queued` is the first event of a run and `run_result` the last.
  */
 import Type from 'typebox'
 import {
@@ -59,7 +59,7 @@ import {
 } from './events/task-events.ts'
 import { Count } from './scalars.ts'
 
-/** Any event of a run, without its place in the log. Narrows by `type`. */
+/** Event of a run, without its position in the log. Narrows by `type`. */
 export const RunEvent = Type.Union([
   RunQueued,
   RunResumed,
@@ -105,17 +105,20 @@ export const RUN_EVENT_TYPES: readonly RunEvent['type'][] = RunEvent.anyOf.map(
   (member) => member.properties.type.const,
 )
 
-/** The member of `RunEvent` with this `type`. */
+/** Member of `RunEvent` with this `type`. */
 export type RunEventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 
-/** Where an event stands: its run, its number in the run's log, and an id for SSE and deduplication. */
+/** Position of an event in the log of its run. */
 export const EventPosition = Type.Object({
+  /** Id of the run. */
   runId: Type.String(),
+  /** Number of the event in its run, from 0, without gaps. */
   seq: Count,
+  /** Id of the event, for SSE and deduplication. */
   id: Type.String(),
 })
 export type EventPosition = Type.Static<typeof EventPosition>
 
-/** An event with its place in the log: the form in which events are stored and sent. */
+/** Event of a run with its position in the log: the form in which events are stored and sent. */
 export const LoggedRunEvent = Type.Intersect([RunEvent, EventPosition])
 export type LoggedRunEvent = Type.Static<typeof LoggedRunEvent>

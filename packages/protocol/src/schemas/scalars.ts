@@ -1,28 +1,27 @@
 /**
- * The small values that every message is made of.
+ * Scalar values shared by all schemas.
  *
- * Built once and shared, so that "an instant" or "a number of milliseconds" means the same in each
- * schema. Not part of the public door: a reader meets them as fields of the shapes that are.
+ * They are built once, so that an instant or a duration has one definition. The package does not export them.
  */
 import Type from 'typebox'
 import { RUN_STATUS_LIST, RunStatus } from './enums.ts'
 
-/** A point in time: RFC 3339 date-time such as `2025-03-15T10:30:00Z`; the server always writes UTC. */
+/** Point in time: RFC 3339 date-time such as `2025-03-15T10:30:00Z`; the server always writes UTC. */
 export const Instant = Type.String({ format: 'date-time' })
 
-/** A whole number from 0 up: counts, and indexes where 0 is a value. */
+/** Integer of at least 0, for counts and for indexes that start at 0. */
 export const Count = Type.Integer({ minimum: 0 })
 
-/** A whole number from 1 up. */
+/** Integer of at least 1. */
 export const PositiveCount = Type.Integer({ minimum: 1 })
 
-/** A length of time in whole milliseconds. */
+/** Duration in whole milliseconds. */
 export const DurationMs = Type.Integer({ minimum: 0 })
 
-/** A number of tokens; -1 when the provider gave none (AgentEnsemble's convention). */
+/** Number of tokens; -1 when the provider reports none, as in AgentEnsemble. */
 export const TokenCount = Type.Integer({ minimum: -1 })
 
-/** An estimated cost in US dollars, by the prices the server knows. */
+/** Estimated cost in US dollars, by the prices that the server knows. */
 export const CostUsd = Type.Number({ minimum: 0 })
 
 const NON_BLANK = '\\S'
@@ -32,7 +31,7 @@ const TASK_REFERENCE = '^\\$.'
 const ISO_DURATION =
   '^P(?=[0-9T])(?:\\d+Y)?(?:\\d+M)?(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+(?:\\.\\d+)?S)?)?$'
 
-/** What the patterns of this package ask for, in words; `describeProblem` says them to the reader. */
+/** Descriptions of the patterns of this package, for validation messages. */
 export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
   [NON_BLANK, 'text that is not blank'],
   [RUN_ID, 'a run id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit'],
@@ -49,36 +48,35 @@ export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
 export const NonBlank = Type.String({ pattern: NON_BLANK })
 
 /**
- * Id that a client gives to a message and gets back in the reply. Limited, because a reply must not grow with
- * what it repeats.
+ * Id of a message, chosen by the client and repeated in the reply. Its length is limited because the reply repeats it.
  */
 export const RequestId = Type.String({ pattern: NON_BLANK, maxLength: 200 })
 
-/** A run's id, chosen by the server (`run-7f3a2b`) or by the client; safe in paths and file names. */
+/** Id of a run, chosen by the server (`run-7f3a2b`) or by the client; safe in paths and file names. */
 export const RunId = Type.String({ pattern: RUN_ID })
 
-/** What a client calls one submission: visible ASCII, so that it fits into a header as it is. */
+/** Key that identifies a submission: visible ASCII, so that it fits into a header unchanged. */
 export const IdempotencyKey = Type.String({ pattern: IDEMPOTENCY_KEY })
 
-/** One task named by another: `$name`, or `$0` by its place in the list. Control API seed §4.1. */
+/** Reference to another task: `$name`, or `$0` for its position in the list. */
 export const TaskReference = Type.String({ pattern: TASK_REFERENCE })
 
 /**
- * An ISO-8601 duration such as `PT1.234S`. A pattern and not the format `duration`, which has no
- * fractions of a second while Java writes them.
+ * ISO-8601 duration such as `PT1.234S`. A pattern is used because the format `duration` does not allow fractions of a
+ * second, which Java writes.
  */
 export const IsoDuration = Type.String({ pattern: ISO_DURATION })
 
-/** Text or JSON null: the reference's `|null`, where the key is always present. */
+/** Text or null, for keys that are always present. */
 export const NullableText = Type.Union([Type.String(), Type.Null()])
 
-/** An object that refuses keys it does not know; for everything a client sends. */
+/** Schema option that rejects unknown keys; used for everything that a client sends. */
 export const CLOSED = { additionalProperties: false } as const
 
-/** Any JSON object, such as a JSON Schema or a tool's input. */
+/** Any JSON object, such as a JSON Schema or the input of a tool. */
 export const JsonObject = mapOf(Type.Unknown())
 
-/** The value of a tag: text, a number or a boolean. Filters compare its text form, so that `n:5` finds 5 and "5". */
+/** Value of a tag. Filters compare its text form, so `n:5` matches 5 and "5". */
 export const TagValue = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 export type TagValue = Type.Static<typeof TagValue>
 
@@ -86,12 +84,12 @@ export type TagValue = Type.Static<typeof TagValue>
 export const TagMap = mapOf(TagValue)
 export type TagMap = Type.Static<typeof TagMap>
 
-/** An object from names to strings. */
+/** Object with string values. */
 export const StringMap = mapOf(Type.String())
 
 /**
- * An object from any names to values of one schema. Used in place of a TypeBox record, whose key
- * pattern `^.*$` leaves the values under keys with a line break unchecked.
+ * Returns the schema of an object with any keys and values of one schema. It replaces the record of TypeBox, whose key
+ * pattern `^.*$` does not check values under keys with a line break.
  */
 export function mapOf<S extends Type.TSchema>(
   values: S,
@@ -100,7 +98,7 @@ export function mapOf<S extends Type.TSchema>(
   return Type.Unsafe({ type: 'object', additionalProperties: values, ...options })
 }
 
-/** An object option: when a field has this value, another field must be there too. */
+/** Returns an object option: when `field` has `value`, the field `required` must be present. */
 export function requiredWhen(field: string, value: string, required: string): Type.TObjectOptions {
   return {
     if: Type.Object({ [field]: Type.Literal(value) }),

@@ -1,15 +1,16 @@
-/** A task or tool that an ensemble shares with its peers, as the WebSocket side announces it. */
+/** Task or tool that an ensemble shares with its peers. */
 import Type from 'typebox'
 
-/** TASK or TOOL. AgentEnsemble wire. */
+/** Kind of a shared capability. AgentEnsemble wire format. */
 export const CapabilityType = Type.Enum(['TASK', 'TOOL'])
 export type CapabilityType = Type.Static<typeof CapabilityType>
 
-/** One shared capability, in `hello`, `capability_response` and the server status. AgentEnsemble wire. */
+/** Task or tool that an ensemble shares with its peers. AgentEnsemble wire format. */
 export const SharedCapability = Type.Object({
   name: Type.String(),
   description: Type.String(),
   type: CapabilityType,
+  /** Tags by which a `capability_query` finds it. */
   tags: Type.Optional(Type.Array(Type.String())),
 })
 export type SharedCapability = Type.Static<typeof SharedCapability>

@@ -1,4 +1,4 @@
-/** Events of the agent at work: model turns, tokens, tool calls, delegations, changed files. */
+/** Events of a working agent: model turns, tokens, tool calls, delegations and changed files. */
 import Type from 'typebox'
 import {
   CostUsd,
@@ -12,199 +12,243 @@ import {
 import { FinishReason, ToolOutcome } from '../enums.ts'
 import { RequestedToolCall, taskAttempt, taskPosition } from './positions.ts'
 
-/** One message of the conversation sent to the model. AgentEnsemble wire. */
+/** Message of the conversation that is sent to the model. AgentEnsemble wire format. */
 export const LlmMessage = Type.Object({
   role: Type.Enum(['system', 'user', 'assistant', 'tool']),
+  /** Text of the message; null for a message that only requests tools. */
   content: NullableText,
+  /** Tool calls that the message requests; null when none. */
   toolCalls: Type.Union([Type.Array(RequestedToolCall), Type.Null()]),
+  /** Tool whose result this is; null for other messages. */
   toolName: NullableText,
 })
 export type LlmMessage = Type.Static<typeof LlmMessage>
 
 /**
- * A model call begins. Only the last 20 messages are in it. One of the same task, attempt and turn as
- * before (after `llm_iteration_failed` or `run_resumed`) begins that turn anew: its earlier tokens are
- * void. AgentEnsemble wire.
+ * A model call begins. After `llm_iteration_failed` or `run_resumed`, the same task, attempt and turn can begin again;
+ * its earlier tokens are then void. AgentEnsemble wire format.
  */
 export const LlmIterationStarted = Type.Object({
   type: Type.Literal('llm_iteration_started'),
+  /** Role of the agent. */
   agentRole: Type.String(),
+  /** Description of the task, with its inputs filled in. */
   taskDescription: Type.String(),
-  /** Counts from 0 in each try of a task. */
+  /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
+  /** The last 20 messages that the model gets. */
   messages: Type.Array(LlmMessage),
+  /** Number of all messages that the model gets. */
   totalMessageCount: Count,
   ...taskPosition,
-  /** Alias of the model that is called. */
+  /** Alias of the model. */
   model: Type.String(),
-  /** Just before the model is called. Logs of earlier versions lack it; ours always sends it. */
+  /** Time just before the model is called. Missing only in logs of earlier versions. */
   startedAt: Type.Optional(Instant),
 })
 export type LlmIterationStarted = Type.Static<typeof LlmIterationStarted>
 
-/** A model call ended. AgentEnsemble wire. */
+/** A model call ended with an answer. AgentEnsemble wire format. */
 export const LlmIterationCompleted = Type.Object({
   type: Type.Literal('llm_iteration_completed'),
+  /** Role of the agent. */
   agentRole: Type.String(),
+  /** Description of the task, with its inputs filled in. */
   taskDescription: Type.String(),
+  /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
+  /** Whether the model requested tools or gave its final answer. */
   responseType: Type.Enum(['TOOL_CALLS', 'FINAL_ANSWER']),
+  /** Text of the answer. */
   responseText: Type.Optional(Type.String()),
+  /** Tool calls that the model requests. */
   toolRequests: Type.Optional(Type.Array(RequestedToolCall)),
+  /** Tokens read; -1 when not known. */
   inputTokens: TokenCount,
+  /** Tokens written; -1 when not known. */
   outputTokens: TokenCount,
+  /** Duration of the call in milliseconds. */
   latencyMs: DurationMs,
   ...taskPosition,
+  /** Alias of the model. */
   model: Type.String(),
-  /** Absent when no price is known. */
+  /** Estimated cost in US dollars; absent when no price is known. */
   costUsd: Type.Optional(CostUsd),
-  /** When the answer was whole. Logs of earlier versions lack it; ours always sends it. */
+  /** Time at which the answer was complete. Missing only in logs of earlier versions. */
   completedAt: Type.Optional(Instant),
-  /** Finish reason of the answer. Logs of earlier versions lack it; ours always sends it. */
+  /** Reason why the answer ended. Missing only in logs of earlier versions. */
   finishReason: Type.Optional(FinishReason),
-  /** Text of the provider about a refusal or a blocked answer; absent when it says nothing. */
+  /** Text of the provider about a refusal or a blocked answer. */
   refusal: Type.Optional(Type.String()),
-  /** Those of `inputTokens` that the provider read from its cache; absent when it does not say. */
+  /** Part of `inputTokens` that the provider read from its cache; absent when it does not report it. */
   cachedInputTokens: Type.Optional(Count),
 })
 export type LlmIterationCompleted = Type.Static<typeof LlmIterationCompleted>
 
 /**
- * A model call failed; another call of the same turn may follow. `llm_iteration_started` of the same
- * turn begins it, and the tokens of the failed call are void then. Ours.
+ * A model call failed. Another call of the same turn can follow: `llm_iteration_started` of that turn then begins it
+ * again, and the tokens of the failed call are void.
  */
 export const LlmIterationFailed = Type.Object({
   type: Type.Literal('llm_iteration_failed'),
+  /** Role of the agent. */
   agentRole: Type.String(),
+  /** Description of the task, with its inputs filled in. */
   taskDescription: Type.String(),
+  /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
   ...taskPosition,
-  /** Alias of the model that was called. */
+  /** Alias of the model. */
   model: Type.String(),
+  /** Message of the error. */
   reason: Type.String(),
-  /** One of `FAILURE_CODES`, as open text. */
+  /** Failure code, as open text. */
   code: Type.String(),
+  /** Duration of the call in milliseconds. */
   latencyMs: DurationMs,
   failedAt: Instant,
-  /** Present when the same model is called again: after this wait. */
+  /** Milliseconds until the same model is called again; absent when it is not. */
   retryInMs: Type.Optional(DurationMs),
-  /** Wait that the provider asked for; more than `maxRetryAfterMs` of the ensemble is not waited. */
+  /**
+   * Milliseconds to wait that the provider asked for. The model is not called again after a wait longer than the
+   * ensemble's `maxRetryAfterMs`.
+   */
   retryAfterMs: Type.Optional(DurationMs),
-  /** Present when a fallback is called next: its alias. */
+  /** Alias of the fallback that is called next; absent when there is none. */
   nextModel: Type.Optional(Type.String()),
 })
 export type LlmIterationFailed = Type.Static<typeof LlmIterationFailed>
 
-/** A piece of streamed text; several tokens of the model may be joined in one. AgentEnsemble wire. */
+/** Part of a streamed answer; it can contain several tokens of the model. AgentEnsemble wire format. */
 export const Token = Type.Object({
   type: Type.Literal('token'),
+  /** Text to append. */
   token: Type.String(),
+  /** Role of the agent. */
   agentRole: Type.String(),
+  /** Description of the task, with its inputs filled in. */
   taskDescription: Type.String(),
   sentAt: Instant,
   ...taskPosition,
+  /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
 })
 export type Token = Type.Static<typeof Token>
 
 /**
- * A tool call ended. AgentEnsemble wire; the steps of a tool that calls others (ours) come before the
- * call that they are a part of.
+ * A tool call ended. The steps of a tool that calls other tools come before its own event. AgentEnsemble wire format.
  */
 export const ToolCalled = Type.Object({
   type: Type.Literal('tool_called'),
+  /** Role of the agent. */
   agentRole: Type.String(),
-  /** 0 when not known (AgentEnsemble's hierarchical workers); ours is always from 1. */
+  /** Number of the task in its run, from 1; 0 from hierarchical workers of AgentEnsemble. */
   taskIndex: Count,
   toolName: Type.String(),
+  /** Duration of the call in milliseconds. */
   durationMs: DurationMs,
   outcome: ToolOutcome,
+  /** Arguments as the model wrote them: JSON text. */
   toolArguments: NullableText,
-  /** The text given to the model; `Error: …` after a failure. */
+  /** Text given to the model; `Error: …` after a failure. */
   toolResult: NullableText,
+  /** Result as a JSON value; null when there is none. */
   structuredResult: Type.Unknown(),
   ...taskAttempt,
+  /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
+  /** The model's id of the call. */
   toolCallId: Type.String(),
-  /** Present on a step: the call that it is a part of. */
+  /** Id of the call that this step belongs to; absent on a call of the model. */
   parentToolCallId: Type.Optional(Type.String()),
-  /**
-   * When the call ended; it began `durationMs` before. Logs of earlier versions lack it; ours always
-   * sends it.
-   */
+  /** Time at which the call ended; it began `durationMs` earlier. Missing only in logs of earlier versions. */
   completedAt: Type.Optional(Instant),
 })
 export type ToolCalled = Type.Static<typeof ToolCalled>
 
-/** A tool says how far its call is. Ours. */
+/** A tool reports the progress of its call. */
 export const ToolProgressed = Type.Object({
   type: Type.Literal('tool_progress'),
+  /** Role of the agent. */
   agentRole: Type.String(),
   ...taskPosition,
+  /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
+  /** The model's id of the call. */
   toolCallId: Type.String(),
   toolName: Type.String(),
+  /** Progress in words. */
   message: Type.String(),
-  /** Done so far; absent when the tool does not know. */
+  /** Completed part, from 0 to 1; absent when the tool does not know it. */
   fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   sentAt: Instant,
 })
 export type ToolProgressed = Type.Static<typeof ToolProgressed>
 
 const delegation = {
+  /** Id of the delegation. */
   delegationId: Type.String(),
+  /** Role of the agent that delegates. */
   delegatingAgentRole: Type.String(),
+  /** Role of the agent that does the work. */
   workerRole: Type.String(),
 }
 
 /**
- * An agent, a manager or a peer, hands work to another. The work runs as a task of its own, which this
- * event adds to the run; its `task_started` follows. AgentEnsemble wire.
+ * A manager or a peer delegates work to another agent. The work is a separate task of the run, which this event adds;
+ * its `task_started` follows. AgentEnsemble wire format.
  */
 export const DelegationStarted = Type.Object({
   type: Type.Literal('delegation_started'),
   ...delegation,
+  /** Description of the delegated work. */
   taskDescription: Type.String(),
   ...taskAttempt,
-  /** Name of the task that the delegation makes; unique in the run. */
+  /** Name of the task that the delegation adds; unique in the run. */
   workerTask: Type.String(),
+  /** Number of that task in its run. */
   workerTaskIndex: Count,
-  /** 1 for a delegation by a task of the plan, 2 for one by the task that it made, and so on. */
+  /** Nesting depth: 1 for a delegation by a task of the plan, 2 for one by a delegated task, and so on. */
   depth: PositiveCount,
-  /** Logs of earlier versions lack it; ours always sends it. */
+  /** Missing only in logs of earlier versions. */
   startedAt: Type.Optional(Instant),
 })
 export type DelegationStarted = Type.Static<typeof DelegationStarted>
 
-/** The worker gave its answer. AgentEnsemble wire. */
+/** A delegated task completed. AgentEnsemble wire format. */
 export const DelegationCompleted = Type.Object({
   type: Type.Literal('delegation_completed'),
   ...delegation,
+  /** Duration of the delegation in milliseconds. */
   durationMs: DurationMs,
   ...taskAttempt,
+  /** Name of the task that the delegation added. */
   workerTask: Type.String(),
-  /** Logs of earlier versions lack it; ours always sends it. */
+  /** Missing only in logs of earlier versions. */
   completedAt: Type.Optional(Instant),
 })
 export type DelegationCompleted = Type.Static<typeof DelegationCompleted>
 
-/** The worker failed, or a limit refused the delegation before it began. AgentEnsemble wire. */
+/** A delegated task failed, or a limit refused the delegation before it began. AgentEnsemble wire format. */
 export const DelegationFailed = Type.Object({
   type: Type.Literal('delegation_failed'),
   ...delegation,
+  /** Reason of the failure. */
   reason: Type.String(),
   ...taskAttempt,
-  /** Absent when the delegation was refused before it began. */
+  /** Name of the task that the delegation added; absent when it was refused before it began. */
   workerTask: Type.Optional(Type.String()),
-  /** Logs of earlier versions lack it; ours always sends it. */
+  /** Missing only in logs of earlier versions. */
   failedAt: Type.Optional(Instant),
 })
 export type DelegationFailed = Type.Static<typeof DelegationFailed>
 
-/** A tool changed a file of the workspace. AgentEnsemble wire. */
+/** A tool changed a file of the workspace. AgentEnsemble wire format. */
 export const FileChanged = Type.Object({
   type: Type.Literal('file_changed'),
+  /** Role of the agent. */
   agentRole: Type.String(),
+  /** Path of the file, relative to the tool's directory. */
   filePath: Type.String(),
   changeType: Type.Enum(['CREATED', 'MODIFIED', 'DELETED']),
   linesAdded: Count,

@@ -1,125 +1,138 @@
 /**
- * Events of a tool that asks another agent. Names and fields in snake case are those of the agent-as-tool
- * seed (JamJet's event log); the others place the call in its run.
+ * Events of a tool that calls another agent. Fields in snake case are those of JamJet's event log; the others place the
+ * call in its run.
  *
- * G1 A try of a call begins with `agent_tool_invoked` and ends with exactly one of `agent_tool_completed`,
- *    `agent_tool_terminated` (it was ended from here) and `agent_tool_error` (it failed).
- * G2 What a call has used is said once, by the first event after it was used: the sum over the events of a
- *    run is what its calls have used.
+ * G1 An attempt of a call begins with `agent_tool_invoked` and ends with exactly one of `agent_tool_completed`,
+ *    `agent_tool_terminated` (ended by this run) and `agent_tool_error` (failed).
+ * G2 Usage is reported once, by the first event after it: the sum over the events of a run is the usage of its calls.
  */
 import Type from 'typebox'
 import { CostUsd, Count, DurationMs } from '../scalars.ts'
 import { taskPosition } from './positions.ts'
 
 const agentCall = {
+  /** Role of the calling agent. */
   agentRole: Type.String(),
   ...taskPosition,
+  /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
+  /** The model's id of the call. */
   toolCallId: Type.String(),
   toolName: Type.String(),
-  /** Milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   timestamp_ms: Count,
-  /** Which try of the call it is, from 0. */
+  /** Attempt of the call, from 0. */
   retry_index: Count,
-  /** What was used since the event before, in US dollars; absent when nothing, or not known. */
+  /** Cost since the previous event, in US dollars; absent when zero or not known. */
   cost_usd: Type.Optional(CostUsd),
-  /** The same in tokens read. */
+  /** Tokens read since the previous event; absent when zero or not known. */
   input_tokens: Type.Optional(Count),
-  /** The same in tokens written. */
+  /** Tokens written since the previous event; absent when zero or not known. */
   output_tokens: Type.Optional(Count),
 }
 
-/** What a try has brought, at its end. */
+/** Totals of an attempt, at its end. */
 const attemptTotals = {
+  /** Duration of the attempt in milliseconds. */
   latency_ms: DurationMs,
-  /** Chunks that arrived. */
+  /** Number of chunks received. */
   chunks_received: Count,
-  /** Turns that were answered. */
+  /** Number of turns that were answered. */
   total_turns: Count,
 }
 
-/** How an agent is asked: one request and one answer, a stream of chunks, or turn after turn. */
+/**
+ * Mode of a call to another agent: one request and one answer, a stream of chunks, or a conversation of several turns.
+ */
 export const AgentToolMode = Type.Enum(['sync', 'streaming', 'conversational'])
 export type AgentToolMode = Type.Static<typeof AgentToolMode>
 
-/** What an agent is spoken to in; `tasks` is the seed's own `/tasks` wire. */
+/** Protocol of a call to another agent; `tasks` is the `/tasks` wire. */
 export const AgentToolProtocol = Type.Enum(['a2a', 'tasks', 'local', 'mcp', 'ensemble'])
 export type AgentToolProtocol = Type.Static<typeof AgentToolProtocol>
 
-/** A request is sent to an agent. Agent-as-tool seed. */
+/** A request is sent to another agent. */
 export const AgentToolInvoked = Type.Object({
   type: Type.Literal('agent_tool_invoked'),
   ...agentCall,
-  /** Where the agent is, without secrets. */
+  /** Address of the agent, without secrets. */
   agent_uri: Type.String(),
   mode: AgentToolMode,
   protocol: AgentToolProtocol,
-  /** SHA-256 of the compact JSON of the input with its keys in order, in hex. */
+  /** SHA-256 in hex of the compact JSON of the input, with sorted keys. */
   input_hash: Type.String(),
 })
 export type AgentToolInvoked = Type.Static<typeof AgentToolInvoked>
 
-/** A chunk arrived. Agent-as-tool seed. */
+/** A chunk arrived from another agent. */
 export const AgentToolProgress = Type.Object({
   type: Type.Literal('agent_tool_progress'),
   ...agentCall,
-  /** From 0. */
+  /** Number of the chunk, from 0. */
   chunk_index: Count,
+  /** Content of the chunk. */
   chunk: Type.Unknown(),
-  /** What the try has cost so far, in US dollars, as far as the agent says it. */
+  /** Cost of the attempt so far, in US dollars, as reported by the agent. */
   accumulated_cost_usd: CostUsd,
 })
 export type AgentToolProgress = Type.Static<typeof AgentToolProgress>
 
-/** A turn of a conversation was sent, or answered. JamJet's event log. */
+/** A turn of a conversation with another agent was sent or answered. */
 export const AgentToolTurn = Type.Object({
   type: Type.Literal('agent_tool_turn'),
   ...agentCall,
-  /** From 0. */
+  /** Number of the turn, from 0. */
   turn: Count,
+  /** Whether the turn was sent or answered. */
   direction: Type.Enum(['outbound', 'inbound']),
-  /** What was sent; present with `outbound`. */
+  /** Content that was sent; present with `outbound`. */
   input: Type.Optional(Type.Unknown()),
-  /** What came back; present with `inbound`. */
+  /** Answer; present with `inbound`. */
   output: Type.Optional(Type.Unknown()),
 })
 export type AgentToolTurn = Type.Static<typeof AgentToolTurn>
 
-/** The agent has answered. Agent-as-tool seed. */
+/** Another agent answered. */
 export const AgentToolCompleted = Type.Object({
   type: Type.Literal('agent_tool_completed'),
   ...agentCall,
   ...attemptTotals,
+  /** Answer of the agent. */
   output: Type.Unknown(),
-  /** What the try has cost, in US dollars, as far as the agent says it. */
+  /** Cost of the attempt, in US dollars, as reported by the agent. */
   total_cost: CostUsd,
 })
 export type AgentToolCompleted = Type.Static<typeof AgentToolCompleted>
 
-/** The call was ended from here, and the agent told so. Agent-as-tool seed. */
+/** The run ended a call to another agent and notified the agent. */
 export const AgentToolTerminated = Type.Object({
   type: Type.Literal('agent_tool_terminated'),
   ...agentCall,
   ...attemptTotals,
-  /** `budget_exceeded` and `idle_timeout` are the seed's. */
+  /** Reason why the call was ended. */
   reason: Type.Enum(['budget_exceeded', 'idle_timeout', 'timeout', 'cancelled']),
-  /** In one sentence. */
+  /** Description in one sentence. */
   error: Type.String(),
+  /** Cost of the attempt so far, in US dollars, as reported by the agent. */
   accumulated_cost_usd: CostUsd,
-  /** What had arrived; null when nothing. */
+  /** Output received so far; null when none. */
   partial_output: Type.Unknown(),
-  /** Whether the same call may succeed when it is made again. */
+  /** Whether a retry of the same call may succeed. */
   retryable: Type.Boolean(),
 })
 export type AgentToolTerminated = Type.Static<typeof AgentToolTerminated>
 
-/** The agent could not be asked, or did not give an answer. Agent-as-tool seed. */
+/** A call to another agent failed. */
 export const AgentToolError = Type.Object({
   type: Type.Literal('agent_tool_error'),
   ...agentCall,
   ...attemptTotals,
+  /** Description in one sentence. */
   error: Type.String(),
-  /** What failed: the connection, the status it answered with, what it said, or the agent itself. */
+  /**
+   * Cause of the failure: the connection, the HTTP status, an invalid response, the agent itself, a required input, or
+   * the configuration.
+   */
   failure_type: Type.Enum([
     'unreachable',
     'http_error',
@@ -129,9 +142,11 @@ export const AgentToolError = Type.Object({
     'input_required',
     'configuration',
   ]),
+  /** Cost of the attempt so far, in US dollars, as reported by the agent. */
   accumulated_cost_usd: CostUsd,
-  /** What had arrived; null when nothing. */
+  /** Output received so far; null when none. */
   partial_output: Type.Unknown(),
+  /** Whether a retry of the same call may succeed. */
   retryable: Type.Boolean(),
 })
 export type AgentToolError = Type.Static<typeof AgentToolError>

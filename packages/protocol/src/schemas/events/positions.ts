@@ -1,24 +1,44 @@
 /**
- * The field groups that events share. A group is a plain object of properties, spread into
- * `Type.Object` after `type`, so that each shape is written once and `type` stays first.
+ * Groups of fields that events share.
+ *
+ * A group is a plain object of properties, spread into `Type.Object` after `type`, so that each shape is written once
+ * and `type` stays first.
  */
 import Type from 'typebox'
 import { Count, PositiveCount } from '../scalars.ts'
 
-/** Which task, by name, and which try of it: on every event of a task (ours). */
-export const taskAttempt = { taskName: Type.String(), attempt: PositiveCount }
+/** Task and attempt of an event, by name. */
+export const taskAttempt = {
+  /** Name of the task; unique in its run. */
+  taskName: Type.String(),
+  /** Attempt of the task, from 1. */
+  attempt: PositiveCount,
+}
 
-/** The same with the task's number in its run, for events where AgentEnsemble has none (ours). */
-export const taskPosition = { taskName: Type.String(), taskIndex: Count, attempt: PositiveCount }
+/** Task and attempt of an event, by name and number. */
+export const taskPosition = {
+  /** Name of the task; unique in its run. */
+  taskName: Type.String(),
+  /** Number of the task in its run, from 1. */
+  taskIndex: Count,
+  /** Attempt of the task, from 1. */
+  attempt: PositiveCount,
+}
 
-/** AgentEnsemble's naming of a task: its description and the role that works on it. */
-export const taskLabel = { taskDescription: Type.String(), agentRole: Type.String() }
+/** Fields by which AgentEnsemble identifies a task. */
+export const taskLabel = {
+  /** Description of the task, with its inputs filled in. */
+  taskDescription: Type.String(),
+  /** Role of the agent that works on the task. */
+  agentRole: Type.String(),
+}
 
-/** A call that the model asked for, as `llm_iteration_*` carry it: the arguments are raw text. */
+/** Tool call that a model requested. */
 export const RequestedToolCall = Type.Object({
   name: Type.String(),
+  /** Arguments as the model wrote them: JSON text. */
   arguments: Type.String(),
-  /** The model's id of the call; ours always sends it. */
+  /** The model's id of the call; the server always sends it. */
   id: Type.Optional(Type.String()),
 })
 export type RequestedToolCall = Type.Static<typeof RequestedToolCall>

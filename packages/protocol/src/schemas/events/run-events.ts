@@ -1,52 +1,58 @@
-/** Events of a run as a whole: queued, resumed, started, cancelling, completed, result. */
+/** Events of a run as a whole: queued, resumed, cancelling, started, completed, result. */
 import Type from 'typebox'
 import { CancelMode, RunOutcome, Workflow } from '../enums.ts'
 import { Count, DurationMs, Instant, StringMap, TagMap, TokenCount } from '../scalars.ts'
 import { RunMetrics } from '../run-metrics.ts'
 
-/** The run is accepted and waits for a place. Ours; always the first event of a log, `seq` 0. */
+/** The run is accepted and waits to start. Always the first event of a log, with `seq` 0. */
 export const RunQueued = Type.Object({
   type: Type.Literal('run_queued'),
   queuedAt: Instant,
+  /** Name of the ensemble. */
   ensemble: Type.String(),
   workflow: Workflow,
+  /** Number of planned tasks. */
   totalTasks: Count,
+  /** Values of the template variables. */
   inputs: StringMap,
+  /** Tags of the run. */
   tags: TagMap,
-  /** Who submitted it: the name of a key. */
+  /** Name of the key that submitted the run. */
   actor: Type.Optional(Type.String()),
 })
 export type RunQueued = Type.Static<typeof RunQueued>
 
 /**
- * Another process goes on with the run after a crash or a hand-over. A task that was running goes on in
- * the same attempt; what was in flight (a model call begun and not ended, a tool call begun) is
- * forgotten, and `llm_iteration_started` of the same task, attempt and turn begins that turn anew. Ours.
+ * Another process resumes the run after a crash or a handover. A running task continues in the same attempt. Calls in
+ * flight (a model call or tool call that began and did not end) are discarded, and `llm_iteration_started` of the same
+ * task, attempt and turn begins that turn again.
  */
 export const RunResumed = Type.Object({
   type: Type.Literal('run_resumed'),
   resumedAt: Instant,
-  /** Which holder of the run this is; grows by one with each. */
+  /** Number of the process that owns the run; grows by one with each handover. */
   epoch: Count,
-  /** Names of the tasks that are done and will not run again. */
+  /** Names of the tasks that are completed and will not run again. */
   completedTasks: Type.Array(Type.String()),
 })
 export type RunResumed = Type.Static<typeof RunResumed>
 
-/** A cancel was asked for and the work in flight is ending. Ours. */
+/** A cancel was requested and the work in flight is stopping. */
 export const RunCancelling = Type.Object({
   type: Type.Literal('run_cancelling'),
   requestedAt: Instant,
   mode: CancelMode,
-  /** Who asked: the name of a key. */
+  /** Name of the key that requested the cancel. */
   actor: Type.Optional(Type.String()),
 })
 export type RunCancelling = Type.Static<typeof RunCancelling>
 
-/** One task of the plan, as `ensemble_started` announces it. Ours. */
+/** Task of the plan, as announced by `ensemble_started`. */
 export const PlannedTask = Type.Object({
   name: Type.String(),
+  /** Description of the task, with its inputs filled in. */
   description: Type.String(),
+  /** Role of the agent that works on the task. */
   agentRole: Type.String(),
   /** Names of the tasks whose output it waits for. */
   context: Type.Array(Type.String()),
@@ -54,51 +60,65 @@ export const PlannedTask = Type.Object({
 export type PlannedTask = Type.Static<typeof PlannedTask>
 
 /**
- * The ensemble begins: templates and agents are resolved, no task has started. In HIERARCHICAL the tasks
- * are the workers and, last, the manager; what is delegated runs as a task of its own, which
- * `delegation_started` adds. AgentEnsemble wire.
+ * The ensemble begins: templates and agents are resolved, and no task has started. With HIERARCHICAL the tasks are the
+ * workers and, last, the manager; delegated work is added as separate tasks by `delegation_started`. AgentEnsemble
+ * wire format.
  */
 export const EnsembleStarted = Type.Object({
   type: Type.Literal('ensemble_started'),
+  /** Id of the run. */
   ensembleId: Type.String(),
   startedAt: Instant,
+  /** Number of planned tasks. */
   totalTasks: Count,
   workflow: Workflow,
+  /** Name of the ensemble. */
   ensemble: Type.String(),
+  /** Planned tasks, in order. */
   tasks: Type.Array(PlannedTask),
 })
 export type EnsembleStarted = Type.Static<typeof EnsembleStarted>
 
-/** The ensemble ended, in whatever way; `run_result` follows. AgentEnsemble wire, CANCELLED by the seed. */
+/** The ensemble ended with any outcome; `run_result` follows. AgentEnsemble wire format. */
 export const EnsembleCompleted = Type.Object({
   type: Type.Literal('ensemble_completed'),
+  /** Id of the run. */
   ensembleId: Type.String(),
   completedAt: Instant,
+  /** Duration in milliseconds. */
   durationMs: DurationMs,
+  /** Reason why it ended. */
   exitReason: Type.Enum(['COMPLETED', 'USER_EXIT_EARLY', 'TIMEOUT', 'ERROR', 'CANCELLED']),
+  /** Tokens read and written; -1 when not known. */
   totalTokens: TokenCount,
+  /** Number of tool calls that ended. */
   totalToolCalls: Count,
 })
 export type EnsembleCompleted = Type.Static<typeof EnsembleCompleted>
 
-/** What one task of a run gave, as `run_result` lists it. */
+/** Output of one task of a run, as listed by `run_result`. */
 export const RunOutput = Type.Object({
   taskName: Type.String(),
   output: Type.String(),
+  /** Duration of the task in milliseconds. */
   durationMs: Type.Optional(DurationMs),
 })
 export type RunOutput = Type.Static<typeof RunOutput>
 
-/** The one terminal event of a run: nothing follows it. Control API seed §4.1. */
+/** The final event of a run. */
 export const RunResultEvent = Type.Object({
   type: Type.Literal('run_result'),
+  /** Id of the run. */
   runId: Type.String(),
   status: RunOutcome,
+  /** Outputs of the tasks that completed. */
   outputs: Type.Array(RunOutput),
+  /** Duration of the run in milliseconds. */
   durationMs: DurationMs,
   metrics: Type.Optional(RunMetrics),
+  /** Reason of the failure; absent unless the run failed. */
   error: Type.Optional(Type.String()),
-  /** Present with `error`: one of `FAILURE_CODES`, as open text. */
+  /** Failure code, as open text; present with `error`. */
   code: Type.Optional(Type.String()),
 })
 export type RunResultEvent = Type.Static<typeof RunResultEvent>

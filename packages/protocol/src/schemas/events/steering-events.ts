@@ -1,123 +1,149 @@
-/** Events of people and programs acting on a run: reviews, directives, model switches. */
+/** Events of steering a run: reviews, directives and model switches. */
 import Type from 'typebox'
 import { Priority, ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from '../enums.ts'
 import { Count, DurationMs, Instant, NullableText } from '../scalars.ts'
 import { taskPosition } from './positions.ts'
 
-/** The fields of a review, shared by `review_requested` and the review list. */
+/** Fields of a review, shared by `review_requested` and the list of reviews. */
 export const reviewFields = {
+  /** Id of the review. */
   reviewId: Type.String(),
+  /** Description of the task, with its inputs filled in. */
   taskDescription: Type.String(),
-  /** The output under review; empty before execution. */
+  /** Output under review; empty before execution. */
   taskOutput: Type.String(),
   timing: ReviewTiming,
-  /** Send null and not nothing: AgentEnsemble's dashboard draws an empty line for an absent prompt. */
+  /**
+   * Question for the reviewer. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty
+   * line for an absent prompt.
+   */
   prompt: Type.Optional(NullableText),
-  /** 0 means that the review waits forever. */
+  /** Time limit in milliseconds; 0 means no limit. */
   timeoutMs: DurationMs,
   onTimeout: ReviewTimeoutAction,
+  /** Role that the key of the reviewer must have. */
   requiredRole: Type.Optional(Type.String()),
 }
 
-/** With DURING_EXECUTION: the tool call that is asked about, shared likewise. Ours. */
+/** Tool call under review, with DURING_EXECUTION. */
 export const reviewedCall = {
-  /** With DURING_EXECUTION: the tool that asks. */
+  /** With DURING_EXECUTION: name of the tool. */
   toolName: Type.Optional(Type.String()),
-  /** With DURING_EXECUTION: its call. */
+  /** With DURING_EXECUTION: id of the call. */
   toolCallId: Type.Optional(Type.String()),
-  /** With DURING_EXECUTION: what the tool would be given. */
+  /** With DURING_EXECUTION: input that the tool would get. */
   toolInput: Type.Optional(Type.Unknown()),
 }
 
 /**
- * A review opened and waits; `timeoutMs` is the time left when this was sent. A BEFORE_EXECUTION review
- * opens while its task is pending, before `task_started`. AgentEnsemble wire.
+ * A review opened and waits for a decision; `timeoutMs` is the time left when the event was sent. A BEFORE_EXECUTION
+ * review opens while its task is pending, before `task_started`. AgentEnsemble wire format.
  */
 export const ReviewRequested = Type.Object({
   type: Type.Literal('review_requested'),
   ...reviewFields,
   ...taskPosition,
+  /** Role of the agent. */
   agentRole: Type.String(),
   requestedAt: Instant,
   ...reviewedCall,
 })
 export type ReviewRequested = Type.Static<typeof ReviewRequested>
 
-/** A review ended without its panel: it timed out, or was decided elsewhere. AgentEnsemble wire. */
+/**
+ * A review timed out. Also sent when a review was decided elsewhere, so that AgentEnsemble's viewer closes its panel.
+ * AgentEnsemble wire format.
+ */
 export const ReviewTimedOut = Type.Object({
   type: Type.Literal('review_timed_out'),
+  /** Id of the review. */
   reviewId: Type.String(),
+  /** Action that was taken. */
   action: ReviewTimeoutAction,
 })
 export type ReviewTimedOut = Type.Static<typeof ReviewTimedOut>
 
-/** A review was decided. Added by Tutti. */
+/** A review was decided. */
 export const ReviewDecided = Type.Object({
   type: Type.Literal('review_decided'),
+  /** Id of the review. */
   reviewId: Type.String(),
   decision: ReviewDecisionKind,
-  /** Who decided: the name of a key. */
+  /** Name of the key that decided. */
   decidedBy: Type.Optional(Type.String()),
   decidedAt: Instant,
-  /** With REJECT: what the agent is told. */
+  /** With REJECT: feedback for the agent. */
   feedback: Type.Optional(Type.String()),
-  /** With EDIT: the output that takes the place of the task's. */
+  /** With EDIT: output that replaces the task's. */
   revisedOutput: Type.Optional(Type.String()),
 })
 export type ReviewDecided = Type.Static<typeof ReviewDecided>
 
-/** A review ended without a decision, because its task or its run ended. Added by Tutti. */
+/** A review ended without a decision because its task or its run ended. */
 export const ReviewWithdrawn = Type.Object({
   type: Type.Literal('review_withdrawn'),
+  /** Id of the review. */
   reviewId: Type.String(),
+  /** Reason why the review was withdrawn. */
   reason: Type.String(),
   withdrawnAt: Instant,
 })
 export type ReviewWithdrawn = Type.Static<typeof ReviewWithdrawn>
 
-/** A directive was taken up. AgentEnsemble wire. */
+/** A directive took effect. AgentEnsemble wire format. */
 export const DirectiveActive = Type.Object({
   type: Type.Literal('directive_active'),
+  /** Id of the directive. */
   directiveId: Type.String(),
+  /** Author, as given by the caller. */
   from: Type.Optional(Type.String()),
+  /** Text for the agents. */
   content: Type.Optional(Type.String()),
+  /** Action of the directive. */
   action: Type.Optional(Type.String()),
+  /** Argument of the action. */
   value: Type.Optional(Type.String()),
+  /** Time at which the directive expires; absent when it stays in force until the run ends. */
   expiresAt: Type.Optional(Instant),
-  /** The name of the task or the role of the agents it is for; absent when it is for the whole run. */
+  /** Name of the task or role of the agents that it applies to; absent for the whole run. */
   to: Type.Optional(Type.String()),
   priority: Type.Optional(Priority),
-  /** Whose key it came with; `from` is what they call themselves. Ours. */
+  /** Name of the caller's key; `from` is chosen by the caller. */
   actor: Type.Optional(Type.String()),
-  /** When it was taken up; logs of earlier versions lack it. Ours. */
+  /** Time at which it took effect. Missing only in logs of earlier versions. */
   activeAt: Type.Optional(Instant),
 })
 export type DirectiveActive = Type.Static<typeof DirectiveActive>
 
-/** A directive reached a task: its next model call shows it. Ours. */
+/** A directive reached a task: its next model call includes it. */
 export const DirectiveDelivered = Type.Object({
   type: Type.Literal('directive_delivered'),
+  /** Id of the directive. */
   directiveId: Type.String(),
+  /** Role of the agent. */
   agentRole: Type.String(),
   ...taskPosition,
-  /** The turn whose model call shows it. */
+  /** Turn whose model call includes the directive. */
   iterationIndex: Count,
   deliveredAt: Instant,
 })
 export type DirectiveDelivered = Type.Static<typeof DirectiveDelivered>
 
-/** The next model calls of the run, or of one task, go to another model. Ours. */
+/** The next model calls of the run, or of one task, use another model. */
 export const ModelSwitchedEvent = Type.Object({
   type: Type.Literal('model_switched'),
+  /** Alias of the new model. */
   model: Type.String(),
+  /** Alias of the model before. */
   previousModel: Type.Optional(Type.String()),
+  /** The only task that switched; absent for the whole run. */
   taskName: Type.Optional(Type.String()),
   switchedAt: Instant,
-  /** Who asked: the name of a key. */
+  /** Name of the key that requested the switch. */
   actor: Type.Optional(Type.String()),
-  /** The tier that was asked for; absent for a switch to a model by its alias. */
+  /** Requested tier; absent for a switch to a model by its alias. */
   tier: Type.Optional(Type.String()),
-  /** The rule of the ensemble that made the switch, as text; absent when a person made it. */
+  /** Rule of the ensemble that switched the model, as text; absent when a caller requested it. */
   rule: Type.Optional(Type.String()),
 })
 export type ModelSwitchedEvent = Type.Static<typeof ModelSwitchedEvent>

@@ -5,10 +5,12 @@ import { FinishReason } from '../enums.ts'
 import { MessagePart } from '../message-part.ts'
 import { taskAttempt, taskLabel } from './positions.ts'
 
-/** A task begins a try. `taskIndex` counts from 1 and is unique in its run. AgentEnsemble wire. */
+/** An attempt of a task begins. AgentEnsemble wire format. */
 export const TaskStarted = Type.Object({
   type: Type.Literal('task_started'),
+  /** Number of the task in its run, from 1. */
   taskIndex: Count,
+  /** Number of tasks of the run. */
   totalTasks: Count,
   ...taskLabel,
   startedAt: Instant,
@@ -16,18 +18,24 @@ export const TaskStarted = Type.Object({
 })
 export type TaskStarted = Type.Static<typeof TaskStarted>
 
-/** What the agent was given, before its first model call. AgentEnsemble wire. */
+/** Input of the agent, before its first model call. AgentEnsemble wire format. */
 export const TaskInput = Type.Object({
   type: Type.Literal('task_input'),
-  /** 0 when the worker has no number of its own (AgentEnsemble); ours is always from 1. */
+  /** Number of the task in its run, from 1; 0 from hierarchical workers of AgentEnsemble. */
   taskIndex: Count,
+  /** Description of the task, with its inputs filled in. */
   taskDescription: Type.String(),
+  /** Expected output, with its inputs filled in. */
   expectedOutput: Type.String(),
+  /** Role of the agent. */
   agentRole: Type.String(),
+  /** Goal of the agent. */
   agentGoal: Type.String(),
+  /** Background of the agent; null when it has none. */
   agentBackground: NullableText,
+  /** Names of the tools of the agent. */
   toolNames: Type.Array(Type.String()),
-  /** The outputs of other tasks as put before the agent; cut at 8,000 characters. */
+  /** Outputs of other tasks as the agent gets them; truncated at 8,000 characters. */
   assembledContext: Type.String(),
   sentAt: Instant,
   ...taskAttempt,
@@ -35,34 +43,42 @@ export const TaskInput = Type.Object({
 export type TaskInput = Type.Static<typeof TaskInput>
 
 /**
- * A task ended well, after its review. Its tokens, tool calls and cost are those of this attempt.
- * `output` and what follows it are ours. AgentEnsemble wire.
+ * A task completed, after its review. Tokens, tool calls and cost are those of this attempt. AgentEnsemble wire
+ * format.
  */
 export const TaskCompleted = Type.Object({
   type: Type.Literal('task_completed'),
+  /** Number of the task in its run, from 1. */
   taskIndex: Count,
+  /** Number of tasks of the run. */
   totalTasks: Count,
   ...taskLabel,
   completedAt: Instant,
+  /** Duration of this attempt in milliseconds. */
   durationMs: DurationMs,
+  /** Tokens read and written in this attempt; -1 when not known. */
   tokenCount: TokenCount,
+  /** Number of tool calls of this attempt. */
   toolCallCount: Count,
   ...taskAttempt,
+  /** Output of the task. */
   output: Type.String(),
-  /** The output as a value, when the task declares an output schema. */
+  /** Output as a JSON value; present when the task declares an output schema. */
   structuredOutput: Type.Optional(Type.Unknown()),
-  /** Files, URLs and data that a handler gave; A2A clients get them in place of `output`. */
+  /** Files, URLs and data that a handler returned; A2A clients get them instead of `output`. */
   parts: Type.Optional(Type.Array(MessagePart)),
+  /** Tokens read in this attempt; -1 when not known. */
   inputTokens: TokenCount,
+  /** Tokens written in this attempt; -1 when not known. */
   outputTokens: TokenCount,
-  /** True when the agent was made to answer because its model turns were used up. */
+  /** Whether the agent had to answer because its model turns were used up. */
   iterationLimitReached: Type.Boolean(),
-  /** Absent when no price is known. */
+  /** Estimated cost of this attempt in US dollars; absent when no price is known. */
   costUsd: Type.Optional(CostUsd),
-  /** Those of `inputTokens` that were read from a cache of the provider; absent when none is known. */
+  /** Part of `inputTokens` that was read from a cache of the provider; absent when not known. */
   cachedInputTokens: Type.Optional(Count),
   /**
-   * Finish reason of the last answer of the model; `length` when a cut answer was accepted. Absent for a task
+   * Reason why the last answer of the model ended; `length` when a truncated answer was accepted. Absent for a task
    * without a model, and in logs of earlier versions.
    */
   finishReason: Type.Optional(FinishReason),
@@ -70,42 +86,49 @@ export const TaskCompleted = Type.Object({
 export type TaskCompleted = Type.Static<typeof TaskCompleted>
 
 const failedAttempt = {
+  /** Number of the task in its run, from 1. */
   taskIndex: Count,
   ...taskLabel,
   failedAt: Instant,
+  /** Reason of the failure. */
   reason: Type.String(),
   ...taskAttempt,
+  /** Duration of this attempt in milliseconds. */
   durationMs: DurationMs,
-  /** One of `FAILURE_CODES`; open text, so that an older reader can still read a newer log. */
+  /** Failure code; open text, so that an older reader can read a newer log. */
   code: Type.String(),
+  /** Tokens read in this attempt; -1 when not known. */
   inputTokens: TokenCount,
+  /** Tokens written in this attempt; -1 when not known. */
   outputTokens: TokenCount,
+  /** Number of tool calls of this attempt. */
   toolCallCount: Count,
-  /** Absent when no price is known. */
+  /** Estimated cost of this attempt in US dollars; absent when no price is known. */
   costUsd: Type.Optional(CostUsd),
-  /** Those of `inputTokens` that were read from a cache of the provider; absent when none is known. */
+  /** Part of `inputTokens` that was read from a cache of the provider; absent when not known. */
   cachedInputTokens: Type.Optional(Count),
-  /** Present when the attempt failed because a model ended its answer early: why it did. */
+  /** Reason why the last answer of the model ended; present when that failed the attempt. */
   finishReason: Type.Optional(FinishReason),
   /** Text of the provider about a refusal or a blocked answer. */
   refusal: Type.Optional(Type.String()),
 }
 
 /**
- * An attempt at a task failed, by itself or by its reviewer (code REVIEW_REJECTED), and another one follows:
- * a `task_started` with the next attempt. Tokens, tool calls and cost are those of this attempt. An event of
- * its own, because AgentEnsemble's viewer shows a task as failed for good after `task_failed`. Ours.
+ * An attempt failed or was rejected by a reviewer (code REVIEW_REJECTED), and another one follows: a `task_started`
+ * with the next attempt. It is a separate event because AgentEnsemble's viewer shows a task as finally failed after
+ * `task_failed`.
  */
 export const TaskAttemptFailed = Type.Object({
   type: Type.Literal('task_attempt_failed'),
   ...failedAttempt,
+  /** Always true. */
   willRetry: Type.Literal(true),
 })
 export type TaskAttemptFailed = Type.Static<typeof TaskAttemptFailed>
 
 /**
- * A task failed, by itself or by its reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those
- * of its last attempt. AgentEnsemble wire.
+ * A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its
+ * last attempt. AgentEnsemble wire format.
  */
 export const TaskFailed = Type.Object({
   type: Type.Literal('task_failed'),
@@ -115,30 +138,41 @@ export const TaskFailed = Type.Object({
 })
 export type TaskFailed = Type.Static<typeof TaskFailed>
 
-/** A task will not run, because one it needs failed or the run ends. Ours. */
+/** A task will not run because a task that it needs failed, or because the run ends. */
 export const TaskSkipped = Type.Object({
   type: Type.Literal('task_skipped'),
+  /** Number of the task in its run, from 1. */
   taskIndex: Count,
+  /** Name of the task; unique in its run. */
   taskName: Type.String(),
+  /** Description of the task, with its inputs filled in. */
   taskDescription: Type.String(),
   skippedAt: Instant,
+  /** Reason why the task is skipped. */
   reason: Type.String(),
 })
 export type TaskSkipped = Type.Static<typeof TaskSkipped>
 
-/** Running totals of one task. Declared by AgentEnsemble, and shown by its dashboard when sent. */
+/** Running totals of one task. Declared by AgentEnsemble and shown by its dashboard. */
 export const MetricsSnapshot = Type.Object({
   type: Type.Literal('metrics_snapshot'),
+  /** Role of the agent. */
   agentRole: Type.String(),
+  /** Number of the task in its run, from 1. */
   taskIndex: Count,
+  /** Tokens read in this attempt; -1 when not known. */
   inputTokens: TokenCount,
+  /** Tokens written in this attempt; -1 when not known. */
   outputTokens: TokenCount,
+  /** Duration of all model calls in milliseconds. */
   llmLatencyMs: DurationMs,
+  /** Duration of all tool calls in milliseconds. */
   toolExecutionTimeMs: DurationMs,
+  /** Number of model turns. */
   iterationCount: Count,
-  /** A decimal number of US dollars as text, as AgentEnsemble declares it. */
+  /** Estimated cost in US dollars, as a decimal number in text. */
   costEstimate: Type.Optional(Type.String()),
-  /** Those of `inputTokens` that were read from a cache of the provider; absent when none is known. */
+  /** Part of `inputTokens` that was read from a cache of the provider; absent when not known. */
   cachedInputTokens: Type.Optional(Count),
   ...taskAttempt,
 })

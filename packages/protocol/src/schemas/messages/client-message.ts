@@ -1,4 +1,4 @@
-/** Everything that a client sends over a WebSocket, in one union. All closed: an unknown key is named. */
+/** Messages that a client sends over a WebSocket. All reject unknown keys. */
 import Type from 'typebox'
 import { CancelMode, Priority } from '../enums.ts'
 import { EDIT_NEEDS_TEXT, reviewDecisionFields } from '../rest/reviews.ts'
@@ -16,46 +16,52 @@ import {
 import { CapabilityQuery, TaskRequest, ToolRequest, TraceContextFields } from './peer-requests.ts'
 import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
-/** Decides a review; the twin of `POST /api/reviews/{reviewId}`. AgentEnsemble wire. */
+/** Decides a review, like `POST /api/reviews/{reviewId}`. AgentEnsemble wire format. */
 export const ReviewDecision = Type.Object(
-  { type: Type.Literal('review_decision'), reviewId: NonBlank, ...reviewDecisionFields },
+  {
+    type: Type.Literal('review_decision'),
+    /** Id of the review. */
+    reviewId: NonBlank,
+    ...reviewDecisionFields,
+  },
   { ...CLOSED, ...EDIT_NEEDS_TEXT },
 )
 export type ReviewDecision = Type.Static<typeof ReviewDecision>
 
-/** Asks for a `pong`. AgentEnsemble wire. */
+/** Requests a `pong`. AgentEnsemble wire format. */
 export const Ping = Type.Object({ type: Type.Literal('ping') }, CLOSED)
 export type Ping = Type.Static<typeof Ping>
 
-/** Submits a run; the twin of `POST /api/runs`. Control API seed §4.1. */
+/** Submits a run, like `POST /api/runs`. */
 export const RunRequest = Type.Object(
   {
     type: Type.Literal('run_request'),
-    /** Comes back in `run_ack`. */
+    /** Repeated in `run_ack`. */
     requestId: Type.Optional(RequestId),
     ...submitRunFields,
-    /** What the header `Idempotency-Key` says over REST. Ours. */
+    /** Key that identifies the submission, like the header `Idempotency-Key` over REST. */
     idempotencyKey: Type.Optional(IdempotencyKey),
-    /** What the headers `traceparent` and `tracestate` say over REST. Ours. */
+    /** W3C trace context, like the headers `traceparent` and `tracestate` over REST. */
     traceContext: Type.Optional(TraceContextFields),
   },
   CLOSED,
 )
 export type RunRequest = Type.Static<typeof RunRequest>
 
-/** Cancels a run or switches its model. Control API seed §4.2; `mode`, `tier` and `taskName` are ours. */
+/** Cancels a run or switches its model. */
 export const RunControl = Type.Object(
   {
     type: Type.Literal('run_control'),
+    /** Id of the run. */
     runId: NonBlank,
     action: Type.Enum(['cancel', 'switch_model']),
-    /** Alias of a model in the catalog; to switch, it or `tier` is needed. */
+    /** Alias of a model in the catalog; `switch_model` requires either it or `tier`. */
     model: Type.Optional(NonBlank),
-    /** Name of a tier of models, in place of `model`. */
+    /** Name of a model tier; used instead of `model`. */
     tier: Type.Optional(NonBlank),
-    /** How to cancel; `abort` when absent. */
+    /** `abort` when absent. */
     mode: Type.Optional(CancelMode),
-    /** Name of the one task that switches; the whole run when absent. */
+    /** Name of the only task that switches; the whole run when absent. */
     taskName: Type.Optional(NonBlank),
   },
   {
@@ -67,15 +73,16 @@ export const RunControl = Type.Object(
 )
 export type RunControl = Type.Static<typeof RunControl>
 
-/** Asks for runs, one run or the capabilities, as the REST routes give them. Control API seed §4.3. */
+/** Requests runs, one run or the capabilities, in the form of the REST responses. */
 export const StateQuery = Type.Object(
   {
     type: Type.Literal('state_query'),
+    /** Repeated in the reply. */
     requestId: RequestId,
     query: Type.Enum(['runs', 'run_detail', 'capabilities']),
-    /** Needed for `run_detail`. */
+    /** Id of the run; required for `run_detail`. */
     runId: Type.Optional(NonBlank),
-    /** For `runs`. */
+    /** Filter for `runs`. */
     filter: Type.Optional(ListRunsQuery),
   },
   {
@@ -85,42 +92,47 @@ export const StateQuery = Type.Object(
 )
 export type StateQuery = Type.Static<typeof StateQuery>
 
-/** Chooses which messages this connection gets. Control API seed §4.5; `from` is ours. */
+/** Selects the messages that this connection gets. */
 export const Subscribe = Type.Object(
   {
     type: Type.Literal('subscribe'),
     /** Message types; empty or with `*` for all. */
     events: Type.Array(Type.Enum(['*', ...SERVER_MESSAGE_TYPES])),
+    /** Only messages of this run; all runs when absent. */
     runId: Type.Optional(NonBlank),
-    /** First `seq` to send of the run's log; negative counts from the end, absent means from now on. */
+    /** First `seq` to send from the run's log; a negative number counts from the end. Only new events when absent. */
     from: Type.Optional(Type.Integer()),
   },
   CLOSED,
 )
 export type Subscribe = Type.Static<typeof Subscribe>
 
-/** Tells running agents something, or acts on the ensemble. AgentEnsemble wire; the last two are ours. */
+/** Sends a directive to running agents, or acts on the ensemble. AgentEnsemble wire format. */
 export const DirectiveMessage = Type.Object(
   {
     type: Type.Literal('directive'),
-    /** Task name, agent role or ensemble that is meant. */
+    /** Task name, agent role or ensemble that gets the directive. */
     to: Type.Optional(Type.String()),
+    /** Author, as shown to the agents. */
     from: Type.Optional(Type.String()),
-    /** What agents are told. */
+    /** Text for the agents. */
     content: Type.Optional(Type.String()),
     /** Action: SET_MODEL_TIER with the tier `value`, or APPLY_PROFILE with the profile `value`. */
     action: Type.Optional(Type.String()),
+    /** Argument of the action. */
     value: Type.Optional(Type.String()),
+    /** Time to live; until the run ends when absent. */
     ttl: Type.Optional(IsoDuration),
-    /** The run that is meant; every running one when absent. */
+    /** Run that gets the directive; every running one when absent. */
     runId: Type.Optional(NonBlank),
+    /** NORMAL when absent. */
     priority: Type.Optional(Priority),
   },
   CLOSED,
 )
 export type DirectiveMessage = Type.Static<typeof DirectiveMessage>
 
-/** Any message from client to server. Narrows by `type`. */
+/** Message from client to server. Narrows by `type`. */
 export const ClientMessage = Type.Union([
   ReviewDecision,
   Ping,

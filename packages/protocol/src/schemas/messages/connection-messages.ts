@@ -1,50 +1,60 @@
-/** Server → client: the greeting and keep-alives of one connection, and directive replies. */
+/** Messages from server to client: greeting, heartbeats, and replies to directives. */
 import Type from 'typebox'
 import { LlmIterationCompleted, LlmIterationStarted } from '../events/agent-events.ts'
 import { EventPosition, LoggedRunEvent } from '../run-event.ts'
 import { Instant } from '../scalars.ts'
 import { SharedCapability } from '../shared-capability.ts'
 
-/** Where the event stands in the log of its run; AgentEnsemble's have no such place. */
+/** Position of the event in the log of its run; absent on events of AgentEnsemble. */
 const maybePosition = Type.Partial(EventPosition)
 
-/** A model turn for late joiners; without `completed` while it is under way. AgentEnsemble wire. */
+/**
+ * Model turn, for clients that connect during a run; without `completed` while it is in progress. AgentEnsemble wire
+ * format.
+ */
 export const IterationSnapshot = Type.Object({
+  /** Start of the turn. */
   started: Type.Intersect([LlmIterationStarted, maybePosition]),
+  /** End of the turn. */
   completed: Type.Optional(Type.Intersect([LlmIterationCompleted, maybePosition])),
 })
 export type IterationSnapshot = Type.Static<typeof IterationSnapshot>
 
-/** The first message on every connection; only `type` when nothing has run. AgentEnsemble wire. */
+/** First message on every connection; it contains only `type` when no run has started. AgentEnsemble wire format. */
 export const Hello = Type.Object({
   type: Type.Literal('hello'),
+  /** Id of the newest run. */
   ensembleId: Type.Optional(Type.String()),
+  /** Time at which the newest run started. */
   startedAt: Type.Optional(Instant),
   /** Events of the runs so far, in order, without tokens, model turns and reviews. */
   snapshotTrace: Type.Optional(Type.Array(LoggedRunEvent)),
+  /** Tasks and tools that peers can request. */
   sharedCapabilities: Type.Optional(Type.Array(SharedCapability)),
+  /** Recent model turns. */
   recentIterations: Type.Optional(Type.Array(IterationSnapshot)),
 })
 export type Hello = Type.Static<typeof Hello>
 
-/** Sent to everybody every 15 s. AgentEnsemble wire. */
+/** Sent to every connection every 15 s. AgentEnsemble wire format. */
 export const Heartbeat = Type.Object({
   type: Type.Literal('heartbeat'),
-  /** Milliseconds since 1970 by the server's clock. */
+  /** Server's clock in milliseconds since 1970. */
   serverTimeMs: Type.Integer(),
 })
 export type Heartbeat = Type.Static<typeof Heartbeat>
 
-/** Reply to `ping`. AgentEnsemble wire. */
+/** Reply to `ping`. AgentEnsemble wire format. */
 export const Pong = Type.Object({ type: Type.Literal('pong') })
 export type Pong = Type.Static<typeof Pong>
 
-/** Reply to `directive`; `accepted` is lower case on AgentEnsemble's wire. `message` is ours. */
+/** Reply to `directive`; `accepted` is in lower case as in AgentEnsemble. */
 export const DirectiveAck = Type.Object({
   type: Type.Literal('directive_ack'),
-  /** Null when it was refused. */
+  /** Id of the directive; null when it was rejected. */
   directiveId: Type.Union([Type.String(), Type.Null()]),
   status: Type.Enum(['accepted', 'REJECTED']),
+  /** Reason of the rejection. */
   message: Type.Optional(Type.String()),
 })
 export type DirectiveAck = Type.Static<typeof DirectiveAck>

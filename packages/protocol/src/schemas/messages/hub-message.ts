@@ -1,12 +1,12 @@
 /**
- * Messages of AgentEnsemble's separate hub server, which gathers the events of several processes.
- * Our server does not send them; they are here for programs that read a hub.
+ * Messages of AgentEnsemble's separate hub server, which collects the events of several processes. The server of Tutti
+ * does not send them; they are for readers of a hub.
  */
 import Type from 'typebox'
 import { Count, Instant, JsonObject, mapOf, NonBlank, StringMap } from '../scalars.ts'
 import { IterationSnapshot } from './connection-messages.ts'
 
-/** A process that publishes its events into a hub. */
+/** Process that publishes its events to a hub. */
 export const ProducerInfo = Type.Object({
   producerId: NonBlank,
   serviceName: Type.Optional(Type.String()),
@@ -17,23 +17,23 @@ export const ProducerInfo = Type.Object({
 })
 export type ProducerInfo = Type.Static<typeof ProducerInfo>
 
-/** One message of a producer with its origin. The inner message may be newer than its reader. */
+/** Message of a producer with its origin. The inner message can be newer than its reader. */
 export const HubEvent = Type.Object({
   type: Type.Literal('event'),
   producer: ProducerInfo,
-  /** Counted by the producer; a gap means a loss. */
+  /** Number of the message, counted by the producer; a gap means a loss. */
   sequence: Count,
   receivedAt: Type.Optional(Instant),
   message: JsonObject,
 })
 export type HubEvent = Type.Static<typeof HubEvent>
 
-/** A hub's first message on every connection. */
+/** First message of a hub on every connection. */
 export const HubHello = Type.Object({
   type: Type.Literal('hub_hello'),
   producers: Type.Optional(Type.Array(ProducerInfo)),
   snapshotTrace: Type.Optional(Type.Array(HubEvent)),
-  /** Producer id → its recent model turns. */
+  /** Recent model turns by id of the producer. */
   iterationsByProducer: Type.Optional(mapOf(Type.Array(IterationSnapshot))),
 })
 export type HubHello = Type.Static<typeof HubHello>
@@ -46,7 +46,7 @@ export const ProducerJoined = Type.Object({
 })
 export type ProducerJoined = Type.Static<typeof ProducerJoined>
 
-/** A producer went away. */
+/** A producer disconnected. */
 export const ProducerLeft = Type.Object({
   type: Type.Literal('producer_left'),
   producerId: Type.String(),
@@ -55,6 +55,6 @@ export const ProducerLeft = Type.Object({
 })
 export type ProducerLeft = Type.Static<typeof ProducerLeft>
 
-/** Any message of a hub. Narrows by `type`. */
+/** Message of a hub. Narrows by `type`. */
 export const HubMessage = Type.Union([HubHello, HubEvent, ProducerJoined, ProducerLeft])
 export type HubMessage = Type.Static<typeof HubMessage>

@@ -1,10 +1,10 @@
-/** Client → server: what one ensemble asks of another. AgentEnsemble's network wire. */
+/** Messages from client to server: requests of one ensemble to another, in AgentEnsemble's network format. */
 import Type from 'typebox'
 import { Priority } from '../enums.ts'
 import { CLOSED, IsoDuration, NonBlank, RequestId } from '../scalars.ts'
 import { CapabilityType } from '../shared-capability.ts'
 
-/** W3C trace context, as two headers would carry it. */
+/** W3C trace context, as in the headers of the same names. */
 export const TraceContextFields = Type.Object(
   { traceparent: Type.String(), tracestate: Type.Optional(Type.String()) },
   CLOSED,
@@ -12,13 +12,13 @@ export const TraceContextFields = Type.Object(
 export type TraceContextFields = Type.Static<typeof TraceContextFields>
 
 const peerRequest = {
-  /** Correlates the reply, and makes a repeat harmless. */
+  /** Identifies the request in replies; a repeated request has no further effect. */
   requestId: RequestId,
-  /** Name of the ensemble that asks. */
+  /** Name of the ensemble that sends the request. */
   from: NonBlank,
 }
 
-/** Where a result should go; WEBSOCKET when absent. */
+/** Delivery of a result; WEBSOCKET when absent. */
 export const DeliverySpec = Type.Object(
   {
     method: Type.Enum([
@@ -36,34 +36,37 @@ export const DeliverySpec = Type.Object(
 )
 export type DeliverySpec = Type.Static<typeof DeliverySpec>
 
-/** Asks for a shared task. */
+/** Requests a shared task. */
 export const TaskRequest = Type.Object(
   {
     type: Type.Literal('task_request'),
     ...peerRequest,
+    /** Name of the task. */
     task: NonBlank,
     /** Input for the task, in natural language. */
     context: Type.Optional(Type.String()),
     priority: Type.Optional(Priority),
-    /** By when the caller needs it, from now. */
+    /** Time from now until the result is needed. */
     deadline: Type.Optional(IsoDuration),
     delivery: Type.Optional(DeliverySpec),
     traceContext: Type.Optional(TraceContextFields),
     cachePolicy: Type.Optional(Type.Enum(['USE_CACHED', 'FORCE_FRESH'])),
     cacheKey: Type.Optional(Type.String()),
-    /** How old a cached result may be: a duration, or seconds as AgentEnsemble's serializer writes it. */
+    /** Maximum age of a cached result: a duration, or seconds as AgentEnsemble's serializer writes them. */
     maxAge: Type.Optional(Type.Union([IsoDuration, Type.Number({ minimum: 0 })])),
   },
   CLOSED,
 )
 export type TaskRequest = Type.Static<typeof TaskRequest>
 
-/** Asks for one call of a shared tool. */
+/** Requests one call of a shared tool. */
 export const ToolRequest = Type.Object(
   {
     type: Type.Literal('tool_request'),
     ...peerRequest,
+    /** Name of the tool. */
     tool: NonBlank,
+    /** Input of the tool. */
     input: Type.Optional(Type.String()),
     traceContext: Type.Optional(TraceContextFields),
   },
@@ -71,13 +74,16 @@ export const ToolRequest = Type.Object(
 )
 export type ToolRequest = Type.Static<typeof ToolRequest>
 
-/** Asks what is shared. */
+/** Requests the list of shared capabilities. */
 export const CapabilityQuery = Type.Object(
   {
     type: Type.Literal('capability_query'),
     ...peerRequest,
+    /** Only capabilities of this name. */
     toolName: Type.Optional(Type.String()),
+    /** Only capabilities with this tag. */
     tag: Type.Optional(Type.String()),
+    /** Only capabilities of this kind. */
     capabilityType: Type.Optional(CapabilityType),
   },
   CLOSED,

@@ -1,4 +1,4 @@
-/** Server → client: replies to run requests, run control, state queries and subscriptions. */
+/** Messages from server to client: replies to run requests, run control, state queries and subscriptions. */
 import Type from 'typebox'
 import { Workflow } from '../enums.ts'
 import { ErrorCodeName, errorFields } from '../error-body.ts'
@@ -7,26 +7,32 @@ import { Capabilities } from '../rest/capabilities.ts'
 import { RunDetail, RunList } from '../rest/runs.ts'
 import { Count, DurationMs } from '../scalars.ts'
 
-/** Reply to `run_request`. AgentEnsemble wire; the reason of a refusal is ours. */
+/** Reply to `run_request`. AgentEnsemble wire format. */
 export const RunAck = Type.Object({
   type: Type.Literal('run_ack'),
+  /** The request's id. */
   requestId: Type.Optional(Type.String()),
-  /** Absent when the run was refused. */
+  /** Id of the run; absent when the request was rejected. */
   runId: Type.Optional(Type.String()),
   status: Type.Enum(['ACCEPTED', 'REJECTED']),
+  /** Number of tasks. */
   tasks: Count,
   workflow: Type.Optional(Workflow),
+  /** Reason of the rejection. */
   error: Type.Optional(ErrorCodeName),
+  /** Readable reason of the rejection. */
   message: Type.Optional(Type.String()),
+  /** Every invalid place of the request; present when validation failed. */
   problems: Type.Optional(Type.Array(Problem)),
-  /** How long to wait before trying again, when that can help. Ours. */
+  /** Milliseconds to wait before a retry; absent when a retry does not help. */
   retryAfterMs: Type.Optional(DurationMs),
 })
 export type RunAck = Type.Static<typeof RunAck>
 
-/** Reply to `run_control`, and what subscribers are told of commands of others. AgentEnsemble wire; `message` is ours. */
+/** Reply to `run_control`; subscribers also get it for commands of other clients. AgentEnsemble wire format. */
 export const RunControlAck = Type.Object({
   type: Type.Literal('run_control_ack'),
+  /** Id of the run. */
   runId: Type.String(),
   action: Type.String(),
   status: Type.Enum([
@@ -40,32 +46,38 @@ export const RunControlAck = Type.Object({
     'INVALID_ACTION',
     'NOT_CONFIGURED',
   ]),
+  /** Alias of the new model. */
   model: Type.Optional(Type.String()),
+  /** Alias of the model before. */
   previousModel: Type.Optional(Type.String()),
-  /** The tier, when one was asked for. Ours. */
+  /** The tier, when one was requested. */
   tier: Type.Optional(Type.String()),
+  /** Readable reason of a rejection. */
   message: Type.Optional(Type.String()),
 })
 export type RunControlAck = Type.Static<typeof RunControlAck>
 
-/** Reply to `state_query`: the same data as the REST answer of that name. Control API seed §4.3. */
+/** Reply to `state_query`, in the form of the REST response of that name. */
 export const StateResponse = Type.Object({
   type: Type.Literal('state_response'),
+  /** The request's id. */
   requestId: Type.String(),
   data: Type.Union([RunList, RunDetail, Capabilities]),
 })
 export type StateResponse = Type.Static<typeof StateResponse>
 
-/** Reply to `subscribe`: what is in force from now on. Control API seed §4.5; `from` is ours. */
+/** Reply to `subscribe`: the subscription that is now in effect. */
 export const SubscribeAck = Type.Object({
   type: Type.Literal('subscribe_ack'),
+  /** Message types; empty for all. */
   events: Type.Array(Type.String()),
+  /** Only messages of this run; all runs when absent. */
   runId: Type.Optional(Type.String()),
-  /** `seq` of the first event that will be sent, when a position was asked for. */
+  /** `seq` of the first event that will be sent; present when a position was requested. */
   from: Type.Optional(Count),
 })
 export type SubscribeAck = Type.Static<typeof SubscribeAck>
 
-/** A message of the client was refused. Ours: AgentEnsemble says nothing. */
+/** The server rejected a message of the client. AgentEnsemble does not reply to such messages. */
 export const ErrorMessage = Type.Object({ type: Type.Literal('error'), ...errorFields })
 export type ErrorMessage = Type.Static<typeof ErrorMessage>

@@ -1,4 +1,4 @@
-/** Everything that our server sends over a WebSocket, in one union. */
+/** All messages that the server sends over a WebSocket. */
 import Type from 'typebox'
 import { LoggedRunEvent, RUN_EVENT_TYPES } from '../run-event.ts'
 import { DirectiveAck, Heartbeat, Hello, Pong } from './connection-messages.ts'

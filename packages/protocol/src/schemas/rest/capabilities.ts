@@ -1,23 +1,28 @@
-/** What this server can do: its tools, models, ensembles and shared capabilities. */
+/** Capabilities of the server: tools, models, ensembles and shared capabilities. */
 import Type from 'typebox'
 import { Workflow } from '../enums.ts'
 import { JsonObject } from '../scalars.ts'
 
 const described = { name: Type.String(), description: Type.String() }
 
-/** A tool of the catalog. Control API seed §4.3; its input schema is ours. */
+/** Tool of the catalog. */
 export const ToolInfo = Type.Object({
   ...described,
-  /** JSON Schema of the tool's input. */
+  /** JSON Schema of the input of the tool. */
   inputSchema: Type.Optional(JsonObject),
 })
 export type ToolInfo = Type.Static<typeof ToolInfo>
 
-/** A model of the catalog. Control API seed §4.3. */
-export const ModelInfo = Type.Object({ alias: Type.String(), provider: Type.String() })
+/** Model of the catalog. */
+export const ModelInfo = Type.Object({
+  /** Name by which requests select the model. */
+  alias: Type.String(),
+  /** Provider of the model. */
+  provider: Type.String(),
+})
 export type ModelInfo = Type.Static<typeof ModelInfo>
 
-/** A tier of models that a run can be switched to, besides PRIMARY and FALLBACK. Ours. */
+/** Model tier that a run can be switched to, in addition to PRIMARY and FALLBACK. */
 export const ModelTierInfo = Type.Object({
   name: Type.String(),
   /** Alias of its model. */
@@ -25,54 +30,60 @@ export const ModelTierInfo = Type.Object({
 })
 export type ModelTierInfo = Type.Static<typeof ModelTierInfo>
 
-/** A profile that can be applied. Ours. */
+/** Profile that can be applied. */
 export const ProfileInfo = Type.Object({
   name: Type.String(),
-  /** The tier that it switches runs to; absent for one that changes only the server. */
+  /** Tier that the profile switches runs to; absent for a profile that changes only the server. */
   modelTier: Type.Optional(Type.String()),
 })
 export type ProfileInfo = Type.Static<typeof ProfileInfo>
 
-/** A task or tool that peers may ask for. Control API seed §4.3. */
+/** Task or tool that peers can request. */
 export const SharedInfo = Type.Object({
   ...described,
-  /** Tags by which a `capability_query` finds it. Ours. */
+  /** Tags by which a `capability_query` finds it. */
   tags: Type.Optional(Type.Array(Type.String())),
 })
 export type SharedInfo = Type.Static<typeof SharedInfo>
 
-/** A task as the server's code defines it. Control API seed §4.3. */
+/** Task that is defined in the server's code. */
 export const PreconfiguredTask = Type.Object({
   ...described,
+  /** Names of the tools of the task. */
   tools: Type.Array(Type.String()),
   /** Names of the template variables in its description and expected output. */
   variables: Type.Array(Type.String()),
 })
 export type PreconfiguredTask = Type.Static<typeof PreconfiguredTask>
 
-/** An ensemble that a run can choose. Ours. */
+/** Ensemble that a run can select. */
 export const EnsembleInfo = Type.Object({
   ...described,
   workflow: Workflow,
   /** Names of the template variables of all its tasks: the inputs that a run needs. */
   variables: Type.Array(Type.String()),
+  /** Tasks of the ensemble. */
   tasks: Type.Array(PreconfiguredTask),
 })
 export type EnsembleInfo = Type.Static<typeof EnsembleInfo>
 
-/** Answer to `GET /api/capabilities`. Control API seed §4.3; `ensembles` is ours. */
+/** Response of `GET /api/capabilities`. */
 export const Capabilities = Type.Object({
+  /** Tools that requests can name. */
   tools: Type.Array(ToolInfo),
+  /** Models that requests can name. */
   models: Type.Array(ModelInfo),
-  /** Servers of earlier versions lack it. Ours. */
+  /** Model tiers; absent from servers of earlier versions. */
   modelTiers: Type.Optional(Type.Array(ModelTierInfo)),
-  /** Servers of earlier versions lack it. Ours. */
+  /** Profiles; absent from servers of earlier versions. */
   profiles: Type.Optional(Type.Array(ProfileInfo)),
+  /** Tasks that peers can request. */
   sharedTasks: Type.Array(SharedInfo),
+  /** Tools that peers can request. */
   sharedTools: Type.Array(SharedInfo),
   /** Tasks of the default ensemble. */
   preconfiguredTasks: Type.Array(PreconfiguredTask),
-  /** Every ensemble, the default one first. */
+  /** All ensembles, the default one first. */
   ensembles: Type.Array(EnsembleInfo),
 })
 export type Capabilities = Type.Static<typeof Capabilities>

@@ -1,4 +1,4 @@
-/** Reviews over REST: which are open, and how one is decided. */
+/** Reviews over REST: the list of open reviews, and decisions. */
 import Type from 'typebox'
 import { ReviewDecisionKind } from '../enums.ts'
 import { reviewedCall, reviewFields } from '../events/steering-events.ts'
@@ -12,26 +12,28 @@ import {
   requiredWhen,
 } from '../scalars.ts'
 
-/** A review that waits for a decision. AgentEnsemble REST; `timeoutMs` is the whole time it had. */
+/** Review that waits for a decision. `timeoutMs` is its full time limit. AgentEnsemble wire format. */
 export const PendingReview = Type.Object({
   ...reviewFields,
+  /** Id of the run. */
   runId: Type.String(),
+  /** Time at which the review opened. */
   createdAt: Instant,
-  /** When the timeout's action applies; absent when the review waits forever. */
+  /** Time at which the timeout action applies; absent when the review has no time limit. */
   expiresAt: Type.Optional(Instant),
-  /** Which task waits; earlier versions do not say. Ours. */
+  /** Name of the task that waits; absent from servers of earlier versions. */
   taskName: Type.Optional(Type.String()),
-  /** The role that works on it. Ours. */
+  /** Role of the agent that works on the task. */
   agentRole: Type.Optional(Type.String()),
-  /** Which try of the task. Ours. */
+  /** Attempt of the task, from 1. */
   attempt: Type.Optional(PositiveCount),
-  /** In the list of reviews: the ensemble of the run. Ours. */
+  /** Ensemble of the run; only in the list of reviews. */
   ensemble: Type.Optional(Type.String()),
-  /** In the list of reviews: the inputs of the run, each cut after 200 characters. Ours. */
+  /** Inputs of the run, each truncated after 200 characters; only in the list of reviews. */
   inputs: Type.Optional(StringMap),
-  /** In the list of reviews: the tags of the run. Ours. */
+  /** Tags of the run; only in the list of reviews. */
   tags: Type.Optional(TagMap),
-  /** In the list of reviews: whether the key of the caller has the scope and the role to decide it. Ours. */
+  /** Whether the caller's key has the scope and the role to decide the review; only in the list of reviews. */
   mayDecide: Type.Optional(Type.Boolean()),
   ...reviewedCall,
 })
@@ -39,36 +41,44 @@ export type PendingReview = Type.Static<typeof PendingReview>
 
 /** Query of `GET /api/reviews`. */
 export const ListReviewsQuery = Type.Object(
-  { runId: Type.Optional(Type.String({ minLength: 1 })) },
+  {
+    /** Only reviews of this run; all runs when absent. */
+    runId: Type.Optional(Type.String({ minLength: 1 })),
+  },
   CLOSED,
 )
 export type ListReviewsQuery = Type.Static<typeof ListReviewsQuery>
 
-/** Answer to `GET /api/reviews`. AgentEnsemble REST. */
-export const ReviewList = Type.Object({ reviews: Type.Array(PendingReview), total: Count })
+/** Response of `GET /api/reviews`. AgentEnsemble wire format. */
+export const ReviewList = Type.Object({
+  reviews: Type.Array(PendingReview),
+  /** Number of reviews. */
+  total: Count,
+})
 export type ReviewList = Type.Static<typeof ReviewList>
 
-/** The fields of a decision, shared by the body and the `review_decision` message. */
+/** Fields of a decision, shared by the REST body and the `review_decision` message. */
 export const reviewDecisionFields = {
   decision: ReviewDecisionKind,
-  /** The output that takes the place of the task's; needed for EDIT. */
+  /** Output that replaces the task's; required with EDIT. */
   revisedOutput: Type.Optional(Type.String()),
-  /** Feedback for the next attempt of the agent; required with REJECT, and not blank. Ours. */
+  /** Feedback for the next attempt of the agent; required with REJECT, and not blank. */
   feedback: Type.Optional(Type.String()),
 }
 
-/** EDIT without a text is refused: AgentEnsemble would empty the output. */
+/** EDIT without `revisedOutput` is rejected; AgentEnsemble would clear the output. */
 export const EDIT_NEEDS_TEXT = requiredWhen('decision', 'EDIT', 'revisedOutput')
 
-/** Body of `POST /api/reviews/{reviewId}`. Control API seed §4.7. */
+/** Body of `POST /api/reviews/{reviewId}`. */
 export const ReviewDecisionBody = Type.Object(reviewDecisionFields, {
   ...CLOSED,
   ...EDIT_NEEDS_TEXT,
 })
 export type ReviewDecisionBody = Type.Static<typeof ReviewDecisionBody>
 
-/** Answer to a decision that was the first one. Control API seed §4.7. */
+/** Response to the first decision of a review. */
 export const ReviewDecisionApplied = Type.Object({
+  /** Id of the review. */
   reviewId: Type.String(),
   decision: ReviewDecisionKind,
   status: Type.Literal('APPLIED'),

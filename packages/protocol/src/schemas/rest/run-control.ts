@@ -1,82 +1,95 @@
-/** Steering a run: cancel it, switch its model, tell it something. */
+/** Commands for a run: cancel it, switch its model, inject a directive. */
 import Type from 'typebox'
 import { CancelMode, DirectiveAction, Priority, RunStatus } from '../enums.ts'
 import { CLOSED, Count, IsoDuration, NonBlank } from '../scalars.ts'
 
-/** Body of `POST /api/runs/{runId}/cancel`, which may be left out. Ours; the seed's cancel has none. */
-export const CancelBody = Type.Object({ mode: Type.Optional(CancelMode) }, CLOSED)
+/** Body of `POST /api/runs/{runId}/cancel`; optional. */
+export const CancelBody = Type.Object(
+  {
+    /** `abort` when absent. */
+    mode: Type.Optional(CancelMode),
+  },
+  CLOSED,
+)
 export type CancelBody = Type.Static<typeof CancelBody>
 
 /**
- * Answer to a cancel: it is under way and `CANCELLED` follows when the work has stopped, seed §4.2; a
- * run that had not begun is `CANCELLED` at once, which is ours.
+ * Response to a cancel. CANCELLING: the run is CANCELLED once its work has stopped. CANCELLED: the run had not begun.
  */
 export const CancelAccepted = Type.Object({
+  /** Id of the run. */
   runId: Type.String(),
   status: Type.Enum(['CANCELLING', 'CANCELLED']),
 })
 export type CancelAccepted = Type.Static<typeof CancelAccepted>
 
-/** Body of `POST /api/runs/cancel`: every run with this tag that has not ended. Ours. */
+/** Body of `POST /api/runs/cancel`: cancels every run with this tag that has not ended. */
 export const CancelRunsBody = Type.Object(
   {
     /** `key`, or `key:value`. */
     tag: Type.String({ minLength: 1 }),
+    /** `abort` when absent. */
     mode: Type.Optional(CancelMode),
   },
   CLOSED,
 )
 export type CancelRunsBody = Type.Static<typeof CancelRunsBody>
 
-/** Answer to `POST /api/runs/cancel`: what became of each run that had the tag and had not ended. Ours. */
+/** Response of `POST /api/runs/cancel`: the status of each run that had the tag and had not ended. */
 export const RunsCancelled = Type.Object({
   runs: Type.Array(Type.Object({ runId: Type.String(), status: RunStatus })),
+  /** Number of runs. */
   total: Count,
 })
 export type RunsCancelled = Type.Static<typeof RunsCancelled>
 
-/** Of a switch: it names a model or a tier. Both at once are refused by the server. */
+/** Requires a model or a tier. The server rejects a request with both. */
 export const MODEL_OR_TIER = { anyOf: [{ required: ['model'] }, { required: ['tier'] }] }
 
-/** Body of `POST /api/runs/{runId}/model`. Seed §4.2; `tier` and `taskName` are ours. */
+/** Body of `POST /api/runs/{runId}/model`. */
 export const SwitchModelBody = Type.Object(
   {
-    /** Alias of a model in the catalog; it or `tier` is needed. */
+    /** Alias of a model in the catalog; either it or `tier` is required. */
     model: Type.Optional(NonBlank),
-    /** Name of a tier of models, PRIMARY or FALLBACK, in place of `model`. */
+    /** Name of a model tier, such as PRIMARY or FALLBACK; used instead of `model`. */
     tier: Type.Optional(NonBlank),
-    /** Name of the one task that switches; the whole run when absent. */
+    /** Name of the only task that switches; the whole run when absent. */
     taskName: Type.Optional(NonBlank),
   },
   { ...CLOSED, ...MODEL_OR_TIER },
 )
 export type SwitchModelBody = Type.Static<typeof SwitchModelBody>
 
-/** Answer to a model switch; the next model call uses the new one. Seed §4.2. */
+/** Response to a model switch; the next model call uses the new model. */
 export const ModelSwitched = Type.Object({
+  /** Id of the run. */
   runId: Type.String(),
-  /** Alias of the model; the name of a tier of which each task has a model of its own. */
+  /** Alias of the model; the name of the tier when each task has its own model of it. */
   model: Type.String(),
-  /** The tier, when one was asked for. Ours. */
+  /** The tier, when one was requested. */
   tier: Type.Optional(Type.String()),
+  /** Alias of the model before. */
   previousModel: Type.Optional(Type.String()),
   status: Type.Enum(['APPLIED', 'NOT_RUNNING']),
 })
 export type ModelSwitched = Type.Static<typeof ModelSwitched>
 
-/** Body of `POST /api/runs/{runId}/inject`. Seed §4.4; `ttl`, `action` and `value` are the directive message's. */
+/** Body of `POST /api/runs/{runId}/inject`. */
 export const InjectBody = Type.Object(
   {
-    /** Text for the agents; it or `action` is needed. */
+    /** Text for the agents; either it or `action` is required. */
     content: Type.Optional(NonBlank),
     /** Action: SET_MODEL_TIER with the tier `value`, or APPLY_PROFILE with the profile `value`. */
     action: Type.Optional(DirectiveAction),
-    /** Needed for an action. */
+    /** Argument of the action; required with `action`. */
     value: Type.Optional(NonBlank),
-    /** Task name or agent role that is told; every agent of the run when absent. An action takes a task name. */
+    /**
+     * Task name or agent role that gets the directive; all agents of the run when absent. An action takes a task name.
+     */
     target: Type.Optional(NonBlank),
+    /** NORMAL when absent. */
     priority: Type.Optional(Priority),
-    /** How long it stays in force; until the run ends when absent. */
+    /** Time to live; until the run ends when absent. */
     ttl: Type.Optional(IsoDuration),
   },
   {
@@ -89,8 +102,9 @@ export const InjectBody = Type.Object(
 )
 export type InjectBody = Type.Static<typeof InjectBody>
 
-/** Answer to an injection. Seed §4.4. */
+/** Response to an injected directive. */
 export const InjectAccepted = Type.Object({
+  /** Id of the directive. */
   directiveId: Type.String(),
   status: Type.Literal('ACTIVE'),
 })

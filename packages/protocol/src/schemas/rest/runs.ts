@@ -1,4 +1,4 @@
-/** What can be read about runs: the list and its query, and one run in detail. */
+/** Runs over REST: the list and its query, and the detail of one run. */
 import Type from 'typebox'
 import { FinishReason, RunStatus, RunStatusList, TaskStatus, Workflow } from '../enums.ts'
 import { RunMetrics } from '../run-metrics.ts'
@@ -17,36 +17,39 @@ import { PendingReview } from './reviews.ts'
 import { RunBudgetGiven, RunOptionsGiven } from './submit-run.ts'
 
 /**
- * Query of `GET /api/runs`, and `filter` of a `state_query`. As it is after the numbers of the query
- * string were made numbers.
+ * Query of `GET /api/runs`, and `filter` of a `state_query`. Numbers of the query string are converted before
+ * validation.
  */
 export const ListRunsQuery = Type.Object(
   {
-    /** Several with commas between them. */
+    /** One status, or several separated by commas. */
     status: Type.Optional(RunStatusList),
     /** `key`, or `key:value`. */
     tag: Type.Optional(Type.String({ minLength: 1 })),
-    /** The name of the ensemble, in full. Ours. */
+    /** Full name of the ensemble. */
     ensemble: Type.Optional(Type.String({ minLength: 1 })),
-    /** What the run's id begins with, or one of its tags or inputs has in its value, in any case. Ours. */
+    /**
+     * Search text, case-insensitive: matches the start of a run's id, or any part of the value of one of its tags or
+     * inputs.
+     */
     q: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-    /** How many runs at most; 100 when absent. */
+    /** Maximum number of runs; 100 when absent. */
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-    /** How many runs to pass over, newest first; 0 when absent. */
+    /** Number of runs to skip, newest first; 0 when absent. */
     offset: Type.Optional(Count),
   },
   CLOSED,
 )
 export type ListRunsQuery = Type.Static<typeof ListRunsQuery>
 
-/** Query of `GET /api/runs/{runId}/events`. Control API seed §4.6. */
+/** Query of `GET /api/runs/{runId}/events`. */
 export const RunEventsQuery = Type.Object(
   {
-    /** Event types with commas between them; all when absent. */
+    /** Event types separated by commas; all when absent. */
     events: Type.Optional(Type.String({ minLength: 1 })),
-    /** First `seq` to send; negative counts from the end. `Last-Event-ID` wins over it. */
+    /** First `seq` to send; a negative number counts from the end. `Last-Event-ID` takes precedence. */
     from: Type.Optional(Type.Integer()),
-    /** For browsers, in place of a key. Ours. */
+    /** Ticket, for browsers that cannot send a key. */
     ticket: Type.Optional(Type.String({ minLength: 1 })),
   },
   CLOSED,
@@ -54,95 +57,116 @@ export const RunEventsQuery = Type.Object(
 export type RunEventsQuery = Type.Static<typeof RunEventsQuery>
 
 const runHead = {
+  /** Id of the run. */
   runId: Type.String(),
   status: RunStatus,
-  /** When work began; for a run that still waits, when it was accepted. */
+  /** Time at which work began; for a run that still waits, the time at which it was accepted. */
   startedAt: Instant,
 }
 
-/** A run as the list shows it. Control API seed §4.3; what comes after `currentTask` is ours. */
+/** Run as shown in the list. */
 export const RunSummary = Type.Object({
   ...runHead,
-  /** Null until the run is over. */
+  /** Duration in milliseconds; null until the run has ended. */
   durationMs: Type.Union([DurationMs, Type.Null()]),
+  /** Number of tasks. */
   taskCount: Count,
+  /** Number of completed tasks. */
   completedTasks: Count,
   workflow: Workflow,
+  /** Tags of the run. */
   tags: TagMap,
-  /** Absent when no task is being worked on. `index` counts from 0, as in the seed. */
+  /** Task that is running, with its index from 0; absent when none is. */
   currentTask: Type.Optional(Type.Object({ name: Type.String(), index: Count })),
+  /** Name of the ensemble. */
   ensemble: Type.String(),
-  /** So far, over all tasks and their attempts. */
+  /** Tokens used so far by all attempts of all tasks; -1 when not known. */
   totalTokens: TokenCount,
-  /** Likewise. */
+  /** Tool calls so far of all attempts of all tasks. */
   totalToolCalls: Count,
-  /** Likewise; absent as soon as a price is not known. */
+  /** Estimated cost so far in US dollars; absent when a price is not known. */
   costUsd: Type.Optional(CostUsd),
-  /** Reviews that wait for a decision. */
+  /** Number of reviews that wait for a decision. */
   openReviews: Count,
-  /** The key that submitted it, by its name. */
+  /** Name of the key that submitted the run. */
   submittedBy: Type.Optional(Type.String()),
+  /** Time at which the run ended. */
   completedAt: Type.Optional(Instant),
-  /** Why it failed; the first 300 characters. */
+  /** Reason of the failure; the first 300 characters. */
   error: Type.Optional(Type.String()),
 })
 export type RunSummary = Type.Static<typeof RunSummary>
 
 /**
- * Answer to `GET /api/runs`: one page, newest first. A page ends early at 1 MB; the next one begins at the `offset`
- * plus the number of runs on it. Control API seed §4.3.
+ * Response of `GET /api/runs`: one page, newest first. A page ends early at 1 MB; the next page begins at `offset`
+ * plus the number of runs on it.
  */
 export const RunList = Type.Object({
   runs: Type.Array(RunSummary),
-  /** How many runs match in all, on every page together. */
+  /** Number of matching runs on all pages. */
   total: Count,
 })
 export type RunList = Type.Static<typeof RunList>
 
-/** One task of a run. Control API seed §4.3; `index`, `attempt` and `error` are ours. */
+/** Task of a run. */
 export const RunTaskDetail = Type.Object({
   name: Type.String(),
+  /** Description of the task, with its inputs filled in. */
   description: Type.String(),
   status: TaskStatus,
+  /** Role of the agent that works on the task. */
   agentRole: Type.String(),
+  /** Duration of the current attempt in milliseconds. */
   durationMs: Type.Optional(DurationMs),
+  /** Tokens read and written in the current attempt; -1 when not known. */
   tokenCount: Type.Optional(TokenCount),
+  /** Number of tool calls of the current attempt. */
   toolCallCount: Type.Optional(Count),
+  /** Output of the task. */
   output: Type.Optional(Type.String()),
-  /** Whether `output` was left out because the outputs of later tasks are long; the run's events have it. Ours. */
+  /** Whether `output` was left out because the outputs of later tasks are long; the events of the run contain it. */
   outputOmitted: Type.Optional(Type.Boolean()),
-  /** The task's number in events (`taskIndex`), from 1. */
+  /** Number of the task in its run (`taskIndex` of events), from 1. */
   index: PositiveCount,
-  /** Which try this is; 0 before the first. */
+  /** Current attempt, from 1; 0 before the first. */
   attempt: Count,
+  /** Reason of the failure. */
   error: Type.Optional(Type.String()),
-  /** Finish reason of the last answer of the model. Ours; absent before the end and for a task without a model. */
+  /** Reason why the last answer of the model ended; absent before the end and for a task without a model. */
   finishReason: Type.Optional(FinishReason),
 })
 export type RunTaskDetail = Type.Static<typeof RunTaskDetail>
 
-/** Answer to `GET /api/runs/{runId}`. Control API seed §4.3. */
+/** Response of `GET /api/runs/{runId}`. */
 export const RunDetail = Type.Object({
   ...runHead,
+  /** Time at which the run ended. */
   completedAt: Type.Optional(Instant),
+  /** Duration in milliseconds; absent until the run has ended. */
   durationMs: Type.Optional(DurationMs),
   workflow: Workflow,
+  /** Values of the template variables. */
   inputs: StringMap,
+  /** Tags of the run. */
   tags: TagMap,
+  /** Tasks of the run, in order. */
   tasks: Type.Array(RunTaskDetail),
   metrics: RunMetrics,
+  /** Reviews that wait for a decision. */
   pendingReviews: Type.Array(PendingReview),
+  /** Reason of the failure. */
   error: Type.Optional(Type.String()),
+  /** Name of the ensemble. */
   ensemble: Type.String(),
-  /** `seq` of the newest event; to follow the run with nothing missed, begin at the one after it. */
+  /** `seq` of the newest event; to follow the run without a gap, begin at the next one. */
   lastSeq: Count,
-  /** The options it was submitted with. Ours. */
+  /** Options with which the run was submitted. */
   options: Type.Optional(RunOptionsGiven),
-  /** What whoever asked for it lets it use, beside what its ensemble allows. Ours. */
+  /** Limits with which the run was submitted, in addition to the ensemble's. */
   budget: Type.Optional(RunBudgetGiven),
-  /** The key that submitted it, by its name. Ours. */
+  /** Name of the key that submitted the run. */
   submittedBy: Type.Optional(Type.String()),
-  /** The webhooks that are told of it, by their names. Ours. */
+  /** Names of the webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(Type.String())),
 })
 export type RunDetail = Type.Static<typeof RunDetail>

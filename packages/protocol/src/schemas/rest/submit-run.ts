@@ -1,8 +1,8 @@
 /**
- * What `POST /api/runs` and the `run_request` message carry, at all three levels of the control API:
- * inputs for the ensemble as it is, overrides for its tasks, or tasks of the request's own.
+ * Content of `POST /api/runs` and of the `run_request` message, at three levels: inputs for the ensemble unchanged,
+ * overrides for its tasks, or tasks defined by the request.
  *
- * A present but empty `tasks` or `taskOverrides` is refused, as it can only be a mistake.
+ * `tasks` or `taskOverrides` that are present but empty are rejected, because they can only be a mistake.
  */
 import Type from 'typebox'
 import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '../enums.ts'
@@ -28,72 +28,81 @@ const MAX_TASK_TOOLS = 256
 /** Maximum number of webhooks that a request names. */
 const MAX_WEBHOOKS = 100
 
-/** Review settings, as requests and answers have them. */
-const reviewFields = {
-  /** Time limit for the reviewer, in milliseconds; 0 waits for ever. */
+/** Review settings, shared by requests and responses. */
+const reviewSettingFields = {
+  /** Time limit for the reviewer in milliseconds; 0 means no limit. */
   timeoutMs: Type.Optional(Count),
   /** Action when no decision arrives in time. */
   onTimeout: Type.Optional(ReviewTimeoutAction),
-  /** Role that the reviewer's key must have. */
+  /** Role that the key of the reviewer must have. */
   requiredRole: Type.Optional(NonBlank),
 }
 
-/** Defaults for the reviews of one run. Ours. */
-export const RunReviewBody = Type.Object(reviewFields, { ...CLOSED, minProperties: 1 })
+/** Defaults for the reviews of a run. */
+export const RunReviewBody = Type.Object(reviewSettingFields, { ...CLOSED, minProperties: 1 })
 export type RunReviewBody = Type.Static<typeof RunReviewBody>
 
-/** A review of one task. Ours. */
+/** Review of a task. */
 export const TaskReviewBody = Type.Object(
   {
-    ...reviewFields,
+    ...reviewSettingFields,
     /** Question for the reviewer. */
     prompt: Type.Optional(NonBlank),
-    /** Number of times that REJECT runs the task again before it fails; 5 when absent. */
+    /** Number of times that REJECT repeats the task before it fails; 5 when absent. */
     maxRevisions: Type.Optional(Count),
   },
   CLOSED,
 )
 export type TaskReviewBody = Type.Static<typeof TaskReviewBody>
 
-/** Whether a person looks at a task, and how. `required` and `skip` are of the control API, the rest is ours. */
+/** Whether and how a task is reviewed. */
 export const TaskReviewSetting = Type.Union([Type.Enum(['required', 'skip']), TaskReviewBody])
 export type TaskReviewSetting = Type.Static<typeof TaskReviewSetting>
 
-/** One task defined by the request (level 3). Control API seed §4.1. */
+/** Task that a request defines. */
 export const TaskDefinitionBody = Type.Object(
   {
+    /** Name of the task; other tasks refer to it as `$name`. */
     name: Type.Optional(NonBlank),
-    /** What the agent should do; `{name}` is replaced from the inputs. */
+    /** Instructions for the agent; `{name}` is replaced by the input of that name. */
     description: NonBlank,
+    /** Description of the expected output, for the agent. */
     expectedOutput: Type.Optional(NonBlank),
     /** Names of tools in the server's catalog. */
     tools: Type.Optional(Type.Array(NonBlank, { maxItems: MAX_TASK_TOOLS })),
     /** Alias of a model in the server's catalog. */
     model: Type.Optional(NonBlank),
-    /** Limit of model turns; 25 when absent. */
+    /** Maximum number of model turns; 25 when absent. */
     maxIterations: Type.Optional(PositiveCount),
-    /** Tasks whose output this one gets, and so waits for. */
+    /** Tasks whose output this task gets; it waits for them. */
     context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
-    /** JSON Schema that the answer must fit; its own form is checked by the server. */
+    /** JSON Schema that the output must match; the server also validates the schema itself. */
     outputSchema: Type.Optional(JsonObject),
-    /** The review of its output. */
+    /** Review of the output. */
     review: Type.Optional(TaskReviewSetting),
-    /** The review before it begins. Ours. */
+    /** Review before the task begins. */
     beforeReview: Type.Optional(TaskReviewSetting),
+    /** Additional text for the agent. */
     additionalContext: Type.Optional(Type.String()),
   },
   CLOSED,
 )
 export type TaskDefinitionBody = Type.Static<typeof TaskDefinitionBody>
 
-/** What changes in one task of the ensemble for this run (level 2). Control API seed §4.1. */
+/** Changes to one task of the ensemble, for this run. */
 export const TaskOverrideBody = Type.Object(
   {
+    /** Instructions for the agent; `{name}` is replaced by the input of that name. */
     description: Type.Optional(NonBlank),
+    /** Description of the expected output, for the agent. */
     expectedOutput: Type.Optional(NonBlank),
+    /** Alias of a model in the server's catalog. */
     model: Type.Optional(NonBlank),
+    /** Maximum number of model turns. */
     maxIterations: Type.Optional(PositiveCount),
+    /** Additional text for the agent. */
     additionalContext: Type.Optional(Type.String()),
+    /** Tools to add or remove, by name. */
     tools: Type.Optional(
       Type.Object(
         {
@@ -103,102 +112,109 @@ export const TaskOverrideBody = Type.Object(
         CLOSED,
       ),
     ),
-    /** The review of its output. Ours. */
+    /** Review of the output. */
     review: Type.Optional(TaskReviewSetting),
-    /** The review before it begins. Ours. */
+    /** Review before the task begins. */
     beforeReview: Type.Optional(TaskReviewSetting),
   },
   CLOSED,
 )
 export type TaskOverrideBody = Type.Static<typeof TaskOverrideBody>
 
-/** The settings of one run, as they are asked for and as they are told. */
+/** Settings of a run, shared by requests and responses. */
 const runOptionsFields = {
-  /** Characters of a tool's output that reach the model; -1 for all. */
+  /** Maximum number of characters of a tool output that reach the model; -1 for no limit. */
   maxToolOutputLength: Type.Optional(Type.Integer({ minimum: -1 })),
-  /** Characters of a tool's output that reach the log of the server; -1 for all, the ensemble's when absent. */
+  /**
+   * Maximum number of characters of a tool output in the server's log; -1 for no limit, the ensemble's setting when
+   * absent.
+   */
   toolLogTruncateLength: Type.Optional(Type.Integer({ minimum: -1 })),
   workflow: Type.Optional(Workflow),
-  /** Whether the server's log tells of every model turn and tool call of the run. */
+  /** Whether the server logs every model turn and tool call of the run. */
   verbose: Type.Optional(Type.Boolean()),
-  /** Which tasks are reviewed. The server refuses one that is less strict than the operator's. */
+  /** Tasks that are reviewed. The server rejects a policy that is less strict than the operator's. */
   reviewPolicy: Type.Optional(ReviewPolicy),
-  /** Capture mode, which decides what is stored and shown in the trace: OFF stores no prompts. The ensemble's when absent. */
+  /** Amount of detail that is stored for the trace; the ensemble's setting when absent. OFF stores no prompts. */
   captureMode: Type.Optional(CaptureMode),
 }
 
-/** Settings of one run, at every level. Control API seed §4.1, "Run Options". */
+/** Settings of a run. */
 export const RunOptionsBody = Type.Object(
   {
     ...runOptionsFields,
-    /** Defaults for the reviews of the run. Ours. */
+    /** Defaults for the reviews of the run. */
     review: Type.Optional(RunReviewBody),
   },
   CLOSED,
 )
 export type RunOptionsBody = Type.Static<typeof RunOptionsBody>
 
-/** The same in an answer. */
+/** Settings with which a run was submitted. */
 export const RunOptionsGiven = Type.Object({
   ...runOptionsFields,
-  review: Type.Optional(Type.Object(reviewFields)),
+  review: Type.Optional(Type.Object(reviewSettingFields)),
 })
 export type RunOptionsGiven = Type.Static<typeof RunOptionsGiven>
 
-/** The limits of one run, as they are asked for and as they are told. */
+/** Limits of a run, shared by requests and responses. */
 const budgetFields = {
-  /** Tokens read and written together. */
+  /** Maximum number of tokens, read and written. */
   maxTokens: Type.Optional(PositiveCount),
-  /** In US dollars; refused when a model has no known price. */
+  /** Maximum cost in US dollars; rejected when the price of a model is not known. */
   maxCostUsd: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-  /** Working time in milliseconds; waiting for people does not count. */
+  /** Maximum working time in milliseconds; waiting for reviewers does not count. */
   maxDurationMs: Type.Optional(PositiveCount),
+  /** Maximum number of model calls. */
   maxModelCalls: Type.Optional(PositiveCount),
+  /** Maximum number of tool calls. */
   maxToolCalls: Type.Optional(PositiveCount),
 }
 
-/** What one run may use, beside what its ensemble allows it: the smaller of both counts. Ours. */
+/** Limits of a run, in addition to its ensemble's: the smaller of both applies. */
 export const RunBudgetBody = Type.Object(budgetFields, { ...CLOSED, minProperties: 1 })
 export type RunBudgetBody = Type.Static<typeof RunBudgetBody>
 
-/** The same in an answer. */
+/** Limits with which a run was submitted. */
 export const RunBudgetGiven = Type.Object(budgetFields)
 export type RunBudgetGiven = Type.Static<typeof RunBudgetGiven>
 
-/** The fields of a submission, shared by the body and the message. */
+/** Fields of a submission, shared by the REST body and the `run_request` message. */
 export const submitRunFields = {
   /** Values of the template variables. */
   inputs: Type.Optional(StringMap),
+  /** Tasks to run instead of the ensemble's. */
   tasks: Type.Optional(
     Type.Array(TaskDefinitionBody, { minItems: 1, maxItems: MAX_REQUEST_TASKS }),
   ),
-  /** Task name, or the start of its description → what changes. */
+  /** Changes by task name, or by the start of a task description. */
   taskOverrides: Type.Optional(
     mapOf(TaskOverrideBody, { minProperties: 1, maxProperties: MAX_REQUEST_TASKS }),
   ),
+  /** Settings of the run. */
   options: Type.Optional(RunOptionsBody),
-  /** What the run may use; beyond it the run fails, and what was done is kept. Ours. */
+  /** Limits of the run; a run that exceeds one fails and keeps its results. */
   budget: Type.Optional(RunBudgetBody),
-  /** Metadata to find the run by. */
+  /** Metadata by which the run can be found. */
   tags: Type.Optional(TagMap),
-  /** Name of the ensemble; the first one when absent. Ours. */
+  /** Name of the ensemble; the first one when absent. */
   ensemble: Type.Optional(NonBlank),
-  /** An id of the client's choice; the server chooses one when absent. Ours. */
+  /** Id chosen by the client; the server generates one when absent. */
   runId: Type.Optional(RunId),
-  /** Names of webhooks that the operator has registered; they are told what becomes of the run. Ours. */
+  /** Names of registered webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true, maxItems: MAX_WEBHOOKS })),
 }
 
-/** Body of `POST /api/runs`. Control API seed §4.1. */
+/** Body of `POST /api/runs`. */
 export const SubmitRunBody = Type.Object(submitRunFields, CLOSED)
 export type SubmitRunBody = Type.Static<typeof SubmitRunBody>
 
-/** Query of `POST /api/runs`. Ours. */
+/** Query of `POST /api/runs`. */
 export const SubmitRunQuery = Type.Object(
   {
     /**
-     * Seconds to wait for the end of the run: it is answered with 200 and the run in detail when it ends in
-     * that time, else with 202. Nobody's leaving ends the run.
+     * Seconds to wait for the end of the run. The response is 200 with the run if it ends in time, else 202. The run
+     * continues when the caller disconnects.
      */
     wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 600 })),
   },
@@ -206,10 +222,12 @@ export const SubmitRunQuery = Type.Object(
 )
 export type SubmitRunQuery = Type.Static<typeof SubmitRunQuery>
 
-/** Answer 202 to `POST /api/runs`: the run is queued, not yet done. Control API seed §4.1. */
+/** Response 202 of `POST /api/runs`: the run is queued. */
 export const RunAccepted = Type.Object({
+  /** Id of the run. */
   runId: Type.String(),
   status: Type.Literal('ACCEPTED'),
+  /** Number of tasks. */
   tasks: Count,
   workflow: Workflow,
 })

@@ -1,24 +1,29 @@
-/** Calling one tool of the catalog by hand. */
+/** Direct calls of tools of the catalog. */
 import Type from 'typebox'
 import { CLOSED, DurationMs, JsonObject } from '../scalars.ts'
 
-/** Body of `POST /api/tools/{name}/invoke`: text, or the object of a typed tool. Seed §4.8. */
+/** Body of `POST /api/tools/{name}/invoke`. */
 export const InvokeToolBody = Type.Object(
-  { input: Type.Union([Type.String(), JsonObject]) },
+  {
+    /** Text, or the object of a typed tool. */
+    input: Type.Union([Type.String(), JsonObject]),
+  },
   CLOSED,
 )
 export type InvokeToolBody = Type.Static<typeof InvokeToolBody>
 
-/** Answer of a tool that ran. FAILED is the tool's own word and still status 200. Seed §4.8. */
+/** Response of a tool call. A failure that the tool reports has the status FAILED, with HTTP status 200. */
 export const ToolInvocation = Type.Object({
+  /** Name of the tool. */
   tool: Type.String(),
   status: Type.Enum(['SUCCESS', 'FAILED']),
-  /** Present on SUCCESS. */
+  /** Output of the tool; present with SUCCESS. */
   output: Type.Optional(Type.String()),
+  /** Duration of the call in milliseconds. */
   durationMs: DurationMs,
-  /** Present on FAILED. AgentEnsemble REST. */
+  /** Error of the tool; present with FAILED. */
   errorMessage: Type.Optional(Type.String()),
-  /** The result as a value, for tools that give one. Ours. */
+  /** Result as a JSON value, for tools that return one. */
   structured: Type.Optional(Type.Unknown()),
 })
 export type ToolInvocation = Type.Static<typeof ToolInvocation>

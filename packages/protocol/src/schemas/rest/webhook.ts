@@ -1,10 +1,10 @@
-/** What webhooks are sent. Ours; the form is that of Standard Webhooks (https://www.standardwebhooks.com). */
+/** Content of webhook deliveries, in the format of Standard Webhooks (https://www.standardwebhooks.com). */
 import Type from 'typebox'
 import { Instant } from '../scalars.ts'
 import { PendingReview } from './reviews.ts'
 import { RunDetail } from './runs.ts'
 
-/** What a webhook can be told of. */
+/** Event of which a webhook can be notified. */
 export const WebhookEventType = Type.Enum([
   'run.completed',
   'run.failed',
@@ -13,7 +13,7 @@ export const WebhookEventType = Type.Enum([
 ])
 export type WebhookEventType = Type.Static<typeof WebhookEventType>
 
-/** Body of a delivery. The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` go with it. */
+/** Body of a delivery. Its headers are `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
 export const WebhookDelivery = Type.Union([
   Type.Object({
     type: Type.Enum(['run.completed', 'run.failed', 'run.cancelled']),

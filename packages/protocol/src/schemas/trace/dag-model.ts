@@ -1,4 +1,4 @@
-/** The task graph of an ensemble or a run: `*.dag.json`. AgentEnsemble, schema version 1.3. */
+/** Task graph of an ensemble or a run (`*.dag.json`), in the format of AgentEnsemble, schema version 1.3. */
 import Type from 'typebox'
 import { Count, Instant } from '../scalars.ts'
 import { AgentSummary } from './execution-trace.ts'
@@ -8,9 +8,9 @@ const taskFields = {
   description: Type.String(),
   expectedOutput: Type.String(),
   agentRole: Type.String(),
-  /** Ids of the tasks it waits for. */
+  /** Ids of the tasks that it waits for. */
   dependsOn: Type.Array(Type.String()),
-  /** Level in the graph, 0 for tasks that wait for nothing. */
+  /** Level in the graph; 0 for tasks that wait for no other. */
   parallelGroup: Count,
   onCriticalPath: Type.Boolean(),
   nodeType: Type.Optional(Type.String()),
@@ -18,14 +18,14 @@ const taskFields = {
   loopMaxIterations: Type.Optional(Count),
 }
 
-/** One task of the graph; a loop holds its body. */
+/** Task of a task graph; a loop contains its body. */
 export const DagTask = Type.Object({
   ...taskFields,
   loopBody: Type.Optional(Type.Array(Type.Object(taskFields))),
 })
 export type DagTask = Type.Static<typeof DagTask>
 
-/** One edge of a state graph. */
+/** Edge of a state graph. */
 export const DagEdge = Type.Object({
   fromStateId: Type.String(),
   toStateId: Type.String(),
@@ -35,7 +35,7 @@ export const DagEdge = Type.Object({
 })
 export type DagEdge = Type.Static<typeof DagEdge>
 
-/** The graph. */
+/** Task graph of an ensemble or a run. */
 export const DagModel = Type.Object({
   type: Type.Literal('dag'),
   schemaVersion: Type.String(),
@@ -43,7 +43,7 @@ export const DagModel = Type.Object({
   generatedAt: Instant,
   agents: Type.Array(AgentSummary),
   tasks: Type.Array(DagTask),
-  /** Task ids, level by level. */
+  /** Task ids by level. */
   parallelGroups: Type.Array(Type.Array(Type.String())),
   criticalPath: Type.Array(Type.String()),
   mapReduceMode: Type.Optional(Type.String()),

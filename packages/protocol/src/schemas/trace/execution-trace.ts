@@ -1,10 +1,10 @@
-/** The trace file of one run: `*.trace.json`. AgentEnsemble trace, schema version 1.1. */
+/** Trace of a run (`*.trace.json`), in the format of AgentEnsemble, schema version 1.1. */
 import Type from 'typebox'
 import { Count, Instant, IsoDuration, JsonObject, NullableText, StringMap } from '../scalars.ts'
 import { TaskTrace } from './task-trace.ts'
 import { NullableTraceCost, TraceMetrics } from './trace-metrics.ts'
 
-/** An agent of a trace or of a task graph. */
+/** Agent of a trace or of a task graph. */
 export const AgentSummary = Type.Object({
   role: Type.String(),
   goal: Type.String(),
@@ -38,7 +38,7 @@ const LoopTrace = Type.Object({
   onMaxIterations: Type.String(),
   outputMode: Type.String(),
   memoryMode: Type.String(),
-  /** Task names, iteration by iteration. */
+  /** Task names by iteration. */
   iterations: Type.Array(Type.Array(Type.String())),
 })
 
@@ -57,12 +57,12 @@ const GraphTrace = Type.Object({
   ),
 })
 
-/** A whole run, as exported and imported. Tasks of a handler have no entry in `taskTraces`. */
+/** Trace of a whole run. Tasks that a handler executes have no entry in `taskTraces`. */
 export const ExecutionTrace = Type.Object({
   schemaVersion: Type.String(),
   captureMode: Type.Enum(['OFF', 'STANDARD', 'FULL']),
   ensembleId: Type.String(),
-  /** A workflow of runs, or MAP_REDUCE_ADAPTIVE. */
+  /** Workflow of the run, or MAP_REDUCE_ADAPTIVE. */
   workflow: Type.String(),
   startedAt: Instant,
   completedAt: Instant,
@@ -74,7 +74,7 @@ export const ExecutionTrace = Type.Object({
   totalCostEstimate: NullableTraceCost,
   errors: Type.Array(ErrorTrace),
   mapReduceLevels: Type.Array(MapReduceLevel),
-  /** Absent before schema version 1.1, like the two that follow. */
+  /** Absent before schema version 1.1, like the next two fields. */
   loopTraces: Type.Optional(Type.Array(LoopTrace)),
   graphTrace: Type.Optional(Type.Union([GraphTrace, Type.Null()])),
   traceId: Type.Optional(NullableText),

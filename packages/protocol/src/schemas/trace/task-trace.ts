@@ -1,4 +1,4 @@
-/** One task of a trace: its prompts, model turns, tool calls and delegations. AgentEnsemble trace 1.1. */
+/** Task of a trace: its prompts, model turns, tool calls and delegations. Format of AgentEnsemble, version 1.1. */
 import Type from 'typebox'
 import { FinishReason } from '../enums.ts'
 import { LlmMessage } from '../events/agent-events.ts'
@@ -7,7 +7,7 @@ import { TraceTaskMetrics } from './trace-metrics.ts'
 
 const span = { startedAt: Instant, completedAt: Instant }
 
-/** One tool call. */
+/** Tool call of a trace. */
 export const ToolCallTrace = Type.Object({
   toolName: Type.String(),
   arguments: Type.String(),
@@ -15,15 +15,15 @@ export const ToolCallTrace = Type.Object({
   structuredOutput: Type.Optional(Type.Unknown()),
   ...span,
   duration: IsoDuration,
-  /** SUCCESS, FAILURE, ERROR or SKIPPED_MAX_ITERATIONS; open, as readers must show what they get. */
+  /** SUCCESS, FAILURE, ERROR or SKIPPED_MAX_ITERATIONS; readers must accept other values. */
   outcome: Type.String(),
-  /** Present at capture mode FULL only. */
+  /** Present only with capture mode FULL. */
   parsedInput: Type.Union([JsonObject, Type.Null()]),
   metadata: JsonObject,
 })
 export type ToolCallTrace = Type.Static<typeof ToolCallTrace>
 
-/** One model turn with the tool calls it asked for. */
+/** Model turn of a trace, with the tool calls that it requested. */
 export const LlmInteraction = Type.Object({
   iterationIndex: Count,
   ...span,
@@ -34,18 +34,18 @@ export const LlmInteraction = Type.Object({
   responseText: NullableText,
   toolCalls: Type.Array(ToolCallTrace),
   messages: Type.Array(LlmMessage),
-  /** Alias of the model that answered; traces of AgentEnsemble and of earlier versions lack it. Ours. */
+  /** Alias of the model; absent in traces of AgentEnsemble and of earlier versions. */
   model: Type.Optional(Type.String()),
-  /** Finish reason of the answer. Ours; absent in traces of AgentEnsemble and of earlier versions. */
+  /** Reason why the answer ended; absent in traces of AgentEnsemble and of earlier versions. */
   finishReason: Type.Optional(FinishReason),
-  /** Text of the provider about a refusal or a blocked answer. Ours. */
+  /** Text of the provider about a refusal or a blocked answer. */
   refusal: Type.Optional(Type.String()),
-  /** Those of `inputTokens` that the provider read from its cache, when it says. Ours. */
+  /** Part of `inputTokens` that the provider read from its cache; absent when it does not report it. */
   cachedInputTokens: Type.Optional(Count),
 })
 export type LlmInteraction = Type.Static<typeof LlmInteraction>
 
-/** One task. Recursive: a delegation holds the trace of the worker's task. */
+/** Task of a trace. Recursive: a delegation contains the trace of the worker's task. */
 export const TaskTrace = Type.Cyclic(
   {
     TaskTrace: Type.Object({
@@ -72,11 +72,11 @@ export const TaskTrace = Type.Cyclic(
           workerTrace: Type.Union([Type.Ref('TaskTrace'), Type.Null()]),
         }),
       ),
-      /** Null unless the attempt completed. */
+      /** Output of the task; null unless the attempt completed. */
       finalOutput: NullableText,
       parsedOutput: Type.Optional(Type.Unknown()),
       metrics: TraceTaskMetrics,
-      /** map, reduce, final-reduce or direct, in adaptive map-reduce runs. */
+      /** Role in an adaptive map-reduce run: `map`, `reduce`, `final-reduce` or `direct`. */
       nodeType: Type.Optional(NullableText),
       mapReduceLevel: Type.Optional(Type.Union([Count, Type.Null()])),
       metadata: JsonObject,

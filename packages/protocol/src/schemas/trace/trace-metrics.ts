@@ -1,8 +1,8 @@
-/** The numbers of a trace, by task and in total. AgentEnsemble trace 1.1. */
+/** Metrics of a trace, by task and in total. Format of AgentEnsemble, version 1.1. */
 import Type from 'typebox'
 import { Count, IsoDuration, mapOf, TokenCount } from '../scalars.ts'
 
-/** Estimated cost. JSON numbers from AgentEnsemble's exporter; its dashboard's types say text. */
+/** Estimated cost. AgentEnsemble's exporter writes numbers; the types of its dashboard declare text. */
 export const TraceCost = Type.Object({
   inputCost: Type.Union([Type.Number(), Type.String()]),
   outputCost: Type.Union([Type.Number(), Type.String()]),
@@ -11,7 +11,7 @@ export const TraceCost = Type.Object({
 })
 export type TraceCost = Type.Static<typeof TraceCost>
 
-/** A cost, or null when prices are not known. */
+/** Cost, or null when prices are not known. */
 export const NullableTraceCost = Type.Union([TraceCost, Type.Null()])
 
 const MemoryOperations = Type.Object({
@@ -21,7 +21,7 @@ const MemoryOperations = Type.Object({
   entityLookups: Count,
 })
 
-/** What one task used. */
+/** Metrics of one task. */
 export const TraceTaskMetrics = Type.Object({
   inputTokens: TokenCount,
   outputTokens: TokenCount,
@@ -38,7 +38,7 @@ export const TraceTaskMetrics = Type.Object({
 })
 export type TraceTaskMetrics = Type.Static<typeof TraceTaskMetrics>
 
-/** What the whole run used. */
+/** Metrics of the whole run. */
 export const TraceMetrics = Type.Object({
   totalInputTokens: TokenCount,
   totalOutputTokens: TokenCount,
@@ -51,7 +51,7 @@ export const TraceMetrics = Type.Object({
   totalToolCalls: Count,
   totalDelegations: Count,
   memoryOperations: MemoryOperations,
-  /** Agent role → metrics of its last task. */
+  /** Metrics of the last task of each agent, by agent role. */
   taskMetrics: mapOf(TraceTaskMetrics),
   totalCostEstimate: NullableTraceCost,
 })
