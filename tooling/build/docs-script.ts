@@ -21,7 +21,7 @@ export function docsScript(): Rolldown.Plugin {
     generateBundle() {
       const folder = realpathSync(PACKAGE)
       const script = join(folder, 'dist/browser/standalone.js')
-      const licences = packagesIn(`${script}.map`).map((name) => licenceOf(name, folder))
+      const licences = packagesIn(`${script}.map`).map((name) => readLicense(name, folder))
       this.emitFile({ type: 'asset', fileName: 'docs/reference.js', source: readFileSync(script) })
       this.emitFile({
         type: 'asset',
@@ -45,9 +45,9 @@ function packagesIn(map: string): readonly string[] {
 }
 
 /** Returns the license text of a package, or the name of its license if it ships no text. */
-function licenceOf(name: string, from: string): string {
+function readLicense(name: string, from: string): string {
   const folder = folderOf(name, from)
-  if (folder === undefined) return `${name}\n\nTaken into Scalar's bundle; not installed here\n`
+  if (folder === undefined) return `${name}\n\nPart of Scalar's bundle; not installed here\n`
   const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const text = textIn(folder) ?? (name.startsWith('@scalar/') ? textOfScalar(from) : undefined)
   return `${name} ${version} (${license})\n\n${text ?? 'Ships no text'}\n`

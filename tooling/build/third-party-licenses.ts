@@ -15,7 +15,7 @@ export function thirdPartyLicenses(): Rolldown.Plugin {
           : output.originalFileNames.map((name) => resolve(name)),
       )
       const folders = new Set(modules.flatMap((id) => packageFolder(id) ?? []))
-      const texts = [...folders].map(licenceOf).toSorted()
+      const texts = [...folders].map(readLicense).toSorted()
       if (texts.length === 0) return
       const fileName = 'THIRD_PARTY_LICENSES.txt'
       this.emitFile({ type: 'asset', fileName, source: texts.join('\n\n') })
@@ -31,9 +31,9 @@ function packageFolder(id: string): string | undefined {
     : undefined
 }
 
-function licenceOf(folder: string): string {
+function readLicense(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const file = readdirSync(folder).find((entry) => /^licen[cs]e(?:\.|$)/i.test(entry))
-  if (file === undefined) throw new Error(`${name} in ${dirname(folder)} ships no licence`)
+  if (file === undefined) throw new Error(`${name} in ${dirname(folder)} ships no license`)
   return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
 }

@@ -57,5 +57,5 @@ function isLeft(path: string): void {
     return
   }
   problems += 1
-  console.error(`${path} is the report of a door that is not there`)
+  console.error(`${path} is the report of an entry point that does not exist`)
 }

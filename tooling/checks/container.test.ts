@@ -84,7 +84,7 @@ describe('the image', () => {
     expect(container.said).toContain('Cannot listen on "0.0.0.0" without keys')
   })
 
-  it('serves, tells its health, runs, stops, and has written to its volume alone', async () => {
+  it('serves, reports its health, runs, stops, and has written to its volume alone', async () => {
     const before = filesOf(image)
     expect(before.length).toBeGreaterThan(1_000)
     await using container = await BareContainer.run(image, { environment: KEYS })
@@ -112,7 +112,7 @@ describe('the image', () => {
   })
 
   it.skipIf(!CAN_CHANGE_USER)(
-    'runs as its user, to whom the volume belongs, where this process is root',
+    'runs as its user, who owns the volume, if this process is root',
     async () => {
       await using container = await BareContainer.run(image, { environment: KEYS })
       const { said } = container.exec(['-p', 'process.getuid() + ":" + process.getgid()'])
@@ -123,9 +123,16 @@ describe('the image', () => {
 
   it('has what configs import, and every provider that is installed', async () => {
     await using container = await BareContainer.run(image, { environment: KEYS })
-    const doors = ['agent-call', 'agent-tool', 'builtin-tools', 'core', 'ensemble', 'langchain']
+    const entryPoints = [
+      'agent-call',
+      'agent-tool',
+      'builtin-tools',
+      'core',
+      'ensemble',
+      'langchain',
+    ]
     const more = ['mcp', 'net', 'pipeline', 'protocol', 'remote-tools', 'server', 'testing']
-    const own = [...doors, ...more].map((door) => `@tutti/${door}`)
+    const own = [...entryPoints, ...more].map((entryPoint) => `@tutti/${entryPoint}`)
     const names = own.concat(
       ['@langchain/openai', '@langchain/anthropic'],
       ['langchain/chat_models/universal', 'pg'],
@@ -139,7 +146,7 @@ describe('an image with a config', () => {
   beforeAll(() => copyFileSync(CONFIG, join(image.root, 'app/tutti.config.ts')))
   afterAll(() => rmSync(join(image.root, 'app/tutti.config.ts')))
 
-  it('lets go of a run when it is stopped, and the next one goes on with it', async () => {
+  it('releases a run when it is stopped, and the next container continues it', async () => {
     const { data, environment, steps, hold, letGo } = crewIn('drained')
     hold(2)
     await using first = await BareContainer.run(image, { data, environment })
@@ -156,7 +163,7 @@ describe('an image with a config', () => {
     expect(steps().filter((step) => step === `${runId} begin 1`)).toHaveLength(1)
   })
 
-  it('is backed up while it works as docs/production.md says, and a copy goes on from there', async () => {
+  it('is backed up while it runs as docs/production.md describes, and a copy continues from there', async () => {
     const { data, environment, steps, hold, letGo } = crewIn('backed-up')
     const copy = crewIn('restored')
     hold(4)
@@ -198,14 +205,14 @@ describe('compose.yaml', () => {
   const compose = readCompose(read('compose.yaml'), variables)
   const servers = ['api', 'worker'].map((name) => ({ name, ...serviceOf(name) }))
 
-  it('wants every secret to be given', () => {
+  it('requires every secret', () => {
     for (const name of Object.keys(variables)) {
       const others = { ...variables, [name]: '' }
       expect(() => readCompose(read('compose.yaml'), others), name).toThrow(`${name} is not set`)
     }
   })
 
-  it('gives the servers what they read, one to take requests and two to execute runs', () => {
+  it('configures one server for requests and two for runs', () => {
     for (const { name, environment } of servers) {
       const said = readEnvironment({ ...environment })
       expect(said.role).toBe(name)
@@ -218,7 +225,7 @@ describe('compose.yaml', () => {
     expect(servers.map(({ deploy }) => deploy?.replicas ?? 1)).toEqual([1, 2])
   })
 
-  it('lets nothing of ours write, gain rights or take the machine, and time to stop', () => {
+  it('restricts writes, privileges and resources, and allows time to stop', () => {
     for (const [name, service] of Object.entries(compose.services)) {
       expect(service.deploy?.resources?.limits?.memory, name).toMatch(/^\d+[MG]$/)
       expect(service.security_opt, name).toEqual(['no-new-privileges:true'])
@@ -231,7 +238,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  it('names files, volumes and secrets that are there', () => {
+  it('names files, volumes and secrets that exist', () => {
     for (const { volumes = [], secrets = [] } of Object.values(compose.services)) {
       for (const [source = ''] of volumes.map((volume) => volume.split(':'))) {
         if (source.startsWith('./')) expect(existsSync(join(ROOT, source)), source).toBe(true)
@@ -245,7 +252,7 @@ describe('compose.yaml', () => {
     expect(read('deploy/prometheus/prometheus.yml')).toContain('/run/secrets/tutti_metrics_key')
   })
 
-  it('a run outlives the worker that had it', async () => {
+  it('continues a run whose worker was killed', async () => {
     await using database = await testDatabase()
     copyFileSync(CONFIG, join(image.root, 'app/tutti.config.ts'))
     const { data, steps, hold, letGo, pidOf } = crewIn('shared')
@@ -307,7 +314,7 @@ describe('the example for Kubernetes', () => {
     }
   })
 
-  it('selects pods that are there', () => {
+  it('selects pods that exist', () => {
     const labels = deployments.map(({ spec }) => spec.template.metadata.labels)
     const others = documents.filter(({ kind }) => kind !== 'Deployment')
     const selectors = others.map(({ spec }) => spec.selector.matchLabels ?? spec.selector)

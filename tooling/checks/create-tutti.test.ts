@@ -115,7 +115,7 @@ describe('npm create tutti', () => {
 })
 
 describe('the packed program', () => {
-  it('says in a sentence that Node is too old, before it loads what an old one cannot', () => {
+  it('reports in one sentence that Node is too old, before it loads code that an old one cannot parse', () => {
     const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.19.0'})`
     const program = join(FOLDER, 'unpacked/package/dist/create-tutti.js')
     mkdirSync(join(FOLDER, 'unpacked'))

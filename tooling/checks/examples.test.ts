@@ -35,7 +35,7 @@ afterAll(() => rmSync(TEMPORARY, { recursive: true }))
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 describe('the examples', () => {
-  it('are all in the list, with what they show', () => {
+  it('are all listed in the README of the folder', () => {
     const list = readFileSync(join(ROOT, 'examples/README.md'), 'utf8')
     const listed = [...list.matchAll(/^\| \[`([\w-]+)`\]\(\1\/README\.md\) \| \w/gm)]
     expect(new Set(listed.map(([, name]) => name))).toEqual(new Set(EXAMPLES))
@@ -49,12 +49,12 @@ describe('the examples', () => {
   })
 })
 
-describe('what the README of an example shows', () => {
+describe('the output in the README of an example', () => {
   const printing = EXAMPLES.filter((name) => !PAGES.includes(name))
 
-  it.each(printing.filter((name) => name !== 'polyglot-tools'))('comes out of %s', printsItsReadme)
+  it.each(printing.filter((name) => name !== 'polyglot-tools'))('is printed by %s', printsItsReadme)
 
-  it.skipIf(!hasPython)('comes out of polyglot-tools, where there is python3', () =>
+  it.skipIf(!hasPython)('is printed by polyglot-tools, if python3 is installed', () =>
     printsItsReadme('polyglot-tools'),
   )
 })
@@ -119,12 +119,12 @@ describe('the page of custom-ui', () => {
     await page.close()
   }
 
-  it('is where its README says, on any free port', () => {
+  it('is served at the address in its README, on any free port', () => {
     const port = /:\d+/g
     expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
   })
 
-  it('submits a run, shows its tokens, sends its draft back, accepts the next, and has its result', () =>
+  it('submits a run, shows its tokens, rejects its draft, accepts the next one, and shows the result', () =>
     visit(async (page) => {
       await page.getByText('Shall it go out?').waitFor()
       await expect.poll(() => page.locator('output').textContent()).toBe('WAITING')
@@ -148,7 +148,7 @@ describe('the page of custom-ui', () => {
       expect(await page.locator('#review').isVisible()).toBe(false)
     }))
 
-  it('ends when it is asked to, and leaves nothing behind', async () => {
+  it('stops on a signal and leaves no files behind', async () => {
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
     expect(readdirSync(TEMPORARY)).toEqual([])

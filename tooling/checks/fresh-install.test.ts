@@ -13,11 +13,11 @@ import { promisify } from 'node:util'
 import ts from 'typescript-api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { bundleDoor } from '../packages/bundle-door.ts'
+import { bundleEntryPoint } from '../packages/bundle-entry-point.ts'
 import { freshFolders, type FreshFolder, type FreshFolders } from '../packages/fresh-folders.ts'
-import { NEUTRAL_DOORS } from '../packages/neutral-doors.ts'
+import { NEUTRAL_ENTRY_POINTS } from '../packages/neutral-entry-points.ts'
 import { publicPackages } from '../packages/pack.ts'
-import { doorsOf } from '../packages/tarball.ts'
+import { codeEntryPoints } from '../packages/tarball.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
@@ -47,25 +47,25 @@ beforeAll(async () => {
 })
 afterAll(() => fresh?.[Symbol.dispose]())
 
-test.for(publicPackages())('$name is imported alone, and says nothing', async ({ name }) => {
+test.for(publicPackages())('$name can be imported alone and prints nothing', async ({ name }) => {
   const { path, manifest } = folderOf(name)
-  const doors = [...doorsOf(manifest).keys()]
-  const code = `for (const door of ${JSON.stringify(doors)})
-    console.log(door, Object.keys(await import(door)).length > 0)`
+  const entryPoints = [...codeEntryPoints(manifest).keys()]
+  const code = `for (const entryPoint of ${JSON.stringify(entryPoints)})
+    console.log(entryPoint, Object.keys(await import(entryPoint)).length > 0)`
   const words = ['--trace-warnings', '--input-type=module', '--eval', code]
   const { stdout, stderr } = await run('node', words, { cwd: path })
-  expect(stdout).toBe(doors.map((door) => `${door} true\n`).join(''))
+  expect(stdout).toBe(entryPoints.map((entryPoint) => `${entryPoint} true\n`).join(''))
   expect(stderr).toBe('')
 })
 
-test('a package finds nothing that it does not declare', async () => {
+test('a package cannot import what it does not declare', async () => {
   const { path } = folderOf('@tutti/protocol')
   const code = "await import('@tutti/core')"
   const attempt = run('node', ['--input-type=module', '--eval', code], { cwd: path })
   await expect(attempt).rejects.toThrow(/ERR_MODULE_NOT_FOUND/)
 })
 
-test('the types of every door resolve as Node and as bundlers do', async () => {
+test('the types of every entry point resolve for Node and for bundlers', async () => {
   writeDoorFiles()
   for (const [module, moduleResolution] of [
     ['node16', 'node16'],
@@ -76,13 +76,13 @@ test('the types of every door resolve as Node and as bundlers do', async () => {
   }
 })
 
-test('our declarations hold when they are checked themselves, by the compiler before ours too', () => {
+test('our declarations type-check without skipLibCheck, also with the previous compiler version', () => {
   writeDoorFiles()
   const { options } = ts.convertCompilerOptionsFromJson(
     { ...STRICT, module: 'node16', moduleResolution: 'node16', skipLibCheck: false },
     fresh.root,
   )
-  const files = [...fresh.folders.values()].map(({ path }) => join(path, 'doors.ts'))
+  const files = [...fresh.folders.values()].map(({ path }) => join(path, 'entryPoints.ts'))
   const program = ts.createProgram(files, options)
   // Types of third-party packages are not checked here; that would take minutes.
   const own = program
@@ -93,9 +93,11 @@ test('our declarations hold when they are checked themselves, by the compiler be
   expect(ts.formatDiagnostics(faults, FORMAT)).toBe('')
 })
 
-test.for([...NEUTRAL_DOORS])('%s is bundled for browsers with all it needs', async (door) => {
-  const owner = [...fresh.folders].find(([, { manifest }]) => doorsOf(manifest).has(door))
-  const { imports, warnings } = await bundleDoor(door, owner?.[1].path ?? '')
+test.for([...NEUTRAL_ENTRY_POINTS])('%s can be bundled for browsers', async (entryPoint) => {
+  const owner = [...fresh.folders].find(([, { manifest }]) =>
+    codeEntryPoints(manifest).has(entryPoint),
+  )
+  const { imports, warnings } = await bundleEntryPoint(entryPoint, owner?.[1].path ?? '')
   expect(imports.filter((name) => isBuiltin(name))).toEqual([])
   expect(imports).toEqual([])
   expect(warnings).toEqual([])
@@ -105,7 +107,7 @@ test.for(
   publicPackages().flatMap(({ name }) =>
     name === '@tutti/server' || name === 'create-tutti' ? [name] : [],
   ),
-)('the program of %s says its version and how it is used', async (name) => {
+)('the program of %s prints its version and its usage', async (name) => {
   const { path, manifest } = folderOf(name)
   const [program = ''] = Object.keys(manifest.bin ?? {})
   const bin = join(path, 'node_modules/.bin', program)
@@ -119,16 +121,18 @@ test.for(
 /** Writes a file in each folder that imports everything from every entry point. */
 function writeDoorFiles(): void {
   for (const { path, manifest } of fresh.folders.values()) {
-    const doors = [...doorsOf(manifest).keys()]
-    const lines = doors.map((door, index) => `export * as door${index} from '${door}'`)
-    writeFileSync(join(path, 'doors.ts'), [...lines, 'export {}', ''].join('\n'))
+    const entryPoints = [...codeEntryPoints(manifest).keys()]
+    const lines = entryPoints.map(
+      (entryPoint, index) => `export * as entryPoint${index} from '${entryPoint}'`,
+    )
+    writeFileSync(join(path, 'entryPoints.ts'), [...lines, 'export {}', ''].join('\n'))
   }
 }
 
 /** Returns the compiler errors of these files. */
 async function compile(compilerOptions: Readonly<Record<string, unknown>>): Promise<string> {
   const project = join(fresh.root, 'tsconfig.json')
-  writeFileSync(project, JSON.stringify({ compilerOptions, include: ['of/*/doors.ts'] }))
+  writeFileSync(project, JSON.stringify({ compilerOptions, include: ['of/*/entryPoints.ts'] }))
   try {
     return (await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project])).stdout
   } catch (error) {

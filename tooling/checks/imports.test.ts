@@ -27,7 +27,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
 const NEUTRAL = ['protocol', 'core', 'agent-call', 'pipeline', 'ensemble', 'testing', 'client']
 
 describe('importing a built package', () => {
-  it.each(Object.entries(MAY_LOAD))('%s loads nothing but %j', (name, allowed) => {
+  it.each(Object.entries(MAY_LOAD))('%s loads only %j', (name, allowed) => {
     const loaded = loadedBy(name)
     const packages = loaded.flatMap(
       (url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? [],

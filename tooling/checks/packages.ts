@@ -12,7 +12,7 @@ import { formatMessage } from 'publint/utils'
 import { contentsProblems } from '../packages/contents-rules.ts'
 import { manifestProblems } from '../packages/manifest-rules.ts'
 import { packPackages, publicPackages } from '../packages/pack.ts'
-import { doorsOf, readTarball, type Packed } from '../packages/tarball.ts'
+import { codeEntryPoints, readTarball, type Packed } from '../packages/tarball.ts'
 
 /** Findings of "are the types wrong" that ESM-only packages have by choice. */
 const BY_CHOICE = new Set(['CJSResolvesToESM', 'NoResolution', 'UntypedResolution'])
@@ -42,11 +42,11 @@ process.exitCode = problems === 0 ? 0 : 1
 /** `publishConfig` is written by hand next to `exports`; the two must have the same entry points. */
 function linkProblems({ manifest }: Packed, directory: string): readonly string[] {
   const source: unknown = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
-  const doors = exportsOf(source)
+  const entryPoints = exportsOf(source)
   const packed = Object.keys(manifest.exports ?? {})
-  return doors.join() === packed.join()
+  return entryPoints.join() === packed.join()
     ? []
-    : [`exports has ${doors.join(', ')}, publishConfig.exports has ${packed.join(', ')}`]
+    : [`exports has ${entryPoints.join(', ')}, publishConfig.exports has ${packed.join(', ')}`]
 }
 
 function exportsOf(manifest: unknown): readonly string[] {
@@ -61,7 +61,7 @@ async function lint({ bytes }: Packed): Promise<readonly string[]> {
 
 async function checkTypes({ contents, manifest }: Packed): Promise<readonly string[]> {
   // A package that contains only programs has no types.
-  if (doorsOf(manifest).size === 0) return []
+  if (codeEntryPoints(manifest).size === 0) return []
   const result = await checkPackage(contents)
   if (!result.types) return ['it ships no types']
   return result.problems

@@ -37,7 +37,7 @@ const EXAMPLES = globSync('packages/*/test/readme-*.ts', { cwd: ROOT })
   .toSorted()
 
 describe('the README of a package', () => {
-  it.each(EXAMPLES)('shows %s, which prints what it says', (path) => {
+  it.each(EXAMPLES)('shows %s, which prints the shown output', (path) => {
     const [, name = ''] = path.split('/')
     const example = readFileSync(join(ROOT, path), 'utf8')
     const shown = example
@@ -91,13 +91,13 @@ function run(words: readonly string[], cwd: string): string {
 describe.each(PAGES)('%s', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8')
 
-  it('links to files that are there', () => {
+  it('links to existing files', () => {
     const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, link = '']) => link)
     const missing = links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))
     expect(missing).toEqual([])
   })
 
-  it('names files that are there', () => {
+  it('names existing files', () => {
     const named = [...text.matchAll(/`((?:packages|apps|tooling|examples|docs)\/[\w./-]+\.\w+)`/g)]
     const missing = named
       .map(([, path = '']) => path)

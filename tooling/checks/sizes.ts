@@ -27,7 +27,7 @@ if (values.write && changes.length > 0) {
 }
 const noted = values.write && changes.length > 0 ? now : before
 const problems = [
-  ...(values.write ? [] : changes.map((change) => `${change}; ${NOTED} says otherwise`)),
+  ...(values.write ? [] : changes.map((change) => `${change}; ${NOTED} is out of date`)),
   ...overBudget(now, readBudgets()),
   ...pages(noted).flatMap(({ path, text }) => stale(path, text)),
 ]

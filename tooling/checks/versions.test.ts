@@ -52,7 +52,7 @@ test('all public packages get the same new version', () => {
   expect(first).not.toBe(manifestIn(join(ROOT, 'packages/core')).version)
 })
 
-test('each of them has a change log that tells of this version', () => {
+test('each of them has a change log with this version', () => {
   for (const { directory } of publicPackages()) {
     const { version } = manifestIn(join(copy, directory))
     const path = join(copy, directory, 'CHANGELOG.md')
@@ -62,7 +62,7 @@ test('each of them has a change log that tells of this version', () => {
   }
 })
 
-test('they take each other by the workspace, so that a pack writes the version', () => {
+test('they depend on each other through the workspace, so that packing writes the version', () => {
   const names = new Set(publicPackages().map(({ name }) => name))
   for (const { directory } of publicPackages()) {
     const { dependencies = {}, peerDependencies = {} } = manifestIn(join(copy, directory))

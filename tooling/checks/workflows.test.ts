@@ -30,13 +30,13 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>
 }
 
-test('all of it is YAML', () => {
+test('all files are valid YAML', () => {
   const paths = globSync('.github/**/*.yml', { cwd: ROOT })
   expect(paths.length).toBeGreaterThan(6)
   for (const path of paths) expect(parse(read(path)), path).toBeTypeOf('object')
 })
 
-test('an action of others is named by the hash of a commit, with its version for people', () => {
+test('a third-party action is pinned by a commit hash, with its version in a comment', () => {
   const lines = [...WORKFLOWS, ...ACTIONS].flatMap((path) => read(path).split('\n'))
   const foreign = lines.filter((line) => /\buses: (?!\.\/)/.test(line))
   expect(foreign.length).toBeGreaterThan(10)
@@ -46,7 +46,7 @@ test('an action of others is named by the hash of a commit, with its version for
 })
 
 // Corepack compares the hash; npm and npx ignore it.
-test('pnpm is named by its version and the hash of its archive', () => {
+test('pnpm is pinned by its version and the hash of its archive', () => {
   const { packageManager } = JSON.parse(read('package.json'))
   expect(packageManager).toMatch(/^pnpm@\d+\.\d+\.\d+\+sha512\.[0-9a-f]{128}$/)
 })
@@ -64,7 +64,7 @@ describe.for(WORKFLOWS)('%s', (path) => {
   const workflow: Workflow = parse(read(path))
   const jobs = Object.entries(workflow.jobs)
 
-  test('gives no job a permission by itself, and each job has an end', () => {
+  test('grants permissions per job only, and each job has a timeout', () => {
     expect(workflow.permissions).toEqual({})
     for (const [name, job] of jobs) {
       expect(job.permissions, name).toBeDefined()
@@ -72,7 +72,7 @@ describe.for(WORKFLOWS)('%s', (path) => {
     }
   })
 
-  test('runs no code of strangers with the rights of this repository', () => {
+  test('does not run untrusted code with the permissions of this repository', () => {
     expect(Object.keys(workflow.on)).not.toContain('pull_request_target')
     expect(Object.keys(workflow.on)).not.toContain('workflow_run')
     for (const script of jobs.flatMap(([, { steps }]) => steps.map(({ run }) => run ?? ''))) {
@@ -88,7 +88,7 @@ describe.for(WORKFLOWS)('%s', (path) => {
     }
   })
 
-  test('names scripts and files that there are', () => {
+  test('names existing scripts and files', () => {
     const { scripts }: { scripts: object } = JSON.parse(read('package.json'))
     const text = read(path)
     for (const [, script = ''] of text.matchAll(/npm run ([\w-]+)/g)) {
@@ -116,13 +116,13 @@ describe('a release', () => {
     expect(jobs['image']?.needs).toBe('publish')
   })
 
-  test('proves who it is only in the jobs that give something to others, behind an environment', () => {
+  test('uses its identity only in the publishing jobs, which need an environment', () => {
     const trusted = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'])
     expect(trusted.map(([name]) => name)).toEqual(['publish', 'image'])
     for (const [, { environment }] of trusted) expect(environment).toBeTypeOf('string')
   })
 
-  test('publishes without running what it installs or builds, and without a token', () => {
+  test('publishes without running installed or built code, and without a token', () => {
     expect(uses('publish').filter((step) => /npm run|pnpm/.test(step))).toEqual([])
     const install = jobs['publish']?.steps.find(({ uses: name }) => name?.endsWith('/install'))
     expect(install?.with?.['options']).toBe('--ignore-scripts')
@@ -132,7 +132,7 @@ describe('a release', () => {
   })
 })
 
-test('every Node that the packages say they run on is tried', () => {
+test('every supported version of Node is tested', () => {
   const { jobs }: { jobs: { node: { strategy: { matrix: { node: readonly string[] } } } } } = parse(
     read('.github/workflows/ci.yml'),
   )
@@ -142,7 +142,7 @@ test('every Node that the packages say they run on is tried', () => {
   expect(others.length).toBeGreaterThan(1)
 })
 
-test('what the documents of the repository link to is there', () => {
+test('the targets of links in repository documents exist', () => {
   for (const path of ['SECURITY.md', 'CONTRIBUTING.md', '.changeset/README.md']) {
     for (const [, target = ''] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
       expect(existsSync(join(ROOT, path, '..', target)), `${path}: ${target}`).toBe(true)

@@ -1,11 +1,12 @@
 /**
- * Lays out the folder that the container image is made of; the Dockerfile runs it after `npm run build`.
+ * Creates the folder for the container image; the Dockerfile runs this after `npm run build`.
  *
- *   <target>/app/package.json     says that configs are modules
- *   <target>/app/node_modules     the server, what configs import, and what they need by the lock file
- *   <target>/data                 empty, for the embedded store
+ * <target>/app/package.json     makes configs ES modules
+ * <target>/app/node_modules     the server, the packages that configs import, and their dependencies by the
+ * lock file
+ * <target>/data                 empty, for the embedded store
  *
- * It needs nothing that is installed but pnpm, so that it may run on a bare Node.
+ * It needs only Node and pnpm.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -24,7 +25,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The server, and what config files import. */
+/** The server and the packages that config files import. */
 const PACKAGES = [
   'apps/server',
   'packages/agent-call',
@@ -41,16 +42,16 @@ const PACKAGES = [
   'packages/testing',
 ]
 
-/** What says which versions are installed. */
+/** Files that determine the installed versions. */
 const LOCKED = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml']
 
-/** Nothing that Node runs: it takes no TypeScript from `node_modules`. */
+/** Files that Node never runs; it does not load TypeScript from `node_modules`. */
 const USELESS_FILES = /\.(?:[cm]?ts|map|md|markdown|flow)$/i
 
-/** Texts that have to go along whatever their ending. */
+/** Texts that must be included regardless of their extension. */
 const LICENCES = /^(?:licen[cs]e|copying|notice|third)/i
 
-/** React is for web pages, and of the tokenizer only `js-tiktoken/lite` is imported, which gets its tables elsewhere. */
+/** React is for web pages. Of the tokenizer only `js-tiktoken/lite` is imported, without its tables. */
 const USELESS = [
   'react',
   'react-dom',
@@ -61,15 +62,15 @@ const USELESS = [
 ]
 
 const [, , target] = process.argv
-if (target === undefined) throw new Error('Cannot assemble: say where, as assemble.ts /image')
+if (target === undefined) throw new Error('Missing target. Usage: assemble.ts /image')
 assemble(target)
 
-/** Lays out the folder `target`, which is made. */
+/** Creates the folder `target`. */
 function assemble(folder: string): void {
   const app = join(folder, 'app')
   mkdirSync(app, { recursive: true })
   mkdirSync(join(folder, 'data'), { recursive: true })
-  // Beside the target, so that what is installed can be moved there.
+  // On the same file system as the target, so that the result can be moved.
   const workspace = mkdtempSync(join(folder, '.workspace-'))
   install(workspace)
   renameSync(join(workspace, 'node_modules'), join(app, 'node_modules'))
@@ -80,7 +81,7 @@ function assemble(folder: string): void {
   writeFileSync(join(app, 'package.json'), '{ "private": true, "type": "module" }\n')
 }
 
-/** Installs what the packages need and their development does not, flat, as npm would lay it out. */
+/** Installs the production dependencies of the packages, flat as npm does. */
 function install(workspace: string): void {
   for (const path of LOCKED) cpSync(join(ROOT, path), join(workspace, path))
   for (const path of PACKAGES) {
@@ -96,7 +97,7 @@ function install(workspace: string): void {
   })
 }
 
-/** Puts a built package in the place of the link to its sources. */
+/** Replaces the link to a package's sources by its build. */
 function putPackage(path: string, modules: string): void {
   const place = join(modules, manifestIn(join(ROOT, path)).name)
   mkdirSync(dirname(place), { recursive: true })
@@ -107,12 +108,12 @@ function putPackage(path: string, modules: string): void {
   cpSync(join(ROOT, path, 'dist'), join(place, 'dist'), { recursive: true })
 }
 
-/** Removes useless files, and the folders that hold nothing else, such as those of links. */
+/** Removes useless files and empty folders, such as those of links. */
 function prune(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
     const found = lstatSync(path)
-    // Commands and notes of the package manager.
+    // Commands and metadata of the package manager.
     if (['.bin', '.pnpm', '.modules.yaml', '.pnpm-workspace-state-v1.json'].includes(name)) {
       rmSync(path, { recursive: true })
     } else if (found.isDirectory()) {

@@ -1,6 +1,6 @@
 /**
- * Runs what an image starts, in its folder: as its user, with its variables and no others, and unable to write
- * anywhere but in its volumes and `/tmp`. The port is another one each time, as `--publish` would do it.
+ * Runs the command of an image in its folder: as its user, with only its variables, and without write access
+ * except to its volumes and `/tmp`. The port differs each time, as with `--publish`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { copyFileSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
@@ -13,11 +13,11 @@ import type { BareImage } from './bare-image.ts'
 /** Whether this process may start others as another user. */
 export const CAN_CHANGE_USER = process.getuid?.() === 0
 
-/** What is given to a container. */
+/** Options of a container. */
 export interface ContainerOptions {
-  /** As `--env`. */
+  /** Variables, as with `--env`. */
   readonly environment?: Readonly<Record<string, string>>
-  /** The folder that is `/data`. @default that of the image */
+  /** Folder that stands for `/data`. @default that of the image */
   readonly data?: string
 }
 
@@ -54,7 +54,7 @@ export class BareContainer implements AsyncDisposable {
     return new BareContainer(image, await freePort(), options)
   }
 
-  /** Resolves when it takes requests. @throws {Error} with what it said, when it ends before. */
+  /** Resolves when it accepts requests. @throws {Error} with its output when it ends before. */
   async ready(): Promise<this> {
     const ready = new Promise<void>((resolve) => {
       this.#child.stdout?.on('data', () => {
@@ -74,7 +74,7 @@ export class BareContainer implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`
   }
 
-  /** The exit code of the health check. */
+  /** Returns the exit code of the health check. */
   health(): number | null {
     const [program = '', ...words] = this.#image.healthcheck.words
     if (program !== 'node') throw new Error(`The base has no "${program}"`)
@@ -84,7 +84,7 @@ export class BareContainer implements AsyncDisposable {
     }).status
   }
 
-  /** As `exec` of an engine: runs a program of Node in it, and gives what it prints. */
+  /** Runs a Node program in the container, as `exec` of an engine does, and returns its output. */
   exec(words: readonly string[]): { readonly code: number | null; readonly said: string } {
     const { status, stdout, stderr } = spawnSync(nodeOf(this.#image), [...words], {
       ...placeOf(this.#image),
@@ -98,9 +98,9 @@ export class BareContainer implements AsyncDisposable {
     this.#child.kill(signal)
   }
 
-  /** Asks it to stop as the image says, and gives its exit code. */
+  /** Sends the stop signal of the image and returns the exit code. */
   stop(): Promise<number | null> {
-    // NOTE: the Dockerfile names a signal; kill() throws on a name that is none.
+    // NOTE: the Dockerfile names a signal; kill() throws on any other name.
     this.#child.kill(this.#image.stopSignal as NodeJS.Signals)
     return this.ended
   }
@@ -111,7 +111,7 @@ export class BareContainer implements AsyncDisposable {
   }
 }
 
-/** Every file of the image with its size and time, but for what may be written. */
+/** Lists every file of the image with size and time, except writable folders. */
 export function filesOf({ root, volumes }: BareImage): readonly string[] {
   const written = [...volumes, '/tmp'].map((path) => join(root, path))
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -124,7 +124,7 @@ export function filesOf({ root, volumes }: BareImage): readonly string[] {
     .toSorted()
 }
 
-/** The Node of the base: a copy that every user may run, wherever this process has its own. */
+/** Copies Node of the base image to a place where every user can run it. */
 function nodeOf({ root, command }: BareImage): string {
   if (command[0] !== 'node') throw new Error(`The base has no "${command[0] ?? ''}"`)
   const path = join(dirname(root), 'base', 'node')
@@ -152,7 +152,7 @@ function variablesOf(
     join(root, 'tmp'),
     ...(data === undefined ? [] : [data]),
   ]
-  // Stands for a root file system that is read-only; the user alone would not be that where it is our own.
+  // Stands for a read-only root file system; as our own user, permissions alone would not prevent writes.
   const guard = ['--permission', '--allow-fs-read=*', ...writable.map(allowWrites)]
   return {
     ...Object.fromEntries(declared),

@@ -1,7 +1,7 @@
 /**
- * Does what a Dockerfile says in bare folders, where there is no container engine: each stage is a folder, and the
- * paths of its directories are those below that folder. What stays of the machine is what an image has from its base:
- * Node, npm and a shell. A cache mount in the home is the machine's own, another one that of this repository.
+ * Executes a Dockerfile in bare folders, without a container engine: each stage is a folder that contains the
+ * image's directories. The machine provides the contents of the base image: Node, npm and a shell. A cache
+ * mount in the home directory is the machine's own, any other one that of this repository.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
@@ -12,21 +12,21 @@ import { pairsOf, readDockerfile, wordsOf, type Instruction, type Stage } from '
 
 /** An image in a folder. */
 export interface BareImage {
-  /** The folder that stands for `/`. */
+  /** Folder that stands for `/`. */
   readonly root: string
   readonly base: string
   readonly workdir: string
   readonly environment: ReadonlyMap<string, string>
   readonly labels: ReadonlyMap<string, string>
-  /** Such as `10001:10001`. */
+  /** User and group, such as `10001:10001`. */
   readonly user: string
   readonly volumes: readonly string[]
   readonly ports: readonly string[]
   readonly stopSignal: string
-  /** What starts it, as it stands in the Dockerfile. */
+  /** Command of the Dockerfile. */
   readonly command: readonly string[]
   readonly healthcheck: { readonly flags: Instruction['flags']; readonly words: readonly string[] }
-  /** What stands there, with the paths of the image made those of the folder. */
+  /** Command with the paths of the image replaced by those of the folder. */
   mapped(text: string): string
 }
 
@@ -51,7 +51,7 @@ interface Building {
   readonly labels: Map<string, string>
   readonly volumes: string[]
   readonly ports: string[]
-  /** The last text of the instructions that count once. */
+  /** Returns the last occurrence of instructions of which only the last one counts. */
   readonly once: Map<Instruction['keyword'], Instruction>
   mapped(text: string): string
 }
@@ -75,7 +75,7 @@ function newBuilding({ base }: Stage, root: string, stages: readonly Stage[]): B
   }
 }
 
-/** The first directories of all paths of the images that are written or worked in. */
+/** Top-level directories of all paths that the images write to or work in. */
 function directoriesOf(stages: readonly Stage[]): readonly string[] {
   const texts = stages.flatMap(({ instructions }) =>
     instructions.filter(({ keyword }) => keyword === 'WORKDIR' || keyword === 'COPY'),
@@ -117,17 +117,17 @@ function copy({ flags, text }: Instruction, { repository, last, built }: Place):
   } else {
     const stage = built.get(from)
     if (stage === undefined)
-      throw new Error(`Cannot copy from "${from}": no stage before has that name`)
+      throw new Error(`Cannot copy from "${from}": no earlier stage has that name`)
     cpSync(stage.mapped(source), place, { recursive: true, verbatimSymlinks: true })
   }
   const [owner] = flags.get('chown') ?? []
-  // Only root can give a folder away; for others it is theirs, as whom the image then runs.
+  // Only root can change the owner; other users keep the folder, and the image then runs as them.
   if (owner !== undefined && process.getuid?.() === 0) {
     execFileSync('chown', ['--recursive', owner, place])
   }
 }
 
-/** Whether a path of the repository is sent to the build; later lines win, `!` takes back. */
+/** Returns whether a path of the repository is sent to the build. Later lines win; `!` includes again. */
 function keptBy(file: string): (path: string) => boolean {
   const lines = readFileSync(file, 'utf8')
     .split('\n')
@@ -143,7 +143,7 @@ function keptBy(file: string): (path: string) => boolean {
   }
 }
 
-/** Variables of the machine that lead to its registry. */
+/** Variables of the machine that configure its registry. */
 const NETWORK = /^(?:https?_proxy|no_proxy|npm_config_registry|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+)$/i
 
 function runStep({ flags, text }: Instruction, { repository, last }: Place): void {
@@ -166,14 +166,14 @@ function runStep({ flags, text }: Instruction, { repository, last }: Place): voi
   })
 }
 
-/** The declared variables, and where the base has its programs. */
+/** Returns the declared variables and the path of the base image's programs. */
 function environmentOf({ environment, mapped }: Building): Readonly<Record<string, string>> {
   const declared = [...environment].map(([name, value]) => [name, mapped(value)])
   const path = [dirname(process.execPath), ...systemPath()].join(delimiter)
   return { ...Object.fromEntries(declared), PATH: path }
 }
 
-/** The machine's programs, without those of this repository. */
+/** Returns the machine's programs without those of this repository. */
 function systemPath(): readonly string[] {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   return folders.filter((folder) => !folder.includes('node_modules'))
@@ -187,7 +187,7 @@ function imageOf(building: Building): BareImage {
   const { once } = building
   const textOf = (keyword: Instruction['keyword']): string => {
     const text = once.get(keyword)?.text
-    if (text === undefined) throw new Error(`The image says no ${keyword}`)
+    if (text === undefined) throw new Error(`The image has no ${keyword}`)
     return text
   }
   return {

@@ -1,7 +1,6 @@
-/** Reads compose.yaml as far as it is used: merge keys, and variables as an engine puts them in. */
+/** Reads the used subset of compose.yaml: merge keys, and variables as an engine substitutes them. */
 import { parse } from 'yaml'
 
-/** A service. */
 export interface ComposeService {
   readonly image: string
   readonly environment?: Readonly<Record<string, string>>
@@ -20,14 +19,13 @@ export interface ComposeService {
   }
 }
 
-/** The file. */
 export interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>
   readonly volumes: Readonly<Record<string, unknown>>
   readonly secrets: Readonly<Record<string, { readonly environment: string }>>
 }
 
-/** Reads the file with these variables. @throws {Error} naming a variable that must be set and is not. */
+/** Reads the file with these variables. @throws {Error} naming a required variable that is not set. */
 export function readCompose(
   text: string,
   variables: Readonly<Record<string, string>>,
@@ -37,11 +35,11 @@ export function readCompose(
     (_key: unknown, value: unknown) => (typeof value === 'string' ? fill(value, variables) : value),
     { merge: true },
   )
-  // NOTE: its test checks what it uses of it.
+  // NOTE: the test of this file checks what it uses.
   return filled as ComposeFile
 }
 
-/** `${NAME:?problem}` must be set, `${NAME:-other}` need not. */
+/** `${NAME:?problem}` is required; `${NAME:-other}` has a default. */
 function fill(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\$\{[^}]*\}/g, (found) => {
     const [, name = '', kind, other = ''] = /^\$\{(\w+)(?::([?-])(.*))?\}$/.exec(found) ?? []

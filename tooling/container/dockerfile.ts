@@ -1,18 +1,17 @@
-/** Reads a Dockerfile, as far as that of this repository goes: what it does not know, it refuses. */
+/** Reads the subset of Dockerfile syntax that this repository uses; other instructions are rejected. */
 
-/** One instruction. */
 export interface Instruction {
   readonly keyword: Keyword
-  /** Such as `--from=build`, by name. */
+  /** Flags by name, such as `--from=build`. */
   readonly flags: ReadonlyMap<string, readonly string[]>
-  /** What follows the flags. */
+  /** Text after the flags. */
   readonly text: string
 }
 
-/** What begins with a `FROM`. */
+/** A stage, which begins with `FROM`. */
 export interface Stage {
   readonly base: string
-  /** Given by `AS`. */
+  /** Name from `AS`. */
   readonly name: string | undefined
   readonly instructions: readonly Instruction[]
 }
@@ -35,7 +34,7 @@ const KEYWORDS = [
 
 type Keyword = (typeof KEYWORDS)[number]
 
-/** Gives the stages of a Dockerfile. @throws {Error} on an instruction that it does not know. */
+/** Returns the stages of a Dockerfile. @throws {Error} on an unknown instruction. */
 export function readDockerfile(text: string): readonly Stage[] {
   const stages: { base: string; name: string | undefined; instructions: Instruction[] }[] = []
   for (const line of logicalLines(text)) {
@@ -52,7 +51,7 @@ export function readDockerfile(text: string): readonly Stage[] {
   return stages
 }
 
-/** Lines without comments; one that ends in a backslash goes on in the next. */
+/** Returns lines without comments; a line that ends in a backslash continues in the next. */
 function logicalLines(text: string): readonly string[] {
   return text
     .split('\n')
@@ -78,14 +77,14 @@ function readInstruction(line: string): Instruction {
 
 const FLAG = /^--([\w-]+)=(\S+)\s+/
 
-/** The words of the JSON form, which starts a program without a shell. @throws {Error} on the other form. */
+/** Parses the JSON form of a command, which runs without a shell. @throws {Error} on the other form. */
 export function wordsOf(text: string): readonly string[] {
   const words: unknown = JSON.parse(text)
   if (Array.isArray(words) && words.every((word) => typeof word === 'string')) return words
-  throw new Error(`These are no words of a command: ${text}`)
+  throw new Error(`Not the JSON form of a command: ${text}`)
 }
 
-/** The pairs of `ENV` and `LABEL`. */
+/** Parses the pairs of `ENV` and `LABEL`. */
 export function pairsOf(text: string): ReadonlyMap<string, string> {
   const pairs = text.matchAll(/([\w.]+)=(?:"([^"]*)"|(\S+))/g)
   return new Map(

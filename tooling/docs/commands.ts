@@ -58,7 +58,7 @@ function tuttiProblem(text: string, program: Program): string | undefined {
   const isHelp = words[0] === 'help' || words.length === 0
   if (command === program && !isHelp && !words[0]?.startsWith('-')) {
     const known = program.commands.map((each) => each.name())
-    return `"tutti ${words[0]}" is no command; there are ${known.join(', ')}`
+    return `"tutti ${words[0]}" is not a command. Known: ${known.join(', ')}`
   }
   const flags = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.split('=')[0])
   const options = [...command.options, ...program.options]
@@ -90,7 +90,7 @@ function curlProblem(text: string): string | undefined {
   const routes: readonly Route[] = Object.values(ROUTES)
   const there = routes.filter((route) => patternOf(route.path).test(path))
   if (there.some((route) => route.method === method) || OTHERS.test(path)) return undefined
-  return `${method} ${path} is no route`
+  return `${method} ${path} is not a route`
 }
 
 function patternOf(path: string): RegExp {

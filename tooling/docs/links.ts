@@ -23,7 +23,7 @@ interface Place {
 
 function linkProblem({ root, page, byPath }: Place, target: string): string | undefined {
   if (/^[a-z][a-z+.-]*:/i.test(target)) {
-    return URL.canParse(target) ? undefined : `"${target}" is no address`
+    return URL.canParse(target) ? undefined : `"${target}" is not a valid address`
   }
   const [file = '', anchor] = target.split('#')
   const path =

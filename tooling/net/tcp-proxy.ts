@@ -1,23 +1,23 @@
-/** A line between a client and a server on this machine that hangs, or breaks, when a test says so. */
+/** A TCP proxy between a client and a server on this machine that hangs or breaks on demand. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** Passes bytes on both ways until it is told otherwise. */
+/** Forwards bytes both ways until it is paused or cut. */
 export interface TcpProxy extends AsyncDisposable {
-  /** The URL that was given, by way of this proxy. */
+  /** The given URL with the address of this proxy. */
   readonly url: string
-  /** Connections that are open. */
+  /** Number of open connections. */
   readonly connections: number
-  /** Keeps connections open and passes nothing on, as a network does that lost its way. */
+  /** Leaves connections open but forwards nothing, like a network partition. */
   pause(): void
-  /** Passes on what was held back, and all that follows. */
+  /** Forwards held bytes and all that follow. */
   resume(): void
-  /** Cuts every connection, as a proxy does that is restarted; with `stay`, new ones too, until `mend`. */
+  /** Closes every connection, as a restarting proxy does; with `stay`, also new ones until `restore`. */
   cut(how?: { readonly stay: boolean }): void
   mend(): void
 }
 
-/** A proxy to the server of `url`. */
+/** Starts a proxy to the server of `url`. */
 export async function tcpProxy(url: string): Promise<TcpProxy> {
   const target = new URL(url)
   const ends = new Set<Socket>()
@@ -54,7 +54,7 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
   }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // NOTE: a server that listens on a port has an address of this shape.
+  // NOTE: a listening server has an address of this shape.
   const { port } = server.address() as AddressInfo
   return {
     url: url.replace(`:${target.port}`, `:${port}`),

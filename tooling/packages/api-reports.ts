@@ -1,4 +1,7 @@
-/** The public types of every door as text, made by API Extractor from the declarations that are shipped. */
+/**
+ * Generates reports of the public types of every entry point, with API Extractor, from the published
+ * declarations.
+ */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -11,36 +14,36 @@ import {
 } from '@microsoft/api-extractor'
 
 import { publicPackages } from './pack.ts'
-import { doorsOf, type PackedManifest } from './tarball.ts'
+import { codeEntryPoints, type PackedManifest } from './tarball.ts'
 
-/** A door of a package in this repository. */
-interface BuiltDoor {
+/** An entry point of a package in this repository. */
+interface BuiltEntryPoint {
   readonly directory: string
-  /** The path of its report, from the root of the repository on. */
+  /** Path of its report, from the root of the repository. */
   readonly report: string
-  /** Of its declarations. */
+  /** Path of its declarations. */
   readonly types: string
 }
 
 const QUIET = { default: { logLevel: ExtractorLogLevel.None } }
 
 /**
- * The reports of all public packages, by their paths; `folder` is written to.
+ * Returns the reports of all public packages by path. `folder` holds temporary files.
  *
- * @throws {Error} when a door cannot be read, which is so when packages are not built.
+ * @throws {Error} when an entry point cannot be read, because its package is not built.
  */
 export function apiReports(folder: string): ReadonlyMap<string, string> {
-  const doors = publicPackages().flatMap(({ directory }) => doorsIn(directory))
-  const files = doors.map(({ types }) => types)
+  const entryPoints = publicPackages().flatMap(({ directory }) => findEntryPoints(directory))
+  const files = entryPoints.map(({ types }) => types)
   let shared: CompilerState | undefined
   return new Map(
-    doors.map((door, index) => {
+    entryPoints.map((entryPoint, index) => {
       const own = join(folder, String(index))
       mkdirSync(own)
-      const config = configOf(door, own, files)
-      // One program for all doors: each would read the same declarations again.
+      const config = configOf(entryPoint, own, files)
+      // One program for all entry points, because each would parse the same declarations again.
       shared ??= CompilerState.create(config, { additionalEntryPoints: files })
-      return [door.report, reportOf(config, shared)]
+      return [entryPoint.report, reportOf(config, shared)]
     }),
   )
 }
@@ -61,7 +64,11 @@ function reportOf(config: ExtractorConfig, compilerState: CompilerState): string
   return readFileSync(config.reportFilePath, 'utf8')
 }
 
-function configOf(door: BuiltDoor, own: string, files: readonly string[]): ExtractorConfig {
+function configOf(
+  entryPoint: BuiltEntryPoint,
+  own: string,
+  files: readonly string[],
+): ExtractorConfig {
   const compilerOptions = {
     target: 'es2023',
     lib: ['es2023', 'dom', 'dom.iterable'],
@@ -73,13 +80,13 @@ function configOf(door: BuiltDoor, own: string, files: readonly string[]): Extra
     typeRoots: [resolve('node_modules/@types')],
   }
   const configObject: IConfigFile = {
-    projectFolder: resolve(door.directory),
-    mainEntryPointFilePath: door.types,
+    projectFolder: resolve(entryPoint.directory),
+    mainEntryPointFilePath: entryPoint.types,
     newlineKind: 'lf',
     compiler: { overrideTsconfig: { compilerOptions, files } },
     apiReport: {
       enabled: true,
-      reportFileName: 'door',
+      reportFileName: 'entryPoint',
       reportFolder: own,
       reportTempFolder: join(own, 'temp'),
     },
@@ -95,15 +102,15 @@ function configOf(door: BuiltDoor, own: string, files: readonly string[]): Extra
   return ExtractorConfig.prepare({
     configObject,
     configObjectFullPath: undefined,
-    packageJsonFullPath: resolve(door.directory, 'package.json'),
+    packageJsonFullPath: resolve(entryPoint.directory, 'package.json'),
   })
 }
 
-function doorsIn(directory: string): readonly BuiltDoor[] {
+function findEntryPoints(directory: string): readonly BuiltEntryPoint[] {
   const manifest: PackedManifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
-  return [...doorsOf(manifest)].flatMap(([door, { types }]) => {
+  return [...codeEntryPoints(manifest)].flatMap(([entryPoint, { types }]) => {
     if (types === undefined) return []
-    const name = door === manifest.name ? 'index' : door.slice(manifest.name.length + 1)
+    const name = entryPoint === manifest.name ? 'index' : entryPoint.slice(manifest.name.length + 1)
     return [
       {
         directory,

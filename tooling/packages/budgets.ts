@@ -1,22 +1,22 @@
 /**
- * What a package may cost, by `budgets.json`. A figure there is what it was when it was written, and a quarter more;
- * who needs more raises it, where a reader of the change sees it.
+ * Reads the size limits of packages from `budgets.json`. A limit is the size at the time of writing plus a
+ * quarter. Raising one is a visible change.
  */
 import type { PackageSizes } from './sizes.ts'
 
-/** The limits of one package. */
+/** Limits of one package. */
 export interface Budget {
   readonly packedKiB: number
   readonly otherPackages: number
   readonly installedMiB: number
-  /** Of its largest door, minified and compressed. */
-  readonly doorKiB: number
+  /** Size of the largest entry point, minified and compressed. */
+  readonly entryPointKiB: number
 }
 
-/** By name; a package without a budget is a fault. */
+/** Limits by package name; a package without limits is an error. */
 export type Budgets = Readonly<Record<string, Budget>>
 
-/** Every budget that is exceeded or missing, in words. */
+/** Returns a message for every budget that is exceeded or missing. */
 export function overBudget(sizes: PackageSizes, budgets: Budgets): readonly string[] {
   return Object.entries(sizes).flatMap(([name, size]) => {
     const budget = budgets[name]
@@ -25,7 +25,7 @@ export function overBudget(sizes: PackageSizes, budgets: Budgets): readonly stri
       packedKiB: size.packedBytes / 1024,
       otherPackages: size.otherPackages,
       installedMiB: size.installedBytes / 1024 ** 2,
-      doorKiB: Math.max(0, ...Object.values(size.doors)) / 1024,
+      entryPointKiB: Math.max(0, ...Object.values(size.entryPoints)) / 1024,
     }
     return KEYS.filter((key) => used[key] > budget[key]).map(
       (key) => `${name}: ${key} is ${used[key].toFixed(1)}, its budget ${budget[key]}`,
@@ -33,4 +33,4 @@ export function overBudget(sizes: PackageSizes, budgets: Budgets): readonly stri
   })
 }
 
-const KEYS = ['packedKiB', 'otherPackages', 'installedMiB', 'doorKiB'] as const
+const KEYS = ['packedKiB', 'otherPackages', 'installedMiB', 'entryPointKiB'] as const

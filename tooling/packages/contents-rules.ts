@@ -1,44 +1,43 @@
 /**
- * What a packed package may hold. Nothing that nobody reads: each file is named by a rule here, each module is
- * reached from a door or a program of the package. Nothing that is missing: what is imported is there or declared,
- * and code of others comes with its licence.
+ * Rules for the contents of a packed package. A rule names each file, and each module can be reached from an
+ * entry point or a program. Each import is present or declared, and third-party code comes with its license.
  */
 import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path/posix'
 
 import ts from 'typescript-api'
 
-import { doorsOf, type Packed } from './tarball.ts'
+import { codeEntryPoints, type Packed } from './tarball.ts'
 
-/** Files that stand at the root of every package. */
+/** Files at the root of every package. */
 const AT_ROOT = ['LICENSE', 'README.md', 'package.json']
 
-const LICENCES = 'THIRD_PARTY_LICENSES.txt'
+const LICENSES = 'THIRD_PARTY_LICENSES.txt'
 
-/** Files that are known by their names; changesets write the change log at the first release. */
-const NAMED = [...AT_ROOT, 'CHANGELOG.md', `dist/${LICENCES}`]
+/** Files known by name; changesets write the change log at the first release. */
+const NAMED = [...AT_ROOT, 'CHANGELOG.md', `dist/${LICENSES}`]
 
-/** Folders that are shipped whole, since no module imports them: served as files, or copied. */
+/** Folders that are published completely, because they are served or copied instead of imported. */
 const WHOLE: Readonly<Record<string, readonly string[]>> = {
   '@tutti/server': ['dist/dashboard/', 'dist/docs/'],
   '@tutti/control-api': ['dist/docs/'],
   'create-tutti': ['template/'],
 }
 
-/** Names that are a mistake wherever they are, but in a template. */
+/** Names that are a mistake everywhere except in a template. */
 const NEVER =
   /(?:\.test\.|\.tsbuildinfo$|\.map$|\.env$|^\.|\/\.|(?:^|\/)(?:src|test|node_modules)\/)/
 
-/** As much of a packed package as is looked at here. */
+/** The parts of a packed package that these rules read. */
 type Contents = Pick<Packed, 'manifest' | 'files' | 'read'>
 
-/** Every problem of what a package holds; `license` is the text that all packages carry. */
+/** Returns every problem of the contents. `license` is the text that all packages must contain. */
 export function contentsProblems(packed: Contents, license: string): readonly string[] {
   const modules = modulesOf(packed)
   return [
     ...AT_ROOT.filter((name) => !packed.files.includes(name)).map((name) => `${name} is missing`),
     ...(packed.files.includes('LICENSE') && packed.read('LICENSE') !== license
-      ? ['LICENSE is not that of the project']
+      ? ['LICENSE differs from the license of the project']
       : []),
     ...strayFiles(packed, modules),
     ...wrongImports(packed, modules),
@@ -47,12 +46,16 @@ export function contentsProblems(packed: Contents, license: string): readonly st
   ]
 }
 
-/** Modules that doors and programs lead to, each with what it imports. */
+/** Returns the modules that entry points and programs reach, each with its imports. */
 type Modules = ReadonlyMap<string, readonly string[]>
 
 function modulesOf(packed: Contents): Modules {
-  const doors = [...doorsOf(packed.manifest).values()].flatMap((door) => Object.values(door))
-  const queue = [...doors, ...Object.values(packed.manifest.bin ?? {})].map((path) => join(path))
+  const entryPoints = [...codeEntryPoints(packed.manifest).values()].flatMap((entryPoint) =>
+    Object.values(entryPoint),
+  )
+  const queue = [...entryPoints, ...Object.values(packed.manifest.bin ?? {})].map((path) =>
+    join(path),
+  )
   const found = new Map<string, readonly string[]>()
   for (const path of queue) {
     if (found.has(path) || !packed.files.includes(path)) continue
@@ -63,13 +66,13 @@ function modulesOf(packed: Contents): Modules {
   return found
 }
 
-/** The specifiers of a module, late ones and those in types too. */
+/** Returns the specifiers of a module, including dynamic imports and imports of types. */
 function importsOf(text: string): readonly string[] {
   const { importedFiles } = ts.preProcessFile(text, true, true)
   return importedFiles.map(({ fileName }) => fileName)
 }
 
-/** The file that a relative specifier means: declarations write the name of the code. */
+/** Resolves a relative specifier to a file. Declarations contain the name of the code. */
 function target(from: string, to: string): string {
   const path = join(dirname(from), to)
   return from.endsWith('.d.ts') && !path.endsWith('.d.ts') ? path.replace(/\.js$/, '.d.ts') : path
@@ -86,15 +89,13 @@ function strayFiles(packed: Contents, modules: Modules): readonly string[] {
   const isModule = (path: string): boolean => /^dist\/.*\.(?:js|d\.ts)$/.test(path)
   const unreached = unknown.filter(isModule)
   return [
-    ...packed.files.filter(isMisplaced).map((path) => `${path} has no place in a package`),
-    ...unknown
-      .filter((path) => !isModule(path))
-      .map((path) => `${path} is not a file that packages have`),
+    ...packed.files.filter(isMisplaced).map((path) => `${path} must not be in a package`),
+    ...unknown.filter((path) => !isModule(path)).map((path) => `${path} is not an expected file`),
     ...(unreached.length === 0
       ? []
       : [
-          `${unreached.join(', ')}: imported by nobody; files of an older build go with ` +
-            '"dist", so delete it and build',
+          `${unreached.join(', ')}: not imported; to remove files of an older build, ` +
+            'delete "dist" and build again',
         ]),
   ]
 }
@@ -125,7 +126,7 @@ function wrongPrograms({ manifest, files, read }: Contents): readonly string[] {
   })
 }
 
-/** Bundlers leave a note at code that comes from elsewhere; what they took must be named in the licences. */
+/** Bundlers mark third-party code with a comment. The license file must name each of these packages. */
 function missingLicences(packed: Contents, modules: Modules): readonly string[] {
   const taken = new Set(
     [...modules.keys()].flatMap((path) =>
@@ -134,14 +135,14 @@ function missingLicences(packed: Contents, modules: Modules): readonly string[] 
       ].flatMap(([, name]) => name ?? []),
     ),
   )
-  const told = packed.files.includes(`dist/${LICENCES}`) ? packed.read(`dist/${LICENCES}`) : ''
+  const told = packed.files.includes(`dist/${LICENSES}`) ? packed.read(`dist/${LICENSES}`) : ''
   const untold = [...taken].filter((name) => !told.includes(`${name} `))
   const bare = wholeFolders(packed).filter(
-    (folder) => folder.startsWith('dist/') && !packed.files.includes(folder + LICENCES),
+    (folder) => folder.startsWith('dist/') && !packed.files.includes(folder + LICENSES),
   )
   return [
-    ...untold.map((name) => `code of ${name} is taken in without its licence`),
-    ...bare.map((folder) => `${folder}${LICENCES} is missing`),
+    ...untold.map((name) => `code of ${name} is bundled without its license`),
+    ...bare.map((folder) => `${folder}${LICENSES} is missing`),
   ]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Installs each public package alone, as a stranger would: packed, in a folder of its own outside this repository,
- * with nothing within its reach but what it declares. Optional peers are not there.
+ * Installs each public package alone, as its users do: packed, in a separate folder outside this repository,
+ * with only its declared dependencies in reach. Optional peers are not installed.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,26 +12,26 @@ import { parse, stringify } from 'yaml'
 import { packPackages } from './pack.ts'
 import { readTarball, type PackedManifest } from './tarball.ts'
 
-/** One package alone in a folder. */
+/** A package alone in a folder. */
 export interface FreshFolder {
   readonly path: string
   readonly manifest: PackedManifest
-  /** The path of its tarball. */
+  /** Path of its tarball. */
   readonly tarball: string
 }
 
-/** All packages, each in its folder; disposing removes them. */
+/** All packages, each in its folder. Disposing removes the folders. */
 export interface FreshFolders extends Disposable {
-  /** The folder that holds the folders. */
+  /** Parent of the folders. */
   readonly root: string
-  /** By name of the package. */
+  /** Folders by package name. */
   readonly folders: ReadonlyMap<string, FreshFolder>
 }
 
 /**
- * Packs and installs every public package, which must be built.
+ * Packs and installs every public package; all must be built.
  *
- * @throws {Error} with what pnpm said, when it cannot install.
+ * @throws {Error} with pnpm's output if the install fails.
  */
 export async function freshFolders(): Promise<FreshFolders> {
   const tarballs = await packPackages()
@@ -61,7 +61,7 @@ export async function freshFolders(): Promise<FreshFolders> {
   }
 }
 
-/** Nothing lies where a package that does not declare it could find it, nor does one folder change another. */
+/** Settings that hide undeclared packages and keep the folders independent. */
 function settings(tarballs: ReadonlyMap<string, string>): unknown {
   const own = [...tarballs].map(([name, tarball]) => [name, `file:${tarball}`])
   return {
@@ -74,8 +74,8 @@ function settings(tarballs: ReadonlyMap<string, string>): unknown {
 }
 
 /**
- * The versions that the lock file has, where it has one alone: what is tested here does not change because
- * somebody published something, and is in the store already.
+ * Returns the versions in the lock file, for packages with a single version there. The result of a test then
+ * does not depend on new releases, and the packages are already in the store.
  */
 function lockedVersions(): Readonly<Record<string, string>> {
   const lock: unknown = parse(readFileSync('pnpm-lock.yaml', 'utf8'))

@@ -1,18 +1,18 @@
-/** What an install brings: a package, and everything it needs. */
+/** Measures an install: a package and all its dependencies. */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { PackedManifest } from './tarball.ts'
 
-/** What came with a package. */
+/** Contents of an install. */
 export interface Installed {
-  /** Packages that are not of this project. */
+  /** Number of third-party packages. */
   readonly others: readonly string[]
-  /** Of all files, unpacked. */
+  /** Size of all files, unpacked. */
   readonly bytes: number
 }
 
-/** Follows what `name`, installed in `folder` by pnpm, needs. */
+/** Measures `name` and its dependencies, installed in `folder` by pnpm. */
 export function installedWith(name: string, folder: string): Installed {
   const packages = new Set([realpathSync(join(folder, 'node_modules', name))])
   for (const path of packages) for (const needed of neededBy(path)) packages.add(needed)
@@ -23,7 +23,7 @@ export function installedWith(name: string, folder: string): Installed {
   }
 }
 
-/** pnpm puts what a package needs beside it. */
+/** pnpm puts the dependencies of a package next to it. */
 function neededBy(path: string): readonly string[] {
   const manifest: PackedManifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
   const names = Object.keys({

@@ -1,13 +1,13 @@
-/** What `package.json` of a package that is published must say. Pure: takes a manifest, gives problems. */
+/** Rules for `package.json` of a published package. Pure: takes a manifest and returns problems. */
 import type { PackedManifest } from './tarball.ts'
 
-/** Where the project lives. */
+/** Address of the repository. */
 const REPOSITORY = 'https://github.com/tutti-dev/tutti'
 
-/** Ranges that mean something only inside this workspace. */
+/** Version ranges that are valid only inside this workspace. */
 const LOCAL_RANGE = /^(?:workspace|catalog|link|file|portal):/
 
-/** Every problem of a manifest; `directory` is the folder of its package in the repository. */
+/** Returns every problem of a manifest. `directory` is the folder of its package in the repository. */
 export function manifestProblems(
   manifest: PackedManifest,
   directory: string,
@@ -42,13 +42,13 @@ function wrongFields(manifest: PackedManifest, directory: string): readonly stri
 
 function tooFewWords({ description = '', keywords = [] }: PackedManifest): readonly string[] {
   return [
-    ...(description.length < 20 ? ['description says too little'] : []),
-    ...(keywords.length < 5 ? [`keywords are ${keywords.length}, must be 5 or more`] : []),
+    ...(description.length < 20 ? ['description is too short'] : []),
+    ...(keywords.length < 5 ? [`has ${keywords.length} keywords, must have at least 5`] : []),
     ...(keywords.includes('tutti') ? [] : ['keywords lack "tutti"']),
   ]
 }
 
-/** Packages of this project take each other at their own version; others are as the registry has them. */
+/** Packages of this project depend on each other in their own version; third-party packages on a range. */
 function wrongRanges(
   manifest: PackedManifest,
   versions: ReadonlyMap<string, string>,
@@ -60,11 +60,14 @@ function wrongRanges(
   })
   return ranges.flatMap(([name, range]) => {
     const version = versions.get(name)
-    if (LOCAL_RANGE.test(range)) return [`${name} is taken at "${range}", which only we understand`]
+    if (LOCAL_RANGE.test(range))
+      return [`${name} has the range "${range}", which is valid only in this workspace`]
     if (version === undefined) {
       return name.startsWith('@tutti/') ? [`${name} is not published`] : []
     }
-    return range === `^${version}` ? [] : [`${name} is taken at "${range}", must be "^${version}"`]
+    return range === `^${version}`
+      ? []
+      : [`${name} has the range "${range}", must be "^${version}"`]
   })
 }
 

@@ -1,6 +1,6 @@
 /**
- * Packs every public package as it would be published. Packing takes seconds, so what is packed is kept under a
- * signature of what went in: test files and checks of one CI run share it, also when they run at the same time.
+ * Packs every public package as it would be published. Packing takes seconds, so tarballs are cached under a
+ * signature of their sources. Concurrent test files and checks of one CI run share them.
  */
 import { spawn } from 'node:child_process'
 import { createHash, type Hash } from 'node:crypto'
@@ -26,17 +26,17 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export interface PublicPackage {
   readonly name: string
   readonly version: string
-  /** Its folder, from the root of the repository on. */
+  /** Folder, from the root of the repository. */
   readonly directory: string
 }
 
-/** What is packed is some of these, as far as they are there, and what else `files` names. */
+/** Paths that are packed if they exist, in addition to those in `files`. */
 const ALWAYS = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
 
-/** How long what was packed before is kept: another process may still read it. */
+/** Time for which an outdated tarball is retained, because another process may still read it. */
 const KEPT_MS = 60 * 60 * 1_000
 
-/** The public packages, by the order of their folders. */
+/** Returns the public packages in the order of their folders. */
 export function publicPackages(): readonly PublicPackage[] {
   return globSync('{packages,apps}/*/package.json', { cwd: ROOT })
     .toSorted()
@@ -46,8 +46,8 @@ export function publicPackages(): readonly PublicPackage[] {
 }
 
 /**
- * Packs all public packages, which must be built: name → path of its tarball. The files belong to everyone who packs;
- * copy what you change.
+ * Packs all public packages, which must be built. Returns the path of the tarball of each package. The files
+ * are shared; copy before changing.
  *
  * @throws {Error} when a package is not built, or pnpm cannot pack it.
  */
@@ -67,9 +67,9 @@ export async function packPackages(
   )
 }
 
-/** Packs beside `target` first, so that it is whole as soon as it is there. */
+/** Packs into a temporary folder and renames it, so that `target` appears atomically. */
 async function packInto(target: string, packages: readonly PublicPackage[]): Promise<void> {
-  // Whoever had the lock before may have done it.
+  // The previous holder of the lock may have packed already.
   if (existsSync(target)) return
   const draft = mkdtempSync(`${target}.`)
   const filters = packages.flatMap(({ name }) => ['--filter', name])
@@ -90,12 +90,12 @@ async function packInto(target: string, packages: readonly PublicPackage[]): Pro
   renameSync(draft, target)
 }
 
-/** The name that `npm pack` and `pnpm pack` give. */
+/** Returns the file name that `npm pack` and `pnpm pack` produce. */
 function tarballName(name: string, version: string): string {
   return `${name.replace(/^@/, '').replace('/', '-')}-${version}.tgz`
 }
 
-/** Of everything that is packed, and of how. */
+/** Returns a signature of everything that is packed and of the packing itself. */
 function signatureOf(packages: readonly PublicPackage[]): string {
   const hash = createHash('sha256')
   const of = (path: string): void => {
@@ -113,7 +113,7 @@ function signatureOf(packages: readonly PublicPackage[]): string {
 
 function addTree(hash: Hash, path: string): void {
   const whole = join(ROOT, path)
-  if (!existsSync(whole)) throw new Error(`${path} is not there: run "npm run build"`)
+  if (!existsSync(whole)) throw new Error(`${path} is missing: run "npm run build"`)
   if (statSync(whole).isFile()) {
     hash.update(`${path}\n`).update(readFileSync(whole))
     return
@@ -121,7 +121,7 @@ function addTree(hash: Hash, path: string): void {
   for (const name of readdirSync(whole).toSorted()) addTree(hash, join(path, name))
 }
 
-/** Whether this process has the lock now; one whose owner has died is free. */
+/** Takes the lock and returns whether it succeeded; the lock of a dead process is free. */
 function takeLock(path: string): boolean {
   try {
     writeFileSync(path, String(process.pid), { flag: 'wx' })

@@ -1,4 +1,4 @@
-/** What the checks of packages find: each fault that they are there for is made once. */
+/** Tests that the checks of packages find each fault that they exist for. */
 import { describe, expect, test } from 'vitest'
 
 import { packagesPage, withSizeLine } from '../reference/packages-page.ts'
@@ -6,7 +6,7 @@ import { overBudget } from './budgets.ts'
 import { contentsProblems } from './contents-rules.ts'
 import { manifestProblems } from './manifest-rules.ts'
 import { sizeChanges, type PackageSize } from './sizes.ts'
-import { doorsOf, type PackedManifest } from './tarball.ts'
+import { codeEntryPoints, type PackedManifest } from './tarball.ts'
 
 const LICENSE = 'The licence'
 
@@ -58,22 +58,22 @@ const VERSIONS = new Map([
 ])
 
 describe('contents', () => {
-  test('a package of what it needs has no problems', () => {
+  test('accepts a package that contains only expected files', () => {
     expect(problemsOf(FILES)).toEqual([])
   })
 
   test.for([
-    ['dist/index.js.map', '{}', 'dist/index.js.map has no place in a package'],
-    ['src/index.ts', '', 'src/index.ts has no place in a package'],
-    ['dist/a.test.js', '', 'dist/a.test.js has no place in a package'],
-    ['tsconfig.json', '{}', 'tsconfig.json is not a file that packages have'],
-    ['dist/.env', '', 'dist/.env has no place in a package'],
+    ['dist/index.js.map', '{}', 'dist/index.js.map must not be in a package'],
+    ['src/index.ts', '', 'src/index.ts must not be in a package'],
+    ['dist/a.test.js', '', 'dist/a.test.js must not be in a package'],
+    ['tsconfig.json', '{}', 'tsconfig.json is not an expected file'],
+    ['dist/.env', '', 'dist/.env must not be in a package'],
     [
       'dist/chunk-OLD.js',
       '',
-      'dist/chunk-OLD.js: imported by nobody; files of an older build go with "dist", so delete it and build',
+      'dist/chunk-OLD.js: not imported; to remove files of an older build, delete "dist" and build again',
     ],
-    ['LICENSE', 'Another', 'LICENSE is not that of the project'],
+    ['LICENSE', 'Another', 'LICENSE differs from the license of the project'],
     ['dist/types.d.ts', "import 'ws'", 'dist/types.d.ts imports ws, which is not declared'],
     ['dist/chunk.js', "import './gone.js'", 'dist/chunk.js imports ./gone.js, which is missing'],
     [
@@ -89,9 +89,9 @@ describe('contents', () => {
     [
       'dist/THIRD_PARTY_LICENSES.txt',
       'others 1.0.0 (MIT)',
-      'code of @x/y is taken in without its licence',
+      'code of @x/y is bundled without its license',
     ],
-  ] as const)('%s of "%s" is found', ([path, text, problem]) => {
+  ] as const)('reports %s with the content "%s"', ([path, text, problem]) => {
     expect(problemsOf({ ...FILES, [path]: text })).toContain(problem)
   })
 
@@ -101,12 +101,12 @@ describe('contents', () => {
     ['dist/chunk.js', 'dist/index.js imports ./chunk.js, which is missing'],
     ['dist/types.d.ts', 'dist/index.d.ts imports ./types.js, which is missing'],
     ['dist/core.js', 'the program core is missing: ./dist/core.js'],
-  ] as const)('%s is missed', ([path, problem]) => {
+  ] as const)('reports that %s is missing', ([path, problem]) => {
     const { [path]: _removed, ...others } = FILES
     expect(problemsOf(others)).toContain(problem)
   })
 
-  test('a folder that is shipped whole holds what it likes, but comes with its licences', () => {
+  test('accepts any file in a folder that is published completely, but requires its licenses', () => {
     const manifest = { ...MANIFEST, name: '@tutti/server' }
     const page = { 'dist/dashboard/index.html': '', 'dist/dashboard/a.woff2': '' }
     expect(problemsOf({ ...FILES, ...page }, manifest)).toEqual([
@@ -117,39 +117,43 @@ describe('contents', () => {
 })
 
 describe('manifests', () => {
-  test('a whole one has no problems', () => {
+  test('accepts a valid manifest', () => {
     expect(manifestProblems(MANIFEST, 'packages/core', VERSIONS)).toEqual([])
   })
 
-  test('what is missing or wrong is named with what would be right', () => {
+  test('reports each missing or wrong field with the right value', () => {
     const { homepage: _homepage, ...others } = MANIFEST
     const wrong = { ...others, license: 'MIT', keywords: ['agents'], description: 'Tools' }
     expect(manifestProblems(wrong, 'packages/core', VERSIONS)).toEqual([
       'homepage is missing, must be "https://github.com/tutti-dev/tutti/tree/main/packages/core#readme"',
       'license is "MIT", must be "Apache-2.0"',
-      'description says too little',
-      'keywords are 1, must be 5 or more',
+      'description is too short',
+      'has 1 keywords, must have at least 5',
       'keywords lack "tutti"',
     ])
   })
 
-  test('the folder of the package is that in the repository', () => {
+  test('requires the folder of the package in the repository', () => {
     expect(manifestProblems(MANIFEST, 'packages/other', VERSIONS)).toHaveLength(2)
   })
 
   test.for([
-    ['@tutti/protocol', 'workspace:^', '@tutti/protocol is taken at "workspace:^", which only we'],
-    ['typebox', 'catalog:', 'typebox is taken at "catalog:", which only we understand'],
-    ['@tutti/protocol', '^1.2.2', '@tutti/protocol is taken at "^1.2.2", must be "^1.2.3"'],
+    ['@tutti/protocol', 'workspace:^', '@tutti/protocol has the range "workspace:^", which'],
+    [
+      'typebox',
+      'catalog:',
+      'typebox has the range "catalog:", which is valid only in this workspace',
+    ],
+    ['@tutti/protocol', '^1.2.2', '@tutti/protocol has the range "^1.2.2", must be "^1.2.3"'],
     ['@tutti/secret', '^1.2.3', '@tutti/secret is not published'],
-  ] as const)('%s at %s is found', ([name, range, problem]) => {
+  ] as const)('reports %s at %s', ([name, range, problem]) => {
     const manifest = { ...MANIFEST, dependencies: { [name]: range } }
     const [found] = manifestProblems(manifest, 'packages/core', VERSIONS)
     expect(found).toContain(problem)
   })
 
-  test('doors are named as importers write them, without those that are no code', () => {
-    expect([...doorsOf(MANIFEST).keys()]).toEqual(['@tutti/core'])
+  test('returns the import specifiers of entry points that are code', () => {
+    expect([...codeEntryPoints(MANIFEST).keys()]).toEqual(['@tutti/core'])
   })
 })
 
@@ -157,13 +161,13 @@ const SIZE: PackageSize = {
   packedBytes: 100 * 1024,
   otherPackages: 10,
   installedBytes: 5 * 1024 ** 2,
-  doors: { '@tutti/core': 40 * 1024, '@tutti/core/node': 2 * 1024 },
+  entryPoints: { '@tutti/core': 40 * 1024, '@tutti/core/node': 2 * 1024 },
 }
 
 describe('sizes', () => {
-  test('what differs by less than a twentieth, or by little, is the same', () => {
+  test('ignores small differences', () => {
     const now = { ...SIZE, packedBytes: 104 * 1024, otherPackages: 11, installedBytes: 5.2e6 }
-    const near = { ...now, doors: { ...SIZE.doors, '@tutti/core/node': 2500 } }
+    const near = { ...now, entryPoints: { ...SIZE.entryPoints, '@tutti/core/node': 2500 } }
     expect(sizeChanges({ a: SIZE }, { a: near })).toEqual([])
   })
 
@@ -172,23 +176,23 @@ describe('sizes', () => {
     [{ packedBytes: 90 * 1024 }, 'a: packed bytes were 102400, are 92160'],
     [{ otherPackages: 12 }, 'a: packages were 10, are 12'],
     [{ installedBytes: 6e6 }, 'a: installed bytes were 5242880, are 6000000'],
-    [{ doors: { '@tutti/core': 40 * 1024 } }, '@tutti/core/node: bytes were 2048, are 0'],
-  ] as const)('%o is a change', ([part, change]) => {
+    [{ entryPoints: { '@tutti/core': 40 * 1024 } }, '@tutti/core/node: bytes were 2048, are 0'],
+  ] as const)('reports %o as a change', ([part, change]) => {
     expect(sizeChanges({ a: SIZE }, { a: { ...SIZE, ...part } })).toEqual([change])
   })
 
-  test('a package that came or went is a change', () => {
-    expect(sizeChanges({}, { a: SIZE })).toEqual(['a is not noted'])
-    expect(sizeChanges({ a: SIZE }, {})).toEqual(['a is noted, and there is no such package'])
+  test('reports an added or removed package', () => {
+    expect(sizeChanges({}, { a: SIZE })).toEqual(['a has no recorded size'])
+    expect(sizeChanges({ a: SIZE }, {})).toEqual(['a has a recorded size, but does not exist'])
   })
 
-  test('a budget is exceeded by the byte, and every package has one', () => {
-    const exact = { packedKiB: 100, otherPackages: 10, installedMiB: 5, doorKiB: 40 }
+  test('reports a budget that is exceeded by one byte, and a missing budget', () => {
+    const exact = { packedKiB: 100, otherPackages: 10, installedMiB: 5, entryPointKiB: 40 }
     expect(overBudget({ a: SIZE }, { a: exact })).toEqual([])
     expect(overBudget({ a: SIZE }, {})).toEqual(['a has no budget'])
-    expect(overBudget({ a: SIZE }, { a: { ...exact, packedKiB: 99, doorKiB: 39 } })).toEqual([
+    expect(overBudget({ a: SIZE }, { a: { ...exact, packedKiB: 99, entryPointKiB: 39 } })).toEqual([
       'a: packedKiB is 100.0, its budget 99',
-      'a: doorKiB is 40.0, its budget 39',
+      'a: entryPointKiB is 40.0, its budget 39',
     ])
     expect(overBudget({ a: SIZE }, { a: { ...exact, otherPackages: 9, installedMiB: 4 } })).toEqual(
       ['a: otherPackages is 10.0, its budget 9', 'a: installedMiB is 5.0, its budget 4'],
@@ -196,11 +200,10 @@ describe('sizes', () => {
   })
 })
 
-describe('what readers see of sizes', () => {
-  const line =
-    'Size: 100 KiB packed, with 10 packages of others; in a browser, with all it needs, 40 KiB.'
+describe('documented sizes', () => {
+  const line = 'Size: 100 KiB packed, 10 third-party packages; bundled for browsers 40 KiB.'
 
-  test('a README gets the line below its first paragraph, once', () => {
+  test('adds the line once, below the first paragraph of a README', () => {
     const text = '# @tutti/core\n\nTools for agents,\nand more.\n\n```sh\nnpm install\n```\n'
     const once = withSizeLine(text, '@tutti/core', SIZE)
     expect(once).toBe(
@@ -211,11 +214,11 @@ describe('what readers see of sizes', () => {
     expect(bigger).toBe(once.replace('100 KiB', '200 KiB'))
   })
 
-  test('a README without a paragraph to follow is refused by name', () => {
+  test('rejects a README without a first paragraph, by name', () => {
     expect(() => withSizeLine('Words', '@tutti/core', SIZE)).toThrow(/README of @tutti\/core/)
   })
 
-  test('the page has a row for each package and each door', () => {
+  test('shows a row for each package and each entry point', () => {
     const page = packagesPage({ '@tutti/core': SIZE })
     expect(page).toContain('| `@tutti/core` | 100 KiB | 10 | 5.0 MiB |')
     expect(page).toContain('| `@tutti/core` | 40 KiB | browsers too, with all it needs |')

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 import { createPackageFromTarballData, type Package } from '@arethetypeswrong/core'
 
-/** What `package.json` of a packed package says. */
+/** Contents of `package.json` in a packed package. */
 export interface PackedManifest {
   readonly name: string
   readonly version: string
@@ -23,29 +23,29 @@ export interface PackedManifest {
   readonly engines?: { readonly node?: string }
   readonly publishConfig?: { readonly access?: string }
   readonly bin?: Readonly<Record<string, string>>
-  readonly exports?: Readonly<Record<string, string | Door>>
+  readonly exports?: Readonly<Record<string, string | EntryPointTarget>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
-/** Where a door of a package leads. */
-export interface Door {
+/** Targets of an entry point. */
+export interface EntryPointTarget {
   readonly types?: string
   readonly default?: string
 }
 
-/** A packed package, read. */
+/** A packed package. */
 export interface Packed {
   readonly manifest: PackedManifest
-  /** The bytes of the tarball. */
+  /** Content of the tarball. */
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** As "are the types wrong" wants it. */
+  /** The package in the form that "are the types wrong" expects. */
   readonly contents: Package
   /** Paths in the package, sorted. */
   readonly files: readonly string[]
-  /** The text of one of `files`. */
+  /** Returns the text of one of `files`. */
   read(path: string): string
 }
 
@@ -67,14 +67,14 @@ export function readTarball(path: string): Packed {
   }
 }
 
-/** The doors of a package that lead to code, by what importers write: `@tutti/runs/testing`. */
-export function doorsOf({
+/** Returns the entry points of a package that lead to code, as import specifiers: `@tutti/runs/testing`. */
+export function codeEntryPoints({
   name,
   exports = {},
-}: Pick<PackedManifest, 'name' | 'exports'>): ReadonlyMap<string, Door> {
+}: Pick<PackedManifest, 'name' | 'exports'>): ReadonlyMap<string, EntryPointTarget> {
   return new Map(
-    Object.entries(exports).flatMap(([door, to]) =>
-      typeof to === 'string' ? [] : [[name + door.slice(1), to]],
+    Object.entries(exports).flatMap(([entryPoint, to]) =>
+      typeof to === 'string' ? [] : [[name + entryPoint.slice(1), to]],
     ),
   )
 }

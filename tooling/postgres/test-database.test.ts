@@ -11,7 +11,7 @@ import { testDatabase, testServer } from './test-database.ts'
 const HERE = fileURLToPath(new URL('test-database.ts', import.meta.url))
 
 describe('Postgres for tests', () => {
-  it('each database has a name of its own on one server', async () => {
+  it('creates databases with unique names on one server', async () => {
     await using a = await testDatabase()
     await using b = await testDatabase()
     expect(new URL(a.url).host).toBe(new URL(b.url).host)
@@ -19,13 +19,13 @@ describe('Postgres for tests', () => {
     expect(await answers(a.url)).toBe(true)
   })
 
-  it('other processes use the same server', async () => {
+  it('shares the server with other processes', async () => {
     await using a = await testDatabase()
     const [url] = await linesOf('const a = await testDatabase(); console.log(a.url)')
     expect(new URL(url ?? '').host).toBe(new URL(a.url).host)
   })
 
-  it("a server of one's own is stopped, killed and started at the same place", async () => {
+  it('stops, kills and restarts a separate server with the same data', async () => {
     const server = await testServer()
     for (const stop of [server.stop, server.kill]) {
       await stop()
@@ -39,7 +39,7 @@ describe('Postgres for tests', () => {
     expect(privateDirectories().length).toBeLessThan(before.length)
   })
 
-  it("[K2] a server of one's own goes when its process is killed", async () => {
+  it('[K2] removes a separate server when its process is killed', async () => {
     const [url, keeper] = await linesOf(
       `const s = await testServer(); console.log(s.url)
        console.log('killed'); process.kill(process.pid, 'SIGKILL')`,
@@ -48,7 +48,7 @@ describe('Postgres for tests', () => {
     await expect.poll(() => answers(url ?? ''), { timeout: 10_000 }).toBe(false)
   })
 
-  it('[K3] a server goes when its keeper is killed', async () => {
+  it('[K3] stops a server when its keeper is killed', async () => {
     const before = new Set(privateDirectories())
     await using server = await testServer()
     const directory = privateDirectories().find((name) => !before.has(name)) ?? ''
@@ -58,7 +58,7 @@ describe('Postgres for tests', () => {
     await expect.poll(() => existsSync(`${tmpdir()}/${directory}`), { timeout: 10_000 }).toBe(false)
   })
 
-  it('without a server the reason is told', async () => {
+  it('reports the reason when Postgres cannot be started', async () => {
     const url = 'postgres://me:pw@127.0.0.1:1/x'
     const lines = await linesOf(
       'await testDatabase().catch((error) => console.log(error.message))',
@@ -67,7 +67,7 @@ describe('Postgres for tests', () => {
     expect(lines.join('\n')).toMatch(/Cannot create on the Postgres of the tests.*ECONNREFUSED/)
   })
 
-  it('a server that is given is used, and nothing is left on it', async () => {
+  it('uses a given server and leaves no databases on it', async () => {
     await using own = await testServer()
     const [url] = await linesOf('const a = await testDatabase(); console.log(a.url)', {
       TUTTI_TEST_DATABASE_URL: own.url,
@@ -77,7 +77,7 @@ describe('Postgres for tests', () => {
   })
 })
 
-/** What a process of its own prints. */
+/** Returns the output of a separate process. */
 async function linesOf(
   body: string,
   env: Readonly<Record<string, string>> = {},

@@ -1,11 +1,11 @@
 /**
- * Real Postgres for tests and benches. `testDatabase` gives a fresh database on a server that everything
- * on this machine shares: that of `TUTTI_TEST_DATABASE_URL` when it is set (its user may create
- * databases), else one that is started when it is first needed (about two seconds) and stopped when
- * nobody has used it for five. `testServer` gives a server of one's own, to be stopped and killed.
+ * Provides real Postgres for tests and benchmarks. `testDatabase` returns a new database on a server shared by
+ * the whole machine: that of `TUTTI_TEST_DATABASE_URL` if set (its user must be allowed to create databases),
+ * else one that starts at its first use (about two seconds) and stops after five seconds without users.
+ * `testServer` returns a separate server that a test can stop and kill.
  *
- * Nothing is left behind by a test run that is killed: see `keeper.ts`. When no Postgres can be started
- * the caller's test fails with the reason.
+ * A test run that is killed leaves no servers or databases behind: see `keeper.ts`. If Postgres cannot be
+ * started, the caller's test fails with the reason.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,42 +19,41 @@ import { fileURLToPath } from 'node:url'
 
 import type { KeeperReply, KeeperRequest } from './keeper.ts'
 
-/** A database that is empty when it is given, and dropped when it is disposed of. */
+/** An empty database that is dropped when disposed. */
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string
 }
 
-/** A server of one's own, with an empty database; it is gone when it is disposed of. */
+/** A separate server with an empty database; disposing stops and removes it. */
 export interface TestServer extends AsyncDisposable {
   readonly url: string
   /** Ends all connections and stops the server. */
   stop(): Promise<void>
-  /** Starts it again, with the same URL and the same data. */
+  /** Starts it again with the same URL and data. */
   start(): Promise<void>
-  /** Stops it at once, as in a crash: what was committed is there after `start`. */
+  /** Stops it immediately, as in a crash: committed data is available after `start`. */
   kill(): Promise<void>
 }
 
-/** How a server is to be. */
 export interface TestServerOptions {
-  /** Whether a commit waits for the disk, as benches need it. @default false */
+  /** Whether a commit waits for the disk, as benchmarks need. @default false */
   readonly durable?: boolean
 }
 
-/** How long a keeper may take until it answers, in milliseconds. */
+/** Maximum time until a keeper replies, in milliseconds. */
 const START_LIMIT_MS = 60_000
 
-/** How often to look whether it answers, in milliseconds. */
+/** Interval between connection attempts, in milliseconds. */
 const LOOK_MS = 25
 
-/** How a keeper ends that was not needed; see `keeper.ts`. */
+/** Exit code of a keeper that was not needed; see `keeper.ts`. */
 const NOT_NEEDED = 75
 
-const GONE = 'The Postgres of the tests is gone'
+const GONE = 'The Postgres server of the tests has stopped'
 
 let shared: Promise<Keeper> | undefined
 
-/** A fresh database on the shared server. @throws {Error} when there is no Postgres, with the reason. */
+/** Creates a database on the shared server. @throws {Error} with the reason when Postgres cannot be started. */
 export async function testDatabase(): Promise<TestDatabase> {
   shared ??= sharedKeeper()
   const keeper = await shared
@@ -67,10 +66,10 @@ export async function testDatabase(): Promise<TestDatabase> {
   }
 }
 
-/** A server of one's own. @throws {Error} when it cannot be started, with the reason. */
+/** Starts a separate server. @throws {Error} with the reason when it cannot be started. */
 export async function testServer({ durable = false }: TestServerOptions = {}): Promise<TestServer> {
   const directory = mkdtempSync(join(tmpdir(), 'tutti-postgres-'))
-  // The user of the server passes through.
+  // The server's user must be able to traverse the directory.
   chmodSync(directory, 0o755)
   const keeper = await openKeeper(directory, [durable ? 'durable' : 'private'])
   const { url = '' } = await keeper.ask({ action: 'create' })
@@ -88,7 +87,7 @@ export async function testServer({ durable = false }: TestServerOptions = {}): P
   }
 }
 
-/** One server a user, and one for each that is given by `TUTTI_TEST_DATABASE_URL`. */
+/** One directory for each user, and one for each `TUTTI_TEST_DATABASE_URL`. */
 function sharedKeeper(): Promise<Keeper> {
   const url = process.env['TUTTI_TEST_DATABASE_URL'] ?? ''
   const key = createHash('sha256')
@@ -102,11 +101,11 @@ function sharedKeeper(): Promise<Keeper> {
 
 interface Keeper {
   ask(request: Omit<KeeperRequest, 'id'>): Promise<KeeperReply>
-  /** Resolves when the keeper has let go of everything. */
+  /** Resolves when the keeper has released everything. */
   leave(): Promise<void>
 }
 
-/** Connects to the keeper of a directory, after having started it when there is none. */
+/** Connects to the keeper of a directory; starts one if necessary. */
 async function openKeeper(directory: string, args: readonly string[]): Promise<Keeper> {
   const logFile = join(directory, 'keeper.log')
   const path = join(directory, 'keeper.sock')
@@ -120,8 +119,8 @@ async function openKeeper(directory: string, args: readonly string[]): Promise<K
     await sleep(LOOK_MS)
   }
   throw new Error(
-    `Tests need Postgres and none could be started. Set TUTTI_TEST_DATABASE_URL to the URL of a ` +
-      `server whose user may create databases, or see why:\n${readFileSync(logFile, 'utf8')}`,
+    `Tests need Postgres, and it could not be started. Set TUTTI_TEST_DATABASE_URL to the URL of a ` +
+      `server whose user may create databases. Reason:\n${readFileSync(logFile, 'utf8')}`,
   )
 }
 
@@ -156,7 +155,7 @@ function connected(path: string): Promise<Socket | undefined> {
 function keeperOver(socket: Socket): Keeper {
   const waiting = new Map<number, PromiseWithResolvers<KeeperReply>>()
   let lastId = 0
-  // It keeps the process alive only while it is asked something.
+  // The socket keeps the process alive only while a request is pending.
   socket.unref()
   socket.on('error', () => undefined)
   socket.on('close', () => {

@@ -7,7 +7,7 @@ import { interfacesOf } from './source-docs.ts'
 export function configPage(): string {
   const interfaces = interfacesOf('apps/server/src/config/config.ts')
   return page('Config of a server', [
-    'What `tutti.config.ts` exports: `export default defineConfig({ … })` of `@tutti/server`. All problems of a config are told at once, and nothing starts.',
+    'What `tutti.config.ts` exports: `export default defineConfig({ … })` of `@tutti/server`. All problems of a config are reported together, and the server does not start.',
     '',
     ...interfaces.flatMap((each) => sectionOf(each, each.members)),
   ])

@@ -9,7 +9,7 @@ import { code, page, table } from './markdown.ts'
 /** Returns the text of `docs/reference/environment.md`. */
 export function environmentPage(): string {
   return page('Environment', [
-    'Variables of the `tutti` program. One that is empty counts as not set; all problems are told at once, and nothing starts.',
+    'Variables of the `tutti` program. One that is empty counts as not set; all problems are reported together, and the server does not start.',
     '',
     '## Server',
     '',

@@ -11,7 +11,7 @@ export function metricsPage(): string {
     help,
   ])
   return page('Metrics', [
-    'What `GET /metrics` of a process tells, in its order. How to scrape it: [Metrics and logs](../metrics.md).',
+    'Metrics of `GET /metrics`, in the order of the response. How to scrape it: [Metrics and logs](../metrics.md).',
     '',
     'A histogram `x` has `x_bucket` with the label `le`, `x_sum` and `x_count`.',
     '',

@@ -50,10 +50,10 @@ function partOf(name: string): readonly string[] {
       .toSorted()
       .flatMap((path) => interfacesOf(join(root, path)).map((each) => [each.name, each])),
   )
-  const doors = files
+  const entryPoints = files
     .filter((path) => /^(?:(?:agent|node|postgres)\/)?index\.ts$/.test(path))
     .toSorted()
-  const exported = new Set(doors.flatMap((path) => reexportsOf(join(root, path))))
+  const exported = new Set(entryPoints.flatMap((path) => reexportsOf(join(root, path))))
   const shown = [...exported]
     .filter((each) => FILLED_IN.test(each))
     .flatMap((each) => interfaces.get(each) ?? [])

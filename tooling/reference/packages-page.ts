@@ -1,5 +1,5 @@
 /** Generates the page of package sizes, and the size line of each README. */
-import { NEUTRAL_DOORS } from '../packages/neutral-doors.ts'
+import { NEUTRAL_ENTRY_POINTS } from '../packages/neutral-entry-points.ts'
 import type { PackageSize, PackageSizes } from '../packages/sizes.ts'
 
 /** Returns the text of `docs/reference/packages.md`. */
@@ -12,12 +12,14 @@ export function packagesPage(sizes: PackageSizes): string {
       shownBytes(size.installedBytes),
     ]),
   )
-  const doors = Object.values(sizes).flatMap((size) =>
-    Object.entries(size.doors).map(([door, bytes]) =>
+  const entryPoints = Object.values(sizes).flatMap((size) =>
+    Object.entries(size.entryPoints).map(([entryPoint, bytes]) =>
       row([
-        `\`${door}\``,
+        `\`${entryPoint}\``,
         shownBytes(bytes),
-        NEUTRAL_DOORS.has(door) ? 'browsers too, with all it needs' : 'Node, our code alone',
+        NEUTRAL_ENTRY_POINTS.has(entryPoint)
+          ? 'browsers too, with all it needs'
+          : 'Node, our code alone',
       ]),
     ),
   )
@@ -26,19 +28,19 @@ export function packagesPage(sizes: PackageSizes): string {
     '',
     '# Packages and their sizes',
     '',
-    'What an install downloads of the package itself, how many packages of others come with it, and what all of it',
-    'takes on the disk. Optional peers are not counted.',
+    'Download size of the package itself, number of third-party packages that an install adds, and disk space of all',
+    'installed files. Optional peers are not counted.',
     '',
-    row(['package', 'packed', 'packages of others', 'installed']),
+    row(['package', 'packed', 'third-party packages', 'installed']),
     row(['---', '---:', '---:', '---:']),
     ...packages,
     '',
-    'What each door adds to an application that uses all of it, minified and compressed with gzip. A door that runs in',
-    'browsers is counted with everything it needs; of the others, only our own code.',
+    'Size that each entry point adds to an application that uses all of it, minified and compressed with gzip. An entry point that runs in',
+    'browsers is measured with all its dependencies; of the others, only our own code is measured.',
     '',
-    row(['door', 'size', 'runs in']),
+    row(['entry point', 'size', 'runs in']),
     row(['---', '---:', '---']),
-    ...doors,
+    ...entryPoints,
     '',
   ].join('\n')
 }
@@ -57,15 +59,17 @@ export function withSizeLine(text: string, name: string, size: PackageSize): str
   return lines.toSpliced(endOfIntroduction, 0, '', line).join('\n')
 }
 
-function sizeLine(name: string, { packedBytes, otherPackages, doors }: PackageSize): string {
+function sizeLine(name: string, { packedBytes, otherPackages, entryPoints }: PackageSize): string {
   const others =
     otherPackages === 0
-      ? 'no packages of others'
-      : `${otherPackages} package${otherPackages === 1 ? '' : 's'} of others`
-  const browser = doors[name] !== undefined && NEUTRAL_DOORS.has(name) ? doors[name] : undefined
-  const inBrowser =
-    browser === undefined ? '' : `; in a browser, with all it needs, ${shownBytes(browser)}`
-  return `Size: ${shownBytes(packedBytes)} packed, with ${others}${inBrowser}.`
+      ? 'no third-party packages'
+      : `${otherPackages} third-party package${otherPackages === 1 ? '' : 's'}`
+  const browser =
+    entryPoints[name] !== undefined && NEUTRAL_ENTRY_POINTS.has(name)
+      ? entryPoints[name]
+      : undefined
+  const inBrowser = browser === undefined ? '' : `; bundled for browsers ${shownBytes(browser)}`
+  return `Size: ${shownBytes(packedBytes)} packed, ${others}${inBrowser}.`
 }
 
 /** Rounds to two significant digits; more would change with every build. */

@@ -17,6 +17,6 @@ export class LongFirst extends BaseSequencer {
     const isLong = ({ moduleId }: TestSpecification): boolean =>
       LONG.some((path) => moduleId.endsWith(path))
     const [long, others] = [files.filter(isLong), files.filter((file) => !isLong(file))]
-    return [...long, ...(await super.sort(others))] // oxlint-disable-line unicorn/no-array-sort -- the sorting of vitest, which gives a list of its own
+    return [...long, ...(await super.sort(others))] // oxlint-disable-line unicorn/no-array-sort -- the sorting of vitest, which returns a new list
   }
 }

@@ -64,7 +64,7 @@ export async function localServer(answer: Answer, host = '127.0.0.1'): Promise<L
       server.close(resolve)
     })
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: a listening server has an address of this shape.
   const { port } = server.address() as AddressInfo
   return {
     origin: `http://${host}:${port}`,

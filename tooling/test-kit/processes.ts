@@ -1,9 +1,9 @@
-/** Observing processes of this machine. */
+/** Observes processes of this machine. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 import { until } from './wait.ts'
 
-/** Whether the process runs; one that has ended and was not fetched by its parent does not. */
+/** Returns whether the process runs. A zombie does not. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -13,7 +13,7 @@ export function isRunning(pid: number): boolean {
   return statOf(pid)?.state !== 'Z'
 }
 
-/** Processes whose parent is this one. On Linux only. */
+/** Returns the children of this process. On Linux only. */
 export function children(): readonly number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -26,7 +26,7 @@ export function untilGone(pid: number): Promise<void> {
   return until(`the end of process ${pid}`, () => !isRunning(pid))
 }
 
-/** The text of a file that a program writes when it has come so far, with a line end after it. */
+/** Waits for a file that a process writes, up to its final line end, and returns its text. */
 export async function untilWritten(path: string): Promise<string> {
   let text = ''
   await until(`a line in ${path}`, () => {
@@ -44,7 +44,7 @@ function readIfThere(path: string): string {
   }
 }
 
-/** State and parent of a process, as Linux tells them. */
+/** Reads state and parent of a process from `/proc`. */
 function statOf(pid: number): { readonly state: string; readonly parent: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

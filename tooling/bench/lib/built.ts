@@ -1,9 +1,9 @@
 /**
  * A package as it is published, built, by the name of its folder. Give it the type of its sources:
- * the build has the same doors.
+ * the build has the same entry points.
  */
 export async function builtPackage<T>(name: string): Promise<T> {
-  const door = new URL(`../../../packages/${name}/dist/index.js`, import.meta.url)
-  // NOTE: the build of a package has the doors of its sources.
-  return (await import(door.href)) as T
+  const entryPoint = new URL(`../../../packages/${name}/dist/index.js`, import.meta.url)
+  // NOTE: the build of a package has the entry points of its sources.
+  return (await import(entryPoint.href)) as T
 }

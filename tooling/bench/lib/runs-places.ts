@@ -9,7 +9,7 @@ import { builtPackage } from './built.ts'
 import type { RunStorage } from '../../../packages/runs/src/index.ts'
 
 type RunsDoor = typeof import('../../../packages/runs/src/index.ts')
-type PostgresDoor = typeof import('../../../packages/runs/src/postgres/index.ts')
+type PostgresEntryPoint = typeof import('../../../packages/runs/src/postgres/index.ts')
 
 /** The embedded store of a directory, or a schema of a Postgres database. Plain data. */
 export type Place =
@@ -51,8 +51,8 @@ export async function openStorage(place: Place): Promise<RunStorage> {
     const { sqliteRunStorage } = await builtPackage<RunsDoor>('runs')
     return sqliteRunStorage(place.directory)
   }
-  const door = new URL('../../../packages/runs/dist/postgres/index.js', import.meta.url)
-  // NOTE: the build of a package has the doors of its sources.
-  const { postgresRunStorage } = (await import(door.href)) as PostgresDoor
+  const entryPoint = new URL('../../../packages/runs/dist/postgres/index.js', import.meta.url)
+  // NOTE: the build of a package has the entry points of its sources.
+  const { postgresRunStorage } = (await import(entryPoint.href)) as PostgresEntryPoint
   return postgresRunStorage(place)
 }

@@ -1,28 +1,31 @@
-/** Bundles a door of a package as an application would that uses all of it. */
+/** Bundles an entry point of a package as an application that uses all of it would. */
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 import { Rolldown } from 'tsdown'
 
-import { NEUTRAL_DOORS } from './neutral-doors.ts'
+import { NEUTRAL_ENTRY_POINTS } from './neutral-entry-points.ts'
 
-/** A door as part of an application. */
-export interface BundledDoor {
-  /** Minified and compressed. */
+/** An entry point as part of an application. */
+export interface BundledEntryPoint {
+  /** Size minified and compressed. */
   readonly gzipBytes: number
-  /** What is not in the bundle, and is imported when it runs. */
+  /** Imports that are not bundled. */
   readonly imports: readonly string[]
-  /** What the bundler had to say. */
+  /** Warnings of the bundler. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Bundles `door`, installed in `folder`: a neutral one for browsers, with everything it needs; any other for Node,
- * with our own code alone, since nobody ships the rest to a browser.
+ * Bundles an entry point that is installed in `folder`. A neutral entry point is bundled for browsers with all
+ * its dependencies; any other one for Node, with our own code only.
  */
-export async function bundleDoor(door: string, folder: string): Promise<BundledDoor> {
+export async function bundleEntryPoint(
+  entryPoint: string,
+  folder: string,
+): Promise<BundledEntryPoint> {
   const entry = join(folder, 'entry.js')
-  const isNeutral = NEUTRAL_DOORS.has(door)
+  const isNeutral = NEUTRAL_ENTRY_POINTS.has(entryPoint)
   const warnings: string[] = []
   const bundle = await Rolldown.rolldown({
     input: entry,
@@ -34,7 +37,7 @@ export async function bundleDoor(door: string, folder: string): Promise<BundledD
       {
         name: 'entry',
         resolveId: (id) => (id === entry ? id : null),
-        load: (id) => (id === entry ? `export * from '${door}'` : null),
+        load: (id) => (id === entry ? `export * from '${entryPoint}'` : null),
       },
     ],
   })

@@ -1,5 +1,5 @@
-/** Doors that use nothing of Node, so that a browser can have them. */
-export const NEUTRAL_DOORS: ReadonlySet<string> = new Set([
+/** Entry points that do not need Node, so that browsers can use them. */
+export const NEUTRAL_ENTRY_POINTS: ReadonlySet<string> = new Set([
   '@tutti/protocol',
   '@tutti/core',
   '@tutti/agent-call',
