@@ -21,7 +21,7 @@ const PREFIXES = {
 }
 
 /** Packages whose rule ids have their prefix. */
-const PREFIXED: readonly (keyof typeof PREFIXES)[] = ['runs']
+const PREFIXED: readonly (keyof typeof PREFIXES)[] = ['ensemble', 'runs', 'core', 'gateway']
 
 const texts = new Map(
   execFileSync('git', ['ls-files', '--', '*.ts', '*.tsx', '*.md'], { cwd: ROOT, encoding: 'utf8' })
@@ -49,8 +49,8 @@ describe.each(PREFIXED)('the rule ids of %s', (name) => {
   const defined =
     name === 'ensemble'
       ? findAll(/^- \*\*(ENS-[A-Z]\d+)\*\* /gm, (path) => path === `${folder}SPEC.md`)
-      : findAll(new RegExp(`^ \\* (${prefix}-[A-Z]\\d+) `, 'gm'), (path) =>
-          path.startsWith(`${folder}src/`),
+      : findAll(new RegExp(`^ \\* (${prefix}-[A-Z]\\d+) [A-Z\`$]`, 'gm'), (path) =>
+          path.startsWith(folder),
         )
 
   it('are each defined once', () => {

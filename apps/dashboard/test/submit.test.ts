@@ -288,7 +288,7 @@ describe('level 3', () => {
         await expect.poll(() => toldAt(schema)).toContain('Is not JSON')
         await schema.fill('{"type": "strin"}')
         await submit(page)
-        await expect.poll(() => toldAt(schema)).toContain('Output schema:')
+        await expect.poll(() => toldAt(schema)).toContain('Invalid output schema:')
       },
       { complaints: [REFUSED] },
     )

@@ -86,7 +86,7 @@ describe('the budget of a request', () => {
       problems: [
         {
           path: '/budget/maxCostUsd',
-          message: `cannot be kept: no price is known for ${models}`,
+          message: `cannot be enforced: no price is known for ${models}`,
         },
       ],
     })

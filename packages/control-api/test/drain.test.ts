@@ -77,7 +77,7 @@ describe('POST /api/lifecycle/drain', () => {
       503,
       {
         error: 'DRAINING',
-        message: 'This server is shutting down and takes no new runs',
+        message: 'This server is shutting down and does not accept new runs',
         retryAfterMs: expect.any(Number),
       },
     ])

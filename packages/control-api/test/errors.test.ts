@@ -178,7 +178,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
       await api.runs.close({ drainTimeoutMs: 0 })
       return api.post('/api/runs', GOOD)
     },
-    message: 'This server is shutting down and takes no new runs',
+    message: 'This server is shutting down and does not accept new runs',
     retryAfterMs: 5_000,
   },
   STORE_UNAVAILABLE: { file: 'store-lost.test.ts' },

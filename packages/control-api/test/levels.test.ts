@@ -305,7 +305,7 @@ const REFUSED: readonly [body: object, refusal: object][] = [
     {
       error: 'BAD_REQUEST',
       message:
-        'Output schema: /properties/n/type must be a JSON type or a list of them, got "text"',
+        'Invalid output schema: /properties/n/type must be a JSON type or a list of them, got "text"',
       problems: [{ path: '/tasks/0/outputSchema' }],
     },
   ],

@@ -1,6 +1,6 @@
 /**
- * Durable runs. To run: `RunService` over a storage: `sqliteRunStorage` here, `postgresRunStorage` of
- * `@tutti/runs/postgres`. To extend: the ports of a storage.
+ * Durable runs: `RunService` over a storage, which is `sqliteRunStorage` or `postgresRunStorage` of
+ * `@tutti/runs/postgres`. Other storages implement the ports.
  */
 
 // To run
@@ -11,7 +11,7 @@ export type { RunSubmission } from './execution/new-run.ts'
 export { RunService, type RunWithTasks, type ServiceState } from './run-service.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
-// To watch
+// To observe
 export type { ActivityListener, ExecutedListener, RunActivity } from './execution/activity.ts'
 export type { TraceNewRun } from './execution/new-run.ts'
 
@@ -22,7 +22,7 @@ export { eventSize } from './feed/follow-events.ts'
 export type { FollowRunOptions } from './feed/follow-events.ts'
 export { readTurn } from './feed/read-turns.ts'
 export type { StoredEventLog, EventQuery, RunHead } from './ports/event-log.ts'
-export type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
+export type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
 export type { Quota, ReviewQuery, RunListPage, RunQuery } from './ports/run-store.ts'
 export type { Catalogs } from './request/catalog-names.ts'
 export { buildEnsemble } from './request/build-ensemble.ts'
@@ -39,7 +39,7 @@ export type {
 
 // To extend
 export {
-  changesOf,
+  toRecordChanges,
   type Change,
   type NewReview,
   type NewTask,
@@ -50,7 +50,7 @@ export type {
   ClaimedRun,
   ClaimRequest,
   HeldRun,
-  Holder,
+  LeaseOwner,
   KnownEnsembles,
   Release,
   Released,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** As many as the output of SHA-256 has. */
+/** The size of a SHA-256 hash. */
 const SECRET_BYTES = 32
 
 /** Returns 32 random bytes in base64url. */

@@ -17,45 +17,45 @@ import type { RedactEvent } from './commit/redacted-journal.ts'
 import type { ReviewRules } from './execution/run-ensembles.ts'
 import type { ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
 
-/** How a run service behaves. */
+/** Options of a run service. */
 export interface RunServiceOptions {
-  /** Whether this process executes runs; one that does not takes them in and tells of them. @default true */
+  /** Whether this process executes runs. Otherwise it only accepts, shows and steers them. @default true */
   readonly executes?: boolean
-  /** Runs executing at the same time over all processes, at least 1. @default 5 */
+  /** Maximum number of runs that execute at the same time over all processes, at least 1. @default 5 */
   readonly maxConcurrentRuns?: number
-  /** Runs executing at the same time in this process, at least 1. @default maxConcurrentRuns */
+  /** Maximum number of runs that execute at the same time in this process, at least 1. @default maxConcurrentRuns */
   readonly maxRunsPerProcess?: number
-  /** Runs waiting for their turn; one more is refused. 0 lets none wait. @default 100 */
+  /** Maximum number of runs that wait in the queue; further submits are refused. @default 100 */
   readonly maxQueuedRuns?: number
-  /** Ended runs that are retained; older ones are deleted with their events. @default Infinity */
+  /** Maximum number of ended runs to retain; older ones are deleted with their events. @default Infinity */
   readonly maxRetainedRuns?: number
-  /** How long runs are kept after they have ended, in milliseconds. @default without end */
+  /** Time for which ended runs are retained, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number
-  /** How long tokens may wait to be written together, in milliseconds. @default 25 */
+  /** Maximum time that tokens wait to be written together, in milliseconds. @default 25 */
   readonly tickMs?: number
   /**
-   * After what time without a sign of life other processes take the runs of this one over, in
-   * milliseconds, at least 1000. Without effect on a store that only this process has. @default 10000
+   * Time without a heartbeat after which other processes take over the runs of this one, in milliseconds, at least
+   * 1000. No effect on a store that is not shared. @default 10000
    */
   readonly leaseMs?: number
-  /** How often due runs are looked for besides the notices of the store, in milliseconds. @default 1000 */
+  /** Interval between polls for due runs, in addition to notifications of the store, in milliseconds. @default 1000 */
   readonly pollMs?: number
-  /** How long a run that waits for a person stays in memory, in milliseconds. @default 1000 */
+  /** Time that a run that waits for a person stays in memory, in milliseconds. @default 1000 */
   readonly parkAfterMs?: number
   /**
    * Maximum number of times in a row that a run may lose its process without progress; it fails after one more with
    * PROCESS_LOST. @default 3
    */
   readonly maxLostOwners?: number
-  /** Names and values of all inputs of a run, in bytes. @default 1000000 */
+  /** Maximum size of the names and values of all inputs of a run, in bytes. @default 1000000 */
   readonly maxInputBytes?: number
-  /** One text of a task with its inputs, in bytes. @default 2000000 */
+  /** Maximum size of one text of a task with its inputs, in bytes. @default 2000000 */
   readonly maxTextBytes?: number
-  /** All texts of the tasks of a run with their inputs, in bytes. @default 8000000 */
+  /** Maximum size of all texts of the tasks of a run with their inputs, in bytes. @default 8000000 */
   readonly maxRunTextBytes?: number
   /** Review defaults of every ensemble, and whether requests may relax reviews. */
   readonly reviews?: ReviewRules
-  /** One event of a run, in bytes; a run with a larger one fails with RUN_TOO_LARGE. @default 16000000 */
+  /** Maximum size of one event, in bytes. A run with a larger event fails with RUN_TOO_LARGE. @default 16000000 */
   readonly maxEventBytes?: number
   /**
    * Maximum size of the events and steps stored while one process executes a run, in bytes, and of the steps that
@@ -68,23 +68,23 @@ export interface RunServiceOptions {
   readonly models?: ModelCatalog
   /** Profiles that directives may apply to runs, by name. @default {} */
   readonly profiles?: RunProfiles
-  /** What models cost. */
+  /** Prices of models. */
   readonly prices?: Prices
-  /** Takes out of events what nobody is to read, before they are kept. @default nothing is taken out */
+  /** Removes sensitive data from events before they are stored. @default removes nothing */
   readonly redact?: RedactEvent
-  /** Where the tool calls of runs are counted. @default nowhere */
+  /** Counts the tool calls of runs. @default they are not counted */
   readonly toolMetrics?: ToolMetrics
-  /** Told of the events of the runs that this process executes. What one throws is logged. @default [] */
+  /** Called with the events of the runs that this process executes. Errors are logged. @default [] */
   readonly onExecuted?: readonly ExecutedListener[]
-  /** Told of what runs do here that is no event. What one throws is logged. @default [] */
+  /** Called with activity of runs in this process that is not an event. Errors are logged. @default [] */
   readonly onActivity?: readonly ActivityListener[]
-  /** Says which trace each new run belongs to; kept with it. @default that of whoever asks for it */
+  /** Returns the trace that a new run belongs to; it is stored with the run. @default the caller's trace */
   readonly traceNewRun?: TraceNewRun
   readonly clock?: Clock
   readonly logger?: Logger
 }
 
-/** The same with every value present. */
+/** {@link RunServiceOptions} with every value present. */
 export type ResolvedRunServiceOptions = Required<
   Omit<RunServiceOptions, 'tools' | 'models' | 'prices' | 'toolMetrics' | 'traceNewRun'>
 > & {
@@ -97,25 +97,25 @@ export type ResolvedRunServiceOptions = Required<
 
 const DEFAULTS = {
   executes: true,
-  // As AgentEnsemble: enough to use a provider well, few enough to notice a mistake in time.
+  // As AgentEnsemble: enough to use a provider well, and few enough to notification a mistake in time.
   maxConcurrentRuns: 5,
-  // A burst of submits is taken; a flood is told to come back.
+  // A burst of submits is accepted; a flood is refused.
   maxQueuedRuns: 100,
-  // History is deleted only where the operator says so.
+  // History is deleted only when the operator sets a limit.
   maxRetainedRuns: Infinity,
   maxRetainedAgeMs: Infinity,
   tickMs: DEFAULT_TICK_MS,
-  // A pause of the garbage collector or of a busy machine stays far below; a person hardly notices.
+  // Far longer than a pause of the garbage collector or of a busy machine; a person hardly notifications it.
   leaseMs: 10_000,
-  // Catches what no notice tells: leases that are over, waits that are over.
+  // Finds runs that no notification announces: those with an expired lease or time limit.
   pollMs: 1_000,
-  // A program that answers reviews does so in less; taking a run up again takes milliseconds.
+  // Software that answers reviews takes less. To resume a parked run takes milliseconds.
   parkAfterMs: 1_000,
-  // The first time all runs of the process are taken up at once, from then on one by one.
+  // After the first loss all runs of the process are resumed at once, after further losses one by one.
   maxLostOwners: 3,
-  // A thousand model turns of some pages each; read in well under a second.
+  // A thousand model turns of a few pages each; read in well under a second.
   maxStoredRunBytes: 64_000_000,
-  // All texts of a run twice: the start of a run shows them all.
+  // Twice all texts of a run: the first event of a run contains them all.
   maxEventBytes: 16_000_000,
   ...DEFAULT_TEXT_LIMITS,
 } as const
@@ -132,11 +132,11 @@ type Limits = Pick<
 interface Bound {
   readonly least: number
   readonly whole: boolean
-  /** Whether Infinity is a value, too. */
+  /** Whether Infinity is allowed. */
   readonly mayBeInfinite?: boolean
 }
 
-/** The least value of each limit; counts are whole numbers. */
+/** The minimum of each limit; counts are integers. */
 const LEAST: Readonly<Record<keyof Limits, Bound>> = {
   maxConcurrentRuns: { least: 1, whole: true },
   maxRunsPerProcess: { least: 1, whole: true },
@@ -156,7 +156,7 @@ const LEAST: Readonly<Record<keyof Limits, Bound>> = {
 }
 
 /**
- * Fills and checks options.
+ * Fills in defaults and validates options.
  *
  * @throws {RangeError} naming every value that is out of range.
  */
@@ -182,7 +182,7 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     const { least, whole, mayBeInfinite = false } = bound
     // NOTE: the keys of the table are names of numbers.
     const value = resolved[name as keyof Limits]
-    // What was not given is told under the name of what it is taken from.
+    // A default is reported under the name of the option that it is taken from.
     if (name === 'maxRunsPerProcess' && options.maxRunsPerProcess === undefined) return []
     if (mayBeInfinite && value === Infinity) return []
     if (value >= least && (!whole || Number.isInteger(value))) return []

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 
 import {
-  deliveryId,
-  deliveryParts,
+  formatDeliveryId,
+  parseDeliveryId,
   isDelivered,
-  submittedColumns,
-  submittedFields,
+  toSubmittedColumns,
+  readSubmittedFields,
 } from './record-fields.ts'
 import { completed, ODD_TEXT, result, reviewRequested } from './testing/event-fixtures.ts'
 
@@ -14,15 +14,15 @@ describe('a delivery id', () => {
     '[RUNS-O1] says run, event and webhook %j again',
     (webhook) => {
       const parts = { runId: 'run-a_1', seq: 12, webhook }
-      expect(deliveryId(parts)).toBe(`run-a_1:12:${webhook}`)
-      expect(deliveryParts(deliveryId(parts))).toEqual(parts)
+      expect(formatDeliveryId(parts)).toBe(`run-a_1:12:${webhook}`)
+      expect(parseDeliveryId(formatDeliveryId(parts))).toEqual(parts)
     },
   )
 
   it.for(['', 'run-a', 'run-a:1', 'run-a:x:hook', 'run-a:-1:hook', `run-a:${'1'.repeat(10)}:h`])(
     '%j is none',
     (id) => {
-      expect(deliveryParts(id)).toBeUndefined()
+      expect(parseDeliveryId(id)).toBeUndefined()
     },
   )
 })
@@ -34,9 +34,9 @@ describe('what a submit brings', () => {
     [{ actor: '' }, [null, '""', null], { actor: '' }],
     [{ request: {}, webhooks: ['a'] }, ['{}', null, '["a"]'], { request: {}, webhooks: ['a'] }],
   ] as const)('%j is kept as %j', ([brought, columns, fields]) => {
-    const [request, actor, webhooks] = submittedColumns(brought)
+    const [request, actor, webhooks] = toSubmittedColumns(brought)
     expect([request, actor, webhooks]).toEqual(columns)
-    expect(submittedFields({ request, actor, webhooks })).toEqual(fields)
+    expect(readSubmittedFields({ request, actor, webhooks })).toEqual(fields)
   })
 })
 

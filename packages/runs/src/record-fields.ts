@@ -1,26 +1,24 @@
-/** Pure: what every store makes records of. */
+/** Pure: conversions between columns and records that all stores share. */
 import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
 import type { ListedRun, NewRun, RunRecord, RequestedRun } from './run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
-/** An event with its place in the log of its run. */
-export function logged(runId: string, seq: number, event: RunEvent): LoggedRunEvent {
+/** Adds the position of an event in the log of its run. */
+export function toLoggedEvent(runId: string, seq: number, event: RunEvent): LoggedRunEvent {
   return { ...event, runId, seq, id: `${runId}:${seq}` }
 }
 
-/** A field with the number of a column; no field when the column is NULL. */
-export function optionalNumber<K extends string>(
-  key: K,
-  value: unknown,
-): Partial<Record<K, number>> {
+/** Returns a field with the number of a column; no field when the column is NULL. */
+export function numberField<K extends string>(key: K, value: unknown): Partial<Record<K, number>> {
   return value === null || value === undefined ? {} : field(key, Number(value))
 }
 
 /**
- * What a list shows beside the record of a run, of the columns `total_tokens`, `total_tool_calls`,
- * `known_cost_usd`, `open_reviews` and `current_index`; a run without tasks has NULL in those of its tasks.
+ * Reads the fields that a list shows in addition to the run's record from the columns `total_tokens`,
+ * `total_tool_calls`, `known_cost_usd`, `open_reviews` and `current_index`. For a run without tasks, the columns about
+ * tasks are NULL.
  */
-export function listedFields(
+export function readListedFields(
   row: Readonly<Record<string, unknown>>,
   currentName: string,
 ): Omit<ListedRun, keyof RunRecord> {
@@ -29,19 +27,19 @@ export function listedFields(
   return {
     totalTokens: Number(row['total_tokens']),
     totalToolCalls: Number(row['total_tool_calls']),
-    ...(hasTasks ? optionalNumber('costUsd', row['known_cost_usd']) : { costUsd: 0 }),
+    ...(hasTasks ? numberField('costUsd', row['known_cost_usd']) : { costUsd: 0 }),
     ...(index === null ? {} : { currentTask: { name: currentName, taskIndex: Number(index) } }),
     openReviews: Number(row['open_reviews']),
   }
 }
 
-/** Columns of a run that a list reads; `error_start` is the start of `error`. */
+/** Columns of a run that a list reads; `error_start` is the first part of `error`. */
 export const LISTED_COLUMNS = `id, run_id, ensemble, workflow, status, state, tags, task_count,
   completed_tasks, created_at, started_at, completed_at, duration_ms, epoch, last_seq, actor,
   substr(error, 1, 2000) AS error_start`
 
-/** Returns the text of the inside of a JSON string that may be cut anywhere, also within an escape. */
-export function startOfText(inside: string): string {
+/** Parses the inside of a JSON string that may be cut anywhere, even within an escape. */
+export function parseCutText(inside: string): string {
   // The longest escape, \u1234, has six characters.
   for (let end = inside.length; end > inside.length - 6; end -= 1) {
     try {
@@ -58,7 +56,7 @@ const MAX_OUTPUTS = 4_000_000
 
 /**
  * The columns of tasks. Outputs before the last `MAX_OUTPUTS` characters are not read: a run may store many times
- * what one answer may have.
+ * more than one response may hold.
  */
 export const TASK_COLUMNS = [
   'task_index, name, description, agent_role, tasks.status, attempt, tasks.started_at',
@@ -71,14 +69,14 @@ export const TASK_COLUMNS = [
 ].join(', ')
 
 /** Whether the output of a row was left out; see `TASK_COLUMNS`. */
-export function omittedOutput(row: Readonly<Record<string, unknown>>): {
+export function readOutputOmitted(row: Readonly<Record<string, unknown>>): {
   readonly outputOmitted?: true
 } {
   return row['output'] === null && Boolean(row['has_output']) ? { outputOmitted: true } : {}
 }
 
-/** What a submit may bring, as the columns `request`, `actor` and `webhooks` keep it: JSON, or NULL. */
-export function submittedColumns({
+/** Returns the values of the columns `request`, `actor` and `webhooks`: JSON, or NULL. */
+export function toSubmittedColumns({
   request,
   actor,
   webhooks = [],
@@ -88,8 +86,8 @@ export function submittedColumns({
   )
 }
 
-/** What those columns keep. */
-export function submittedFields(
+/** Reads the columns `request`, `actor` and `webhooks`. */
+export function readSubmittedFields(
   row: Readonly<Record<string, unknown>>,
 ): Pick<RunRecord, 'request' | 'actor' | 'webhooks'> {
   return {
@@ -99,33 +97,33 @@ export function submittedFields(
   }
 }
 
-/** A field with the JSON of a column; no field when the column is NULL. */
+/** Returns a field with the parsed JSON of a column; no field when the column is NULL. */
 export function jsonField<K extends string, V>(key: K, value: unknown): Partial<Record<K, V>> {
-  // NOTE: stores keep under each name what they read back under it.
+  // NOTE: a cast at the boundary: stores only ever write values of these types.
   return typeof value === 'string' ? field(key, JSON.parse(value) as V) : {}
 }
 
-/** The id of a delivery: the same for every attempt. A run id holds no colon. */
-export function deliveryId({ runId, seq, webhook }: DeliveryParts): string {
+/** Returns the id of a delivery, which is the same for every attempt. A run id contains no colon. */
+export function formatDeliveryId({ runId, seq, webhook }: DeliveryParts): string {
   return `${runId}:${seq}:${webhook}`
 }
 
-/** What a delivery id says; undefined when it is none. */
-export function deliveryParts(id: string): DeliveryParts | undefined {
+/** Parses a delivery id; returns undefined when it is invalid. */
+export function parseDeliveryId(id: string): DeliveryParts | undefined {
   const [, runId, seq, webhook] = /^([^:]*):(\d{1,9}):(.*)$/s.exec(id) ?? []
   if (runId === undefined || seq === undefined || webhook === undefined) return undefined
   return { runId, seq: Number(seq), webhook }
 }
 
-/** What tells a delivery from others. */
+/** The fields that identify a delivery. */
 export type DeliveryParts = Pick<ClaimedDelivery, 'runId' | 'seq' | 'webhook'>
 
-/** Whether webhooks of the run are told of the event (RUNS-O1). */
+/** Whether the event is delivered to the webhooks of the run (RUNS-O1). */
 export function isDelivered({ type }: RunEvent): boolean {
   return type === 'run_result' || type === 'review_requested'
 }
 
-/** A record of one field; of none when the value is undefined. */
+/** Returns an object with one field, or without fields when the value is undefined. */
 export function field<K extends string, V>(
   key: K,
   value: V,

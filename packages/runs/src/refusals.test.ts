@@ -11,19 +11,19 @@ describe('assertWithinQuota', () => {
     [{}, { unfinished: 1e9, spentUsd: 1e9 }],
     [{ maxUnfinishedRuns: 3 }, { unfinished: 2, spentUsd: 1e9 }],
     [{ spend: { maxCostUsd: 2, since: SINCE } }, { unfinished: 1e9, spentUsd: 1.999_999 }],
-  ])('[RUNS-P11] lets %j pass with %j', ([limits, use]) => {
+  ])('[RUNS-P11] accepts a run within the limits %j with the usage %j', ([limits, use]) => {
     expect(() => {
       assertWithinQuota({ actor: 'ci', ...limits }, use)
     }).not.toThrow()
   })
 
   it.for([
-    [0, 0, '0 runs that have not ended, as many as it may'],
-    [1, 1, '1 run that has not ended, as many as it may'],
-    [3, 3, '3 runs that have not ended, as many as it may'],
-    [4, 2, '4 runs that have not ended, it may have 2'],
+    [0, 0, '0 unfinished runs; its limit is 0'],
+    [1, 1, '1 unfinished run; its limit is 1'],
+    [3, 3, '3 unfinished runs; its limit is 3'],
+    [4, 2, '4 unfinished runs; its limit is 2'],
   ] as const)(
-    '[RUNS-P11] %i runs of at most %i are refused in words',
+    '[RUNS-P11] refuses a run when there are %i of at most %i',
     ([unfinished, max, words]) => {
       const quota = { actor: 'a "b"', maxUnfinishedRuns: max }
       expect(() => {
@@ -45,7 +45,7 @@ describe('assertWithinQuota', () => {
     [0.000_001_4, 0.000_001, '$0.000001', '$0.000001'],
     [12.5, 0, '$12.5', '$0'],
   ] as const)(
-    '[RUNS-P11] %f dollars of %f are refused in words',
+    '[RUNS-P11] refuses a run when $%f of $%f are spent',
     ([spentUsd, maxCostUsd, spent, max]) => {
       const quota = { actor: 'ci', maxUnfinishedRuns: 9, spend: { maxCostUsd, since: SINCE } }
       expect(() => {
@@ -53,7 +53,7 @@ describe('assertWithinQuota', () => {
       }).toThrow(
         expect.objectContaining({
           code: 'SPEND_LIMIT',
-          message: `Key "ci" has spent ${spent} since 2026-03-01T00:00:00.000Z, it may spend ${max}`,
+          message: `Key "ci" has spent ${spent} since 2026-03-01T00:00:00.000Z; its limit is ${max}`,
           retryable: true,
           details: { spentUsd, maxCostUsd },
         }),
@@ -63,7 +63,7 @@ describe('assertWithinQuota', () => {
 })
 
 describe('assertRoom', () => {
-  it('[RUNS-P1] lets the last one in that has room, and no other', () => {
+  it('[RUNS-P1] accepts the last run within the limit and refuses the next', () => {
     expect(() => {
       assertRoom(1, 2)
     }).not.toThrow()

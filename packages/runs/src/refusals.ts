@@ -1,19 +1,19 @@
-/** How stores and the service refuse, in the same words whichever store it is. */
+/** Errors of stores and the service, with the same texts for every store. */
 import { errorMessage, TuttiError } from '@tutti/core'
 
 import type { Quota } from './ports/run-store.ts'
 import type { RunRecord } from './run-record.ts'
 import type { StepError } from '@tutti/ensemble'
 
-/** How long a caller that was refused should wait, in milliseconds; AgentEnsemble's number. */
+/** Time that a refused caller should wait, in milliseconds; the same as AgentEnsemble's. */
 const RETRY_AFTER_MS = 5_000
 
-/** The id is taken. */
+/** Error of a run id that is taken. */
 export function runExists(runId: string): TuttiError {
   return new TuttiError('RUN_EXISTS', `A run with ID ${runId} already exists`)
 }
 
-/** The idempotency key was used for something else. */
+/** Error of an idempotency key that was used for another submission. */
 export function idempotencyConflict(idempotencyKey: string): TuttiError {
   return new TuttiError(
     'IDEMPOTENCY_CONFLICT',
@@ -21,34 +21,33 @@ export function idempotencyConflict(idempotencyKey: string): TuttiError {
   )
 }
 
-/** @throws {TuttiError} CONCURRENCY_LIMIT when as many runs have not ended as may. */
+/** @throws {TuttiError} CONCURRENCY_LIMIT when the maximum number of unfinished runs is reached. */
 export function assertRoom(unfinished: number, maxUnfinishedRuns: number): void {
   if (unfinished < maxUnfinishedRuns) return
   throw new TuttiError(
     'CONCURRENCY_LIMIT',
-    `So many runs (${unfinished}) wait or execute already. Retry later.`,
+    `The limit of ${maxUnfinishedRuns} waiting and executing runs is reached. Retry later.`,
     { retryable: true, details: { retryAfterMs: RETRY_AFTER_MS, reason: 'unfinished_runs' } },
   )
 }
 
-/** What the runs of an actor are and have cost, as a store counts them. */
+/** Number and cost of the runs of an actor, as a store counts them. */
 export interface ActorUse {
-  /** Runs that have not ended; those that wait for a person are counted. */
+  /** Number of unended runs. Runs that wait for a person are counted. */
   readonly unfinished: number
-  /** In US dollars, since the instant of the quota. */
+  /** Cost since the instant of the quota, in US dollars. */
   readonly spentUsd: number
 }
 
-/** @throws {TuttiError} CONCURRENCY_LIMIT or SPEND_LIMIT when the quota has no place for one more run. */
+/** @throws {TuttiError} CONCURRENCY_LIMIT or SPEND_LIMIT when the quota does not allow one more run. */
 export function assertWithinQuota(
   { actor, maxUnfinishedRuns = Infinity, spend }: Quota,
   { unfinished, spentUsd }: ActorUse,
 ): void {
   if (unfinished >= maxUnfinishedRuns) {
-    const runs = unfinished === 1 ? '1 run that has' : `${unfinished} runs that have`
-    const rule =
-      unfinished === maxUnfinishedRuns ? 'as many as it may' : `it may have ${maxUnfinishedRuns}`
-    throw new TuttiError('CONCURRENCY_LIMIT', `Key "${actor}" has ${runs} not ended, ${rule}`, {
+    const runs = unfinished === 1 ? '1 unfinished run' : `${unfinished} unfinished runs`
+    const message = `Key "${actor}" has ${runs}; its limit is ${maxUnfinishedRuns}`
+    throw new TuttiError('CONCURRENCY_LIMIT', message, {
       retryable: true,
       details: { retryAfterMs: RETRY_AFTER_MS, reason: 'unfinished_runs_of_key' },
     })
@@ -57,19 +56,19 @@ export function assertWithinQuota(
   const { maxCostUsd, since } = spend
   throw new TuttiError(
     'SPEND_LIMIT',
-    `Key "${actor}" has spent ${dollars(spentUsd)} since ${new Date(since).toISOString()}, ` +
-      `it may spend ${dollars(maxCostUsd)}`,
+    `Key "${actor}" has spent ${formatDollars(spentUsd)} since ${new Date(since).toISOString()}; ` +
+      `its limit is ${formatDollars(maxCostUsd)}`,
     { retryable: true, details: { spentUsd, maxCostUsd } },
   )
 }
 
-/** An amount without the noise of adding fractions. */
-function dollars(amount: number): string {
+/** Formats an amount, without the noise of adding fractions. */
+function formatDollars(amount: number): string {
   return `$${Number(amount.toFixed(6))}`
 }
 
-/** Nobody can say whether there is room. */
-export function storeAway(): TuttiError {
+/** Error of a submit while the store cannot be reached. */
+export function storeUnavailable(): TuttiError {
   return new TuttiError('STORE_UNAVAILABLE', 'The run store cannot be reached', {
     retryable: true,
     details: { retryAfterMs: RETRY_AFTER_MS },
@@ -80,7 +79,7 @@ export function storeAway(): TuttiError {
 export function runTooLarge(runId: string, bytes: number, maxBytes: number): TuttiError {
   return new TuttiError(
     'RUN_TOO_LARGE',
-    `Run ${runId} has ${bytes} bytes in the store, at most ${maxBytes} are allowed (maxStoredRunBytes)`,
+    `Run ${runId} has ${bytes} bytes in the store; at most ${maxBytes} are allowed (maxStoredRunBytes)`,
     { details: { bytes, maxBytes } },
   )
 }

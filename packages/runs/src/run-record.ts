@@ -1,4 +1,4 @@
-/** What a store keeps of a run and of its tasks, besides its events. Instants are milliseconds since 1970. */
+/** Stored records of runs, tasks and reviews. Instants are milliseconds since 1970. */
 import type { CallerRequest } from '@tutti/core'
 import type { Budget } from '@tutti/ensemble'
 import type {
@@ -22,61 +22,61 @@ export interface RunRecord {
   readonly status: RunStatus
   readonly inputs: Readonly<Record<string, string>>
   readonly tags: Readonly<TagMap>
-  /** The tasks of the plan, and those that delegations made. */
+  /** Number of tasks: those of the plan and those that delegations created. */
   readonly taskCount: number
   readonly completedTasks: number
   readonly createdAt: number
   readonly startedAt?: number
   readonly completedAt?: number
   readonly durationMs?: number
-  /** Why it failed. */
+  /** The reason why it failed. */
   readonly error?: string
-  /** How often it was claimed; the fencing token of its present owner. */
+  /** Number of times that it was claimed; the fencing token of its current owner. */
   readonly epoch: number
   /** Sequence number of its newest event. */
   readonly lastSeq: number
-  /** What it was asked to do otherwise than its ensemble says; absent when nothing. */
+  /** The settings that override those of its ensemble; absent when there are none. */
   readonly request?: RequestedRun
-  /** Who submitted it: the name of a key. */
+  /** The name of the key that submitted it. */
   readonly actor?: string
-  /** Names of the webhooks that are told of it; absent when there are none. */
+  /** Names of its webhooks; absent when there are none. */
   readonly webhooks?: readonly string[]
 }
 
 /**
- * A run as a list shows it: with what its tasks have used so far, and what it waits for. Without what has no
- * small limit; of `error` only the start.
+ * A run as a list shows it: with its usage so far, its current task and its open reviews, but without fields of
+ * unlimited size. `error` is cut.
  */
 export interface ListedRun extends Omit<RunRecord, 'inputs' | 'request' | 'webhooks'> {
-  /** Over all tasks and their attempts; -1 when a provider did not say. */
+  /** Over all tasks and their attempts; -1 when a provider did not report it. */
   readonly totalTokens: number
   readonly totalToolCalls: number
-  /** In US dollars; absent as soon as tokens were used whose price is not known. */
+  /** In US dollars; absent once tokens with an unknown price were used. */
   readonly costUsd?: number
-  /** The first task that is being worked on; absent when there is none, and when the run has ended. */
+  /** The first running task; absent when no task is running, and when the run has ended. */
   readonly currentTask?: Pick<TaskRecord, 'name' | 'taskIndex'>
-  /** Reviews that wait for a decision. */
+  /** Number of reviews that wait for a decision. */
   readonly openReviews: number
 }
 
-/** What a run does otherwise than its ensemble says, as the wire has it. Plain data. */
+/** Settings of one run that override those of its ensemble, in the format of the wire. Plain data. */
 export interface RequestedRun {
-  /** Tasks in place of those of the ensemble. */
+  /** Tasks that replace those of the ensemble. */
   readonly tasks?: readonly TaskDefinitionBody[]
-  /** Task name, or the start of its description → what changes. */
+  /** Task name, or the start of its description → its changes. */
   readonly taskOverrides?: Readonly<Record<string, TaskOverrideBody>>
   readonly options?: RunOptionsBody
-  /** What the run may use, beside what its ensemble allows it: the smaller of both counts. */
+  /** Budget of the run, in addition to that of its ensemble: the smaller limit applies. */
   readonly budget?: Budget
-  /** W3C trace context of whoever asked. */
+  /** W3C trace context of the caller. */
   readonly traceparent?: string
-  /** What goes with it. */
+  /** The `tracestate` that belongs to `traceparent`. */
   readonly tracestate?: string
   /** The request of the agent or MCP client that started the run, for its tools and handlers. */
   readonly origin?: CallerRequest
   /**
-   * What whoever took the submission in wants to find again with the run, such as the message that asked
-   * for it; JSON, and of no meaning to the run.
+   * JSON that the receiver of the submission stores with the run, such as the message that requested it. The run
+   * ignores it.
    */
   readonly memo?: Readonly<Record<string, unknown>>
 }
@@ -89,22 +89,22 @@ export interface TaskRecord {
   readonly description: string
   readonly agentRole: string
   readonly status: TaskStatus
-  /** Attempts begun so far. */
+  /** Number of attempts started so far. */
   readonly attempt: number
   readonly startedAt?: number
   readonly completedAt?: number
   readonly durationMs?: number
-  /** Tokens so far, over all attempts, as all that was used; -1 when a provider did not say. */
+  /** Tokens so far, over all attempts, like all usage; -1 when a provider did not report them. */
   readonly inputTokens: number
   readonly outputTokens: number
   readonly toolCallCount: number
-  /** Cost so far in US dollars; absent when a price is not known. */
+  /** Cost so far in US dollars; absent when a price is unknown. */
   readonly costUsd?: number
   readonly output?: string
-  /** Whether it has an output that was not read, because the outputs of later tasks are long. */
+  /** Whether its output was not read, because the outputs of later tasks are long. */
   readonly outputOmitted?: boolean
   readonly error?: string
-  /** Finish reason of the last answer of the model; absent before the end, and when no model ended the attempt. */
+  /** Finish reason of the model's last answer; absent before the end, and when no model ended the attempt. */
   readonly finishReason?: FinishReason
 }
 
@@ -113,19 +113,19 @@ export interface ReviewRecord extends Pick<RunRecord, 'ensemble' | 'inputs' | 't
   readonly reviewId: string
   readonly runId: string
   readonly status: ReviewStatus
-  /** The event with which it opened: what is asked, of which task. */
+  /** The event that opened it, with the question and its task. */
   readonly request: RunEventOf<'review_requested'>
   readonly openedAt: number
-  /** When its time is over; absent when it waits for ever. */
+  /** Time at which it expires; absent when it waits for ever. */
   readonly expiresAt?: number
-  /** Who decided, when that is known. */
+  /** The reviewer who decided, if known. */
   readonly decidedBy?: string
 }
 
-/** What became of a review. */
+/** The state of a review. */
 export type ReviewStatus = 'OPEN' | 'DECIDED' | 'TIMED_OUT' | 'WITHDRAWN'
 
-/** What a submit brings. */
+/** The record of a run to create. */
 export interface NewRun extends Pick<
   RunRecord,
   | 'runId'
@@ -140,14 +140,14 @@ export interface NewRun extends Pick<
   | 'webhooks'
 > {
   readonly submission?: SubmissionKey
-  /** Under which its result may be given again; no caller can read or set it. */
+  /** Key under which later requests find its result; callers can neither read nor set it. */
   readonly cacheKey?: string
 }
 
-/** How a submission that is sent again is recognised. */
+/** Identifies a repeated submission. */
 export interface SubmissionKey {
-  /** Chosen by whoever submits. */
+  /** Chosen by the client that submits. */
   readonly idempotencyKey: string
-  /** What was asked for; another one under the same key is refused. */
+  /** Hash of the submission; another one under the same key is refused. */
   readonly fingerprint: string
 }

@@ -1,22 +1,22 @@
 /**
- * Durable runs: takes them in, has them executed, here or in other processes, and lets anyone watch and
- * steer.
+ * Durable runs: accepts them, executes them here or in other processes, and lets callers follow and steer them.
  *
  *   submit ─▶ store ─▶ executor ─▶ group commit ─▶ feed ─▶ readers
  *   send ─▶ commands ─▶ the owner of the run
  *
- * It leaves what a run does to the engine, whose turn it is to the executor, and where things are kept
- * to the store.
+ * The engine defines what a run does, the executor which runs execute, and the store how they are persisted.
  *
- * RUNS-S1 A submit is answered after the run is durable; from then on it is executed, also after a crash.
- * RUNS-S2 At most `maxConcurrentRuns` execute and `maxQueuedRuns` wait, over all processes; one more is refused.
- * RUNS-S3 `start` takes up every run that an earlier process left unfinished, oldest first.
- * RUNS-S4 A cancel is answered when it is durable; the run is CANCELLED only when its work has stopped.
- * RUNS-S5 `close` lets running runs end for a while, or hands them to other processes; what is left goes on from
- *    its last step when it is taken up.
- * RUNS-S6 The same submission under the same idempotency key is one run; another one under it is refused.
- * RUNS-S7 While the store cannot be reached submits are refused and runs wait; both go on when it is back.
- * RUNS-S8 Runs that have ended are deleted, the oldest first, beyond a number and an age.
+ * RUNS-S1 A submit resolves when the run is durable. The run is then executed, even after a crash.
+ * RUNS-S2 Over all processes, at most `maxConcurrentRuns` execute and `maxQueuedRuns` wait; further submits are
+ *    refused.
+ * RUNS-S3 `start` resumes every run that an earlier process left unfinished, oldest first.
+ * RUNS-S4 A cancel resolves when it is durable. The run is CANCELLED only when its work has stopped.
+ * RUNS-S5 `close` lets runs end for a while, or hands them over to other processes. The remaining runs later continue
+ *    from their last step.
+ * RUNS-S6 A repeated submission under the same idempotency key returns the first run. Another submission under the
+ *    key is refused.
+ * RUNS-S7 While the store cannot be reached, submits are refused and runs wait. Both work again when it is back.
+ * RUNS-S8 Ended runs beyond a number or an age are deleted, the oldest first.
  */
 import { TuttiError } from '@tutti/core'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'
@@ -28,14 +28,14 @@ import { RunEventFeed } from './feed/event-feed.ts'
 import { every } from './execution/every.ts'
 import { followEvents, type EventBatches, type FollowRunOptions } from './feed/follow-events.ts'
 import { GroupCommit } from './commit/group-commit.ts'
-import { newRunOf, queuedEvent, type RunSubmission } from './execution/new-run.ts'
+import { buildNewRun, createQueuedEvent, type RunSubmission } from './execution/new-run.ts'
 import {
   resolveRunServiceOptions,
   type ResolvedRunServiceOptions,
   type RunServiceOptions,
 } from './options.ts'
 import { field } from './record-fields.ts'
-import { storeAway } from './refusals.ts'
+import { storeUnavailable } from './refusals.ts'
 import { RunEnsembles } from './execution/run-ensembles.ts'
 import { RunExecutor } from './execution/run-executor.ts'
 
@@ -47,7 +47,7 @@ import type {
   RunCommandOf,
 } from '@tutti/protocol'
 import type { EventQuery } from './ports/event-log.ts'
-import type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
+import type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
 import type {
   ChangedRunsPage,
   ChangedRunsQuery,
@@ -67,22 +67,22 @@ export interface RunWithTasks {
   readonly tasks: readonly TaskRecord[]
 }
 
-/** Whether the service accepts runs, and why not. */
+/** Whether the service accepts runs, or the reason why not. */
 export type ServiceState = 'READY' | 'DRAINING' | 'STORE_UNAVAILABLE'
 
-/** How often ended runs are deleted, and runs that nobody tells of are looked at, in milliseconds. */
+/** Interval of the deletion of ended runs and of checks for missed notifications, in milliseconds. */
 const HOUSEKEEPING_MS = 60_000
 
-/** Statuses of runs that wait for a process, or have one. */
+/** Statuses of runs that wait for an owner, or have one. */
 const WAITING = ['ACCEPTED', 'RUNNING', 'CANCELLING'] as const
 
-/** More runs than can wait, as SQL takes no Infinity. */
+/** More runs than can wait; SQL has no Infinity. */
 const MOST_WAITING = Number.MAX_SAFE_INTEGER
 
-/** Size of the open reviews that are read together, in bytes. */
+/** Maximum size of the open reviews that are read at once, in bytes. */
 const REVIEW_PAGE_BYTES = 4_000_000
 
-/** Runs deleted at a time: small enough that nothing else waits. */
+/** Number of runs deleted at a time; small enough not to block other work. */
 const DELETE_BATCH = 100
 
 /** Durable runs of a set of ensembles over one store. */
@@ -149,7 +149,7 @@ export class RunService {
     return this.#settings.profiles
   }
 
-  /** Runs that execute at the same time over all processes, at most. */
+  /** Maximum number of runs that execute at the same time over all processes. */
   get maxConcurrentRuns(): number {
     return this.#settings.maxConcurrentRuns
   }
@@ -160,45 +160,45 @@ export class RunService {
     return this.#hasStarted ? 'READY' : 'STARTING'
   }
 
-  /** Whether runs are accepted, and why not. They are accepted while the service starts. */
+  /** Whether runs are accepted, or the reason why not. They are accepted while the service starts. */
   get state(): ServiceState {
     if (this.#closing !== undefined) return 'DRAINING'
     return this.#storage.isAvailable ? 'READY' : 'STORE_UNAVAILABLE'
   }
 
-  /** Whether the store can be reached, as far as is known. */
+  /** Whether the last known attempt to reach the store succeeded. */
   get isStoreAvailable(): boolean {
     return this.#storage.isAvailable
   }
 
-  /** Runs that execute in this process. */
+  /** Number of runs that execute in this process. */
   get running(): number {
     return this.#executor.running
   }
 
-  /** Tasks that run in this process, delegated ones included. */
+  /** Number of tasks that run in this process, including delegated tasks. */
   get activeTasks(): number {
     return this.#executor.activeTasks
   }
 
-  /** How many runs execute, wait for their turn and wait for a person, over all processes. */
+  /** Counts the runs of each state, over all processes. */
   load(): Promise<QueueLoad> {
     return this.#storage.queue.load()
   }
 
-  /** What waits in the store, over all processes. */
-  figures(): Promise<StoreFigures> {
-    return this.#storage.queue.figures()
+  /** Counts everything that waits in the store, over all processes. */
+  metrics(): Promise<StoreMetrics> {
+    return this.#storage.queue.metrics()
   }
 
   /**
-   * Begins to execute runs and to listen to other processes. Resolves with the ids of the runs that an
-   * earlier process left, when the store is one that only this process has.
+   * Starts to execute runs and to listen to other processes. Resolves with the ids of the runs that an earlier process
+   * left unfinished, if the store is not shared.
    */
   async start(): Promise<readonly string[]> {
     const storage = this.#storage
     const { logger, clock } = this.#settings
-    const left = storage.isShared ? [] : await this.#takeUp()
+    const unfinished = storage.isShared ? [] : await this.#reclaimRuns()
     await this.#feed.start()
     this.#stops.push(
       storage.listen((notification) => {
@@ -215,36 +215,36 @@ export class RunService {
     )
     this.#executor.start()
     this.#hasStarted = true
-    return left
+    return unfinished
   }
 
   /**
-   * Takes a run in. The same submission under the same idempotency key gives the run that it made before.
+   * Accepts a run. A repeated submission under the same idempotency key returns the existing run.
    *
-   * @throws {TuttiError} INVALID_ENSEMBLE for an unknown name; BAD_REQUEST, INVALID_TOOL, INVALID_MODEL and
-   * INVALID_TASK_OVERRIDE for what it asks that does not fit; INPUT_MISSING when template variables
-   * have no value, with their names in `details.missing`; RUN_EXISTS when the id is taken;
-   * IDEMPOTENCY_CONFLICT when the key was used for another submission; CONCURRENCY_LIMIT when too many
-   * wait; DRAINING when no more are taken; STORE_UNAVAILABLE.
+   * @throws {TuttiError} INVALID_ENSEMBLE for an unknown name; BAD_REQUEST, INVALID_TOOL, INVALID_MODEL or
+   * INVALID_TASK_OVERRIDE for an invalid request; INPUT_MISSING when template variables have no value, with their
+   * names in `details.missing`; RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another
+   * submission; CONCURRENCY_LIMIT when the queue is full or the quota is reached; SPEND_LIMIT when the actor has spent
+   * its quota; DRAINING when the service is closing; STORE_UNAVAILABLE.
    */
   async submit(request: RunSubmission): Promise<RunRecord> {
-    const run = newRunOf(request, { ...this.#settings, ensembles: this.#ensembles })
+    const run = buildNewRun(request, { ...this.#settings, ensembles: this.#ensembles })
     this.#assertReady()
     const created = await this.#create(run, request.quota)
     if (created.kind === 'repeated') return created.run
-    const { submission: _, ...kept } = run
-    reportActivity(this.#settings, { kind: 'accepted', run: kept })
+    const { submission: _, ...accepted } = run
+    reportActivity(this.#settings, { kind: 'accepted', run: accepted })
     this.#feed.offer(run.runId, [created.event])
     this.#executor.wake()
-    return { ...kept, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 }
+    return { ...accepted, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 }
   }
 
-  /** A run without its tasks, or undefined. */
+  /** Returns a run without its tasks; undefined when the id is unknown. */
   record(runId: string): Promise<RunRecord | undefined> {
     return this.#storage.runs.get(runId)
   }
 
-  /** A run with its tasks, or undefined. */
+  /** Returns a run with its tasks; undefined when the id is unknown. */
   async get(runId: string): Promise<RunWithTasks | undefined> {
     const run = await this.#storage.runs.get(runId)
     return run === undefined ? undefined : { run, tasks: await this.#storage.runs.tasks(runId) }
@@ -253,12 +253,12 @@ export class RunService {
   /** Deletes a run with its events, if it has ended. */
   async delete(runId: string): ReturnType<RunStorage['runs']['delete']> {
     const end = await this.#storage.runs.delete(runId)
-    // Readers that follow it must learn that nothing more will come.
+    // Ends the streams of readers that follow the run.
     if (end === 'deleted') await this.#feed.catchUp()
     return end
   }
 
-  /** Who did what, and what is to be kept of it. */
+  /** The audit log. */
   get audit(): AuditLog {
     return this.#storage.audit
   }
@@ -268,19 +268,19 @@ export class RunService {
     return this.#storage.secrets
   }
 
-  /** What webhooks are to be told. */
+  /** Pending deliveries to webhooks. */
   get outbox(): WebhookOutbox {
     return this.#storage.outbox
   }
 
-  /** Tells `listener` that a webhook may have something to be told, until stopped. */
+  /** Calls `listener` when a delivery may be due, until the returned function is called. */
   listenToOutbox(listener: () => void): () => void {
     return this.#storage.listen(({ kind }) => {
       if (kind === 'delivery' || kind === 'missed') listener()
     })
   }
 
-  /** Runs, newest first, each with what it has used so far and what it is at. */
+  /** Returns a page of runs, newest first, each with its usage so far and its current task. */
   list(query: RunQuery): Promise<RunListPage> {
     return this.#storage.runs.list(query)
   }
@@ -290,7 +290,7 @@ export class RunService {
     return this.#storage.runs.listByChange(query)
   }
 
-  /** Reviews that wait for a decision, of one run or of all, in the order in which they opened. */
+  /** Returns the reviews that wait for a decision, of one run or of all, in the order in which they opened. */
   openReviews({ runId }: { readonly runId?: string } = {}): Promise<readonly ReviewRecord[]> {
     const about = runId === undefined ? {} : { runId }
     return this.#storage.runs.reviews({ open: true, maxBytes: REVIEW_PAGE_BYTES, ...about })
@@ -304,34 +304,34 @@ export class RunService {
     })
   }
 
-  /** A review, also one that is closed; undefined when there is none of that id. */
+  /** Returns an open or closed review; undefined when the id is unknown. */
   async review(reviewId: string): Promise<ReviewRecord | undefined> {
     const [review] = await this.#storage.runs.reviews({ reviewId })
     return review
   }
 
-  /** A run's events from `from` on, first from the log and then live, until its end. */
+  /** Yields the events of a run from `from` on, first from the log and then live, until its end. */
   follow(options: FollowRunOptions): EventBatches {
     const { events, runs } = this.#storage
     const find = (runId: string) => runs.get(runId)
     return followEvents({ events, bus: this.#bus, find }, options)
   }
 
-  /** Events of a run as they are in the log now. */
+  /** Returns the events of a run that are in the log now. */
   readEvents(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
     return this.#storage.events.read(query)
   }
 
-  /** Tells `listener` of the events of every run, each after it is durable, until stopped. */
+  /** Calls `listener` with the durable events of every run, until the returned function is called. */
   listenToAll(listener: EventListener): () => void {
     return this.#bus.listenToAll(listener)
   }
 
   /**
-   * Sends a command to a run, whichever process executes it; resolves with the reply when the effect is durable.
+   * Sends a command to a run in any process. Resolves with the reply when the effect is durable.
    *
-   * A cancel aborts what runs, or in mode `boundary` lets it finish; the run is CANCELLED when its work has stopped.
-   * For the other kinds see the methods of `RunHandle`. Of several decisions of a review the first counts.
+   * A cancel aborts the running work, or in mode `boundary` lets running tasks finish. The run is CANCELLED when its
+   * work has stopped. For the other kinds see the methods of `RunHandle`. The first decision of a review counts.
    *
    * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED; INVALID_MODEL; REVIEW_NOT_FOUND, REVIEW_RESOLVED; BAD_REQUEST
    * naming every problem; NOT_CONFIRMED when the owner does not confirm the command in time.
@@ -341,16 +341,16 @@ export class RunService {
   }
 
   /**
-   * Takes and starts no more runs. Those of a store that other processes share are handed over as soon as
-   * nothing is in flight; others may end. After `drainTimeoutMs` the rest is let go, and the store closed.
-   * A second call waits for the first.
+   * Stops accepting and starting runs. Runs of a shared store are handed over as soon as they have no call in flight;
+   * other runs may end. After `drainTimeoutMs` the remaining runs are released and the store is closed. A second call
+   * waits for the first.
    */
   close({ drainTimeoutMs }: { readonly drainTimeoutMs: number }): Promise<void> {
     this.#closing ??= this.#close(drainTimeoutMs)
     return this.#closing
   }
 
-  /** Has `task` done when runs have stopped, and before the store is closed. Its errors are its own. */
+  /** Registers a task to run after all runs have stopped and before the store closes. Its errors are ignored. */
   beforeStoreCloses(task: () => Promise<void>): void {
     this.#closingTasks.push(task)
   }
@@ -373,7 +373,7 @@ export class RunService {
         this.#executor.wake()
         return
       case 'signal':
-        this.#look(() => this.#executor.takeCommands(notification.runId))
+        this.#tryTask(() => this.#executor.takeCommands(notification.runId))
         return
       case 'answer':
         this.#commands.onAnswer(notification.signalId)
@@ -381,24 +381,24 @@ export class RunService {
       case 'missed':
         this.#commands.onMissed()
         this.#executor.wake()
-        this.#look(() => this.#executor.takeCommands())
-        this.#look(() => this.#feed.catchUp())
+        this.#tryTask(() => this.#executor.takeCommands())
+        this.#tryTask(() => this.#feed.catchUp())
         return
       case 'availability':
         if (!notification.isAvailable) return
         this.#commits.retry()
-        this.#look(() => this.#executor.renew())
+        this.#tryTask(() => this.#executor.renew())
     }
   }
 
-  #look(task: () => Promise<void>): void {
+  #tryTask(task: () => Promise<void>): void {
     task().catch((error: unknown) => {
       this.#settings.logger.warn('Failed to handle a notification of the store', { error })
     })
   }
 
-  /** Makes the runs ready that an earlier process had; gives all that wait, the oldest first. */
-  async #takeUp(): Promise<readonly string[]> {
+  /** Makes the runs of an earlier process ready. Returns the ids of all unfinished runs, the oldest first. */
+  async #reclaimRuns(): Promise<readonly string[]> {
     await this.#storage.queue.reclaimAll()
     const { runs } = await this.list({ statuses: WAITING, limit: MOST_WAITING, offset: 0 })
     return runs.map(({ runId }) => runId).toReversed()
@@ -426,17 +426,21 @@ export class RunService {
     return this.#storage.runs.create(run, {
       maxUnfinishedRuns: maxConcurrentRuns + maxQueuedRuns,
       ...field('quota', quota),
-      firstEvent: redact(queuedEvent(run, clock)),
+      firstEvent: redact(createQueuedEvent(run, clock)),
     })
   }
 
   #assertReady(): void {
     const { state } = this
     if (state === 'DRAINING') {
-      throw new TuttiError('DRAINING', 'This server is shutting down and takes no new runs', {
-        retryable: true,
-      })
+      throw new TuttiError(
+        'DRAINING',
+        'This server is shutting down and does not accept new runs',
+        {
+          retryable: true,
+        },
+      )
     }
-    if (state === 'STORE_UNAVAILABLE') throw storeAway()
+    if (state === 'STORE_UNAVAILABLE') throw storeUnavailable()
   }
 }

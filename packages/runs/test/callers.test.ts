@@ -77,7 +77,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
         problems: [
           {
             path: '/budget/maxCostUsd',
-            message: 'cannot be kept: no price is known for scripted:model',
+            message: 'cannot be enforced: no price is known for scripted:model',
           },
         ],
       },

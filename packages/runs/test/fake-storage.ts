@@ -49,7 +49,7 @@ export function fakeStorage({
     reflections: {} as ReflectionStore,
     isShared,
     isAvailable: true,
-    listen: (_listener: (notice: StoreNotification) => void) => () => undefined,
+    listen: (_listener: (notification: StoreNotification) => void) => () => undefined,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
 }

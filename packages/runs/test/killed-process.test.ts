@@ -124,7 +124,7 @@ describe.each(Object.keys(PLACES))('a run that kills its process, on the %s stor
         runId: 'run-killer',
         status: 'FAILED',
         code: 'PROCESS_LOST',
-        error: 'The process that executed the run died, or lost it, 4 times in a row',
+        error: 'The process that executed the run died, or lost its lease, 4 times in a row',
       })
       for (const runId of INNOCENT) expect(ends.get(runId)).toEqual({ runId, status: 'COMPLETED' })
     },

@@ -45,7 +45,7 @@ describe('a run that writes more than it may', () => {
       status: 'FAILED',
       code: 'RUN_TOO_LARGE',
       error: expect.stringMatching(
-        /^Run run-\w+ has 2\d{5} bytes in the store, at most 200000 are allowed \(maxStoredRunBytes\)$/,
+        /^Run run-\w+ has 2\d{5} bytes in the store; at most 200000 are allowed \(maxStoredRunBytes\)$/,
       ),
       outputs: [{ taskName: 'first', output: 'made first' }],
     })
@@ -68,7 +68,7 @@ describe('a run that writes more than it may', () => {
       status: 'FAILED',
       code: 'RUN_TOO_LARGE',
       error: expect.stringMatching(
-        /^Event tool_called of run run-\w+ has 5\d{4} bytes, at most 40000 are allowed \(maxEventBytes\)$/,
+        /^Event tool_called of run run-\w+ has 5\d{4} bytes; at most 40000 are allowed \(maxEventBytes\)$/,
       ),
     })
     expect(Math.max(...events.map(bytes))).toBeLessThan(40_000)

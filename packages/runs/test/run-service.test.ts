@@ -377,7 +377,7 @@ describe('a run that was cut off', () => {
     const second = await openRuns(directory.path, [waitingEnsemble({ name: 'choir' }).ensemble])
     expect((await allEvents(second, runId)).at(-1)).toMatchObject({
       status: 'FAILED',
-      error: 'Ensemble "band" is not registered any more',
+      error: 'Ensemble "band" is no longer registered',
     })
     await second.close({ drainTimeoutMs: 0 })
   })

@@ -60,7 +60,7 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
     release: (held, how) => storage.queue.release(held, how),
     reclaimAll: () => storage.queue.reclaimAll(),
     load: () => storage.queue.load(),
-    figures: () => storage.queue.figures(),
+    metrics: () => storage.queue.metrics(),
   }
   const service = new RunService({ ...muted, queue }, [ensemble], QUICK)
   await service.start()
@@ -108,12 +108,12 @@ describe('several processes on one store', () => {
     const { ensemble, play, waiting } = waitingEnsemble()
     const storage = await open(database.url)
     let isDeaf = false
-    const listeners = new Set<(notice: StoreNotification) => void>()
+    const listeners = new Set<(notification: StoreNotification) => void>()
     const deaf = storageOver(storage, {})
     deaf.listen = (listener) => {
       listeners.add(listener)
-      return storage.listen((notice) => {
-        if (!isDeaf) listener(notice)
+      return storage.listen((notification) => {
+        if (!isDeaf) listener(notification)
       })
     }
     const onlooker = new RunService(deaf, [ensemble], { ...QUICK, ...api })

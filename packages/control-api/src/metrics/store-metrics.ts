@@ -5,7 +5,7 @@
 import { sleep, type Clock, type Logger } from '@tutti/core'
 
 import type { Instruments } from './instruments.ts'
-import type { RunService, StoreFigures } from '@tutti/runs'
+import type { RunService, StoreMetrics } from '@tutti/runs'
 
 /** What the figures are made with. */
 export interface StoreCollectorOptions {
@@ -42,7 +42,7 @@ async function collect({ instruments, runs, clock, logger }: StoreCollectorOptio
   const timeout = new AbortController()
   try {
     const figures = await Promise.race([
-      runs.figures(),
+      runs.metrics(),
       sleep(clock, TIMEOUT_MS, timeout.signal).then(() => undefined),
     ])
     setGauges(instruments, figures)
@@ -54,7 +54,7 @@ async function collect({ instruments, runs, clock, logger }: StoreCollectorOptio
   }
 }
 
-function setGauges(instruments: Instruments, figures: StoreFigures | undefined): void {
+function setGauges(instruments: Instruments, figures: StoreMetrics | undefined): void {
   const { queueDepth, queueOldest, reviewsPending, webhookBacklog, runs } = instruments
   for (const gauge of [queueDepth, queueOldest, reviewsPending, webhookBacklog, runs]) gauge.clear()
   if (figures === undefined) return

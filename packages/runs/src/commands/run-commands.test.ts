@@ -175,8 +175,8 @@ describe('a command for a run that executes elsewhere', () => {
   })
 
   it.each([
-    ['a notice of the answer', (commands: RunCommands) => commands.onAnswer('command-1')],
-    ['notices may have been missed', (commands: RunCommands) => commands.onMissed()],
+    ['a notification of the answer', (commands: RunCommands) => commands.onAnswer('command-1')],
+    ['notifications may have been missed', (commands: RunCommands) => commands.onMissed()],
   ])('[RUNS-W6] is answered on %s', async (_, tell) => {
     const { commands, answer, looks, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
@@ -189,7 +189,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([2, 0])
   })
 
-  it('[RUNS-W6] is answered without a notice, by looking every second', async () => {
+  it('[RUNS-W6] is answered without a notification, by looking every second', async () => {
     const { commands, answer, looks, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
     await clock.advance(2_999)
@@ -200,7 +200,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([4, 0])
   })
 
-  it('[RUNS-W6] misses no notice that comes while it looks', async () => {
+  it('[RUNS-W6] misses no notification that comes while it looks', async () => {
     const gate = Promise.withResolvers<CommandAnswer | undefined>()
     const answers = [gate.promise, Promise.resolve(DONE)]
     const { commands } = setUp({ look: async () => answers.shift() })
@@ -412,7 +412,7 @@ describe('a command for an unowned run', () => {
       const refused = commands.send(RUN, command)
       await expect(refused).rejects.toMatchObject({
         code: 'CONFIG_INVALID',
-        message: 'Ensemble "choir" is not registered any more',
+        message: 'Ensemble "choir" is no longer registered',
       })
     }
     expect(written).toHaveLength(1)

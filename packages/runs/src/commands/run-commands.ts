@@ -1,12 +1,12 @@
 /**
- * Takes commands to their runs, whichever process executes them, and returns the replies.
+ * Routes commands to the processes that own their runs, and returns the replies.
  *
  *   command ─▶ queue.send ─┬─ owned ───▶ the owner interprets it ─▶ answer ─▶ reply
  *                          └─ unowned ─▶ interpreted here, written to the store
  *
  * RUNS-W5 A command is durable before its sender gets a reply.
- * RUNS-W6 The reply is the owner's, in whatever process it is; for an unowned run the same interpreter runs here.
- * RUNS-W7 A command takes effect exactly once, also when the run changes hands at the same moment.
+ * RUNS-W6 The owner of the run replies, in this or another process. For an unowned run the same interpreter runs here.
+ * RUNS-W7 A command takes effect exactly once, even if the owner of the run changes at the same moment.
  * RUNS-W8 A command without an answer in time stays queued, and its sender gets NOT_CONFIRMED. A cancel is reported as
  *    under way instead: it is durable.
  */
@@ -44,14 +44,14 @@ export interface RunCommandsOptions {
 
 type UnownedCommand = Extract<SentCommand, { kind: 'unowned' }>
 
-/** How long the sender of a cancel waits for the owner, in milliseconds: the cancel is durable without. */
+/** Time that the sender of a cancel waits for the owner, in milliseconds. The cancel is durable before. */
 const CANCEL_ANSWER_MS = 1_000
 
-/** How long the sender of another command waits, in milliseconds: longer than a run takes to find a new owner. */
+/** Time that the sender of another command waits, in milliseconds: longer than a run takes to find a new owner. */
 const ANSWER_MS = 30_000
 
-/** Interval between looks for an answer that no notification announced, in milliseconds. */
-const LOOK_EVERY_MS = 1_000
+/** Polling interval for an answer without a notification, in milliseconds. */
+const POLL_MS = 1_000
 
 /** Sends commands. */
 export class RunCommands {
@@ -68,21 +68,21 @@ export class RunCommands {
     runId: string,
     command: RunCommandOf<K>,
   ): Promise<ReplyTo<K>> {
-    // An owner of an earlier version replies nothing where there is nothing to say.
+    // An owner of an earlier version sends no reply instead of an empty one.
     const reply = (await this.#deliver(runId, command)) ?? {}
     const decoded = decode(RUN_COMMAND_REPLIES[command.kind], reply)
     if (decoded.ok) return decoded.value
     throw new TuttiError('ENGINE_FAILED', `Cannot read the reply to a command for run ${runId}`)
   }
 
-  /** Looks for the answer to a command, which has been stored. */
+  /** Wakes the sender of a command whose answer was stored. */
   onAnswer(commandId: string): void {
     this.#waiting.get(commandId)?.()
   }
 
-  /** Looks for the answers to all commands: notifications may have been missed. */
+  /** Wakes all senders, because notifications may have been missed. */
   onMissed(): void {
-    for (const look of this.#waiting.values()) look()
+    for (const wake of this.#waiting.values()) wake()
   }
 
   async #deliver(runId: string, given: RunCommand): Promise<unknown> {
@@ -98,7 +98,7 @@ export class RunCommands {
     }
   }
 
-  /** The answer of the run's owner, here or in another process. */
+  /** Returns the reply of the run's owner, here or in another process. */
   async #answerTo(pending: {
     readonly id: string
     readonly runId: string
@@ -128,7 +128,7 @@ export class RunCommands {
       : hasEnded(run)
   }
 
-  /** The answer to a command from the store; undefined when there is none in time. */
+  /** Waits for the stored answer to a command; undefined when there is none in time. */
   async #awaitAnswer(commandId: string, until: number): Promise<CommandAnswer | undefined> {
     const { storage, settings } = this.#options
     const { clock } = settings
@@ -139,7 +139,7 @@ export class RunCommands {
         const answer = await storage.commands.answer(commandId)
         const leftMs = until - clock.elapsed()
         if (answer !== undefined || leftMs <= 0) return answer
-        const stopTimer = clock.after(Math.min(leftMs, LOOK_EVERY_MS), notify)
+        const stopTimer = clock.after(Math.min(leftMs, POLL_MS), notify)
         await notified
         stopTimer()
       }
@@ -207,7 +207,7 @@ export class RunCommands {
     return applyToUnowned(ensemble, unowned, command)
   }
 
-  /** Ends an unowned run that was cancelled, unless tasks of it have begun that may finish. */
+  /** Ends a cancelled unowned run, unless started tasks may finish. */
   async #endNow(
     runId: string,
     { mode = 'abort' }: RunCommandOf<'cancel'>,
@@ -215,20 +215,20 @@ export class RunCommands {
     const { storage, executor } = this.#options
     const steps = await storage.runs.steps(runId)
     const hasWork = steps.some(({ kind }) => kind === 'task_begun')
-    // What has begun finishes like any other work, when its turn comes.
+    // Started tasks finish like any other work, when the run is claimed.
     if (mode === 'boundary' && hasWork) return { status: 'CANCELLING' }
     const end = await executor.executeNow(runId)
     return { status: end === 'ended' ? 'CANCELLED' : 'CANCELLING' }
   }
 }
 
-/** A decision has an id, so that it counts once when it is applied twice. */
+/** Adds an id to a decision, so that it counts once even if it is applied twice. */
 function withDecisionId(command: RunCommand): RunCommand {
   if (command.kind !== 'decide') return command
   return { ...command, decision: { id: crypto.randomUUID(), ...command.decision } }
 }
 
-/** The reviews of a run that has ended are closed. */
+/** Returns the error of a command for a run that has ended, whose reviews are closed. */
 function refusedByEnd(run: RunRecord, command: RunCommand): TuttiError {
   if (command.kind !== 'decide') return hasEnded(run)
   return new TuttiError('REVIEW_RESOLVED', `Review "${command.reviewId}" is closed`)

@@ -1,6 +1,6 @@
 /**
- * A journal that takes events and steps of one run up to a number of bytes. What exceeds a limit is not written,
- * and neither is anything after it; the run is told once, so that it fails and says why.
+ * A journal that accepts events and steps of one run up to a number of bytes. An entry that exceeds a limit is not
+ * written, nor is any later one. The run is notified once, so that it fails with the reason.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -9,18 +9,18 @@ import { runTooLarge } from '../refusals.ts'
 import type { RunJournal, RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 
-/** Limits of a run and who is told. */
+/** Size limits of a run, and the callback for an exceeded limit. */
 export interface JournalLimits {
   readonly runId: string
-  /** Bytes of JSON of one event. */
+  /** Maximum size of the JSON of one event, in bytes. */
   readonly maxEventBytes: number
-  /** Bytes of JSON of all events and steps together; of tokens only the text is counted. */
+  /** Maximum size of the JSON of all events and steps together, in bytes. For tokens only the text counts. */
   readonly maxStoredRunBytes: number
   /** Called once, with the reason. */
   readonly onExceeded: (reason: TuttiError) => void
 }
 
-/** The journal for the engine. */
+/** Wraps a journal with size limits. */
 export function boundedJournal(
   journal: RunJournal,
   { runId, maxEventBytes, maxStoredRunBytes, onExceeded }: JournalLimits,
@@ -32,10 +32,10 @@ export function boundedJournal(
     onExceeded(reason)
     return reason
   }
-  /** Reason why the entry is refused; undefined when it is accepted. */
-  const refusalOf = (event: RunEvent | undefined, step?: RunStep): TuttiError | undefined => {
+  /** Returns the reason why the entry is refused; undefined when it is accepted. */
+  const findRefusal = (event: RunEvent | undefined, step?: RunStep): TuttiError | undefined => {
     if (exceeded !== undefined) return exceeded
-    const bytes = event === undefined ? 0 : eventBytes(event)
+    const bytes = event === undefined ? 0 : measureEvent(event)
     if (bytes > maxEventBytes) return refuse(eventTooLarge({ runId, bytes, maxEventBytes }, event))
     stored += bytes + (step === undefined ? 0 : jsonBytes(step))
     return stored > maxStoredRunBytes
@@ -44,16 +44,16 @@ export function boundedJournal(
   }
   return {
     emit(event, step) {
-      if (refusalOf(event, step) === undefined) journal.emit(event, step)
+      if (findRefusal(event, step) === undefined) journal.emit(event, step)
     },
     commit(step, event) {
-      const refusal = refusalOf(event, step)
+      const refusal = findRefusal(event, step)
       return refusal === undefined ? journal.commit(step, event) : Promise.reject(refusal)
     },
   }
 }
 
-function eventBytes(event: RunEvent): number {
+function measureEvent(event: RunEvent): number {
   return event.type === 'token' ? Buffer.byteLength(event.token) : jsonBytes(event)
 }
 
@@ -68,7 +68,7 @@ function eventTooLarge(
   const { runId, bytes, maxEventBytes } = sizes
   return new TuttiError(
     'RUN_TOO_LARGE',
-    `Event ${event?.type ?? ''} of run ${runId} has ${bytes} bytes, at most ${maxEventBytes} are allowed ` +
+    `Event ${event?.type ?? ''} of run ${runId} has ${bytes} bytes; at most ${maxEventBytes} are allowed ` +
       `(maxEventBytes)`,
     { details: { bytes, maxBytes: maxEventBytes } },
   )

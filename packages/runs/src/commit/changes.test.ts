@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { changesOf } from './changes.ts'
+import { toRecordChanges } from './changes.ts'
 import { token } from '../testing/index.ts'
 
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
@@ -76,7 +76,7 @@ describe('changesOf, of a run', () => {
       agentRole,
       context: [],
     })
-    const changes = changesOf({
+    const changes = toRecordChanges({
       type: 'ensemble_started',
       ensembleId: 'e',
       startedAt: AT,
@@ -100,20 +100,20 @@ describe('changesOf, of a run', () => {
   })
 
   it('[RUNS-C1] a run that is asked to end is CANCELLING', () => {
-    const changes = changesOf({ type: 'run_cancelling', requestedAt: AT, mode: 'boundary' })
+    const changes = toRecordChanges({ type: 'run_cancelling', requestedAt: AT, mode: 'boundary' })
     expect(changes).toEqual([{ kind: 'run', set: { status: 'CANCELLING' } }])
   })
 
   it('[RUNS-C4] a run that is taken up again keeps the status it had', () => {
     expect(
-      changesOf({ type: 'run_resumed', resumedAt: AT, epoch: 2, completedTasks: ['tune'] }),
+      toRecordChanges({ type: 'run_resumed', resumedAt: AT, epoch: 2, completedTasks: ['tune'] }),
     ).toEqual([])
   })
 
   it('[RUNS-C1] a run that ends has its end from the one event and its status from the other', () => {
     const metrics = { totalTokens: 1, totalToolCalls: 2 }
     expect(
-      changesOf({
+      toRecordChanges({
         type: 'ensemble_completed',
         ensembleId: 'e',
         completedAt: AT,
@@ -130,10 +130,10 @@ describe('changesOf, of a run', () => {
       durationMs: 12,
       metrics,
     }
-    expect(changesOf(ended)).toEqual([
+    expect(toRecordChanges(ended)).toEqual([
       { kind: 'run', set: { status: 'COMPLETED', durationMs: 12 } },
     ])
-    expect(changesOf({ ...ended, status: 'FAILED', error: 'it broke', code: 'X' })).toEqual([
+    expect(toRecordChanges({ ...ended, status: 'FAILED', error: 'it broke', code: 'X' })).toEqual([
       { kind: 'run', set: { status: 'FAILED', durationMs: 12, error: 'it broke' } },
     ])
   })
@@ -152,13 +152,13 @@ describe('changesOf, of a run', () => {
       },
       { type: 'directive_active', directiveId: 'd-1' },
     ]
-    expect(events.map(changesOf)).toEqual([[], [], []])
+    expect(events.map(toRecordChanges)).toEqual([[], [], []])
   })
 })
 
 describe('changesOf, of a task', () => {
   it('[RUNS-C2] an attempt that begins takes away what the one before ended with', () => {
-    const changes = changesOf({
+    const changes = toRecordChanges({
       type: 'task_started',
       ...TASK,
       attempt: 2,
@@ -196,16 +196,18 @@ describe('changesOf, of a task', () => {
       costEstimate: '0.25',
     }
     const set = { inputTokens: 20, outputTokens: -1, costUsd: 0.25 }
-    expect(changesOf(snapshot)).toEqual([{ kind: 'task', taskIndex: 2, set }])
+    expect(toRecordChanges(snapshot)).toEqual([{ kind: 'task', taskIndex: 2, set }])
     const { costEstimate: _, ...unknown } = snapshot
-    expect(changesOf(unknown)).toEqual([
+    expect(toRecordChanges(unknown)).toEqual([
       { kind: 'task', taskIndex: 2, set: { ...set, costUsd: null } },
     ])
   })
 
   it('[RUNS-C2] a tool call counts once, and its steps do not', () => {
-    expect(changesOf(CALLED)).toEqual([{ kind: 'task', taskIndex: 2, set: {}, addToolCalls: 1 }])
-    expect(changesOf({ ...CALLED, parentToolCallId: 'call-0' })).toEqual([])
+    expect(toRecordChanges(CALLED)).toEqual([
+      { kind: 'task', taskIndex: 2, set: {}, addToolCalls: 1 },
+    ])
+    expect(toRecordChanges({ ...CALLED, parentToolCallId: 'call-0' })).toEqual([])
   })
 
   it('[RUNS-C2] the end of an attempt says what it has used, and what a task gave', () => {
@@ -218,9 +220,9 @@ describe('changesOf, of a task', () => {
       output: 'played',
     }
     const counted = { kind: 'run', set: {}, addCompletedTasks: 1 }
-    expect(changesOf(COMPLETED)).toEqual([{ kind: 'task', taskIndex: 2, set }, counted])
+    expect(toRecordChanges(COMPLETED)).toEqual([{ kind: 'task', taskIndex: 2, set }, counted])
     const { costUsd: _, ...unknown } = COMPLETED
-    expect(changesOf(unknown)).toEqual([
+    expect(toRecordChanges(unknown)).toEqual([
       { kind: 'task', taskIndex: 2, set: { ...set, costUsd: null } },
       counted,
     ])
@@ -228,11 +230,11 @@ describe('changesOf, of a task', () => {
 
   it('[RUNS-C2] a task that failed says why, and one that was cancelled is CANCELLED', () => {
     const set = { completedAt: AT_MS, durationMs: 3, ...USED, costUsd: null, error: 'it broke' }
-    expect(changesOf(FAILED)).toEqual([
+    expect(toRecordChanges(FAILED)).toEqual([
       { kind: 'task', taskIndex: 2, set: { ...set, status: 'FAILED' } },
     ])
     const final = { ...FAILED, type: 'task_failed', willRetry: false } as const
-    expect(changesOf({ ...final, code: 'CANCELLED' })).toEqual([
+    expect(toRecordChanges({ ...final, code: 'CANCELLED' })).toEqual([
       { kind: 'task', taskIndex: 2, set: { ...set, status: 'CANCELLED' } },
     ])
   })
@@ -240,13 +242,13 @@ describe('changesOf, of a task', () => {
   it('a task that will not run is SKIPPED, with the reason', () => {
     const { taskIndex, taskName, taskDescription } = TASK
     const skipped = { taskIndex, taskName, taskDescription, skippedAt: AT, reason: 'too late' }
-    expect(changesOf({ type: 'task_skipped', ...skipped })).toEqual([
+    expect(toRecordChanges({ type: 'task_skipped', ...skipped })).toEqual([
       { kind: 'task', taskIndex: 2, set: { status: 'SKIPPED', error: 'too late' } },
     ])
   })
 
   it('[RUNS-C3] a delegation makes a task, which the run counts', () => {
-    const changes = changesOf({
+    const changes = toRecordChanges({
       type: 'delegation_started',
       delegationId: 'd-1',
       delegatingAgentRole: 'Manager',
@@ -269,7 +271,7 @@ describe('changesOf, of a task', () => {
 
 describe('changesOf, of a review', () => {
   it('[RUNS-C5] is open from its request on, and leaves the status of the run as it is', () => {
-    expect(changesOf(REQUESTED)).toEqual([
+    expect(toRecordChanges(REQUESTED)).toEqual([
       {
         kind: 'new_review',
         review: {
@@ -284,7 +286,7 @@ describe('changesOf, of a review', () => {
 
   it('[RUNS-C5] a time of 0 on the wire is no end', () => {
     const request = { ...REQUESTED, timeoutMs: 0 }
-    expect(changesOf(request)).toEqual([
+    expect(toRecordChanges(request)).toEqual([
       { kind: 'new_review', review: { reviewId: 'review-1', request, openedAt: AT_MS } },
     ])
   })
@@ -313,6 +315,6 @@ describe('changesOf, of a review', () => {
       { status: 'WITHDRAWN' },
     ],
   ])('[RUNS-C5] is closed by %j', (event, end) => {
-    expect(changesOf(event)).toEqual([{ kind: 'review', reviewId: 'review-1', ...end }])
+    expect(toRecordChanges(event)).toEqual([{ kind: 'review', reviewId: 'review-1', ...end }])
   })
 })

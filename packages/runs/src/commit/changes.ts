@@ -1,12 +1,12 @@
 /**
- * Pure: what an event changes in the records of its run. Every store applies the same changes.
+ * Pure: the changes that an event makes to the records of its run. Every store applies the same changes.
  *
- * RUNS-C1 The records follow from one event at a time: a run is WAITING_REVIEW while it is parked, which no
- *    event says; else it stays RUNNING, as whether it waits depends on all its tasks.
- * RUNS-C2 What a task has used counts all its attempts; its times and its error are those of the latest.
- * RUNS-C3 A task that a delegation makes has a record of its own; one of the plan keeps the record it has.
- * RUNS-C4 A run that is taken up again keeps the status it had.
- * RUNS-C5 A review is open from its request until it is decided, its time is over, or it is withdrawn.
+ * RUNS-C1 Each event changes the records on its own. WAITING_REVIEW does not follow from events, because whether a run
+ *    waits depends on all its tasks: the queue sets it.
+ * RUNS-C2 The usage of a task includes all its attempts. Its times and its error are those of the latest attempt.
+ * RUNS-C3 A task that a delegation creates gets a new record. A delegated task of the plan retains its record.
+ * RUNS-C4 A resumed run retains its status.
+ * RUNS-C5 A review is open from its request until it is decided, times out, or is withdrawn.
  */
 import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
@@ -17,17 +17,17 @@ export type Change =
       readonly kind: 'run'
       readonly set: Partial<RunFields>
       readonly addCompletedTasks?: number
-      /** The number of its tasks is that of their records. */
+      /** Sets the number of its tasks to the number of their records. */
       readonly countTasks?: true
     }
-  /** Nothing changes when a task of that index is there already. */
+  /** Ignored if a task of that index exists. */
   | { readonly kind: 'new_task'; readonly task: NewTask }
   | {
       readonly kind: 'task'
       readonly taskIndex: number
       readonly set: Partial<TaskChangeFields>
       readonly addToolCalls?: number
-      /** What was used so far was used by earlier attempts; that of the new one begins at 0. */
+      /** Adds the usage so far to that of earlier attempts; the usage of the new one starts at 0. */
       readonly newAttempt?: true
     }
   | { readonly kind: 'new_review'; readonly review: NewReview }
@@ -48,8 +48,8 @@ export type RunFields = Pick<
 >
 
 /**
- * Fields of a task that events change; null takes the value of an optional one away. Tokens, tool calls
- * and cost are those of the present attempt.
+ * Fields of a task that events change; null removes the value of an optional field. Tokens, tool calls and cost are
+ * those of the current attempt.
  */
 export type TaskChangeFields = {
   readonly [
@@ -57,11 +57,11 @@ export type TaskChangeFields = {
   ]-?: undefined extends TaskRecord[K] ? NonNullable<TaskRecord[K]> | null : TaskRecord[K]
 }
 
-/** A task that has not begun. */
+/** A task that has not started. */
 export type NewTask = Pick<TaskRecord, 'taskIndex' | 'name' | 'description' | 'agentRole'>
 
-/** The changes that `event` makes, in order; none for most events. */
-export function changesOf(event: RunEvent): readonly Change[] {
+/** Returns the changes that `event` makes, in order; most events make none. */
+export function toRecordChanges(event: RunEvent): readonly Change[] {
   switch (event.type) {
     case 'ensemble_started':
       return [
@@ -74,29 +74,29 @@ export function changesOf(event: RunEvent): readonly Change[] {
       ]
     case 'delegation_started':
       return [
-        { kind: 'new_task', task: workerTask(event) },
+        { kind: 'new_task', task: toWorkerTask(event) },
         { kind: 'run', set: {}, countTasks: true },
       ]
     case 'run_cancelling':
       return [{ kind: 'run', set: { status: 'CANCELLING' } }]
     case 'review_requested':
-      return [{ kind: 'new_review', review: reviewOf(event) }]
+      return [{ kind: 'new_review', review: toNewReview(event) }]
     case 'review_decided':
-      return [reviewEnd(event, 'DECIDED', event.decidedBy)]
+      return [toReviewEnd(event, 'DECIDED', event.decidedBy)]
     case 'review_timed_out':
-      return [reviewEnd(event, 'TIMED_OUT')]
+      return [toReviewEnd(event, 'TIMED_OUT')]
     case 'review_withdrawn':
-      return [reviewEnd(event, 'WITHDRAWN')]
+      return [toReviewEnd(event, 'WITHDRAWN')]
     case 'ensemble_completed':
       return [{ kind: 'run', set: { completedAt: Date.parse(event.completedAt) } }]
     case 'run_result':
-      return [runEnd(event)]
+      return [toRunEnd(event)]
     default:
-      return taskChangesOf(event)
+      return toTaskChanges(event)
   }
 }
 
-function runEnd(event: RunEventOf<'run_result'>): Change {
+function toRunEnd(event: RunEventOf<'run_result'>): Change {
   return {
     kind: 'run',
     set: {
@@ -107,8 +107,8 @@ function runEnd(event: RunEventOf<'run_result'>): Change {
   }
 }
 
-/** On the wire a time of 0 says that a review waits for ever. */
-function reviewOf(request: RunEventOf<'review_requested'>): NewReview {
+/** On the wire, a timeout of 0 means that a review waits for ever. */
+function toNewReview(request: RunEventOf<'review_requested'>): NewReview {
   const { reviewId, requestedAt, timeoutMs } = request
   const openedAt = Date.parse(requestedAt)
   return {
@@ -119,7 +119,7 @@ function reviewOf(request: RunEventOf<'review_requested'>): NewReview {
   }
 }
 
-function reviewEnd(
+function toReviewEnd(
   { reviewId }: { readonly reviewId: string },
   status: Exclude<ReviewStatus, 'OPEN'>,
   decidedBy?: string,
@@ -132,17 +132,17 @@ function reviewEnd(
   }
 }
 
-function workerTask(event: RunEventOf<'delegation_started'>): NewTask {
+function toWorkerTask(event: RunEventOf<'delegation_started'>): NewTask {
   const { workerTaskIndex, workerTask: name, taskDescription, workerRole } = event
   return { taskIndex: workerTaskIndex, name, description: taskDescription, agentRole: workerRole }
 }
 
-function taskChangesOf(event: RunEvent): readonly Change[] {
+function toTaskChanges(event: RunEvent): readonly Change[] {
   switch (event.type) {
     case 'task_started':
       return [
         {
-          ...change(event, {
+          ...toTaskChange(event, {
             status: 'RUNNING',
             description: event.taskDescription,
             attempt: event.attempt,
@@ -157,55 +157,57 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
       ]
     case 'metrics_snapshot':
       return [
-        change(event, {
+        toTaskChange(event, {
           inputTokens: event.inputTokens,
           outputTokens: event.outputTokens,
           costUsd: event.costEstimate === undefined ? null : Number(event.costEstimate),
         }),
       ]
     case 'tool_called':
-      // A step is a part of a call that is counted itself.
-      return event.parentToolCallId === undefined ? [{ ...change(event, {}), addToolCalls: 1 }] : []
+      // A nested call is a part of a call that is counted.
+      return event.parentToolCallId === undefined
+        ? [{ ...toTaskChange(event, {}), addToolCalls: 1 }]
+        : []
     case 'task_completed':
       return [
-        change(event, {
+        toTaskChange(event, {
           status: 'COMPLETED',
           completedAt: Date.parse(event.completedAt),
           durationMs: event.durationMs,
-          ...usedBy(event),
+          ...pickUsage(event),
           output: event.output,
-          ...finishOf(event),
+          ...pickFinishReason(event),
         }),
         { kind: 'run', set: {}, addCompletedTasks: 1 },
       ]
     case 'task_attempt_failed':
     case 'task_failed':
       return [
-        change(event, {
+        toTaskChange(event, {
           status: event.code === 'CANCELLED' ? 'CANCELLED' : 'FAILED',
           completedAt: Date.parse(event.failedAt),
           durationMs: event.durationMs,
-          ...usedBy(event),
+          ...pickUsage(event),
           error: event.reason,
-          ...finishOf(event),
+          ...pickFinishReason(event),
         }),
       ]
     case 'task_skipped':
-      return [change(event, { status: 'SKIPPED', error: event.reason })]
+      return [toTaskChange(event, { status: 'SKIPPED', error: event.reason })]
     default:
       return []
   }
 }
 
-/** What an attempt has used, as its end says. */
-function usedBy(
+/** Returns the usage of an attempt from its last event. */
+function pickUsage(
   event: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>,
 ): Pick<TaskChangeFields, 'inputTokens' | 'outputTokens' | 'toolCallCount' | 'costUsd'> {
   const { inputTokens, outputTokens, toolCallCount, costUsd = null } = event
   return { inputTokens, outputTokens, toolCallCount, costUsd }
 }
 
-function finishOf({
+function pickFinishReason({
   finishReason,
 }: Pick<
   RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>,
@@ -216,7 +218,7 @@ function finishOf({
 
 type TaskChange = Extract<Change, { kind: 'task' }>
 
-function change(
+function toTaskChange(
   { taskIndex }: { readonly taskIndex: number },
   set: Partial<TaskChangeFields>,
 ): TaskChange {

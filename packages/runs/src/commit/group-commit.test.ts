@@ -394,7 +394,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(lost.map(({ code, retryable }) => [code, retryable])).toEqual([
       ['STORE_UNAVAILABLE', true],
     ])
-    expect(lost[0]?.message).toContain(`run-a has more than ${MAX_PENDING_EVENTS} events`)
+    expect(lost[0]?.message).toContain(`run-a has more than ${MAX_PENDING_EVENTS} unwritten events`)
     await expect(committed).rejects.toBe(lost[0])
     store.reply = undefined
     commits.retry()

@@ -1,20 +1,19 @@
 /**
- * Makes the events and steps of all runs durable together, then tells their readers.
+ * Makes the events and steps of all runs durable together, then notifies their readers.
  *
  *   run A ─ emit ─┐                    ┌─▶ feed ─▶ readers
  *   run B ─ emit ─┼─▶ pending ─ tick ─▶ store.commit
  *   run C ─ commit┘                    └─▶ the commits that waited
  *
- * It knows nothing of what events and steps mean, but for tokens: they may wait `tickMs` and be joined;
- * anything else is written as soon as the present turn of the event loop ends.
+ * Only tokens are treated specially: they may wait `tickMs` and be joined. Everything else is written as soon as the
+ * current turn of the event loop ends.
  *
- * RUNS-G1 The events of a run are written in the order they were emitted, its steps in theirs; a step and the
- *    event that tells of it, in one write.
- * RUNS-G2 Readers are told of an event only after it is durable.
- * RUNS-G3 Tokens of one model call that follow one another are joined into one event; no text is lost.
- * RUNS-G4 A run whose write was fenced, or failed, writes nothing more and is told so once.
- * RUNS-G5 While the store cannot be reached everything waits, within bounds, and is written once when it is
- *    back.
+ * RUNS-G1 The events of a run, and its steps, are written in the order in which they were emitted. A step and its event
+ *    are in one write.
+ * RUNS-G2 Readers receive an event only after it is durable.
+ * RUNS-G3 Consecutive tokens of one model call are joined into one event. No text is lost.
+ * RUNS-G4 A run whose write was fenced or failed writes nothing more, and is notified once.
+ * RUNS-G5 While the store cannot be reached, everything waits, within bounds, and is written once when it is back.
  */
 import { TuttiError, type Clock } from '@tutti/core'
 
@@ -25,16 +24,16 @@ import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { RunJournal } from '@tutti/ensemble'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** How long tokens may wait to be joined: below what a person sees as a pause. */
+/** Default time that tokens wait to be joined, in milliseconds: shorter than a pause that a person notices. */
 export const DEFAULT_TICK_MS = 25
 
-/** How long to wait before a store that could not be reached is tried again. */
+/** Time after which an unavailable store is tried again, in milliseconds. */
 const RETRY_MS = 250
 
-/** What a group commit works with. */
+/** Options of a group commit. */
 export interface GroupCommitOptions {
   readonly store: Pick<RunStore, 'commit'>
-  /** Told of events when they are durable. */
+  /** Called with events after they become durable. */
   readonly onWritten: (runId: string, events: readonly LoggedRunEvent[]) => void
   readonly clock: Clock
   /** @default 25 */
@@ -43,22 +42,22 @@ export interface GroupCommitOptions {
 
 /** The journal of one claimed run. */
 export interface DurableJournal extends RunJournal {
-  /** Takes the answer to a signal; it becomes durable with what was emitted just before. */
+  /** Writes the answer to a command; it becomes durable together with the data emitted just before. */
   answer(answer: CommandAnswer): void
   /** Resolves when everything emitted so far is durable; rejects when it can no longer become so. */
   flush(): Promise<void>
-  /** Whether nothing waits to be written. */
+  /** Whether all data has been written. */
   readonly isFlushed: boolean
-  /** Lets go of the run: whatever is emitted from now on is dropped. */
+  /** Stops writing the run: waiting and later data is dropped. */
   detach(reason: TuttiError): void
 }
 
-/** The one writer of run events in a process. */
+/** The only writer of run events in a process. */
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #dirty = new Set<PendingWrites>()
   #stopTick: (() => void) | undefined
-  /** Present while the store is left alone after it could not be reached. */
+  /** Present while a retry is pending because the store could not be reached. */
   #stopRetry: (() => void) | undefined
   #flushing = false
   #scheduled = false
@@ -68,7 +67,7 @@ export class GroupCommit {
     this.#options = options
   }
 
-  /** A journal for a run that was claimed. */
+  /** Opens a journal for a claimed run. */
   journal(options: PendingWritesOptions): DurableJournal {
     const pending = new PendingWrites(options)
     const settled = async (): Promise<void> => {
@@ -98,14 +97,14 @@ export class GroupCommit {
     }
   }
 
-  /** Tries again at once what could not be written. */
+  /** Retries writes at once that are waiting for the store. */
   retry(): void {
     this.#stopRetry?.()
     this.#stopRetry = undefined
     if (this.#dirty.size > 0) this.#flushSoon()
   }
 
-  /** Stops all timers; what waits is not written. */
+  /** Stops all timers and drops waiting data. */
   stop(): void {
     this.#isStopped = true
     this.#stopTick?.()
@@ -138,7 +137,7 @@ export class GroupCommit {
       void this.#flush().finally(() => {
         this.#flushing = false
         if (this.#dirty.size === 0) return
-        // Tokens that came meanwhile are joined as long as any others.
+        // Tokens that arrived in the meantime wait as long as any others.
         if ([...this.#dirty].some(({ isUrgent }) => isUrgent)) this.#flushSoon()
         else this.#flushOnTick()
       })

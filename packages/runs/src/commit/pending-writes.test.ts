@@ -118,7 +118,7 @@ describe('PendingWrites', () => {
     pending.take()
     pending.settle({ kind: 'failed', error: new Error('disk full') })
     expect(lost.map(({ message }) => message)).toEqual([
-      'Cannot write the events of run-a: disk full',
+      'Cannot write the events of run run-a: disk full',
     ])
     expect(lost[0]?.cause).toMatchObject({ message: 'disk full' })
     expect(pending.add({ event: CANCELLING })).toBe(false)

@@ -1,4 +1,4 @@
-/** What one run has emitted and nobody has written yet, in the order of emission. */
+/** The events, steps and answers of one run that are not written yet, in the order of emission. */
 import { errorMessage, TuttiError } from '@tutti/core'
 
 import type { RunWrite, WriteResult } from '../ports/run-store.ts'
@@ -7,20 +7,20 @@ import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /**
- * Events of one run that may wait for a store that cannot be reached: the tools and the model calls in
- * flight rarely write a hundred before the engine waits for them to be durable.
+ * Maximum number of events of one run that wait while the store cannot be reached. The calls in flight rarely emit a
+ * hundred before the engine waits until they are durable.
  */
 export const MAX_PENDING_EVENTS = 10_000
 
-/** Which run is written, and under which claim. */
+/** A run to write, and the claim under which it is written. */
 export interface PendingWritesOptions {
   readonly runId: string
   readonly epoch: number
-  /** Called once when the run may write nothing more. */
+  /** Called once, when the run may no longer write. */
   readonly onLost: (reason: TuttiError) => void
 }
 
-/** What is emitted together. */
+/** Data that is emitted together. */
 export interface PendingEntry {
   readonly event?: RunEvent | undefined
   readonly step?: RunStep | undefined
@@ -39,14 +39,14 @@ export class PendingWrites {
   #events: RunEvent[] = []
   #steps: RunStep[] = []
   #answers: CommandAnswer[] = []
-  /** Where in `#events` the open token event of each task is. */
+  /** Index in `#events` of the open token event of each task. */
   readonly #openTokens = new Map<number, number>()
-  /** The write that was sent, until it is known to be kept. */
+  /** The write that was sent, until the store confirms it. */
   #sent: RunWrite | undefined
   #writeNo = 0
-  /** Who waits for what is not sent yet. */
+  /** Callers that wait for data that is not sent yet. */
   #waiters: Waiter[] = []
-  /** Who waits for the write that was sent. */
+  /** Callers that wait for the write that was sent. */
   #sentWaiters: Waiter[] = []
   #lost: TuttiError | undefined
 
@@ -55,12 +55,12 @@ export class PendingWrites {
     this.runId = options.runId
   }
 
-  /** Whether nothing waits to be sent, or to be sent again. */
+  /** Whether there is no data to send or to send again. */
   get isEmpty(): boolean {
     return this.#sent === undefined && this.#hasNothingNew
   }
 
-  /** Whether anything waits that is more than tokens, or that somebody waits for. */
+  /** Whether there is data other than tokens, or a caller that waits. */
   get isUrgent(): boolean {
     return (
       this.#waiters.length > 0 ||
@@ -70,7 +70,7 @@ export class PendingWrites {
     )
   }
 
-  /** Takes what was emitted; false when it is dropped as the run may write nothing more. */
+  /** Adds emitted data. Returns false when it is dropped because the run may no longer write. */
   add({ event, step, answer }: PendingEntry): boolean {
     if (this.#lost !== undefined) return false
     if (step !== undefined) this.#steps.push(step)
@@ -84,7 +84,7 @@ export class PendingWrites {
       this.lose(
         new TuttiError(
           'STORE_UNAVAILABLE',
-          `Run ${this.runId} has more than ${MAX_PENDING_EVENTS} events that cannot be written`,
+          `Run ${this.runId} has more than ${MAX_PENDING_EVENTS} unwritten events because the store is unavailable`,
           { retryable: true },
         ),
       )
@@ -93,7 +93,7 @@ export class PendingWrites {
     return true
   }
 
-  /** Resolves when everything added so far is kept; rejects when it can no longer be. */
+  /** Resolves when everything added so far is stored; rejects when it can no longer be. */
   settled(): Promise<void> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost)
     if (this.isEmpty) return Promise.resolve()
@@ -103,7 +103,7 @@ export class PendingWrites {
     })
   }
 
-  /** The write to send now: the one whose fate is not known, else all that waits. */
+  /** Returns the write to send now: the unconfirmed one, otherwise one with all waiting data. */
   take(): RunWrite | undefined {
     if (this.#lost !== undefined) return undefined
     if (this.#sent !== undefined) return this.#sent
@@ -126,11 +126,11 @@ export class PendingWrites {
     return this.#sent
   }
 
-  /** Learns what became of the write that was sent. One whose fate is not known is sent again. */
+  /** Processes the result of the write that was sent. An unconfirmed write is sent again. */
   settle(result: WriteResult | undefined): void {
     if (this.#lost !== undefined || result?.kind === 'unavailable') return
     if (result?.kind !== 'written') {
-      this.lose(lossOf(this.runId, result))
+      this.lose(toLossError(this.runId, result))
       return
     }
     this.#sent = undefined
@@ -139,7 +139,7 @@ export class PendingWrites {
     for (const { resolve } of waiters) resolve()
   }
 
-  /** Drops what waits, and takes nothing more. */
+  /** Drops all waiting data and accepts no more. */
   lose(reason: TuttiError): void {
     if (this.#lost !== undefined) return
     this.#lost = reason
@@ -161,7 +161,7 @@ export class PendingWrites {
   #addToken(event: RunEventOf<'token'>): void {
     const at = this.#openTokens.get(event.taskIndex)
     const open = at === undefined ? undefined : this.#events[at]
-    if (at !== undefined && open?.type === 'token' && continues(open, event)) {
+    if (at !== undefined && open?.type === 'token' && isContinuation(open, event)) {
       this.#events[at] = { ...open, token: open.token + event.token }
     } else {
       this.#openTokens.set(event.taskIndex, this.#events.push(event) - 1)
@@ -169,15 +169,15 @@ export class PendingWrites {
   }
 }
 
-function continues(open: RunEventOf<'token'>, next: RunEventOf<'token'>): boolean {
+function isContinuation(open: RunEventOf<'token'>, next: RunEventOf<'token'>): boolean {
   return open.attempt === next.attempt && open.iterationIndex === next.iterationIndex
 }
 
-function lossOf(runId: string, result: WriteResult | undefined): TuttiError {
+function toLossError(runId: string, result: WriteResult | undefined): TuttiError {
   if (result?.kind === 'failed') {
     return new TuttiError(
       'STORE_UNAVAILABLE',
-      `Cannot write the events of ${runId}: ${errorMessage(result.error)}`,
+      `Cannot write the events of run ${runId}: ${errorMessage(result.error)}`,
       { cause: result.error, retryable: true },
     )
   }

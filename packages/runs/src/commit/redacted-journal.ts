@@ -1,20 +1,20 @@
 /**
- * Removes from the events of a run what must not be stored or read.
+ * Removes data that must not be stored or read from the events of a run.
  *
- * RUNS-J1 Capture mode OFF stores no prompt: no message that a model is sent, and nothing that stands only in prompts, which
- *    is the goal and the background of an agent and the context that it is given. Descriptions, answers, tool calls
- *    and inputs are stored, because a run cannot be listed, resumed or followed without them.
- * RUNS-J2 Every other mode stores all of it; what a trace shows is decided when the trace is read.
+ * RUNS-J1 Capture mode OFF stores no prompt: no message to a model, and no text that is only part of prompts (an
+ *    agent's goal, background and context). Descriptions, answers, tool calls and inputs are stored, because a run
+ *    cannot be listed, resumed or followed without them.
+ * RUNS-J2 Every other mode stores all data. The content of a trace is decided when the trace is read.
  */
 import type { CaptureMode, RunEvent } from '@tutti/protocol'
 import type { DurableJournal } from './group-commit.ts'
 
-/** Returns an event without what must not be read; the same one when nothing has to be removed. Never throws. */
+/** Returns an event without sensitive data; the same object if there is none. Must not throw. */
 export type RedactEvent = (event: RunEvent) => RunEvent
 
 /**
- * Passes the events of a journal through `redact`. Run steps stay as they are: the engine resumes from them,
- * and no reader sees them. Of text that comes in pieces, each piece is redacted by itself.
+ * Passes the events of a journal through `redact`. Steps are not changed: the engine resumes from them, and no reader
+ * sees them. Each piece of a streamed text is redacted separately.
  */
 export function redactedJournal(journal: DurableJournal, redact: RedactEvent): DurableJournal {
   return {
@@ -35,8 +35,8 @@ export function redactedJournal(journal: DurableJournal, redact: RedactEvent): D
   }
 }
 
-/** Removes everything that the mode leaves out, then applies `redact`. */
-export function capturing(mode: CaptureMode | undefined, redact: RedactEvent): RedactEvent {
+/** Returns a function that removes the data that the mode excludes, then applies `redact`. */
+export function applyCaptureMode(mode: CaptureMode | undefined, redact: RedactEvent): RedactEvent {
   return mode === 'OFF' ? (event) => redact(withoutPrompts(event)) : redact
 }
 

@@ -11,17 +11,17 @@ import type { NewRun, RunRecord } from '../run-record.ts'
 export type RunActivity =
   /** It was accepted; a repeated submission is not reported. */
   | { readonly kind: 'accepted'; readonly run: Omit<NewRun, 'submission'> }
-  /** This process is its owner from now on. With `lostOwners` above 0 an owner before it was lost. */
+  /** This process has claimed it. With `lostOwners` above 0, an earlier owner lost it. */
   | { readonly kind: 'claimed'; readonly run: RunRecord; readonly lostOwners: number }
   /** This process no longer owns it. `lost`: another process owns it, or its events could not be stored. */
   | { readonly kind: 'released'; readonly runId: string; readonly end: ExecutionEnd }
-  /** It was unowned, and a command was applied to it. */
+  /** A command was applied to it while it was unowned. */
   | {
       readonly kind: 'written_unowned'
       readonly runId: string
       readonly events: readonly LoggedRunEvent[]
     }
-  /** A model call of it waited under a rate limit. */
+  /** One of its model calls waited for a rate limit. */
   | { readonly kind: 'rate_limited'; readonly runId: string; readonly waitedMs: number }
 
 /** Receives activity. It must return at once. */

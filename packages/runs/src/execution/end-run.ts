@@ -1,4 +1,4 @@
-/** Writes the end of a run that the engine does not end: it never began, or it cannot go on. */
+/** Writes the end of a run that the engine cannot end, because it never started or cannot continue. */
 import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 import { addUsage, totalTokens } from '@tutti/ensemble'
 
@@ -11,19 +11,19 @@ import type { RunEvent } from '@tutti/protocol'
 export interface EndRunOptions {
   readonly journal: DurableJournal
   readonly clock: Clock
-  /** Why it cannot go on. A run that was asked to end is CANCELLED all the same. */
+  /** The reason why it cannot continue. A run with a pending cancel ends CANCELLED regardless. */
   readonly error: TuttiError
-  /** The tasks of the run as they are kept; those that have not ended end with it. */
+  /** The stored tasks of the run. Unfinished tasks end with it. */
   readonly tasks: readonly TaskRecord[]
 }
 
-/** A run that ends, and its steps; absent when they were not, or cannot be, read. */
+/** A run that ends, and its steps; absent when they were not read or cannot be read. */
 export interface EndingRun {
   readonly run: RunRecord
   readonly steps?: readonly RunStep[] | undefined
 }
 
-/** Writes the end of a claimed run; what was completed stays. */
+/** Writes the end of a claimed run. Completed tasks are retained. */
 export function endRun(
   { run, steps: known }: EndingRun,
   { journal, clock, error, tasks }: EndRunOptions,
@@ -37,13 +37,13 @@ export function endRun(
     now: clock.now(),
   }
   for (const task of tasks) {
-    const event = taskEnd(task, steps, why)
+    const event = toTaskEnd(task, steps, why)
     if (event !== undefined) journal.emit(event)
   }
   const durationMs = clock.now() - (run.startedAt ?? clock.now())
   const outputs =
     known === undefined
-      ? tasks.flatMap(outputOf)
+      ? tasks.flatMap(toOutputs)
       : steps.flatMap((step) =>
           step.kind === 'task_completed'
             ? [{ taskName: step.taskName, output: step.output, durationMs: step.durationMs }]
@@ -71,8 +71,8 @@ export function endRun(
   })
 }
 
-/** The output of a task that is completed, as its record has it. */
-function outputOf({ status, name: taskName, output, durationMs = 0 }: TaskRecord) {
+/** Returns the stored output of a completed task, otherwise an empty list. */
+function toOutputs({ status, name: taskName, output, durationMs = 0 }: TaskRecord) {
   return status === 'COMPLETED' && output !== undefined ? [{ taskName, output, durationMs }] : []
 }
 
@@ -82,8 +82,8 @@ interface WhyEnded {
   readonly now: number
 }
 
-/** The end of a task that has not ended; undefined for one that has. */
-function taskEnd(
+/** Returns the event that ends an unfinished task; undefined for a task that has ended. */
+function toTaskEnd(
   task: TaskRecord,
   steps: readonly RunStep[],
   { code, reason, now }: WhyEnded,
@@ -105,13 +105,13 @@ function taskEnd(
     attempt: task.attempt,
     durationMs: now - (task.startedAt ?? now),
     code,
-    ...usedByAttempt(task, steps),
+    ...countAttemptUsage(task, steps),
     willRetry: false,
   }
 }
 
-/** What the present attempt has used: all that the task has, without what earlier attempts had. */
-function usedByAttempt(
+/** Returns the usage of the current attempt: that of the task minus that of earlier attempts. */
+function countAttemptUsage(
   { name, inputTokens, outputTokens, toolCallCount }: TaskRecord,
   steps: readonly RunStep[],
 ): Pick<TaskRecord, 'inputTokens' | 'outputTokens' | 'toolCallCount'> {

@@ -1,7 +1,7 @@
-/** Does something again and again, never twice at the same time. */
+/** Repeats a task at an interval, never twice at the same time. */
 import type { Clock } from '@tutti/core'
 
-/** What is repeated. */
+/** A repeated task. */
 export interface Repeated {
   readonly clock: Clock
   readonly everyMs: number
@@ -9,7 +9,7 @@ export interface Repeated {
   readonly onError: (error: unknown) => void
 }
 
-/** Does `task` every `everyMs`, counted from its last end, until the returned function is called. */
+/** Runs `task` `everyMs` after its previous end, until the returned function is called. */
 export function every({ clock, everyMs, task, onError }: Repeated): () => void {
   let isStopped = false
   let stopTimer = (): void => undefined

@@ -129,7 +129,7 @@ describe('Execution, from its claim to its end', () => {
         type: 'run_result',
         status: 'FAILED',
         outputs: [],
-        error: 'Ensemble "band" is not registered any more',
+        error: 'Ensemble "band" is no longer registered',
         code: 'CONFIG_INVALID',
       },
     ])
@@ -174,7 +174,7 @@ describe('Execution, from its claim to its end', () => {
     expect(store.kept.at(-1)).toMatchObject({
       status: 'FAILED',
       code: 'PROCESS_LOST',
-      error: 'The process that executed the run died, or lost it, 4 times in a row',
+      error: 'The process that executed the run died, or lost its lease, 4 times in a row',
     })
   })
 
@@ -876,7 +876,7 @@ function pending(command: RunCommand, id = 'command-1'): PendingCommand {
 }
 
 function missing(): Ensemble {
-  throw new TuttiError('CONFIG_INVALID', 'Ensemble "band" is not registered any more')
+  throw new TuttiError('CONFIG_INVALID', 'Ensemble "band" is no longer registered')
 }
 
 /** A model that gives its reply when it is told to. */

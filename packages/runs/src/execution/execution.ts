@@ -8,15 +8,15 @@
  *                    └─▶ lost: another process owns it
  *
  * RUNS-X1 Completed steps of an earlier owner are not repeated: the engine resumes from them.
- * RUNS-X2 A run whose ensemble is gone, or no longer fits, ends FAILED with the reason; it is never stuck. So
- *    does one whose steps cannot be read, and one that repeatedly loses its owner without progress, before its
- *    steps are read.
+ * RUNS-X2 A run whose ensemble is no longer registered, or no longer fits, ends FAILED with the reason instead of
+ *    staying stuck. So does a run whose steps cannot be read, and, before its steps are read, a run that repeatedly
+ *    lost its owner without progress.
  * RUNS-X3 An owner that lost its claim stops its work and writes nothing more.
  * RUNS-X4 A cancelled run that cannot continue ends CANCELLED; completed tasks are retained.
- * RUNS-X5 A run that only waits for a person for a while is parked: no process holds it, and the store enforces its
- *    time limit. One that cannot be parked, because a tool asks from inside a call that must not be repeated,
- *    stays in memory.
- * RUNS-X6 A run that is handed over begins nothing; in-flight work ends and becomes durable before the release.
+ * RUNS-X5 A run that has only waited for a person for a while is parked: no process owns it, and the store enforces its
+ *    time limit. A run that cannot be parked, because a tool asks from inside a call that must not be repeated, stays
+ *    in memory.
+ * RUNS-X6 A run that is being handed over starts no work. Work in flight ends and becomes durable before the release.
  * RUNS-X7 A command is applied once, and its answer is durable together with its effect, or after it.
  * RUNS-X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
  *    takes no slot. It continues at once when it is decided, briefly beyond the limit if necessary.
@@ -65,34 +65,34 @@ export interface ExecutionOptions {
   /** Profiles that directives may apply. */
   readonly profiles?: RunProfiles | undefined
   readonly prices: Prices | undefined
-  /** Bytes of one event. @default Infinity */
+  /** Maximum size of one event, in bytes. @default Infinity */
   readonly maxEventBytes?: number
-  /** Bytes of all events and steps that this process writes. @default Infinity */
+  /** Maximum size of all events and steps that this process writes, in bytes. @default Infinity */
   readonly maxStoredRunBytes?: number
-  /** Sizes that its inputs and texts may have. */
+  /** Maximum sizes of its inputs and texts. */
   readonly textLimits?: TextLimits | undefined
-  /** Where its tasks remember. */
+  /** Memories of its tasks. */
   readonly memories?: MemoryStore | undefined
-  /** Where its tasks learn. */
+  /** Reflections of its tasks. */
   readonly reflections?: ReflectionStore | undefined
-  /** Where its tool calls are counted. */
+  /** Counts its tool calls. */
   readonly toolMetrics?: ToolMetrics | undefined
   /** Called with the time that a model call waited under a rate limit, in milliseconds. */
   readonly onRateLimitWait?: ((waitedMs: number) => void) | undefined
   /** Called when the run gives its slot back because it waits for a person. */
   readonly onSlotFreed?: (() => void) | undefined
-  /** How long a run waits for a person before it is parked, in milliseconds. */
+  /** Time that a run waits for a person before it is parked, in milliseconds. */
   readonly parkAfterMs: number
-  /** How often in a row the run may lose its owner without getting further. */
+  /** Maximum number of times in a row that the run may lose its owner without progress. */
   readonly maxLostOwners: number
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** How long a released run may take for its last write, in milliseconds. */
+/** Maximum time for the last write of a released run, in milliseconds. */
 const LAST_WRITE_MS = 1_000
 
-/** Delay before the mark of a waiting run is written again, in milliseconds. */
+/** Delay before a failed mark of a waiting run is retried, in milliseconds. */
 const MARK_RETRY_MS = 1_000
 
 /** How an execution ended. */
@@ -102,7 +102,7 @@ export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'
 export class Execution {
   readonly runId: string
   readonly epoch: number
-  /** When it began, by the clock of this process. */
+  /** Time at which it started, by the clock of this process. */
   readonly claimedAt: number
   /** Whether the run may have killed its earlier owners. */
   readonly isSuspect: boolean
@@ -126,7 +126,7 @@ export class Execution {
   #stopParkTimer: (() => void) | undefined
   /** Whether the run waits for a person. */
   #waits = false
-  /** Whether the store has it marked as waiting. */
+  /** Whether it is marked as waiting in the store. */
   #isMarked = false
   #isMarking = false
   #releasing: Promise<void> | undefined
@@ -153,15 +153,15 @@ export class Execution {
     this.#work = this.#execute()
   }
 
-  /** Tasks of the run that run now, delegated ones included. */
+  /** Number of running tasks of the run, including delegated tasks. */
   get activeTasks(): number {
     const { tasks = [] } = this.#handle?.snapshot() ?? {}
     return tasks.filter(({ phase }) => phase === 'running').length
   }
 
   /**
-   * Applies a command; resolves with the answer when it is durable, with undefined when this process gives no answer:
-   * the store does when the run ends, or the next owner.
+   * Applies a command. Resolves with the answer when it is durable, or with undefined when this process gives no answer,
+   * because the store answers at the end of the run or the next owner does.
    */
   take(pending: PendingCommand): Promise<CommandAnswer | undefined> {
     const known = this.#answers.get(pending.id)
@@ -176,14 +176,14 @@ export class Execution {
     return !this.#isMarked
   }
 
-  /** Hands the run over as soon as nothing is in flight; resolves when it is released. */
+  /** Hands the run over as soon as it has no call in flight. Resolves when it is released. */
   handOver(): Promise<void> {
     this.#releasing ??= this.#drainAndRelease(() => ({ kind: 'ready' }))
     return this.#releasing
   }
 
   /**
-   * Releases the run at once: in-flight work is lost, its history stays. Resolves when the work has stopped.
+   * Releases the run at once: work in flight is lost, its history is retained. Resolves when the work has stopped.
    */
   async release(reason: TuttiError): Promise<void> {
     const { clock } = this.#options
@@ -238,7 +238,7 @@ export class Execution {
     if (lostOwners > maxLostOwners) {
       throw new TuttiError(
         'PROCESS_LOST',
-        `The process that executed the run died, or lost it, ${lostOwners} times in a row`,
+        `The process that executed the run died, or lost its lease, ${lostOwners} times in a row`,
       )
     }
     this.#steps = await steps()
@@ -263,7 +263,7 @@ export class Execution {
         budget === undefined ? undefined : narrowedBudget(ensemble, budget, { prices, logger }),
       ),
       runId: run.runId,
-      // The engine takes an abort for a cancel; nothing of it is written, as the journal takes nothing then.
+      // The engine treats an abort as a cancel, but the journal no longer accepts the events of that cancel.
       signal: AbortSignal.any([this.#controller.signal, this.#failing.signal]),
       journal: this.#boundedJournal(),
       clock,
@@ -289,12 +289,12 @@ export class Execution {
     })
   }
 
-  /** The journal for the engine, which stops when it writes more than it may. */
+  /** Returns the journal for the engine, which aborts the run when it exceeds a limit. */
   #boundedJournal(): RunJournal {
     const { maxEventBytes = Infinity, maxStoredRunBytes = Infinity } = this.#options
     const onExceeded = (reason: TuttiError): void => {
       this.#tooLarge = reason
-      // Not inside the call of the engine that wrote.
+      // Asynchronously, so as not to abort inside the engine call that wrote.
       queueMicrotask(() => {
         this.#failing.abort(reason)
       })
@@ -306,11 +306,11 @@ export class Execution {
   async #endWith(error: TuttiError): Promise<void> {
     const { clock, logger, tasks } = this.#options
     try {
-      const kept = (await tasks?.()) ?? []
+      const stored = (await tasks?.()) ?? []
       endRun(
-        // The steps of a run that is too large are not those that it has now.
+        // The steps of a run that is too large are outdated.
         { run: this.#claim.run, steps: this.#tooLarge === undefined ? this.#steps : undefined },
-        { journal: this.#journal, clock, error, tasks: kept },
+        { journal: this.#journal, clock, error, tasks: stored },
       )
       await this.#journal.flush()
     } catch (lost) {
@@ -326,7 +326,7 @@ export class Execution {
     const { signal } = this.#controller
     while (this.#waits !== this.#isMarked && !signal.aborted && !this.#isOver) {
       try {
-        // The review is durable before the run is said to wait for it.
+        // The review must be durable before the run is marked as waiting.
         if (this.#waits) await this.#journal.flush()
         const waits = this.#waits
         if (waits === this.#isMarked) break
@@ -347,18 +347,18 @@ export class Execution {
     this.#stopParkTimer?.()
     this.#stopParkTimer = clock.after(parkAfterMs, () => {
       if (this.#releasing !== undefined || this.#waitsForMs() <= parkAfterMs) return
-      this.#releasing = this.#drainAndRelease(() => this.#parking())
+      this.#releasing = this.#drainAndRelease(() => this.#toParking())
     })
   }
 
-  /** Time until the first gate is over; 0 when the run does not only wait. */
+  /** Time until the first review expires, in milliseconds; 0 when the run does not only wait. */
   #waitsForMs(): number {
     const snapshot = this.#handle?.snapshot()
     if (snapshot?.status !== 'WAITING_REVIEW') return 0
     return Math.min(...snapshot.reviews.map(({ timeoutMs }) => timeoutMs))
   }
 
-  #parking(): Release {
+  #toParking(): Release {
     const leftMs = this.#waitsForMs()
     if (leftMs === 0) return { kind: 'ready' }
     return leftMs === Infinity ? { kind: 'parked' } : { kind: 'parked', wakeInMs: leftMs }

@@ -1,4 +1,4 @@
-/** What a submission makes: the record of a run that has not begun, and its first event. */
+/** Converts a submission to the record of a new run and its first event. */
 import { isoNow, TuttiError, type Clock, type TraceContext } from '@tutti/core'
 import {
   assertInputs,
@@ -12,14 +12,14 @@ import {
 
 import { field } from '../record-fields.ts'
 import { assertRequiredReviews } from '../request/required-reviews.ts'
-import { fingerprintOf } from './submission.ts'
+import { hashSubmission } from './submission.ts'
 
 import type { Quota } from '../ports/run-store.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
 import type { NewRun, RequestedRun } from '../run-record.ts'
 import type { RunEventOf, TagMap } from '@tutti/protocol'
 
-/** What a run is asked to do. */
+/** A request for a run. */
 export interface RunSubmission extends RequestedRun {
   /** Name of the ensemble. @default the first one */
   readonly ensemble?: string
@@ -27,60 +27,61 @@ export interface RunSubmission extends RequestedRun {
   readonly tags?: Readonly<TagMap>
   /** @default a random id */
   readonly runId?: string
-  /** Under which the same submission of the same actor is recognised when it is sent again. */
+  /** Identifies a repeated submission of the same actor. */
   readonly idempotencyKey?: string
   /**
-   * Whether the budget is what the caller has left, who counts too: then a limit on cost that cannot be kept,
-   * as a model has no known price, is left out. @default false: it is refused
+   * Whether the budget is the caller's remaining budget, which the caller enforces too. Then a cost limit that cannot be
+   * enforced, because a model has no known price, is dropped. @default false: it is refused
    */
   readonly isAllowance?: boolean
-  /** Under which its result may be found again, with `RunQuery`; of printable ASCII. */
+  /** Key under which `RunQuery` finds its result; printable ASCII. */
   readonly cacheKey?: string
-  /** Names of webhooks that are told of it. */
+  /** Names of its webhooks. */
   readonly webhooks?: readonly string[]
-  /** Who submits, for the record. */
+  /** The actor that submits it; stored with the run. */
   readonly actor?: string
-  /** What the runs of the actor may be and cost. */
+  /** Limits for the number and the cost of the actor's runs. */
   readonly quota?: Quota
 }
 
-/** Says which trace a run belongs to that is asked for in a context, or in none. */
+/** Returns the trace context of a new run; `asked` is the context of the request, which may be empty. */
 export type TraceNewRun = (
   run: Pick<NewRun, 'runId' | 'ensemble'>,
   asked: TraceContext,
 ) => TraceContext
 
-/** What a submission is read with. */
+/** Settings for reading a submission. */
 export interface NewRunOptions extends TextLimits {
   readonly ensembles: RunEnsembles
   readonly clock: Clock
   readonly prices: Prices | undefined
-  /** @default a request cannot relax the reviews of its operator */
+  /** @default a request cannot relax required reviews */
   readonly reviews?: ReviewRules
-  /** @default the trace is that of whoever asks */
+  /** @default the caller's trace */
   readonly traceNewRun?: TraceNewRun | undefined
 }
 
-/** Random bytes of a run id: enough that two ids never meet. */
+/** Number of random bytes of a run id; enough to make collisions practically impossible. */
 const RUN_ID_BYTES = 8
 
 /**
- * The run that a submission asks for.
+ * Builds the run of a submission.
  *
- * @throws {TuttiError} as `RunEnsembles`; BAD_REQUEST for a limit on cost that cannot be kept and for tags that are too large; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE
- * naming the text, its size and the limit.
+ * @throws {TuttiError} as `RunEnsembles`; BAD_REQUEST for a cost limit that cannot be enforced and for tags that are too
+ * large; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE naming the text, its size and
+ * the limit.
  */
-export function newRunOf(submitted: RunSubmission, options: NewRunOptions): NewRun {
+export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): NewRun {
   const { ensembles, clock, prices, traceNewRun, reviews, ...limits } = options
   const template = ensembles.find(submitted.ensemble)
   const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = submitted
   const { traceparent, tracestate, ...untraced } = submitted
   const context = { ...field('traceparent', traceparent), ...field('tracestate', tracestate) }
   const traced = traceNewRun?.({ runId, ensemble: template.name }, context) ?? context
-  const request = requestOf({
+  const request = pickRequest({
     ...untraced,
     ...traced,
-    ...field('options', optionsOf(submitted, template)),
+    ...field('options', addCaptureMode(submitted, template)),
   })
   assertTagSize(tags)
   const ensemble = ensembles.build({ ensemble: template.name, ...field('request', request) })
@@ -88,7 +89,7 @@ export function newRunOf(submitted: RunSubmission, options: NewRunOptions): NewR
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, limits)
-  const asked = requestOf({ ...untraced, memo: undefined, origin: undefined })
+  const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })
   const more = { request: asked, webhooks, actor }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
@@ -107,14 +108,14 @@ export function newRunOf(submitted: RunSubmission, options: NewRunOptions): NewR
       ? {}
       : {
           submission: {
-            idempotencyKey: keyOf(idempotencyKey, actor),
-            fingerprint: fingerprintOf(content),
+            idempotencyKey: toActorKey(idempotencyKey, actor),
+            fingerprint: hashSubmission(content),
           },
         }),
   }
 }
 
-/** Names and values of the tags of a run, in bytes of UTF-8. A page of a list has the tags of up to a thousand runs. */
+/** Maximum size of the names and values of a run's tags, in bytes of UTF-8. A page of a list has the tags of 1000 runs. */
 const MAX_TAG_BYTES = 16_384
 
 function assertTagSize(tags: Readonly<TagMap>): void {
@@ -127,19 +128,19 @@ function assertTagSize(tags: Readonly<TagMap>): void {
   })
 }
 
-/** A limit that cannot be kept is no limit. */
+/** Refuses a cost limit that cannot be enforced. */
 function assertPriced(ensemble: Ensemble, budget: Budget | undefined, prices: Prices | undefined) {
   if (budget?.maxCostUsd === undefined) return
   const unpriced = findUnpriced(ensemble, { budget, ...field('prices', prices) })
   if (unpriced.length === 0) return
-  const message = `cannot be kept: no price is known for ${unpriced.join(', ')}`
+  const message = `cannot be enforced: no price is known for ${unpriced.join(', ')}`
   throw new TuttiError('BAD_REQUEST', `Invalid request body: /budget/maxCostUsd ${message}`, {
     details: { problems: [{ path: '/budget/maxCostUsd', message }] },
   })
 }
 
-/** The first event of the log of a run. */
-export function queuedEvent(run: NewRun, clock: Clock): RunEventOf<'run_queued'> {
+/** Creates the first event of a run. */
+export function createQueuedEvent(run: NewRun, clock: Clock): RunEventOf<'run_queued'> {
   const { ensemble, workflow, taskCount, inputs, tags, actor } = run
   return {
     type: 'run_queued',
@@ -153,17 +154,20 @@ export function queuedEvent(run: NewRun, clock: Clock): RunEventOf<'run_queued'>
   }
 }
 
-/** The options of a submission, with the capture mode of the ensemble where they have none. */
-function optionsOf({ options }: RunSubmission, { captureMode }: Ensemble): RequestedRun['options'] {
+/** Returns the options of a submission, with the ensemble's capture mode as the default. */
+function addCaptureMode(
+  { options }: RunSubmission,
+  { captureMode }: Ensemble,
+): RequestedRun['options'] {
   if (captureMode === undefined || options?.captureMode !== undefined) return options
   return { ...options, captureMode }
 }
 
-/** A submission of which some fields may be left out. */
+/** A submission in which fields may be undefined. */
 type Asked = { readonly [K in keyof RequestedRun]?: RequestedRun[K] | undefined }
 
-/** What a submission asks for otherwise than its ensemble says; undefined when nothing. */
-function requestOf({
+/** Returns the settings of a submission that override those of its ensemble; undefined when there are none. */
+function pickRequest({
   tasks,
   taskOverrides,
   options,
@@ -186,8 +190,8 @@ function requestOf({
   return Object.keys(asked).length === 0 ? undefined : asked
 }
 
-/** The keys of one actor say nothing of those of another. */
-function keyOf(idempotencyKey: string, actor: string | undefined): string {
+/** Makes an idempotency key unique to its actor. */
+function toActorKey(idempotencyKey: string, actor: string | undefined): string {
   return actor === undefined ? idempotencyKey : JSON.stringify([actor, idempotencyKey])
 }
 

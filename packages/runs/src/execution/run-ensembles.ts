@@ -11,8 +11,8 @@ import type { RunRecord } from '../run-record.ts'
 /** Defaults for the reviews of all ensembles. */
 export interface ReviewRules extends ReviewDefaults {
   /**
-   * Whether a request may remove or relax reviews that the operator requires: those of a task, of a policy, and
-   * their time, role and action on timeout. @default false: such a request is refused
+   * Whether a request may remove or relax reviews that the operator requires: those of a task, of a policy, and their
+   * timeout, role and action on timeout. @default false: such a request is refused
    */
   readonly allowOverride?: boolean
 }
@@ -64,11 +64,11 @@ export class RunEnsembles {
   build({ ensemble, request = {} }: Pick<RunRecord, 'ensemble' | 'request'>): Ensemble {
     const template = this.#byName.get(ensemble)
     if (template !== undefined) return buildEnsemble(template, request, this.#catalogs)
-    throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is not registered any more`)
+    throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is no longer registered`)
   }
 }
 
-/** Applies the rules of the operator where an ensemble has no defaults of its own. */
+/** Applies the rules of the operator where an ensemble does not set its own defaults. */
 function withReviewRules(
   template: Ensemble,
   { allowOverride: _, ...defaults }: ReviewRules,

@@ -11,10 +11,10 @@
  * RUNS-Q4 Releasing a run keeps its history, but not its provisional end state.
  * RUNS-Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
  * RUNS-Q6 A run that the store assigns to this process, and that does not execute here, is released as lost.
- * RUNS-Q7 A run of an ensemble that this process does not know is left to other processes for ten minutes. In a store
- *    that is not shared, it is claimed at once.
- * RUNS-Q8 Of the runs that may have killed their process, one executes here at a time, until it has ended or
- *    stayed for {@link SETTLED_AFTER_MS}.
+ * RUNS-Q7 A run of an ensemble that this process does not know is left to other processes for ten minutes. If the
+ *    store is not shared, it is claimed at once.
+ * RUNS-Q8 One suspect (`suspects.ts`) at a time executes here, until it has ended or has run for
+ *    {@link SETTLED_AFTER_MS}.
  */
 import { setImmediate } from 'node:timers/promises'
 
@@ -23,12 +23,12 @@ import { sleep, TuttiError, type Logger } from '@tutti/core'
 import { reportActivity } from './activity.ts'
 import { every } from './every.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
-import { capturing, redactedJournal } from '../commit/redacted-journal.ts'
+import { applyCaptureMode, redactedJournal } from '../commit/redacted-journal.ts'
 import { SETTLED_AFTER_MS } from './suspects.ts'
 
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
-import type { ClaimedRun, HeldRun, Holder, KnownEnsembles } from '../ports/run-queue.ts'
+import type { ClaimedRun, HeldRun, LeaseOwner, KnownEnsembles } from '../ports/run-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { RunEnsembles } from './run-ensembles.ts'
@@ -41,24 +41,24 @@ export interface RunExecutorOptions {
   readonly settings: ResolvedRunServiceOptions
 }
 
-/** Number of renewals in the time of one lease. */
+/** Number of renewals within the duration of one lease. */
 const RENEWALS_PER_LEASE = 3
 
 /**
- * How long a run waits for a process that knows its ensemble before it fails in one that does not: longer
- * than it takes to replace all processes by those of another version.
+ * Time that a run waits for a process that knows its ensemble before it fails in one that does not, in milliseconds.
+ * Longer than it takes to replace all processes by those of another version.
  */
 const OTHERS_AFTER_MS = 600_000
 
 /** The runs that this process executes. */
 export class RunExecutor {
   readonly #options: RunExecutorOptions
-  readonly #holder: Holder
+  readonly #holder: LeaseOwner
   readonly #logger: Logger
   readonly #known: KnownEnsembles
   readonly #active = new Map<string, Execution>()
   readonly #stops: (() => void)[] = []
-  /** Claims that were made so far. */
+  /** Numbers of claims started and ended so far. */
   readonly #claims = { begun: 0, ended: 0 }
   #claiming: Promise<void> | undefined
   #isAskedAgain = false
@@ -82,12 +82,12 @@ export class RunExecutor {
     return this.#active.size
   }
 
-  /** Tasks that run here, delegated ones included. */
+  /** Number of tasks that run here, including delegated tasks. */
   get activeTasks(): number {
     return [...this.#active.values()].reduce((sum, { activeTasks }) => sum + activeTasks, 0)
   }
 
-  /** Begins to renew leases and, in a process that executes, to claim. */
+  /** Starts to renew leases and, in a process that executes runs, to claim them. */
   start(): void {
     const { storage, settings } = this.#options
     const { clock, pollMs, leaseMs } = settings
@@ -101,7 +101,7 @@ export class RunExecutor {
     if (!settings.executes) return
     this.#isStarted = true
     this.#stops.push(
-      every({ clock, everyMs: pollMs, task: () => this.#lookOnTime(), onError: () => undefined }),
+      every({ clock, everyMs: pollMs, task: () => this.#poll(), onError: () => undefined }),
     )
     this.wake()
   }
@@ -113,7 +113,7 @@ export class RunExecutor {
       this.#isAskedAgain = true
       return
     }
-    this.#claiming = this.#look().finally(() => {
+    this.#claiming = this.#claimDue().finally(() => {
       this.#claiming = undefined
       if (!this.#isAskedAgain) return
       this.#isAskedAgain = false
@@ -121,12 +121,12 @@ export class RunExecutor {
     })
   }
 
-  /** Takes a command to its run; undefined when the run does not execute here, or gives no answer. */
+  /** Delivers a command to its run. Resolves with undefined when the run does not execute here or gives no answer. */
   async deliver(pending: PendingCommand): Promise<CommandAnswer | undefined> {
     return this.#active.get(pending.runId)?.take(pending)
   }
 
-  /** Looks for pending commands of the runs that execute here: of one, or of all. */
+  /** Applies the pending commands of the runs that execute here: of one run, or of all. */
   async takeCommands(runId?: string): Promise<void> {
     const runIds = runId === undefined ? [...this.#active.keys()] : [runId]
     const here = runIds.filter((id) => this.#active.has(id))
@@ -137,7 +137,7 @@ export class RunExecutor {
   }
 
   /**
-   * Executes an unowned run, whatever the limits; resolves with the end of the execution, undefined when
+   * Executes an unowned run, regardless of the limits. Resolves with the end of the execution, or with undefined when
    * another process owns the run.
    */
   async executeNow(runId: string): Promise<ExecutionEnd | undefined> {
@@ -168,7 +168,7 @@ export class RunExecutor {
     execution.lose(new TuttiError('FENCED', `Run ${runId} was taken over by another owner`))
   }
 
-  /** Releases runs that the store assigns to this process and that do not execute here: the reply to their claim was lost. */
+  /** Releases runs that the store assigns to this process but that do not execute here: the reply to their claim was lost. */
   async #releaseOrphans(held: readonly HeldRun[]): Promise<void> {
     for (const run of held) {
       if (this.#active.has(run.runId)) continue
@@ -188,8 +188,8 @@ export class RunExecutor {
   }
 
   /**
-   * Claims nothing more. Runs of a shared store are handed over as soon as nothing is in flight; others may
-   * finish. After `drainTimeoutMs` the rest is released.
+   * Stops claiming. Runs of a shared store are handed over as soon as they have no call in flight; others may finish.
+   * After `drainTimeoutMs` the remaining runs are released.
    */
   async stop(drainTimeoutMs: number): Promise<void> {
     this.#isStopped = true
@@ -211,20 +211,20 @@ export class RunExecutor {
     await Promise.all([...this.#active.values()].map(({ over }) => over))
   }
 
-  /** Waits for a claim in progress: each counts the free slots. */
-  async #lookOnTime(): Promise<void> {
+  /** Claims due runs. Waits for a claim in progress, because each claim counts the free slots. */
+  async #poll(): Promise<void> {
     this.wake()
     await this.#claiming
   }
 
-  async #look(): Promise<void> {
+  async #claimDue(): Promise<void> {
     const { storage, settings } = this.#options
     const { maxRunsPerProcess, maxConcurrentRuns } = settings
     try {
       // Runs submitted during this turn of the event loop are claimed together, with one write.
       await setImmediate()
       for (;;) {
-        // The claim that follows serves everyone who has called `wake` so far.
+        // The claim that follows serves all calls of `wake` so far.
         this.#isAskedAgain = false
         const wanted = maxRunsPerProcess - this.#slotsTaken
         if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
@@ -261,7 +261,7 @@ export class RunExecutor {
     const { run, lostOwners } = claim
     const { runId } = run
     const { settings } = this.#options
-    // A run whose lease was over may come back to the process that had it.
+    // A run whose lease expired may be claimed again by the process that had it.
     const earlier = this.#active.get(runId)
     if (earlier !== undefined) {
       this.#lose(earlier)
@@ -296,7 +296,7 @@ export class RunExecutor {
       journal: (onLost) =>
         redactedJournal(
           commits.journal({ runId, epoch, onLost }),
-          capturing(request?.options?.captureMode, redact),
+          applyCaptureMode(request?.options?.captureMode, redact),
         ),
       models,
       profiles,

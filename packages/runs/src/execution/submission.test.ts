@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { fingerprintOf, type SubmissionContent } from './submission.ts'
+import { hashSubmission, type SubmissionContent } from './submission.ts'
 
 const TAGS = { by: 'ci', on: 'monday' }
 
@@ -13,17 +13,17 @@ const CONTENT: SubmissionContent = {
 
 describe('fingerprintOf', () => {
   it('is the same for the same content, whatever the order of its keys', () => {
-    const same = fingerprintOf({
+    const same = hashSubmission({
       runId: undefined,
       tags: { on: 'monday', by: 'ci' },
       inputs: { key: 'C', topic: 'Bach' },
       ensemble: 'band',
     })
-    expect(same).toBe(fingerprintOf(CONTENT))
+    expect(same).toBe(hashSubmission(CONTENT))
   })
 
   it('stays as it is kept in stores', () => {
-    expect(fingerprintOf(CONTENT)).toBe(
+    expect(hashSubmission(CONTENT)).toBe(
       '18a6c4edecfa799eb99ba4f15881aaeb818ea887b7d4858054b3c5b560f78d46',
     )
   })
@@ -44,6 +44,6 @@ describe('fingerprintOf', () => {
       { ...CONTENT, inputs: { 'topic","Bach': '' } },
       { ...CONTENT, inputs: { topic: '","Bach' } },
     ]
-    expect(new Set(contents.map(fingerprintOf)).size).toBe(contents.length)
+    expect(new Set(contents.map(hashSubmission)).size).toBe(contents.length)
   })
 })

@@ -1,10 +1,10 @@
-/** What a submission asks for, as a text that is the same whenever the same is asked. */
+/** Hashes submissions, to recognize repeated ones. */
 import { createHash } from 'node:crypto'
 
 import type { TagMap } from '@tutti/protocol'
 import type { RequestedRun } from '../run-record.ts'
 
-/** What tells one submission from another. */
+/** The content that distinguishes submissions. */
 export interface SubmissionContent {
   readonly ensemble: string
   readonly inputs: Readonly<Record<string, string>>
@@ -15,24 +15,24 @@ export interface SubmissionContent {
   readonly actor?: string | undefined
 }
 
-/** SHA-256 of the content, in hex; the order of keys does not matter. */
-export function fingerprintOf(content: SubmissionContent): string {
+/** Returns the SHA-256 hash of the content in hex. The order of keys does not matter. */
+export function hashSubmission(content: SubmissionContent): string {
   const { ensemble, inputs, tags, runId, request, webhooks, actor } = content
   const parts: unknown[] = [ensemble, inputs, tags, runId ?? null]
-  // What a submission does not have leaves no trace, as in those that were kept before there was more.
+  // Absent fields do not change the hash, so that hashes stored before these fields existed remain valid.
   const more = { request, webhooks, actor }
   if (Object.values(more).some((part) => part !== undefined)) parts.push(more)
   return createHash('sha256')
-    .update(JSON.stringify(canonical(parts)))
+    .update(JSON.stringify(toCanonical(parts)))
     .digest('hex')
 }
 
-/** The same value with the keys of every object in order; objects become lists of pairs. */
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical)
+/** Replaces each object by a list of its pairs, sorted by key. */
+function toCanonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toCanonical)
   if (typeof value !== 'object' || value === null) return value
   return Object.entries(value)
     .filter(([, part]) => part !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, part]) => [key, canonical(part)])
+    .map(([key, part]) => [key, toCanonical(part)])
 }

@@ -1,7 +1,7 @@
-/** Tells readers in this process of events, after they are durable. */
+/** Publishes durable events to readers in this process. */
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Told of the newest events of one run, in order; of none when it is to look at the log. Must return at once. */
+/** Receives the newest events of one run, in order; an empty list means that it must read the log. Must return at once. */
 export type EventListener = (events: readonly LoggedRunEvent[]) => void
 
 /** Listeners by run, and listeners of every run. */
@@ -14,25 +14,25 @@ export class EventBus {
     this.#onListenerError = onListenerError
   }
 
-  /** Runs that somebody listens to by name. */
+  /** Runs that have their own listeners. */
   get runIds(): readonly string[] {
     return [...this.#byRun.keys()]
   }
 
-  /** Whether anybody would be told of events of `runId`. */
+  /** Whether a listener would receive events of `runId`. */
   hasListeners(runId: string): boolean {
     return this.#all.size > 0 || this.#byRun.has(runId)
   }
 
-  /** Has the listeners of `runId` look at the log again: they are told of no events. */
+  /** Makes the listeners of `runId` read the log again, by calling them with an empty list. */
   nudge(runId: string): void {
-    for (const listener of this.#byRun.get(runId) ?? []) this.#tell(listener, [])
+    for (const listener of this.#byRun.get(runId) ?? []) this.#call(listener, [])
   }
 
-  /** Tells the listeners of `runId`. What a listener throws reaches nobody else. */
+  /** Calls the listeners of `runId`. An error of one listener does not affect the others. */
   publish(runId: string, events: readonly LoggedRunEvent[]): void {
     for (const listener of [...(this.#byRun.get(runId) ?? []), ...this.#all]) {
-      this.#tell(listener, events)
+      this.#call(listener, events)
     }
   }
 
@@ -54,7 +54,7 @@ export class EventBus {
     }
   }
 
-  #tell(listener: EventListener, events: readonly LoggedRunEvent[]): void {
+  #call(listener: EventListener, events: readonly LoggedRunEvent[]): void {
     try {
       listener(events)
     } catch (error) {

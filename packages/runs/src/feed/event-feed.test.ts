@@ -62,7 +62,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(heard).toEqual(ids(0, 3))
   })
 
-  it('takes no notice of no events', () => {
+  it('takes no notification of no events', () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, [])
     expect([log.reads, heard]).toEqual([[], []])
@@ -108,7 +108,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads.map(({ from }) => from)).toEqual([0, 500, 1_000])
   })
 
-  it('[RUNS-F4] fills the gap when a notice was lost', async () => {
+  it('[RUNS-F4] fills the gap when a notification was lost', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(5))
@@ -117,7 +117,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(heard).toEqual(ids(0, 5))
   })
 
-  it('[RUNS-F4] an old notice does nothing', async () => {
+  it('[RUNS-F4] an old notification does nothing', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(5)))
     feed.onWritten(RUN, { from: 1, to: 3 })
@@ -197,7 +197,7 @@ describe('EventFeed, about runs that end', () => {
     expect(heard).toEqual(ids(0, 1))
   })
 
-  it('[RUNS-F4] publishes nothing again of an ended run when its last notice comes late', async () => {
+  it('[RUNS-F4] publishes nothing again of an ended run when its last notification comes late', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, [...tokens(2), resultOf(RUN)])
     feed.onWritten(RUN, { from: 0, to: 1 })
@@ -221,7 +221,7 @@ describe('EventFeed, about runs that end', () => {
   })
 })
 
-describe('EventFeed, when notices may have been missed', () => {
+describe('EventFeed, when notifications may have been missed', () => {
   it('[RUNS-F6] knows from the start how far each run is', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(4))

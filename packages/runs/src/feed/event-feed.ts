@@ -1,36 +1,36 @@
 /**
- * The one door through which events reach the readers of this process, whoever wrote them.
+ * Publishes events to the readers of this process, regardless of the process that wrote them.
  *
  *   written here ─ offer ─┐
  *                         ├─▶ in order, no gap ─▶ bus ─▶ readers
- *   written elsewhere ─ hear ─▶ read from the log
+ *   written elsewhere ─ onWritten ─▶ read from the log
  *
  * RUNS-F4 The events of a run are published in the order of their sequence numbers, each once, without a gap.
- * RUNS-F5 Events that other processes wrote are read only while somebody listens.
- * RUNS-F6 When notices may have been missed, the log says how far each run is.
+ * RUNS-F5 Events of other processes are read only while there are listeners.
+ * RUNS-F6 When notifications may have been missed, the newest event of each run is read from the log.
  */
 import type { EventBus } from './event-bus.ts'
 import type { StoredEventLog } from '../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Events read from the log at a time. */
+/** Number of events read from the log at a time. */
 const PAGE = 500
 
-/** What a feed works with. */
+/** Options of a feed. */
 export interface EventFeedOptions {
   readonly events: StoredEventLog
   readonly bus: EventBus
   readonly onError: (error: unknown) => void
 }
 
-/** Where a run stands for the readers of this process. */
+/** The position of a run for the readers of this process. */
 interface Place {
-  /** Newest event that was published, or that nobody wanted. */
+  /** Newest event that was published, or skipped because there was no listener. */
   reached: number
   /** Newest event that is known to be durable. */
   wanted: number
   reading: boolean
-  /** Whether its last event was published. It is kept for a while: news of it may come late. */
+  /** Whether its last event was published. The place is retained for a while, because notifications may be late. */
   hasEnded: boolean
 }
 
@@ -43,14 +43,14 @@ export class RunEventFeed {
     this.#options = options
   }
 
-  /** Learns how far all runs are, so that what is told later has a beginning. */
+  /** Reads the newest event of each run, from which later notifications continue. */
   async start(): Promise<void> {
     for (const { runId, lastSeq } of await this.#options.events.heads([])) {
       this.#place(runId, lastSeq)
     }
   }
 
-  /** Takes events that this process wrote. */
+  /** Publishes events that this process wrote. */
   offer(runId: string, events: readonly LoggedRunEvent[]): void {
     const [first] = events
     const last = events.at(-1)
@@ -65,7 +65,7 @@ export class RunEventFeed {
     this.#publish(runId, events)
   }
 
-  /** Takes the news that another process wrote events. */
+  /** Reads and publishes events that another process wrote. */
   onWritten(runId: string, { from, to }: { readonly from: number; readonly to: number }): void {
     const place = this.#place(runId, from - 1)
     if (place.hasEnded) return
@@ -73,7 +73,7 @@ export class RunEventFeed {
     if (!place.reading && place.reached < place.wanted) void this.#read(runId, place)
   }
 
-  /** Looks at every run again, as notices may have been missed. */
+  /** Checks every run, because notifications may have been missed. */
   async catchUp(): Promise<void> {
     const { events, bus } = this.#options
     for (const [runId, { hasEnded }] of this.#places) if (hasEnded) this.#places.delete(runId)
@@ -82,7 +82,7 @@ export class RunEventFeed {
     const alive = new Set(heads.map(({ runId }) => runId))
     for (const runId of known) if (!alive.has(runId)) this.#places.delete(runId)
     for (const { runId, lastSeq } of heads) this.onWritten(runId, { from: 0, to: lastSeq })
-    // A reader of a run that has ended meanwhile finds the rest in the log.
+    // Readers of runs that have ended in the meantime read the remaining events from the log.
     for (const runId of bus.runIds) bus.nudge(runId)
   }
 

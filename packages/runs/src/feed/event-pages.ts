@@ -4,18 +4,18 @@ import { readTurn } from './read-turns.ts'
 import type { RunService } from '../run-service.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Events read at a time. */
+/** Number of events read at a time. */
 const PAGE = 1_000
 
-/** Their size, in bytes: what takes a few milliseconds of the thread. */
+/** Size of a page, in bytes; to read it takes a few milliseconds of the thread. */
 const PAGE_BYTES = 250_000
 
-/** Which events to read. */
+/** Selects events of one run. */
 export type EventPagesQuery = Omit<Parameters<RunService['readEvents']>[0], 'limit'>
 
 /**
- * Returns the events in pages until there are no more. All readers together read one page in each pass of the event
- * loop: the embedded store answers at once, so long logs would otherwise be read without a break.
+ * Yields the events in pages until there are no more. All readers together take turns (`readTurn`): the embedded store
+ * answers at once, so long logs would otherwise block the thread.
  */
 export async function* eventPages(
   runs: Pick<RunService, 'readEvents'>,

@@ -1,10 +1,10 @@
 /**
  * Reads a run's events from the log and then live, with no gap and no duplicate.
  *
- * RUNS-F1 The events given are exactly those with `seq >= from`, in order, each once.
- * RUNS-F2 It ends after the terminal event, also when it was to begin after it, and when the run is deleted.
- * RUNS-F3 A slow reader costs at most `MAX_WAITING` events and about `MAX_WAITING_BYTES` of memory: what does not fit is
- *    read from the log again when the reader asks for it. A batch that was given is no longer held here.
+ * RUNS-F1 It yields exactly the events with `seq >= from`, in order, each once.
+ * RUNS-F2 It ends after the terminal event, even if `from` is after it, and when the run is deleted.
+ * RUNS-F3 A slow reader costs at most `MAX_WAITING` events and about `MAX_WAITING_BYTES` of memory. Further events are
+ *    read from the log when the reader requests them. A batch that was yielded is not retained.
  */
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
@@ -17,24 +17,24 @@ import type { RunRecord } from '../run-record.ts'
 /** Maximum number of events that wait in memory for one reader: some seconds of a busy run. */
 const MAX_WAITING = 1_000
 
-/** Maximum size of what waits in addition to the oldest batch, in bytes. */
+/** Maximum size of the waiting events in addition to the oldest batch, in bytes. */
 const MAX_WAITING_BYTES = 256_000
 
-/** Events read from the log at a time. */
+/** Number of events read from the log at a time. */
 const PAGE = 500
 
-/** Size of what is read at a time, in bytes. */
+/** Size of a page of the log, in bytes. */
 const PAGE_BYTES = 256_000
 
-/** Where to read and from when. */
+/** The log and the live events of a run. */
 export interface FollowSource {
   readonly events: StoredEventLog
   readonly bus: Pick<EventBus, 'listen'>
-  /** The run, if there is one; asked for when its log has nothing to read. */
+  /** Returns the run, or undefined. Called when the log has no further events. */
   readonly find: (runId: string) => Promise<Pick<RunRecord, 'status' | 'lastSeq'> | undefined>
 }
 
-/** What to read. */
+/** Selects the events to follow. */
 export interface FollowRunOptions {
   readonly runId: string
   readonly from: number
@@ -42,8 +42,8 @@ export interface FollowRunOptions {
 }
 
 /**
- * Returns the events in batches as they come. Ends after the terminal event, when the run was deleted, and when
- * `signal` aborts.
+ * Yields events in batches as they arrive. Ends after the terminal event, when the run is deleted, and when `signal`
+ * aborts.
  */
 export function followEvents(source: FollowSource, options: FollowRunOptions): EventBatches {
   return new FollowedEvents(source, options)
@@ -54,14 +54,14 @@ export type EventBatches = AsyncIterableIterator<readonly LoggedRunEvent[], void
 
 type NextBatch = IteratorResult<readonly LoggedRunEvent[], void>
 
-/** An iterator and not a generator: a suspended generator retains the batch that it gave last (RUNS-F3). */
+/** An iterator and not a generator: a suspended generator retains the batch that it yielded last (RUNS-F3). */
 class FollowedEvents implements EventBatches {
   readonly #source: FollowSource
   readonly #options: FollowRunOptions
   readonly #live = new LiveEvents()
   #next: number
   #isOver = false
-  /** Undefined until the first batch is asked for. */
+  /** Undefined until the first batch is requested. */
   #stopListening: (() => void) | undefined
 
   constructor(source: FollowSource, options: FollowRunOptions) {
@@ -106,7 +106,7 @@ class FollowedEvents implements EventBatches {
         if (last.type === 'run_result') this.#end()
         return batch
       }
-      if (!isLive && !mayHave(next, await find(runId))) break
+      if (!isLive && !mayHaveEvents(next, await find(runId))) break
       await live.arrival(signal)
     }
     return undefined
@@ -137,14 +137,17 @@ class FollowedEvents implements EventBatches {
   }
 }
 
-/** Whether a run has, or may come to, an event from `next` on. */
-function mayHave(next: number, run: Pick<RunRecord, 'status' | 'lastSeq'> | undefined): boolean {
+/** Whether a run has, or may get, an event from `next` on. */
+function mayHaveEvents(
+  next: number,
+  run: Pick<RunRecord, 'status' | 'lastSeq'> | undefined,
+): boolean {
   return run !== undefined && (!isTerminalRunStatus(run.status) || run.lastSeq >= next)
 }
 
 /**
- * A page of the log. The live events take over once it is empty or reaches them: a short page may be one of long
- * events.
+ * Reads a page of the log. The live events take over once the page is empty or reaches them. A short page is not the
+ * end, because it may contain long events.
  */
 async function readLog(
   events: StoredEventLog,
@@ -166,28 +169,28 @@ class LiveEvents {
   #waiting: LoggedRunEvent[] = []
   #wake: (() => void) | undefined
   #overflowed = false
-  /** Size of what waits in addition to the oldest batch. */
+  /** Size of the waiting events in addition to the oldest batch. */
   #bytes = 0
 
-  /** Begins again: from now on no event is lost, unless too many come. */
+  /** Starts collecting: from now on all events are retained, unless there are too many. */
   restart(): void {
     this.#waiting = []
     this.#overflowed = false
     this.#complete = false
   }
 
-  /** The log was read to its end; what came meanwhile waits here, unless it was too much. */
+  /** Marks the log as read to its end. The events since then wait here, unless there were too many. */
   caughtUp(): void {
     this.#complete = !this.#overflowed
   }
 
-  /** The log was read to event `seq`: what waits here continues it unless there is a gap. */
+  /** Marks the log as read to event `seq`. The waiting events continue it unless there is a gap. */
   continues(seq: number): void {
     const [first] = this.#waiting
     if (first !== undefined && first.seq <= seq + 1) this.caughtUp()
   }
 
-  /** Whether nothing is missing between the log as it was last read and what waits here. */
+  /** Whether the waiting events continue the last page of the log without a gap. */
   get complete(): boolean {
     return this.#complete
   }
@@ -203,7 +206,7 @@ class LiveEvents {
     this.wake()
   }
 
-  /** Whether a batch has room. A reader that keeps up has nothing waiting: its events are not measured. */
+  /** Whether a batch fits into memory. Events of a reader without waiting events are not measured. */
   #fits(batch: readonly LoggedRunEvent[]): boolean {
     const isBehind = this.#waiting.length > 0
     this.#bytes = isBehind ? this.#bytes + eventSize(batch) : 0
@@ -211,9 +214,8 @@ class LiveEvents {
   }
 
   /**
-   * The waiting events from `next` on; those before were in the log already. When the first one is a later
-   * one there is a gap, and when the last one of all is before it there is nothing to wait for: then the log
-   * is to be looked at again.
+   * Returns the waiting events from `next` on; earlier ones were in the log. If there is a gap, or the terminal event is
+   * before `next`, it returns none and the log must be read again.
    */
   take(next: number): readonly LoggedRunEvent[] {
     const taken = this.#waiting.filter(({ seq }) => seq >= next)
@@ -225,7 +227,7 @@ class LiveEvents {
     return []
   }
 
-  /** Resolves when there is something new to look at. */
+  /** Resolves when there are new events, or when the log must be read again. */
   arrival(signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return Promise.resolve()
     if (this.#waiting.length > 0 || !this.#complete) return Promise.resolve()
@@ -240,10 +242,10 @@ class LiveEvents {
   }
 }
 
-/** Characters that a value takes in addition to its texts. */
+/** Number of characters that a value takes in addition to its texts. */
 const PER_VALUE = 8
 
-/** Estimates the size of a value as JSON without serializing it: the characters of all texts, and a little for each part. */
+/** Estimates the size of a value as JSON without serializing it: the characters of all texts, plus a constant per value. */
 export function eventSize(value: unknown): number {
   if (typeof value === 'string') return value.length + PER_VALUE
   if (typeof value !== 'object' || value === null) return PER_VALUE

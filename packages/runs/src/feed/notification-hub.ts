@@ -1,18 +1,18 @@
-/** Tells those in this process who listen to a store. */
+/** Passes notifications of a store to the listeners in this process. */
 import type { StoreNotification } from '../ports/run-storage.ts'
 
-/** Where notices go. */
+/** The listeners of a store. */
 export class NotificationHub {
-  readonly #listeners = new Set<{ readonly listener: (notice: StoreNotification) => void }>()
+  readonly #listeners = new Set<{ readonly listener: (notification: StoreNotification) => void }>()
   readonly #onError: (error: unknown) => void
 
-  /** `onError` is told of what a listener throws; the others hear of the notice all the same. */
+  /** `onError` receives the errors of listeners. An error of one listener does not affect the others. */
   constructor(onError: (error: unknown) => void = () => undefined) {
     this.#onError = onError
   }
 
   /** Adds a listener, until the returned function is called. */
-  listen(listener: (notice: StoreNotification) => void): () => void {
+  listen(listener: (notification: StoreNotification) => void): () => void {
     const entry = { listener }
     this.#listeners.add(entry)
     return () => {
@@ -20,28 +20,28 @@ export class NotificationHub {
     }
   }
 
-  /** Tells of what was committed, after the caller has gone on. */
-  tell(notices: readonly StoreNotification[]): void {
-    if (notices.length === 0 || this.#listeners.size === 0) return
+  /** Notifies the listeners in a microtask, after the caller has continued. */
+  notify(notifications: readonly StoreNotification[]): void {
+    if (notifications.length === 0 || this.#listeners.size === 0) return
     queueMicrotask(() => {
-      this.tellNow(notices)
+      this.notifyNow(notifications)
     })
   }
 
-  /** Tells at once. */
-  tellNow(notices: readonly StoreNotification[]): void {
-    for (const notice of notices) this.#tellOf(notice)
+  /** Notifies the listeners synchronously. */
+  notifyNow(notifications: readonly StoreNotification[]): void {
+    for (const notification of notifications) this.#notifyEach(notification)
   }
 
-  /** Tells nobody any more. */
+  /** Removes all listeners. */
   close(): void {
     this.#listeners.clear()
   }
 
-  #tellOf(notice: StoreNotification): void {
+  #notifyEach(notification: StoreNotification): void {
     for (const { listener } of this.#listeners) {
       try {
-        listener(notice)
+        listener(notification)
       } catch (error) {
         this.#onError(error)
       }

@@ -1,14 +1,14 @@
 /**
  * Lets readers of logs take turns, with several passes of the event loop between two turns. The embedded store answers
- * at once and a page takes some milliseconds of the thread: without turns, many readers that begin together would stop
- * everything else.
+ * at once, and a page takes some milliseconds of the thread: without turns, many concurrent readers would block all
+ * other work.
  */
 const waiting: (() => void)[] = []
 let isScheduled = false
 
 /**
- * Passes of the event loop from one turn to the next. A pass accepts one connection, so with a turn in every pass a new
- * connection would wait for as many pages as there are connections before it.
+ * Number of passes of the event loop from one turn to the next. A pass accepts one connection, so with a turn in every
+ * pass a new connection would wait for as many pages as there are connections before it.
  */
 const PASSES = 8
 

@@ -1,5 +1,5 @@
 /**
- * Pending commands: those on their way to the process that executes their run.
+ * Pending commands: those that the process that executes their run has not answered yet.
  *
  * RUNS-W1 A command is stored before its sender gets a reply. The owner of its run replies in the write that shows its
  *    effect.
@@ -11,19 +11,19 @@ import type { RunStep, StepError } from '@tutti/ensemble'
 import type { RunCommand } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
 
-/** Takes commands to the owners of runs. */
+/** Queues commands for the owners of runs. */
 export interface CommandQueue {
   /** Queues a command for the owner of a run, or returns the unowned run; undefined when unknown. */
   send(runId: string, command: RunCommand): Promise<SentCommand | undefined>
-  /** Commands for these runs without an answer, in the order in which they were sent. */
+  /** Returns the unanswered commands for these runs, in the order in which they were sent. */
   pending(runIds: readonly string[]): Promise<readonly PendingCommand[]>
-  /** The answer to a command; undefined while there is none. */
+  /** Returns the answer to a command; undefined while there is none. */
   answer(commandId: string): Promise<CommandAnswer | undefined>
 }
 
 /** A queued command. */
 export interface PendingCommand {
-  /** Unique, also over all stores. */
+  /** Unique across all stores. */
   readonly id: string
   readonly runId: string
   readonly command: RunCommand

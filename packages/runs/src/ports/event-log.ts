@@ -1,4 +1,4 @@
-/** Reads the events that were written. */
+/** The port for reading stored events. */
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** The events of all runs. */
@@ -8,19 +8,19 @@ export interface StoredEventLog {
    * than `limit` is not the end of the log; an empty page is.
    */
   read(query: EventQuery): Promise<readonly LoggedRunEvent[]>
-  /** How far the runs are that have not ended, and those of `runIds`. */
+  /** Returns the newest event of each unfinished run and of each run of `runIds`. */
   heads(runIds: readonly string[]): Promise<readonly RunHead[]>
 }
 
-/** Size of a page of events in the store unless a query says otherwise, in bytes. */
+/** Default size of a page of events in the store, in bytes. */
 export const EVENT_PAGE_BYTES = 1_000_000
 
-/** Which events to read. */
+/** Selects events of one run. */
 export interface EventQuery {
   readonly runId: string
   /** Events with `seq >= from`. */
   readonly from: number
-  /** How many, at most. */
+  /** Maximum number of events to return. */
   readonly limit: number
   /** Size after which no further event is read, in bytes. @default 1000000 */
   readonly maxBytes?: number

@@ -1,6 +1,6 @@
 /**
- * Memories and reflections of tasks over many runs, shared by every process on the store. The ports are those of
- * the engine; this file adds what a database promises.
+ * Memories and reflections of tasks over many runs, shared by all processes on the store. The ports are those of the
+ * engine; this file adds the guarantees of a database.
  *
  * RUNS-M1 `retrieve` returns the most recent entries of a scope, oldest first. Scopes share nothing.
  * RUNS-M2 A scope holds its last `MAX_MEMORY_ENTRIES` entries.
@@ -9,10 +9,10 @@
  */
 import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
 
-/** Maximum number of entries of one scope: far more than a prompt shows. */
+/** Maximum number of entries in one scope. A prompt shows far fewer. */
 export const MAX_MEMORY_ENTRIES = 1_000
 
-/** Durable memory of ensembles. */
+/** Durable memories and reflections. */
 export interface RunMemory {
   readonly memories: MemoryStore
   readonly reflections: ReflectionStore

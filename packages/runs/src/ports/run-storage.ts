@@ -1,4 +1,4 @@
-/** A place where runs are kept: the ports together, and what it tells by itself. */
+/** A storage: all of its ports, and its notifications. */
 import type { AuditLog } from './audit-log.ts'
 import type { StoredEventLog } from './event-log.ts'
 import type { RunMemory } from './run-memory.ts'
@@ -8,7 +8,7 @@ import type { RunStore } from './run-store.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
 
-/** A place where runs are kept. */
+/** A storage of runs. */
 export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly runs: RunStore
   readonly queue: RunQueue
@@ -17,18 +17,18 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly outbox: WebhookOutbox
   readonly audit: AuditLog
   readonly secrets: SecretStore
-  /** Whether other processes may have it open too. */
+  /** Whether several processes can open it. */
   readonly isShared: boolean
-  /** Whether it can be reached, as far as is known. */
+  /** Whether the last known attempt to reach it succeeded. */
   readonly isAvailable: boolean
   /**
-   * Tells of what others did, until the returned function is called. It may tell of too much, never of too
-   * little: when something may have been missed it says so.
+   * Calls `listener` with notifications until the returned function is called. Notifications may be redundant. When
+   * some may have been lost, `missed` follows.
    */
-  listen(listener: (notice: StoreNotification) => void): () => void
+  listen(listener: (notification: StoreNotification) => void): () => void
 }
 
-/** Something to look at. */
+/** A notification of a storage: something has changed. */
 export type StoreNotification =
   /** Another process wrote events of a run, `from` to `to`. */
   | {
@@ -39,11 +39,11 @@ export type StoreNotification =
     }
   /** A run waits for an owner. */
   | { readonly kind: 'ready' }
-  /** A command was queued. The names `signal` and `signalId` are those of earlier versions, which hear them too. */
+  /** A command was queued. Earlier versions of other processes need the names `signal` and `signalId`. */
   | { readonly kind: 'signal'; readonly runId: string }
   | { readonly kind: 'answer'; readonly signalId: string }
-  /** A webhook has something to be told. */
+  /** A delivery to a webhook is due. */
   | { readonly kind: 'delivery' }
-  /** Notices may have been missed: everything may have changed. */
+  /** Notifications may have been missed: everything may have changed. */
   | { readonly kind: 'missed' }
   | { readonly kind: 'availability'; readonly isAvailable: boolean }

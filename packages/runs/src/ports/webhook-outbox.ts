@@ -1,45 +1,46 @@
 /**
- * What webhooks are to be told, until they have been told.
+ * The outbox: pending deliveries of events to webhooks.
  *
- * RUNS-O1 A write that brings `run_result` or `review_requested` makes one delivery for each webhook of its run, in
- *    the same piece (RUNS-P10); it is due at once.
- * RUNS-O2 A delivery is claimed by one process at a time; when that says nothing before its claim is over, the
+ * RUNS-O1 A write with a `run_result` or `review_requested` creates one delivery for each webhook of its run, in the
+ *    same transaction (RUNS-P10). It is due at once.
+ * RUNS-O2 One process at a time claims a delivery. If the process records no outcome before its claim expires, the
  *    delivery is due again.
- * RUNS-O3 A delivery that is done or given up is not claimed any more, and goes with its run.
- * RUNS-O4 What a process says of a delivery whose claim is over, and which another has claimed since, changes nothing.
+ * RUNS-O3 A delivery that is done or abandoned is never claimed again, and is deleted with its run.
+ * RUNS-O4 The outcome that a process records after its claim expired, and another process claimed the delivery, is
+ *    ignored.
  */
 
-/** Keeps what webhooks are to be told. */
+/** Stores pending deliveries to webhooks. */
 export interface WebhookOutbox {
   /** Claims deliveries that are due, the longest due first. */
   claim(request: ClaimDeliveries): Promise<readonly ClaimedDelivery[]>
-  /** Says what became of a claimed delivery. */
+  /** Records the outcome of a delivery attempt. */
   settle(delivery: Pick<ClaimedDelivery, 'id' | 'attempt'>, end: DeliveryEnd): Promise<void>
 }
 
-/** How many deliveries to claim, and for how long. */
+/** Number of deliveries to claim, and the duration of the claim. */
 export interface ClaimDeliveries {
   readonly limit: number
-  /** After what time they are due again, in milliseconds. */
+  /** Time after which they are due again, in milliseconds. */
   readonly claimMs: number
 }
 
-/** Something that a webhook is to be told. */
+/** A claimed delivery of an event to a webhook. */
 export interface ClaimedDelivery {
   /** `runId:seq:webhook`: the same for every attempt. */
   readonly id: string
   readonly runId: string
-  /** Sequence number of the event that it tells of. */
+  /** Sequence number of the delivered event. */
   readonly seq: number
   /** Name of the webhook. */
   readonly webhook: string
-  /** Which attempt this is, from 1. */
+  /** Number of this attempt, from 1. */
   readonly attempt: number
 }
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export type DeliveryEnd =
   | { readonly kind: 'done' }
-  /** It is due again after that time, in milliseconds. */
+  /** It is due again in `dueInMs` milliseconds. */
   | { readonly kind: 'retry'; readonly dueInMs: number; readonly reason: string }
   | { readonly kind: 'given_up'; readonly reason: string }

@@ -31,7 +31,7 @@ export interface StoredReview {
 const NOTHING_USED: StoredUsage = { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 }
 
 /** Which tasks have to be read before changes can be applied. */
-export function tasksOfChanges(changes: readonly Change[]): ReadonlySet<number> {
+export function listTaskIndexes(changes: readonly Change[]): ReadonlySet<number> {
   const indexes = changes.flatMap((change) => {
     if (change.kind === 'task') return [change.taskIndex]
     return change.kind === 'new_task' ? [change.task.taskIndex] : []
@@ -59,7 +59,7 @@ export function applyChange(records: Records, change: Change): void {
       break
     case 'task': {
       const row = records.tasks.get(change.taskIndex)
-      if (row !== undefined) records.tasks.set(change.taskIndex, changedTask(row, change))
+      if (row !== undefined) records.tasks.set(change.taskIndex, changeTask(row, change))
       break
     }
     case 'new_review': {
@@ -93,7 +93,7 @@ function newTaskRow({ taskIndex, name, description, agentRole }: NewTask): Postg
   }
 }
 
-function changedTask(
+function changeTask(
   row: PostgresTaskRow,
   change: Extract<Change, { kind: 'task' }>,
 ): PostgresTaskRow {

@@ -1,6 +1,6 @@
 /** Who did what, in Postgres. */
 import { LOCKS, type Database } from './database.ts'
-import { countable } from './numbers.ts'
+import { clampCount } from './numbers.ts'
 import { toIndex } from './text.ts'
 
 import type { AuditLog, AuditPageQuery, NewAuditEntry } from '../ports/audit-log.ts'
@@ -54,7 +54,7 @@ export class PostgresAuditLog implements AuditLog {
          ) AS page
        ) AS sized WHERE before < $3 ORDER BY id DESC`,
       [
-        countable(limit),
+        clampCount(limit),
         before ?? Number.MAX_SAFE_INTEGER,
         maxBytes,
         ...wanted.map(([, text]) => toIndex(String(text))),
@@ -72,7 +72,7 @@ export class PostgresAuditLog implements AuditLog {
     await this.#database.query(
       `DELETE FROM ${schema}.audit
        WHERE id <= (SELECT id FROM ${schema}.audit ORDER BY id DESC LIMIT 1 OFFSET $1)`,
-      [countable(keep)],
+      [clampCount(keep)],
     )
   }
 }

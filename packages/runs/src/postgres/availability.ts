@@ -14,7 +14,7 @@ export interface AvailabilityOptions {
   readonly connectionString: string
   readonly logger: Logger
   /** Told of each change, and of what may have been missed. */
-  readonly tell: (notices: readonly StoreNotification[]) => void
+  readonly notify: (notifications: readonly StoreNotification[]) => void
 }
 
 /** How long to wait between probes, in milliseconds. */
@@ -44,7 +44,7 @@ export class Availability {
     if (!this.#isAvailable || this.#isClosed) return
     this.#isAvailable = false
     this.#options.logger.warn('Postgres is unreachable', { error })
-    this.#options.tell([{ kind: 'availability', isAvailable: false }])
+    this.#options.notify([{ kind: 'availability', isAvailable: false }])
     void this.#probe()
   }
 
@@ -64,7 +64,7 @@ export class Availability {
     }
     this.#isAvailable = true
     this.#options.logger.info('Postgres is reachable again')
-    this.#options.tell([{ kind: 'availability', isAvailable: true }, { kind: 'missed' }])
+    this.#options.notify([{ kind: 'availability', isAvailable: true }, { kind: 'missed' }])
   }
 
   async #asks(): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** Queues commands for the owners of runs, over Postgres. */
-import { channelOf, toPayloads } from './notifications.ts'
+import { toChannelName, toPayloads } from './notifications.ts'
 import { toRunRow, toPendingCommand, toStep } from './rows.ts'
 import { toColumn } from './text.ts'
 
@@ -22,12 +22,12 @@ export class PostgresCommandQueue implements CommandQueue {
   }
 
   async send(runId: string, command: RunCommand): Promise<SentCommand | undefined> {
-    const { database, notices } = this.#parts
+    const { database, notifications } = this.#parts
     const text = JSON.stringify(command)
     const sent = await database.transaction({}, (session) =>
       this.#send(session, { runId, text, cancels: command.kind === 'cancel' }),
     )
-    if (sent?.kind === 'sent') notices.tell([{ kind: 'signal', runId }])
+    if (sent?.kind === 'sent') notifications.notify([{ kind: 'signal', runId }])
     return sent
   }
 
@@ -58,7 +58,7 @@ export class PostgresCommandQueue implements CommandQueue {
     session: DatabaseSession,
     { runId, text, cancels }: { runId: string; text: string; cancels: boolean },
   ): Promise<SentCommand | undefined> {
-    const { notices, schemaName } = this.#parts
+    const { notifications, schemaName } = this.#parts
     const [row] = await session.query(
       `SELECT * FROM ${session.schema}.runs WHERE run_id = $1 FOR UPDATE`,
       [toColumn(runId)],
@@ -74,7 +74,7 @@ export class PostgresCommandQueue implements CommandQueue {
       return { kind: 'unowned', run, steps: steps.map(toStep) }
     }
     const commandId = crypto.randomUUID()
-    const [payload] = toPayloads(notices.origin, [{ kind: 'signal', runId }])
+    const [payload] = toPayloads(notifications.origin, [{ kind: 'signal', runId }])
     await session.query(
       `WITH signal AS (
          INSERT INTO ${session.schema}.signals (run, signal_id, wish) VALUES ($1, $2, $3)
@@ -82,7 +82,7 @@ export class PostgresCommandQueue implements CommandQueue {
          UPDATE ${session.schema}.runs SET status = 'CANCELLING' WHERE id = $1 AND $4
        )
        SELECT pg_notify($5, $6)`,
-      [id, commandId, text, cancels, channelOf(schemaName), payload],
+      [id, commandId, text, cancels, toChannelName(schemaName), payload],
     )
     return { kind: 'sent', commandId }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { troubleOf, unavailable } from './connection-errors.ts'
+import { classifyError, unavailable } from './connection-errors.ts'
 
 const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code })
 
@@ -17,7 +17,7 @@ describe('what an error says about the database', () => {
     'ECONNRESET',
     'EPIPE',
   ])('%s: it cannot be reached', (code) => {
-    expect(troubleOf(coded(code))).toBe('lost')
+    expect(classifyError(coded(code))).toBe('lost')
   })
 
   it.for([
@@ -26,28 +26,28 @@ describe('what an error says about the database', () => {
     'Query read timeout',
     'Client has encountered a connection error and is not queryable',
   ])('"%s": it cannot be reached', (message) => {
-    expect(troubleOf(new Error(message))).toBe('lost')
+    expect(classifyError(new Error(message))).toBe('lost')
   })
 
   it.for(['55P03', '57014', '53100', '25006', '25P03'])(
     '%s: it cannot do it at the moment',
     (code) => {
-      expect(troubleOf(coded(code))).toBe('busy')
+      expect(classifyError(coded(code))).toBe('busy')
     },
   )
 
   it('a pool that has nothing left is busy', () => {
-    expect(troubleOf(new Error('timeout exceeded when trying to connect'))).toBe('busy')
+    expect(classifyError(new Error('timeout exceeded when trying to connect'))).toBe('busy')
   })
 
   it('a statement that was prepared before the tables were changed is stale', () => {
     const error = coded('0A000', 'cached plan must not change result type')
-    expect(troubleOf(error)).toBe('stale')
-    expect(troubleOf(coded('0A000'))).toBe('none')
+    expect(classifyError(error)).toBe('stale')
+    expect(classifyError(coded('0A000'))).toBe('none')
   })
 
   it.for(['40P01', '40001'])('%s is a collision', (code) => {
-    expect(troubleOf(coded(code))).toBe('collision')
+    expect(classifyError(coded(code))).toBe('collision')
   })
 
   it.for([
@@ -59,7 +59,7 @@ describe('what an error says about the database', () => {
     'text',
     { code: 7 },
   ])('nothing is said by %s', (error) => {
-    expect(troubleOf(error)).toBe('none')
+    expect(classifyError(error)).toBe('none')
   })
 })
 

@@ -45,8 +45,8 @@ export type Trouble =
   | 'lost'
 
 /** What an error says about the database. */
-export function troubleOf(error: unknown): Trouble {
-  const code = codeOf(error)
+export function classifyError(error: unknown): Trouble {
+  const code = readCode(error)
   if (COLLISIONS.has(code)) return 'collision'
   if (STALE_PLAN.test(errorMessage(error))) return 'stale'
   if (code === QUERY_CANCELED) return 'busy'
@@ -67,7 +67,7 @@ export function unavailable(error: unknown, connectionString: string): TuttiErro
   return new TuttiError(
     'STORE_UNAVAILABLE',
     `Cannot use the run store in Postgres at ${formatHost(connectionString)}: ` +
-      withoutSecret(reasonOf(error), password),
+      redactPassword(describeReason(error), password),
     { retryable: true },
   )
 }
@@ -78,19 +78,19 @@ export function formatHost(connectionString: string): string {
   return `${hostname}:${port === '' ? '5432' : port}${pathname}`
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   // Node tries all addresses of a host and tells of each.
   if (error instanceof AggregateError) return error.errors.map(errorMessage).join(', ')
   return errorMessage(error)
 }
 
-function withoutSecret(text: string, password: string): string {
+function redactPassword(text: string, password: string): string {
   if (password === '') return text
-  const plain = URL.canParse(`x://${password}`) ? decoded(password) : password
+  const plain = URL.canParse(`x://${password}`) ? tryDecode(password) : password
   return text.replaceAll(password, '***').replaceAll(plain, '***')
 }
 
-function decoded(text: string): string {
+function tryDecode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -98,7 +98,7 @@ function decoded(text: string): string {
   }
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('code' in error)) return ''
   return typeof error.code === 'string' ? error.code : ''
 }

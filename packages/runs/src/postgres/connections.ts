@@ -32,7 +32,7 @@ export function destroy(client: Client | PoolClient): void {
 }
 
 /** Waits for connections to end by themselves, but not for long. */
-export async function settled(ending: Promise<unknown>): Promise<void> {
+export async function waitForEnd(ending: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const stop = systemClock.after(END_LIMIT_MS, resolve)
   await Promise.race([ending.catch(() => undefined), late])
@@ -40,7 +40,7 @@ export async function settled(ending: Promise<unknown>): Promise<void> {
 }
 
 /** A name as SQL has it. */
-export function quoted(name: string): string {
+export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 

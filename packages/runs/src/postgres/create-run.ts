@@ -8,14 +8,14 @@
  */
 import { DatabaseError } from 'pg'
 
-import { logged, submittedColumns } from '../record-fields.ts'
+import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
-import { searchTextOf } from '../search-text.ts'
+import { toSearchText } from '../search-text.ts'
 import { LOCKS, type PostgresRow, type DatabaseSession } from './database.ts'
-import { channelOf, toPayloads } from './notifications.ts'
+import { toChannelName, toPayloads } from './notifications.ts'
 import { toRunRow } from './rows.ts'
-import { tagIndex, toColumn, toIndex } from './text.ts'
-import { useOfActor } from './use-of-actor.ts'
+import { toTagIndex, toColumn, toIndex } from './text.ts'
+import { countActorUse } from './count-actor-use.ts'
 
 import type { CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
 import type { NewRun } from '../run-record.ts'
@@ -26,30 +26,30 @@ const UNIQUE_VIOLATION = '23505'
 
 /** Takes a run in; see `RunStore.create`. */
 export async function createRun(
-  { database, notices, schemaName }: PostgresParts,
+  { database, notifications, schemaName }: PostgresParts,
   run: NewRun,
   { firstEvent, maxUnfinishedRuns, quota }: CreateRunOptions,
 ): Promise<CreatedRun> {
   const event = JSON.stringify(firstEvent)
   const take = async (session: DatabaseSession, room: Room): Promise<CreatedRun | undefined> => {
-    const state = await stateOf(session, run)
-    const repeated = assertNew(state.found, run)
+    const state = await readState(session, run)
+    const repeated = findRepeatedRun(state.found, run)
     if (repeated !== undefined) return repeated
     if (room === 'roomy' && state.unfinished + state.connections >= maxUnfinishedRuns) return
     assertRoom(state.unfinished, maxUnfinishedRuns)
-    if (quota !== undefined) assertWithinQuota(quota, await useOfActor(session, quota))
+    if (quota !== undefined) assertWithinQuota(quota, await countActorUse(session, quota))
     await session.query(insertSql(session.schema), [
-      ...valuesOf(run),
+      ...toRunValues(run),
       firstEvent.type,
       event,
-      searchTextOf(run),
-      channelOf(schemaName),
-      toPayloads(notices.origin, [
+      toSearchText(run),
+      toChannelName(schemaName),
+      toPayloads(notifications.origin, [
         { kind: 'ready' },
         { kind: 'events', runId: run.runId, from: 0, to: 0 },
       ]),
     ])
-    return { kind: 'created', event: logged(run.runId, 0, firstEvent) }
+    return { kind: 'created', event: toLoggedEvent(run.runId, 0, firstEvent) }
   }
   const alone = {
     lock: LOCKS.create,
@@ -57,10 +57,10 @@ export async function createRun(
   }
   const shared = { ...alone, shares: true }
   const created =
-    (await database.transaction(shared, (session) => take(session, 'roomy')).catch(untilAlone)) ??
+    (await database.transaction(shared, (session) => take(session, 'roomy')).catch(retryAlone)) ??
     (await database.transaction(alone, (session) => take(session, 'exact')))
   if (created === undefined) throw new TypeError('A run was neither taken in nor refused')
-  if (created.kind === 'created') notices.tell([{ kind: 'ready' }])
+  if (created.kind === 'created') notifications.notify([{ kind: 'ready' }])
   return created
 }
 
@@ -68,7 +68,7 @@ export async function createRun(
 type Room = 'roomy' | 'exact'
 
 /** Another brought the same id or key at the same time: whoever is alone finds out which. */
-function untilAlone(error: unknown): undefined {
+function retryAlone(error: unknown): undefined {
   const isSame = error instanceof DatabaseError && error.code === UNIQUE_VIOLATION
   if (!isSame) throw error
 }
@@ -82,7 +82,7 @@ interface State {
   readonly connections: number
 }
 
-async function stateOf({ schema, query }: DatabaseSession, run: NewRun): Promise<State> {
+async function readState({ schema, query }: DatabaseSession, run: NewRun): Promise<State> {
   const { runId, submission } = run
   const rows = await query(
     `SELECT found.*, coalesce(idempotency_key = $2, false) AS has_key,
@@ -101,7 +101,7 @@ async function stateOf({ schema, query }: DatabaseSession, run: NewRun): Promise
 }
 
 /** Gives the run that the submission made before, if it did. */
-function assertNew(
+function findRepeatedRun(
   found: readonly PostgresRow[],
   { runId, submission }: NewRun,
 ): CreatedRun | undefined {
@@ -129,7 +129,7 @@ function insertSql(schema: string): string {
     SELECT pg_notify($19, payload) FROM unnest($20::text[]) AS payload`
 }
 
-function valuesOf(run: NewRun): readonly unknown[] {
+function toRunValues(run: NewRun): readonly unknown[] {
   const tags = Object.entries(run.tags)
   return [
     toColumn(run.runId),
@@ -137,12 +137,12 @@ function valuesOf(run: NewRun): readonly unknown[] {
     run.workflow,
     JSON.stringify(run.inputs),
     JSON.stringify(run.tags),
-    tags.flatMap(([key, value]) => [tagIndex(key), tagIndex(key, String(value))]),
+    tags.flatMap(([key, value]) => [toTagIndex(key), toTagIndex(key, String(value))]),
     run.taskCount,
     run.createdAt,
     run.submission === undefined ? null : toIndex(run.submission.idempotencyKey),
     run.submission === undefined ? null : toColumn(run.submission.fingerprint),
-    ...submittedColumns(run),
+    ...toSubmittedColumns(run),
     run.actor === undefined ? null : toIndex(run.actor),
     run.cacheKey ?? null,
   ]

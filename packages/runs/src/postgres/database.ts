@@ -12,8 +12,8 @@
  */
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 
-import { troubleOf, unavailable } from './connection-errors.ts'
-import { connectionOptions, destroy, hashName, quoted, settled } from './connections.ts'
+import { classifyError, unavailable } from './connection-errors.ts'
+import { connectionOptions, destroy, hashName, quoteName, waitForEnd } from './connections.ts'
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
 import type { Logger } from '@tutti/core'
@@ -86,7 +86,7 @@ export class Database implements DatabaseSession {
     >,
     onLost: (error: unknown) => void,
   ) {
-    this.schema = quoted(options.schema)
+    this.schema = quoteName(options.schema)
     this.#connectionString = options.connectionString
     this.lockKey = hashName(options.schema).readInt32BE()
     this.#logger = options.logger
@@ -137,7 +137,7 @@ export class Database implements DatabaseSession {
 
   /** Lets go of all connections; within a second also when the database does not answer. */
   async close(): Promise<void> {
-    await settled(this.#pool.end())
+    await waitForEnd(this.#pool.end())
     for (const client of this.#clients) destroy(client)
   }
 
@@ -147,7 +147,7 @@ export class Database implements DatabaseSession {
       try {
         return await this.#guarded(use)
       } catch (error) {
-        const trouble = troubleOf(error)
+        const trouble = classifyError(error)
         const mayHelp = trouble === 'collision' || trouble === 'stale'
         if (attempt === TRIES || !mayHelp) throw this.#told(error)
       }
@@ -167,7 +167,7 @@ export class Database implements DatabaseSession {
       await client.query('COMMIT')
       return result
     } catch (error) {
-      if (troubleOf(error) !== 'lost') await client.query('ROLLBACK')
+      if (classifyError(error) !== 'lost') await client.query('ROLLBACK')
       throw error
     }
   }
@@ -181,7 +181,7 @@ export class Database implements DatabaseSession {
       client.release()
       return result
     } catch (error) {
-      const trouble = troubleOf(error)
+      const trouble = classifyError(error)
       client?.release(trouble === 'lost' || trouble === 'stale')
       if (trouble === 'lost') this.#onLost(error)
       throw error
@@ -199,7 +199,7 @@ export class Database implements DatabaseSession {
 
   /** What a caller gets to see of an error. */
   #told(error: unknown): unknown {
-    return troubleOf(error) === 'none' ? error : unavailable(error, this.#connectionString)
+    return classifyError(error) === 'none' ? error : unavailable(error, this.#connectionString)
   }
 }
 

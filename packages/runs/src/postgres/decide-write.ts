@@ -1,5 +1,5 @@
 /** Pure: what becomes of a write, by the row of its run, which the caller has locked. */
-import { logged } from '../record-fields.ts'
+import { toLoggedEvent } from '../record-fields.ts'
 
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
@@ -35,12 +35,12 @@ export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): D
   const { events, steps, writeNo, answers = [] } = write
   const isLast = writeNo === row.writeNo && writeNo > 0
   if (isLast && (row.state === 'owned' || row.state === 'ended')) {
-    return { result: written(row, events, row.run.lastSeq + 1 - events.length) }
+    return { result: toWritten(row, events, row.run.lastSeq + 1 - events.length) }
   }
   if (row.state !== 'owned' || writeNo !== row.writeNo + 1) return FENCED
   const { status } = row.run
   return {
-    result: written(row, events, row.run.lastSeq + 1),
+    result: toWritten(row, events, row.run.lastSeq + 1),
     accepted: { row, status, wakes: false, writeNo, events, steps, answers },
   }
 }
@@ -54,14 +54,18 @@ export function decideUnownedWrite(row: PostgresRunRow | undefined, write: Unown
   const wakes = write.next === 'ready' && row.state === 'parked'
   const status = wakes && row.run.status === 'WAITING_REVIEW' ? 'RUNNING' : row.run.status
   return {
-    result: written(row, events, row.run.lastSeq + 1),
+    result: toWritten(row, events, row.run.lastSeq + 1),
     accepted: { row, status, wakes, writeNo: 0, events, steps, answers: [] },
   }
 }
 
-function written({ run }: PostgresRunRow, events: RunWrite['events'], first: number): WriteResult {
+function toWritten(
+  { run }: PostgresRunRow,
+  events: RunWrite['events'],
+  first: number,
+): WriteResult {
   return {
     kind: 'written',
-    events: events.map((event, index) => logged(run.runId, first + index, event)),
+    events: events.map((event, index) => toLoggedEvent(run.runId, first + index, event)),
   }
 }

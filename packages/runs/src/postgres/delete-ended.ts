@@ -1,5 +1,5 @@
 /** Deletes runs that ended long ago; what belongs to them goes with them. */
-import { countable, finite } from './numbers.ts'
+import { clampCount, finiteOrNull } from './numbers.ts'
 import { fromColumn } from './text.ts'
 
 import type { Retention } from '../ports/run-store.ts'
@@ -23,7 +23,7 @@ export async function deleteEnded(
      )
      DELETE FROM ${database.schema}.runs USING doomed WHERE runs.id = doomed.id
      RETURNING run_id, ended_at, runs.id`,
-    [countable(keep), finite(maxAgeMs), countable(limit)],
+    [clampCount(keep), finiteOrNull(maxAgeMs), clampCount(limit)],
   )
   return rows
     .map((row) => ({

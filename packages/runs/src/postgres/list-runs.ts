@@ -1,8 +1,8 @@
 /** Lists runs of the Postgres store, newest first. */
 import { LISTED_COLUMNS } from '../record-fields.ts'
-import { toSearched } from '../search-text.ts'
+import { normalizeForSearch } from '../search-text.ts'
 import { toListedRun } from './rows.ts'
-import { fromColumn, tagIndex, toColumn } from './text.ts'
+import { fromColumn, toTagIndex, toColumn } from './text.ts'
 
 import type {
   ChangedRunsPage,
@@ -17,9 +17,9 @@ export async function queryRuns(database: Database, query: RunQuery): Promise<Ru
   const { statuses, tag, ensemble, cacheKey, text, limit, offset } = query
   const rows = await database.query(listSql(database.schema), [
     statuses ?? null,
-    tag === undefined ? null : [tagIndex(tag.key, tag.value)],
+    tag === undefined ? null : [toTagIndex(tag.key, tag.value)],
     ensemble === undefined ? null : toColumn(ensemble),
-    text === undefined ? null : toSearched(text),
+    text === undefined ? null : normalizeForSearch(text),
     limit,
     offset,
     cacheKey ?? null,
@@ -37,8 +37,8 @@ export async function listChangedRuns(
 ): Promise<ChangedRunsPage> {
   const rows = await database.query(changedSql(database.schema), [
     ensembles.map(toColumn),
-    group === undefined ? null : [tagIndex(group.tag, group.value)],
-    group === undefined ? null : [tagIndex(group.tag)],
+    group === undefined ? null : [toTagIndex(group.tag, group.value)],
+    group === undefined ? null : [toTagIndex(group.tag)],
     group === undefined ? null : toColumn(group.value),
     statuses ?? null,
     awaitsReview ?? null,

@@ -4,7 +4,7 @@ import { testServer } from '../../../../tooling/postgres/test-database.ts'
 import { queued, token } from '../testing/event-fixtures.ts'
 import { newRun, ownedRun, type Owner } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
-import { heardNotices } from './testing/heard-notices.ts'
+import { recordNotifications } from './testing/record-notifications.ts'
 import { StubbornWriters } from './testing/stubborn-writers.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
@@ -15,7 +15,7 @@ describe('a server that goes and comes', () => {
     await using server = await testServer()
     await using storage = await postgresRunStorage({ connectionString: server.url })
     await using other = await postgresRunStorage({ connectionString: server.url })
-    const heard = heardNotices(storage.listen)
+    const heard = recordNotifications(storage.listen)
     const owners: Owner[] = []
     for (let index = 0; index < 8; index += 1) owners.push(await ownedRun(storage, `run-${index}`))
     const work = new StubbornWriters(owners)
@@ -30,7 +30,9 @@ describe('a server that goes and comes', () => {
       await expect(storage.commands.answer('x')).rejects.toMatchObject(error)
       heard.clear()
       await server.start()
-      await heard.first((notice) => notice.kind === 'availability' && notice.isAvailable)
+      await heard.first(
+        (notification) => notification.kind === 'availability' && notification.isAvailable,
+      )
       await heard.first(({ kind }) => kind === 'missed')
       await expect.poll(() => other.isAvailable).toBe(true)
       expect(storage.isAvailable).toBe(true)
@@ -100,7 +102,7 @@ describe('a database that is busy', () => {
       maxConnections: 1,
     })
     const owner = await ownedRun(storage, 'run-a')
-    const heard = heardNotices(storage.listen)
+    const heard = recordNotifications(storage.listen)
     await database.client.query('BEGIN; SELECT * FROM busy.runs FOR UPDATE')
     const [written, read, created] = await Promise.all([
       owner.commit([token('x')]),

@@ -206,12 +206,12 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
  */
 export async function migratePostgres(database: Database): Promise<void> {
   // A user who may only use the tables gets along when there is nothing to do.
-  if ((await versionOf(database)) === POSTGRES_MIGRATIONS.length) return
+  if ((await readVersion(database)) === POSTGRES_MIGRATIONS.length) return
   await database.transaction({ lock: LOCKS.migrate, waits: true }, async (session) => {
     const { schema } = database
     await session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
     await session.query(`CREATE TABLE IF NOT EXISTS ${schema}.schema_version (version integer)`)
-    const version = await versionOf(session)
+    const version = await readVersion(session)
     if (version >= POSTGRES_MIGRATIONS.length) return
     for (const sql of POSTGRES_MIGRATIONS.slice(version)) {
       await session.query(sql.replaceAll('$schema', () => schema))
@@ -223,7 +223,7 @@ export async function migratePostgres(database: Database): Promise<void> {
   })
 }
 
-async function versionOf(session: DatabaseSession): Promise<number> {
+async function readVersion(session: DatabaseSession): Promise<number> {
   const found = await session.query(`SELECT to_regclass($1) IS NOT NULL AS found`, [
     `${session.schema}.schema_version`,
   ])

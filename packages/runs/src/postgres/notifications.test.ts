@@ -5,8 +5,8 @@ import { tcpProxy } from '../../../../tooling/net/tcp-proxy.ts'
 import { poison, token } from '../testing/event-fixtures.ts'
 import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
-import { channelOf, PostgresNotifications } from './notifications.ts'
-import { heardNotices } from './testing/heard-notices.ts'
+import { toChannelName, PostgresNotifications } from './notifications.ts'
+import { recordNotifications } from './testing/record-notifications.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
 import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
@@ -23,12 +23,12 @@ beforeEach(() => {
 const open = (): Promise<RunStorage> =>
   postgresRunStorage({ connectionString: database.url, schema, maxConnections: 4 })
 
-describe('notices between stores', () => {
+describe('notifications between stores', () => {
   it('[RUNS-N1] events that were not kept are not told of', async () => {
     await using writer = await open()
     await using reader = await open()
     const owner = await ownedRun(writer, 'run-a')
-    const heard = heardNotices(reader.listen)
+    const heard = recordNotifications(reader.listen)
     expect((await owner.commit([poison()])).kind).toBe('failed')
     const [result] = await writer.runs.commit([
       { runId: 'run-a', epoch: owner.epoch, writeNo: 1, events: [token('x')], steps: [] },
@@ -42,7 +42,7 @@ describe('notices between stores', () => {
 
   it('a store hears of its own runs that wait at once, and not of its own events', async () => {
     await using storage = await open()
-    const heard = heardNotices(storage.listen)
+    const heard = recordNotifications(storage.listen)
     await createRun(storage, 'run-a')
     const owner = await ownedRun(storage, 'run-b')
     await owner.commit([token('x')])
@@ -69,12 +69,14 @@ describe('notices between stores', () => {
       const next = names.slice(owners.length, owners.length + 20)
       owners.push(...(await Promise.all(next.map((name) => ownedRun(writer, name)))))
     }
-    const heard = heardNotices(reader.listen)
+    const heard = recordNotifications(reader.listen)
     const results = await writer.runs.commit(
       owners.map((owner) => owner.next([token('x'), token('y')])),
     )
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['written']))
-    await heard.first((notice) => isWritten(notice) && notice.runId.endsWith('-499'))
+    await heard.first(
+      (notification) => isWritten(notification) && notification.runId.endsWith('-499'),
+    )
     expect(heard.all.filter(isWritten)).toHaveLength(500)
     expect(heard.all.filter(isWritten)[7]).toMatchObject({ from: 1, to: 2 })
   })
@@ -84,10 +86,10 @@ describe('notices between stores', () => {
     storage.listen(() => {
       throw new Error('not me')
     })
-    const stopped = heardNotices((listener) => {
+    const stopped = recordNotifications((listener) => {
       storage.listen(listener)()
     })
-    const heard = heardNotices(storage.listen)
+    const heard = recordNotifications(storage.listen)
     await createRun(storage, 'run-a')
     await heard.first(({ kind }) => kind === 'ready')
     expect(stopped.all).toEqual([])
@@ -98,15 +100,19 @@ describe('the connection that listens', () => {
   it('[RUNS-N2] is made again when it is lost, and says that something may have been missed', async () => {
     await using writer = await open()
     await using reader = await open()
-    const heard = heardNotices(reader.listen)
+    const heard = recordNotifications(reader.listen)
     const { rowCount } = await database.client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE query = $1 AND datname = current_database()`,
-      [`LISTEN "${channelOf(schema)}"`],
+      [`LISTEN "${toChannelName(schema)}"`],
     )
     expect(rowCount).toBe(2)
-    await heard.first((notice) => notice.kind === 'availability' && !notice.isAvailable)
-    await heard.first((notice) => notice.kind === 'availability' && notice.isAvailable)
+    await heard.first(
+      (notification) => notification.kind === 'availability' && !notification.isAvailable,
+    )
+    await heard.first(
+      (notification) => notification.kind === 'availability' && notification.isAvailable,
+    )
     expect(reader.isAvailable).toBe(true)
     await listeners(2)
     heard.clear()
@@ -116,23 +122,23 @@ describe('the connection that listens', () => {
 
   it('[RUNS-N2] says so only when it hears again', async () => {
     await using server = await tcpProxy(database.url)
-    await using notices = await openNotices(server.url)
-    const heard = heardNotices((listener) => notices.listen(listener))
-    const lost = notices.lost()
+    await using notifications = await openNotifications(server.url)
+    const heard = recordNotifications((listener) => notifications.listen(listener))
+    const lost = notifications.lost()
     server.pause()
     await lost
     expect(heard.all).toEqual([])
     server.resume()
     await heard.first(({ kind }) => kind === 'missed')
     await database.client.query('SELECT pg_notify($1, $2)', [
-      channelOf(schema),
+      toChannelName(schema),
       '{"from":"x","items":[{"kind":"ready"}]}',
     ])
     await heard.first(({ kind }) => kind === 'ready')
   })
 
   it('[RUNS-N3] one that answers is asked again and again, and kept', async () => {
-    await using notices = await openNotices(database.url)
+    await using notifications = await openNotifications(database.url)
     const asked = async (): Promise<number> => {
       const { rows } = await database.client.query<{ asked: Date }>(
         `SELECT query_start AS asked FROM pg_stat_activity
@@ -142,7 +148,7 @@ describe('the connection that listens', () => {
       )
       return rows[0]?.asked.getTime() ?? 0
     }
-    const heard = heardNotices((listener) => notices.listen(listener))
+    const heard = recordNotifications((listener) => notifications.listen(listener))
     await expect.poll(asked).toBeGreaterThan(0)
     const first = await asked()
     await expect.poll(asked).toBeGreaterThan(first)
@@ -152,9 +158,9 @@ describe('the connection that listens', () => {
 
 /** Events after the first, which tells that a run is new. */
 function isWritten(
-  notice: StoreNotification,
-): notice is Extract<StoreNotification, { kind: 'events' }> {
-  return notice.kind === 'events' && notice.from > 0
+  notification: StoreNotification,
+): notification is Extract<StoreNotification, { kind: 'events' }> {
+  return notification.kind === 'events' && notification.from > 0
 }
 
 async function listeners(count: number): Promise<void> {
@@ -163,7 +169,7 @@ async function listeners(count: number): Promise<void> {
       const { rowCount } = await database.client.query(
         `SELECT FROM pg_stat_activity
          WHERE query = $1 AND datname = current_database()`,
-        [`LISTEN "${channelOf(schema)}"`],
+        [`LISTEN "${toChannelName(schema)}"`],
       )
       return rowCount
     })
@@ -171,9 +177,9 @@ async function listeners(count: number): Promise<void> {
 }
 
 /** A connection that is asked often. */
-async function openNotices(connectionString: string) {
+async function openNotifications(connectionString: string) {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const notices = new PostgresNotifications({
+  const notifications = new PostgresNotifications({
     connectionString,
     schema,
     logger: silentLogger,
@@ -182,10 +188,10 @@ async function openNotices(connectionString: string) {
     },
     askMs: 150,
   })
-  await notices.open()
+  await notifications.open()
   return {
-    listen: notices.listen.bind(notices),
+    listen: notifications.listen.bind(notifications),
     lost: () => promise,
-    [Symbol.asyncDispose]: () => notices.close(),
+    [Symbol.asyncDispose]: () => notifications.close(),
   }
 }

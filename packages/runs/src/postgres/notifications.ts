@@ -12,7 +12,7 @@ import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'
 
 import { NotificationHub } from '../feed/notification-hub.ts'
-import { connectionOptions, destroy, hashName, quoted, settled } from './connections.ts'
+import { connectionOptions, destroy, hashName, quoteName, waitForEnd } from './connections.ts'
 
 import type { StoreNotification } from '../ports/run-storage.ts'
 
@@ -33,8 +33,8 @@ const ASK_MS = 5_000
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 2_000
 
-/** Where the notices of a schema go. */
-export function channelOf(schema: string): string {
+/** Where the notifications of a schema go. */
+export function toChannelName(schema: string): string {
   return `tutti_${hashName(schema).toString('hex').slice(0, 16)}`
 }
 
@@ -43,7 +43,7 @@ export class PostgresNotifications {
   /** Tells this store from others, so that it does not hear itself. */
   readonly origin = crypto.randomUUID()
   readonly #options: PostgresNotificationsOptions
-  readonly #board: NotificationHub
+  readonly #hub: NotificationHub
   #client: Client | undefined
   #isClosed = false
   #waitMs = FIRST_WAIT_MS
@@ -51,7 +51,7 @@ export class PostgresNotifications {
 
   constructor(options: PostgresNotificationsOptions) {
     this.#options = options
-    this.#board = new NotificationHub((error) => {
+    this.#hub = new NotificationHub((error) => {
       options.logger.error('A listener of the run store threw', { error })
     })
   }
@@ -68,11 +68,11 @@ export class PostgresNotifications {
       this.#lost(client, new Error('The connection that listens was ended'))
     })
     client.on('notification', ({ payload = '' }) => {
-      this.#board.tellNow(fromPayload(this.origin, payload))
+      this.#hub.notifyNow(fromPayload(this.origin, payload))
     })
     try {
       await client.connect()
-      await client.query(`LISTEN ${quoted(channelOf(schema))}`)
+      await client.query(`LISTEN ${quoteName(toChannelName(schema))}`)
     } catch (error) {
       if (this.#client === client) this.#client = undefined
       destroy(client)
@@ -83,23 +83,23 @@ export class PostgresNotifications {
   }
 
   /** Adds a listener, until the returned function is called. */
-  listen(listener: (notice: StoreNotification) => void): () => void {
-    return this.#board.listen(listener)
+  listen(listener: (notification: StoreNotification) => void): () => void {
+    return this.#hub.listen(listener)
   }
 
   /** Tells the listeners of this process; after the caller has gone on. */
-  tell(notices: readonly StoreNotification[]): void {
-    this.#board.tell(notices)
+  notify(notifications: readonly StoreNotification[]): void {
+    this.#hub.notify(notifications)
   }
 
   /** Hears and tells nothing any more. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#board.close()
+    this.#hub.close()
     this.#stopWaiting?.()
     const client = this.#client
     if (client === undefined) return
-    await settled(client.end())
+    await waitForEnd(client.end())
     destroy(client)
   }
 
@@ -129,7 +129,7 @@ export class PostgresNotifications {
     this.#stopWaiting = systemClock.after(this.#waitMs, () => {
       this.open().then(
         () => {
-          this.tell([{ kind: 'missed' }])
+          this.notify([{ kind: 'missed' }])
         },
         () => {
           if (!this.#isClosed) this.#openLater()
@@ -149,10 +149,10 @@ export type SentNotification = Extract<
 /** Below the limit of Postgres, in bytes. @see https://www.postgresql.org/docs/current/sql-notify.html */
 const LONGEST_PAYLOAD = 7_500
 
-/** The payloads that hold `notices`. One that is too long by itself becomes `missed`. */
+/** The payloads that hold `notifications`. One that is too long by itself becomes `missed`. */
 export function toPayloads(
   origin: string,
-  notices: readonly SentNotification[],
+  notifications: readonly SentNotification[],
 ): readonly string[] {
   const payloads: string[] = []
   let items: string[] = []
@@ -164,8 +164,8 @@ export function toPayloads(
     bytes = 0
   }
   const room = LONGEST_PAYLOAD - Buffer.byteLength(origin) - 30
-  for (const notice of notices) {
-    const item = JSON.stringify(notice)
+  for (const notification of notifications) {
+    const item = JSON.stringify(notification)
     const isLong = Buffer.byteLength(item) > room
     const fitting = isLong ? '{"kind":"missed"}' : item
     if (bytes + Buffer.byteLength(fitting) + 1 > room) close()
@@ -176,7 +176,7 @@ export function toPayloads(
   return payloads
 }
 
-/** The notices of a payload, unless it comes from `origin` itself; `missed` when it cannot be read. */
+/** The notifications of a payload, unless it comes from `origin` itself; `missed` when it cannot be read. */
 export function fromPayload(origin: string, payload: string): readonly SentNotification[] {
   try {
     // NOTE: only stores of this kind write to this channel; what others send is found out below.

@@ -4,18 +4,18 @@ import { fromPayload, toPayloads, type SentNotification } from './notifications.
 
 const ORIGIN = 'origin-a'
 
-describe('notices through NOTIFY', () => {
+describe('notifications through NOTIFY', () => {
   it('come to others as they were sent, in their order', () => {
-    const notices: readonly SentNotification[] = [
+    const notifications: readonly SentNotification[] = [
       { kind: 'events', runId: 'run "\u0000\ud800', from: 3, to: 9 },
       { kind: 'ready' },
       { kind: 'signal', runId: 'run-b' },
       { kind: 'answer', signalId: 's' },
     ]
-    const payloads = toPayloads(ORIGIN, notices)
+    const payloads = toPayloads(ORIGIN, notifications)
     expect(payloads).toHaveLength(1)
     expect(payloads[0]).not.toContain('\0')
-    expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notices)
+    expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notifications)
   })
 
   it('are not heard by who sent them', () => {
@@ -28,16 +28,16 @@ describe('notices through NOTIFY', () => {
   })
 
   it('many are split into payloads that Postgres takes, and none is lost', () => {
-    const notices = Array.from({ length: 1000 }, (_, index) => ({
+    const notifications = Array.from({ length: 1000 }, (_, index) => ({
       kind: 'events' as const,
       runId: `run-äöü-${index}`,
       from: index,
       to: index + 1,
     }))
-    const payloads = toPayloads(ORIGIN, notices)
+    const payloads = toPayloads(ORIGIN, notifications)
     for (const payload of payloads) expect(Buffer.byteLength(payload)).toBeLessThanOrEqual(7_500)
     expect(payloads.length).toBeLessThan(16)
-    expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notices)
+    expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notifications)
   })
 
   it('one that is too long says that something may have been missed', () => {

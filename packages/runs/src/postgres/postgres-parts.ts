@@ -5,7 +5,7 @@ import type { PostgresNotifications } from './notifications.ts'
 /** What the ports of a Postgres store share. */
 export interface PostgresParts {
   readonly database: Database
-  readonly notices: PostgresNotifications
+  readonly notifications: PostgresNotifications
   /** The name of the schema, as it was given. */
   readonly schemaName: string
 }

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 
 import { runStorageCases, sharedStorageCases } from '../testing/index.ts'
-import { quoted } from './connections.ts'
+import { quoteName } from './connections.ts'
 import { postgresRunStorage } from './index.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
@@ -47,13 +47,13 @@ function placeIn(schema: string): Place {
     },
     async passTime(ms) {
       await database.client.query(
-        `UPDATE ${quoted(schema)}.runs SET due_at = due_at - $1 * interval '1 millisecond',
+        `UPDATE ${quoteName(schema)}.runs SET due_at = due_at - $1 * interval '1 millisecond',
            claimed_at = claimed_at - $1 * interval '1 millisecond',
            ended_at = ended_at - $1 * interval '1 millisecond'`,
         [ms],
       )
       await database.client.query(
-        `UPDATE ${quoted(schema)}.deliveries SET due_at = due_at - $1 * interval '1 millisecond'`,
+        `UPDATE ${quoteName(schema)}.deliveries SET due_at = due_at - $1 * interval '1 millisecond'`,
         [ms],
       )
     },

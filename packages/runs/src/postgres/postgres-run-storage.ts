@@ -7,7 +7,7 @@ import { errorMessage, TuttiError } from '@tutti/core'
 
 import { PostgresAuditLog } from './audit-log.ts'
 import { Availability } from './availability.ts'
-import { troubleOf, unavailable } from './connection-errors.ts'
+import { classifyError, unavailable } from './connection-errors.ts'
 import { Database } from './database.ts'
 import { PostgresEventLog } from './event-log.ts'
 import { migratePostgres } from './migrations.ts'
@@ -42,14 +42,14 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   const availability = new Availability({
     connectionString,
     logger,
-    tell(told) {
-      notices.tell(told)
+    notify(told) {
+      notifications.notify(told)
     },
   })
   const onLost = (error: unknown): void => {
     availability.lost(error)
   }
-  const notices = new PostgresNotifications({
+  const notifications = new PostgresNotifications({
     connectionString: listenConnectionString,
     schema,
     logger,
@@ -58,15 +58,15 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   const database = new Database(settings, onLost)
   const close = async (): Promise<void> => {
     availability.close()
-    await Promise.all([notices.close(), database.close()])
+    await Promise.all([notifications.close(), database.close()])
   }
   try {
-    await open({ database, notices, settings })
+    await open({ database, notifications, settings })
   } catch (error) {
     await close()
     throw error
   }
-  const parts = { database, notices, schemaName: schema }
+  const parts = { database, notifications, schemaName: schema }
   let closing: Promise<void> | undefined
   return {
     runs: new PostgresRunStore(parts),
@@ -81,7 +81,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     get isAvailable() {
       return availability.isAvailable
     },
-    listen: (listener) => notices.listen(listener),
+    listen: (listener) => notifications.listen(listener),
     [Symbol.asyncDispose]() {
       closing ??= close()
       return closing
@@ -91,22 +91,22 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
 
 async function open({
   database,
-  notices,
+  notifications,
   settings: { connectionString, listenConnectionString },
 }: {
   readonly database: Database
-  readonly notices: PostgresNotifications
+  readonly notifications: PostgresNotifications
   readonly settings: ResolvedPostgresRunStorageOptions
 }): Promise<void> {
   try {
     await assertUsable(database)
     await migratePostgres(database)
   } catch (error) {
-    if (TuttiError.isInstance(error) || troubleOf(error) === 'collision') throw error
+    if (TuttiError.isInstance(error) || classifyError(error) === 'collision') throw error
     throw unavailable(error, connectionString)
   }
   try {
-    await notices.open()
+    await notifications.open()
   } catch (error) {
     throw unavailable(error, listenConnectionString)
   }

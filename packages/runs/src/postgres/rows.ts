@@ -4,12 +4,12 @@ import { addTokens } from '@tutti/ensemble'
 import {
   field,
   jsonField,
-  listedFields,
-  logged,
-  omittedOutput,
-  optionalNumber,
-  startOfText,
-  submittedFields,
+  readListedFields,
+  toLoggedEvent,
+  readOutputOmitted,
+  numberField,
+  parseCutText,
+  readSubmittedFields,
 } from '../record-fields.ts'
 import { fromColumn } from './text.ts'
 
@@ -56,7 +56,7 @@ export function toRun(row: PostgresRow): RunRecord {
     ...toSummary(row),
     inputs: JSON.parse(String(row['inputs'])) as Record<string, string>,
     ...optionalText('error', row['error']),
-    ...submittedFields(row),
+    ...readSubmittedFields(row),
   }
 }
 
@@ -71,9 +71,9 @@ function toSummary(row: PostgresRow): Omit<RunRecord, 'inputs' | 'error' | 'requ
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),
-    ...optionalNumber('startedAt', row['started_at']),
-    ...optionalNumber('completedAt', row['completed_at']),
-    ...optionalNumber('durationMs', row['duration_ms']),
+    ...numberField('startedAt', row['started_at']),
+    ...numberField('completedAt', row['completed_at']),
+    ...numberField('durationMs', row['duration_ms']),
     epoch: Number(row['epoch']),
     lastSeq: Number(row['last_seq']),
     ...jsonField<'actor', string>('actor', row['actor']),
@@ -85,8 +85,8 @@ export function toListedRun(row: PostgresRow): ListedRun {
   const { error_start: error } = row
   return {
     ...toSummary(row),
-    ...(typeof error === 'string' ? { error: startOfText(error) } : {}),
-    ...listedFields(row, text(row['current_name'])),
+    ...(typeof error === 'string' ? { error: parseCutText(error) } : {}),
+    ...readListedFields(row, text(row['current_name'])),
   }
 }
 
@@ -113,16 +113,16 @@ export function toTaskRow(row: PostgresRow): PostgresTaskRow {
       agentRole: text(row['agent_role']),
       status: row['status'] as TaskRecord['status'],
       attempt: Number(row['attempt']),
-      ...optionalNumber('startedAt', row['started_at']),
-      ...optionalNumber('completedAt', row['completed_at']),
-      ...optionalNumber('durationMs', row['duration_ms']),
+      ...numberField('startedAt', row['started_at']),
+      ...numberField('completedAt', row['completed_at']),
+      ...numberField('durationMs', row['duration_ms']),
       ...optionalText('output', row['output']),
-      ...omittedOutput(row),
+      ...readOutputOmitted(row),
       ...optionalText('error', row['error']),
-      ...finishOf(row),
+      ...readFinishReason(row),
     },
-    used: usedOf(row, ''),
-    earlier: usedOf(row, 'earlier_'),
+    used: readUsage(row, ''),
+    earlier: readUsage(row, 'earlier_'),
   }
 }
 
@@ -136,7 +136,7 @@ export function toTask(row: PostgresRow): TaskRecord {
 /** What is used in all; what is not known of one makes the sum unknown. */
 export function addUsed(a: StoredUsage, b: StoredUsage): StoredUsage {
   return {
-    ...addTokens([tokensOf(a), tokensOf(b)]),
+    ...addTokens([pickTokens(a), pickTokens(b)]),
     toolCallCount: a.toolCallCount + b.toolCallCount,
     costUsd: a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd,
   }
@@ -153,7 +153,7 @@ export function toReview(row: PostgresRow): ReviewRecord {
     inputs: JSON.parse(String(row['inputs'])) as ReviewRecord['inputs'],
     tags: JSON.parse(String(row['tags'])) as ReviewRecord['tags'],
     openedAt: Number(row['opened_at']),
-    ...optionalNumber('expiresAt', row['expires_at']),
+    ...numberField('expiresAt', row['expires_at']),
     ...optionalText('decidedBy', row['decided_by']),
   }
 }
@@ -174,15 +174,17 @@ export function toStep(row: PostgresRow): RunStep {
 
 /** The event of a row of table `events`. */
 export function toEvent(runId: string, row: PostgresRow): LoggedRunEvent {
-  return logged(runId, Number(row['seq']), JSON.parse(String(row['data'])) as RunEvent)
+  return toLoggedEvent(runId, Number(row['seq']), JSON.parse(String(row['data'])) as RunEvent)
 }
 
-function finishOf({ finish_reason: reason }: PostgresRow): Pick<TaskRecord, 'finishReason'> {
+function readFinishReason({
+  finish_reason: reason,
+}: PostgresRow): Pick<TaskRecord, 'finishReason'> {
   // NOTE: boundary cast: the column only ever gets values of the enum.
   return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
 }
 
-function usedOf(row: PostgresRow, prefix: string): StoredUsage {
+function readUsage(row: PostgresRow, prefix: string): StoredUsage {
   const costUsd = row[`${prefix}cost_usd`]
   return {
     inputTokens: Number(row[`${prefix}input_tokens`]),
@@ -192,7 +194,7 @@ function usedOf(row: PostgresRow, prefix: string): StoredUsage {
   }
 }
 
-function tokensOf({ inputTokens, outputTokens }: StoredUsage): TokenTotals {
+function pickTokens({ inputTokens, outputTokens }: StoredUsage): TokenTotals {
   return { inputTokens, outputTokens }
 }
 

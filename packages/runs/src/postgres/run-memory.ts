@@ -1,6 +1,6 @@
 /** Memories and reflections of ensembles in Postgres. */
 import { MAX_MEMORY_ENTRIES } from '../ports/run-memory.ts'
-import { countable } from './numbers.ts'
+import { clampCount } from './numbers.ts'
 import { toIndex } from './text.ts'
 
 import type { RunMemory } from '../ports/run-memory.ts'
@@ -29,7 +29,7 @@ export function postgresRunMemory(database: Database): RunMemory {
       async retrieve(scope, { limit }) {
         const rows = await database.query(
           `SELECT data FROM ${schema}.memories WHERE scope = $1 ORDER BY id DESC LIMIT $2`,
-          [toIndex(scope), countable(limit)],
+          [toIndex(scope), clampCount(limit)],
         )
         // NOTE: a cast at the boundary: this store writes only entries.
         return rows.map((row) => JSON.parse(String(row['data'])) as MemoryEntry).toReversed()

@@ -6,11 +6,11 @@
  *   over does not count it.
  * - A claim skips rows that are being written; the next claim finds them.
  */
-import { figuresOf } from '../store-figures.ts'
+import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { LOCKS, type DatabaseSession } from './database.ts'
-import { channelOf, toPayloads } from './notifications.ts'
-import { countable, finite } from './numbers.ts'
+import { toChannelName, toPayloads } from './notifications.ts'
+import { clampCount, finiteOrNull } from './numbers.ts'
 import { toRunRow, toPendingCommand, type PostgresRunRow } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
@@ -18,12 +18,12 @@ import type {
   ClaimedRun,
   ClaimRequest,
   HeldRun,
-  Holder,
+  LeaseOwner,
   QueueLoad,
   Release,
   Released,
   RunQueue,
-  StoreFigures,
+  StoreMetrics,
 } from '../ports/run-queue.ts'
 import type { PendingCommand } from '../ports/command-queue.ts'
 import type { PostgresRow } from './database.ts'
@@ -72,9 +72,9 @@ export class PostgresRunQueue implements RunQueue {
     return database.transaction({ lock: LOCKS.claim }, async (session) => {
       const rows = await session.query(claimSql(schema), [
         toColumn(owner),
-        finite(leaseMs),
-        countable(wanted),
-        countable(maxConcurrentRuns),
+        finiteOrNull(leaseMs),
+        clampCount(wanted),
+        clampCount(maxConcurrentRuns),
         known?.ensembles.map(toColumn) ?? null,
         Math.min(known?.othersAfterMs ?? 0, LONGEST_MS),
         request.takesSuspect === false ? 0 : 1,
@@ -84,19 +84,19 @@ export class PostgresRunQueue implements RunQueue {
     })
   }
 
-  async claim(runId: string, { owner, leaseMs }: Holder): Promise<ClaimedRun | undefined> {
+  async claim(runId: string, { owner, leaseMs }: LeaseOwner): Promise<ClaimedRun | undefined> {
     const [claimed] = await this.#parts.database.transaction({}, async (session) => {
       const rows = await session.query(
         `UPDATE ${session.schema}.runs SET ${TAKE}
          WHERE run_id = $3 AND state IN ('ready', 'parked') RETURNING *`,
-        [toColumn(owner), finite(leaseMs), toColumn(runId)],
+        [toColumn(owner), finiteOrNull(leaseMs), toColumn(runId)],
       )
       return claimedRuns(session, rows)
     })
     return claimed
   }
 
-  async renew({ owner, leaseMs }: Holder): Promise<readonly HeldRun[]> {
+  async renew({ owner, leaseMs }: LeaseOwner): Promise<readonly HeldRun[]> {
     const { database } = this.#parts
     const rows = await database.query(
       `WITH held AS (
@@ -106,7 +106,7 @@ export class PostgresRunQueue implements RunQueue {
        UPDATE ${database.schema}.runs
        SET due_at = clock_timestamp() + $2 * interval '1 millisecond'
        FROM held WHERE runs.id = held.id RETURNING run_id, epoch`,
-      [toColumn(owner), finite(leaseMs)],
+      [toColumn(owner), finiteOrNull(leaseMs)],
     )
     return rows.map((row) => ({
       runId: fromColumn(String(row['run_id'])),
@@ -128,14 +128,14 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   async release(held: HeldRun, how: Release): Promise<Released> {
-    const { database, notices } = this.#parts
+    const { database, notifications } = this.#parts
     const became = await database.transaction({}, (session) => this.#release(session, held, how))
-    if (became === 'ready' || became === 'lost') notices.tell([{ kind: 'ready' }])
+    if (became === 'ready' || became === 'lost') notifications.notify([{ kind: 'ready' }])
     return became
   }
 
   async reclaimAll(): Promise<readonly string[]> {
-    const { database, notices } = this.#parts
+    const { database, notifications } = this.#parts
     const rows = await database.transaction({}, async (session) => {
       // Runs whose owner is lost come before all that wait, as if they had waited since the beginning of
       // time; the delay of a suspect begins now.
@@ -151,7 +151,7 @@ export class PostgresRunQueue implements RunQueue {
       if (reclaimed.length > 0) await this.#notifyReady(session)
       return reclaimed
     })
-    if (rows.length > 0) notices.tell([{ kind: 'ready' }])
+    if (rows.length > 0) notifications.notify([{ kind: 'ready' }])
     return rows
       .toSorted((a, b) => Number(a['id']) - Number(b['id']))
       .map((row) => fromColumn(String(row['run_id'])))
@@ -173,7 +173,7 @@ export class PostgresRunQueue implements RunQueue {
     }
   }
 
-  async figures(): Promise<StoreFigures> {
+  async metrics(): Promise<StoreMetrics> {
     const { database } = this.#parts
     const { schema } = database
     // A run that was reclaimed is due since the beginning of time; it waits since it was made.
@@ -186,7 +186,7 @@ export class PostgresRunQueue implements RunQueue {
        UNION ALL SELECT 'deliveries', NULL, count(*), 0 FROM ${schema}.deliveries
          WHERE due_at IS NOT NULL`,
     )
-    return figuresOf(rows)
+    return toStoreMetrics(rows)
   }
 
   /** A signal is sent under the lock of its run, so none is overlooked (RUNS-L5). */
@@ -210,7 +210,7 @@ export class PostgresRunQueue implements RunQueue {
          WHERE id = $1 AND NOT EXISTS (
            SELECT 1 FROM ${schema}.signals WHERE run = $1 AND answer IS NULL)
          RETURNING id`,
-        [locked['id'], finite(how.wakeInMs ?? Infinity)],
+        [locked['id'], finiteOrNull(how.wakeInMs ?? Infinity)],
       )
       if (parked.length > 0) return 'parked'
     }
@@ -227,9 +227,9 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   async #notifyReady(session: DatabaseSession): Promise<void> {
-    const { notices, schemaName } = this.#parts
-    const [payload] = toPayloads(notices.origin, [{ kind: 'ready' }])
-    await session.query('SELECT pg_notify($1, $2)', [channelOf(schemaName), payload])
+    const { notifications, schemaName } = this.#parts
+    const [payload] = toPayloads(notifications.origin, [{ kind: 'ready' }])
+    await session.query('SELECT pg_notify($1, $2)', [toChannelName(schemaName), payload])
   }
 }
 

@@ -174,7 +174,7 @@ export class PostgresRunStore implements RunStore {
     runIds: readonly string[],
     decide: (rows: ReadonlyMap<string, PostgresRunRow>) => readonly Decision[],
   ): Promise<readonly WriteResult[]> {
-    const { database, notices, schemaName } = this.#parts
+    const { database, notifications, schemaName } = this.#parts
     try {
       const { decisions, told } = await database.transaction({}, async (session) => {
         const found = await session.query(writeSql(session.schema).lockRuns, [runIds.map(toColumn)])
@@ -186,11 +186,11 @@ export class PostgresRunStore implements RunStore {
         )
         const decided = decide(rows)
         const accepted = decided.flatMap((decision) => decision.accepted ?? [])
-        const { origin } = notices
+        const { origin } = notifications
         const sent = await storeWrites(session, accepted, { origin, schemaName })
         return { decisions: decided, told: sent }
       })
-      notices.tell(told.filter(({ kind }) => kind !== 'events'))
+      notifications.notify(told.filter(({ kind }) => kind !== 'events'))
       return decisions.map(({ result }) => result)
     } catch (error) {
       const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'

@@ -3,15 +3,15 @@
  * The caller holds a transaction in which the rows of the runs are locked, so records may be read, changed in memory
  * and written back.
  */
-import { changesOf, type Change } from '../commit/changes.ts'
+import { toRecordChanges, type Change } from '../commit/changes.ts'
 import { isDelivered } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
-import { applyChange, tasksOfChanges, type Records } from './apply-changes.ts'
-import { channelOf, toPayloads, type SentNotification } from './notifications.ts'
+import { applyChange, listTaskIndexes, type Records } from './apply-changes.ts'
+import { toChannelName, toPayloads, type SentNotification } from './notifications.ts'
 import { toTaskRow, type PostgresRunRow, type PostgresTaskRow } from './rows.ts'
 import { toColumn } from './text.ts'
 import {
-  columnsOf,
+  transposeRows,
   endedColumns,
   reviewColumns,
   runColumns,
@@ -25,7 +25,7 @@ import type { AcceptedWrite } from './decide-write.ts'
 
 /** The process that sends notifications. */
 export interface NotificationSender {
-  /** Tells its notices from those of others. */
+  /** Tells its notifications from those of others. */
   readonly origin: string
   /** The name of the schema, as it was given. */
   readonly schemaName: string
@@ -39,33 +39,36 @@ export async function storeWrites(
 ): Promise<readonly SentNotification[]> {
   if (writes.length === 0) return []
   const sql = writeSql(session.schema)
-  const stored = await recordsAfter(session, writes, sql)
+  const stored = await computeRecords(session, writes, sql)
   await storeTasks(session, stored, sql)
   await storeReviews(session, stored, sql)
   const answered = await storeAnswers(session, stored, sql)
   const delivered = await storeDeliveries(session, stored, sql)
-  const notices = [...stored.flatMap(noticesOf), ...answered, ...delivered]
-  const ended = endedOf(stored)
+  const notifications = [...stored.flatMap(toNotifications), ...answered, ...delivered]
+  const ended = filterEnded(stored)
   if (ended.length > 0) {
     await session.query(sql.deleteSteps, [ended.map(({ write }) => write.row.id)])
   }
   await session.query(sql.append, [
     ...eventColumns(stored),
     ...stepColumns(stored),
-    ...columnsOf(stored, runColumns),
-    channelOf(schemaName),
-    toPayloads(origin, notices),
+    ...transposeRows(stored, runColumns),
+    toChannelName(schemaName),
+    toPayloads(origin, notifications),
   ])
-  return notices
+  return notifications
 }
 
 /** Reads the tasks that the writes change, and applies the changes of all events. */
-async function recordsAfter(
+async function computeRecords(
   session: DatabaseSession,
   writes: readonly AcceptedWrite[],
   sql: WriteSql,
 ): Promise<readonly StoredWrite[]> {
-  const changing = writes.map((write) => ({ write, changes: write.events.flatMap(changesOf) }))
+  const changing = writes.map((write) => ({
+    write,
+    changes: write.events.flatMap(toRecordChanges),
+  }))
   const tasks = await readTasks(session, changing, sql)
   const totals = await readTotals(session, changing, sql)
   return changing.map(({ write, changes }) => {
@@ -92,7 +95,7 @@ async function readTasks(
   sql: WriteSql,
 ): Promise<ReadonlyMap<string, Map<number, PostgresTaskRow>>> {
   const wanted = changing.flatMap(({ write, changes }) =>
-    [...tasksOfChanges(changes)].map((taskIndex) => ({ run: write.row.id, taskIndex })),
+    [...listTaskIndexes(changes)].map((taskIndex) => ({ run: write.row.id, taskIndex })),
   )
   const byRun = new Map<string, Map<number, PostgresTaskRow>>()
   if (wanted.length === 0) return byRun
@@ -128,7 +131,7 @@ async function storeTasks(
   const tasks = stored.flatMap(({ write, records }) =>
     [...records.tasks.values()].map((row) => ({ run: write.row.id, row })),
   )
-  if (tasks.length > 0) await session.query(sql.keepTasks, columnsOf(tasks, taskColumns))
+  if (tasks.length > 0) await session.query(sql.keepTasks, transposeRows(tasks, taskColumns))
 }
 
 /** A run that has ended has no open review; so what ends with the run ends after what ends by itself. */
@@ -144,9 +147,9 @@ async function storeReviews(
     [...records.endedReviews].map(([reviewId, end]) => ({ run: write.row.id, reviewId, end })),
   )
   // One that ends with the write in which it opens is among both.
-  if (opened.length > 0) await session.query(sql.openReviews, columnsOf(opened, reviewColumns))
-  if (ended.length > 0) await session.query(sql.endReviews, columnsOf(ended, endedColumns))
-  const runs = endedOf(stored)
+  if (opened.length > 0) await session.query(sql.openReviews, transposeRows(opened, reviewColumns))
+  if (ended.length > 0) await session.query(sql.endReviews, transposeRows(ended, endedColumns))
+  const runs = filterEnded(stored)
   if (runs.length > 0) {
     await session.query(sql.withdrawReviews, [runs.map(({ write }) => write.row.id)])
   }
@@ -161,7 +164,7 @@ async function storeAnswers(
   const given = stored.flatMap(({ write }) =>
     write.answers.map((answer) => ({ run: write.row.id, answer })),
   )
-  const runs = endedOf(stored)
+  const runs = filterEnded(stored)
   const rows = [
     ...(given.length === 0
       ? []
@@ -189,22 +192,22 @@ async function storeDeliveries(
   sql: WriteSql,
 ): Promise<readonly SentNotification[]> {
   const deliveries = stored.flatMap(({ write: { row, events } }) =>
-    events.flatMap((event, index) => (isDelivered(event) ? deliveriesOf(row, index) : [])),
+    events.flatMap((event, index) => (isDelivered(event) ? toDeliveries(row, index) : [])),
   )
   if (deliveries.length === 0) return []
   await session.query(
     sql.deliver,
-    columnsOf(deliveries, ({ run, seq, webhook }) => [run, seq, toColumn(webhook)]),
+    transposeRows(deliveries, ({ run, seq, webhook }) => [run, seq, toColumn(webhook)]),
   )
   return [{ kind: 'delivery' }]
 }
 
 /** What is told of the event with that index in the write. */
-function deliveriesOf({ id, run: { lastSeq, webhooks = [] } }: PostgresRunRow, index: number) {
+function toDeliveries({ id, run: { lastSeq, webhooks = [] } }: PostgresRunRow, index: number) {
   return [...new Set(webhooks)].map((webhook) => ({ run: id, seq: lastSeq + 1 + index, webhook }))
 }
 
-function endedOf(stored: readonly StoredWrite[]): readonly StoredWrite[] {
+function filterEnded(stored: readonly StoredWrite[]): readonly StoredWrite[] {
   return stored.filter(({ hasEnded }) => hasEnded)
 }
 
@@ -232,7 +235,7 @@ function stepColumns(stored: readonly StoredWrite[]): readonly unknown[] {
   ]
 }
 
-function noticesOf({ write, hasEnded }: StoredWrite): readonly SentNotification[] {
+function toNotifications({ write, hasEnded }: StoredWrite): readonly SentNotification[] {
   const { row, events, wakes } = write
   const { runId, lastSeq } = row.run
   return [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { fromColumn, tagIndex, toColumn, toIndex } from './text.ts'
+import { fromColumn, toTagIndex, toColumn, toIndex } from './text.ts'
 
 const ODD =
   'nul \u0000 lone \ud800 low \udc00 pair \ud83c\udfbb "quoted" \\u0000 back\\slash \n\t é'
@@ -36,7 +36,7 @@ describe('texts in an index', () => {
   })
 
   it('a tag is not confused with the name of another', () => {
-    expect(tagIndex('a', 'b')).not.toBe(tagIndex('a"="b'))
-    expect(tagIndex('a', '')).not.toBe(tagIndex('a'))
+    expect(toTagIndex('a', 'b')).not.toBe(toTagIndex('a"="b'))
+    expect(toTagIndex('a', '')).not.toBe(toTagIndex('a'))
   })
 })

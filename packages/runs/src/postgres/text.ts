@@ -26,7 +26,7 @@ export function toIndex(text: string): string {
 }
 
 /** What a tag is found by: its key, and its key with its value. */
-export function tagIndex(key: string, value?: string): string {
+export function toTagIndex(key: string, value?: string): string {
   const quotedKey = JSON.stringify(key)
   return toIndex(value === undefined ? quotedKey : `${quotedKey}=${JSON.stringify(value)}`)
 }

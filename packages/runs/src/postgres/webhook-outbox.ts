@@ -1,6 +1,6 @@
 /** What webhooks are to be told, in Postgres. */
-import { deliveryId, deliveryParts } from '../record-fields.ts'
-import { countable, finite } from './numbers.ts'
+import { formatDeliveryId, parseDeliveryId } from '../record-fields.ts'
+import { clampCount, finiteOrNull } from './numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type {
@@ -39,7 +39,7 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
        )
        SELECT run_id, seq, webhook, attempt FROM claimed JOIN ${schema}.runs ON runs.id = run
        ORDER BY was_due, claimed.id`,
-      [countable(limit), finite(claimMs)],
+      [clampCount(limit), finiteOrNull(claimMs)],
     )
     return rows.map(toDelivery)
   }
@@ -48,7 +48,7 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
     { id, attempt }: Pick<ClaimedDelivery, 'id' | 'attempt'>,
     end: DeliveryEnd,
   ): Promise<void> {
-    const parts = deliveryParts(id)
+    const parts = parseDeliveryId(id)
     if (parts === undefined) return
     const { database } = this.#parts
     const isRetry = end.kind === 'retry'
@@ -64,7 +64,7 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
         parts.seq,
         toColumn(parts.webhook),
         attempt,
-        isRetry ? finite(end.dueInMs) : null,
+        isRetry ? finiteOrNull(end.dueInMs) : null,
         isRetry ? null : end.kind,
         end.kind === 'done' ? null : toColumn(end.reason),
       ],
@@ -78,5 +78,5 @@ function toDelivery(row: PostgresRow): ClaimedDelivery {
     seq: Number(row['seq']),
     webhook: fromColumn(String(row['webhook'])),
   }
-  return { id: deliveryId(parts), ...parts, attempt: Number(row['attempt']) }
+  return { id: formatDeliveryId(parts), ...parts, attempt: Number(row['attempt']) }
 }

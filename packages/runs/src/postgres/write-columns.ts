@@ -14,7 +14,7 @@ export interface StoredWrite {
 }
 
 /** Rows as columns. */
-export function columnsOf<T>(
+export function transposeRows<T>(
   rows: readonly T[],
   valuesOf: (row: T) => readonly unknown[],
 ): readonly (readonly unknown[])[] {

@@ -2,13 +2,13 @@
 import { SETTLED_AFTER_MS } from '../execution/suspects.ts'
 
 /** The statements of a schema; made once for each. */
-export type WriteSql = ReturnType<typeof statementsOf>
+export type WriteSql = ReturnType<typeof buildStatements>
 
 const made = new Map<string, WriteSql>()
 
 /** The statements for the schema of that quoted name. */
 export function writeSql(schema: string): WriteSql {
-  const sql = made.get(schema) ?? statementsOf(schema)
+  const sql = made.get(schema) ?? buildStatements(schema)
   made.set(schema, sql)
   return sql
 }
@@ -63,7 +63,7 @@ const REVIEW_COLUMNS: Readonly<Record<string, string>> = {
   decided_by: 'text',
 }
 
-function statementsOf(schema: string) {
+function buildStatements(schema: string) {
   const runColumns = { id: 'int8', ...RUN_COLUMNS }
   const taskNames = Object.keys(TASK_COLUMNS)
   const runNames = Object.keys(runColumns)

@@ -1,10 +1,9 @@
 /**
- * Output schemas that come with a request: compiled and checked in bounded time, as the thread that does it
- * serves everybody.
+ * Output schemas of requests: compiled and checked in bounded time, because the same thread serves all other requests.
  *
- * RUNS-B1 A schema that is large, deep, or slow to make ready is refused when it is submitted.
- * RUNS-B2 The checks of all tasks of a run have one budget of time, as a pattern of a few characters can take
- *    seconds. An answer that cannot be checked within it ends its task, and so does every later one.
+ * RUNS-B1 A schema that is large, deep, or slow to compile is refused at submission.
+ * RUNS-B2 The checks of all tasks of a run share one time budget, because a pattern of a few characters can take
+ *    seconds. An answer that cannot be checked within the budget fails its task, and so does every later one.
  */
 import { createContext, Script } from 'node:vm'
 
@@ -13,13 +12,13 @@ import { errorMessage, toStandardSchema, TuttiError, type StandardToolSchema } f
 import type { Task } from '@tutti/ensemble'
 import type { TaskDefinitionBody } from '@tutti/protocol'
 
-/** Longest output schema, in characters of JSON: hundreds of fields. */
+/** Maximum length of an output schema, in characters of JSON: hundreds of fields. */
 const MAX_LENGTH = 65_536
 
 /** Maximum nesting of an output schema: each nested field takes two levels. */
 const MAX_DEPTH = 100
 
-/** Maximum time to prepare the schemas of one request, in milliseconds. */
+/** Maximum time to compile the schemas of one request, in milliseconds. */
 const READY_MS = 100
 
 /** Additional time for each thousand characters of JSON, in milliseconds; they take a third of a millisecond. */
@@ -28,10 +27,10 @@ const READY_MS_PER_KILOBYTE = 2
 /** Maximum total time of slow checks of the answers of one run, in milliseconds. */
 const CHECKS_MS = 100
 
-/** A check that takes no longer is not slow, in milliseconds: large answers take 5. */
+/** Maximum time of a check that does not count as slow, in milliseconds; large answers take 5. */
 const QUICK_CHECK_MS = 10
 
-/** The time that is left for the schemas of one request. */
+/** The remaining time for the schemas of one request. */
 export interface SchemaTime {
   /** To compile them, in milliseconds. */
   leftMs: number
@@ -39,12 +38,12 @@ export interface SchemaTime {
   checksLeftMs: number
 }
 
-/** The patience with a new request. */
+/** Returns the time budget of a new request. */
 export function newSchemaTime(): SchemaTime {
   return { leftMs: READY_MS, checksLeftMs: CHECKS_MS }
 }
 
-/** A schema that can be checked against in bounded time, and whether its time was once over. */
+/** A schema with bounded checks, and whether one of its checks ran out of time. */
 interface Bounded {
   readonly schema: StandardToolSchema
   readonly isOver: () => boolean
@@ -62,16 +61,16 @@ const OUT_OF_TIME = Symbol('out of time')
 type OutputSchema = NonNullable<TaskDefinitionBody['outputSchema']>
 
 /**
- * The schema, to be the output of a task; its answers are read by {@link inBoundedTime}.
+ * Returns a schema for the output of a task; {@link limitCheckTime} applies its time limit to the task.
  *
- * @throws {TypeError} saying what is wrong with it.
+ * @throws {TypeError} with the problem of the schema.
  */
-export function boundedSchema(jsonSchema: OutputSchema, patience: SchemaTime): StandardToolSchema {
+export function boundedSchema(jsonSchema: OutputSchema, time: SchemaTime): StandardToolSchema {
   const length = assertSmall(jsonSchema)
-  patience.leftMs += (length / 1_000) * READY_MS_PER_KILOBYTE
-  const standard = madeReady(jsonSchema, patience)
+  time.leftMs += (length / 1_000) * READY_MS_PER_KILOBYTE
+  const standard = compileSchema(jsonSchema, time)
   const { validate, ...rest } = standard['~standard']
-  const check = checkWithin(patience)
+  const check = checkWithin(time)
   let isOver = false
   const schema: StandardToolSchema = {
     '~standard': {
@@ -89,24 +88,24 @@ export function boundedSchema(jsonSchema: OutputSchema, patience: SchemaTime): S
   return schema
 }
 
-/** Makes checks, of which the slow ones use up what is left for them. */
-function checkWithin(patience: SchemaTime): <T>(check: () => T) => T | typeof OUT_OF_TIME {
+/** Returns a function that runs checks; slow checks use up the remaining time. */
+function checkWithin(time: SchemaTime): <T>(check: () => T) => T | typeof OUT_OF_TIME {
   return (check) => {
-    const limitMs = Math.ceil(patience.checksLeftMs)
+    const limitMs = Math.ceil(time.checksLeftMs)
     if (limitMs <= 0) return OUT_OF_TIME
     const elapsedMs = startProcessorTime()
     try {
-      return withinTime(limitMs, check)
+      return runWithin(limitMs, check)
     } finally {
       const tookMs = elapsedMs()
-      if (tookMs > QUICK_CHECK_MS) patience.checksLeftMs -= tookMs
+      if (tookMs > QUICK_CHECK_MS) time.checksLeftMs -= tookMs
     }
   }
 }
 
 /**
- * Measures synchronous work, in milliseconds: processor time, so that other processes of the machine do not
- * make a check slow, and at most the time that has passed, because other threads of this process count too.
+ * Measures synchronous work in milliseconds: CPU time, which does not depend on other processes of the machine, but at
+ * most the elapsed time, because CPU time includes other threads of this process.
  */
 function startProcessorTime(): () => number {
   const startedAt = performance.now()
@@ -117,46 +116,47 @@ function startProcessorTime(): () => number {
   }
 }
 
-function madeReady(jsonSchema: OutputSchema, patience: SchemaTime): StandardToolSchema {
+function compileSchema(jsonSchema: OutputSchema, time: SchemaTime): StandardToolSchema {
   const startedAt = performance.now()
-  const limitMs = Math.ceil(patience.leftMs)
+  const limitMs = Math.ceil(time.leftMs)
   try {
-    const made = limitMs > 0 ? withinTime(limitMs, () => toStandardSchema(jsonSchema)) : OUT_OF_TIME
-    if (made !== OUT_OF_TIME) return made
+    const schema =
+      limitMs > 0 ? runWithin(limitMs, () => toStandardSchema(jsonSchema)) : OUT_OF_TIME
+    if (schema !== OUT_OF_TIME) return schema
   } finally {
-    patience.leftMs -= performance.now() - startedAt
+    time.leftMs -= performance.now() - startedAt
   }
   throw new TypeError(
-    `must be ready, with those before it, within ${READY_MS} ms and ${READY_MS_PER_KILOBYTE} ms for ` +
-      `each thousand characters`,
+    `must compile, together with the schemas before it, within ${READY_MS} ms plus ` +
+      `${READY_MS_PER_KILOBYTE} ms for each thousand characters`,
   )
 }
 
-/** The same task; when its output is a bounded schema, an answer that takes too long ends it. */
-export function inBoundedTime(task: Task): Task {
+/** Returns the task with limited check time: an answer whose check runs out of time fails it. */
+export function limitCheckTime(task: Task): Task {
   const { name, output, outputReader } = task
   const bounded = output === undefined ? undefined : bounds.get(output)
   if (bounded === undefined || outputReader === undefined) return task
-  const intime = async <T>(reading: Promise<T>): Promise<T> => {
+  const assertInTime = async <T>(reading: Promise<T>): Promise<T> => {
     const read = await reading
     if (!bounded.isOver()) return read
     throw new TuttiError(
       'OUTPUT_INVALID',
-      `The output of task "${name}" could not be checked against its schema: slow checks of a run ` +
-        `may take ${CHECKS_MS} ms together`,
+      `The output of task "${name}" could not be checked against its schema: the slow checks of a run ` +
+        `may take ${CHECKS_MS} ms in total`,
     )
   }
   return {
     ...task,
     outputReader: {
       ...outputReader,
-      read: (text) => intime(outputReader.read(text)),
-      readValue: (value) => intime(outputReader.readValue(value)),
+      read: (text) => assertInTime(outputReader.read(text)),
+      readValue: (value) => assertInTime(outputReader.readValue(value)),
     },
   }
 }
 
-/** Gives the length of its JSON. */
+/** Checks the size of a schema and returns the length of its JSON. */
 function assertSmall(schema: OutputSchema): number {
   const depth = measureDepth(schema)
   if (depth > MAX_DEPTH) throw new TypeError(`must nest at most ${MAX_DEPTH} deep, got ${depth}`)
@@ -165,7 +165,7 @@ function assertSmall(schema: OutputSchema): number {
   throw new TypeError(`must be at most ${MAX_LENGTH} characters of JSON, got ${length}`)
 }
 
-/** Measures how deep a value nests; level by level, as it may be deeper than the stack. */
+/** Returns the nesting depth of a value. Iterative, because the value may be deeper than the stack. */
 function measureDepth(value: unknown): number {
   let depth = 0
   for (let level = [value].filter(isNode); level.length > 0; depth += 1) {
@@ -178,7 +178,7 @@ function isNode(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Returns the problem of a schema from its error, without the repeated prefix. */
+/** Returns the message of a schema error without its prefix. */
 export function describeFault(error: unknown): string {
   return errorMessage(error).replace(/^Cannot make a Standard Schema: ?/, '')
 }
@@ -189,10 +189,10 @@ export function describeFault(error: unknown): string {
  *
  * @see https://nodejs.org/api/vm.html#scriptrunincontextcontextifiedobject-options
  */
-function withinTime<T>(limitMs: number, work: () => T): T | typeof OUT_OF_TIME {
-  let given: T | typeof OUT_OF_TIME = OUT_OF_TIME
+function runWithin<T>(limitMs: number, work: () => T): T | typeof OUT_OF_TIME {
+  let result: T | typeof OUT_OF_TIME = OUT_OF_TIME
   globals.work = () => {
-    given = work()
+    result = work()
   }
   try {
     script.runInContext(context, { timeout: limitMs })
@@ -201,10 +201,10 @@ function withinTime<T>(limitMs: number, work: () => T): T | typeof OUT_OF_TIME {
   } finally {
     delete globals.work
   }
-  return given
+  return result
 }
 
-/** Whether the error is the timeout: it belongs to the context, whose `Error` class differs. */
+/** Whether the error is the timeout. Not by `instanceof`: the context has its own `Error` class. */
 function isTimeout(error: unknown): boolean {
   return (
     typeof error === 'object' &&

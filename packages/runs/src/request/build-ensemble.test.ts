@@ -143,7 +143,7 @@ describe('the ensemble of a request', () => {
         { path: '/tasks/1/context/1', message: "Unknown task '$77'. Available: [$a, $a]" },
         {
           path: '/tasks/1/outputSchema',
-          message: 'Output schema: /type must be a JSON type or a list of them, got "text"',
+          message: 'Invalid output schema: /type must be a JSON type or a list of them, got "text"',
         },
       ],
     })
@@ -249,7 +249,7 @@ describe('an override', () => {
     expect(counts('A')).toEqual([25, 3, 25])
     expect(problemOf({ taskOverrides: { 'A ': override } }, band)).toMatchObject({
       code: 'INVALID_TASK_OVERRIDE',
-      message: "'A ' means several tasks: [a, A, b]. Use the name of one",
+      message: "'A ' matches several tasks: [a, A, b]. Use an exact name",
     })
   })
 
@@ -274,7 +274,7 @@ describe('an override', () => {
     expect(problemOf({ taskOverrides })).toMatchObject({
       problems: [
         { path: '/taskOverrides/a~1b~0' },
-        { message: "'Research {' and 'research' mean the same task 'research'" },
+        { message: "'Research {' and 'research' match the same task 'research'" },
       ],
     })
   })
@@ -367,7 +367,7 @@ describe('an override', () => {
   ])('[RUNS-V3] of the %s of a task of code is refused', (setting, override) => {
     expect(problemOf({ taskOverrides: { file: override } })).toEqual({
       code: 'INVALID_TASK_OVERRIDE',
-      message: `Task 'file' is done by code, so ${setting} has no effect on it`,
+      message: `Task 'file' has a handler, so ${setting} has no effect on it`,
       problems: [expect.objectContaining({ path: `/taskOverrides/file/${setting}` })],
     })
     expect(changes('file', { description: 'File {x}' }).tasks[2]?.description).toBe('File {x}')

@@ -1,23 +1,23 @@
 /**
- * Pure: the ensemble that a run executes, made of the one that its operator wrote and of what its request
- * says. The one that was written is never changed.
+ * Pure: builds the ensemble that a run executes from the operator's ensemble and the request. The operator's ensemble is
+ * not changed.
  *
  *   template ─▶ tasks of the request, or its own ─▶ overrides ─▶ options ─▶ ensemble()
  *
- * RUNS-R1 A request names tools and models of the catalogs, and nothing else; every name that is not there is told
- *    at once, with those that are.
+ * RUNS-R1 A request can only name tools and models of the catalogs. All unknown names are reported at once, with the
+ *    available ones.
  * RUNS-R2 The same request gives the same ensemble in every process.
- * RUNS-R3 What the operator limits (model, budget, rate limits, delegation) stays in force for tasks of a request.
- * RUNS-R4 Nothing of a request is ignored: what has no effect on a task is refused.
+ * RUNS-R3 The operator's limits (model, budget, rate limits, delegation) also apply to tasks of a request.
+ * RUNS-R4 No part of a request is ignored: settings that have no effect on a task are refused.
  */
 import { TuttiError } from '@tutti/core'
 import { ensemble, type DelegationLimits, type Ensemble, type Task } from '@tutti/ensemble'
 
 import { field } from '../record-fields.ts'
-import { inBoundedTime } from './bounded-schema.ts'
-import { overriddenTasks } from './overridden-tasks.ts'
+import { limitCheckTime } from './bounded-schema.ts'
+import { applyOverrides } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
-import { requestedTasks, withOwnRoles } from './requested-tasks.ts'
+import { buildRequestedTasks, assignOwnRoles } from './requested-tasks.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
 import type { RequestedRun } from '../run-record.ts'
@@ -25,11 +25,11 @@ import type { Catalogs } from './catalog-names.ts'
 import type { RunOptionsBody } from '@tutti/protocol'
 
 /**
- * The ensemble that a run with this request executes.
+ * Returns the ensemble that a run with this request executes.
  *
  * @throws {TuttiError} INVALID_TOOL, INVALID_MODEL, INVALID_TASK_OVERRIDE, NOT_CONFIGURED or BAD_REQUEST with
- * every problem and its path in `details.problems`; CIRCULAR_DEPENDENCY naming the circle; BAD_REQUEST when
- * the tasks do not fit together.
+ * every problem and its path in `details.problems`; CIRCULAR_DEPENDENCY naming the cycle; BAD_REQUEST when
+ * the tasks do not form a valid ensemble.
  */
 export function buildEnsemble(
   template: Ensemble,
@@ -38,23 +38,23 @@ export function buildEnsemble(
 ): Ensemble {
   const settings = readSettings(template, options)
   if (tasks === undefined && taskOverrides === undefined) {
-    return Object.keys(settings).length === 0 ? template : made(template, settings)
+    return Object.keys(settings).length === 0 ? template : defineRequested(template, settings)
   }
   const refusals = new Refusals()
   assertCount('/tasks', tasks?.length ?? 0)
   assertCount('/taskOverrides', Object.keys(taskOverrides ?? {}).length)
-  const own = tasks === undefined ? template.tasks : requestedTasks(tasks, catalogs, refusals)
+  const own = tasks === undefined ? template.tasks : buildRequestedTasks(tasks, catalogs, refusals)
   refusals.throwIfAny()
   const changed =
-    taskOverrides === undefined ? own : overriddenTasks(own, taskOverrides, { catalogs, refusals })
+    taskOverrides === undefined ? own : applyOverrides(own, taskOverrides, { catalogs, refusals })
   refusals.throwIfAny()
-  if (tasks === undefined) return made(template, { ...settings, tasks: changed })
+  if (tasks === undefined) return defineRequested(template, { ...settings, tasks: changed })
   const isLed = options.workflow === 'HIERARCHICAL'
-  const done = (isLed ? withOwnRoles(changed) : changed).map(inBoundedTime)
-  return made(settingsForOthers(template, done), { ...settings, tasks: done })
+  const bounded = (isLed ? assignOwnRoles(changed) : changed).map(limitCheckTime)
+  return defineRequested(settingsForOthers(template, bounded), { ...settings, tasks: bounded })
 }
 
-/** Tasks, and overrides, of one request: what is a matter of milliseconds to check and to plan. */
+/** Maximum number of tasks, and of overrides, of one request: it takes milliseconds to check and plan as many. */
 const MAX_TASKS = 1_000
 
 function assertCount(path: string, count: number): void {
@@ -116,15 +116,15 @@ function readSettings(
   }
 }
 
-/** A mistake in how the parts fit together is one of the request: the template alone was checked before. */
-function made(base: Definition, settings: Settings): Ensemble {
+/** Defines the ensemble. An error is an error of the request, because the template itself is valid. */
+function defineRequested(base: Definition, settings: Settings): Ensemble {
   try {
     return ensemble({ ...base, ...settings })
   } catch (error) {
     if (!TuttiError.isInstance(error)) throw error
     if (error.code !== 'CONFIG_INVALID' && error.code !== 'CIRCULAR_DEPENDENCY') throw error
     const code = error.code === 'CONFIG_INVALID' ? 'BAD_REQUEST' : error.code
-    // Its details are for the author of an ensemble; those of a request have paths.
+    // The details of the cause are for authors of ensembles, and have no paths into the request.
     throw new TuttiError(code, error.message, { cause: error })
   }
 }

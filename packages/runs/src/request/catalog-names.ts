@@ -11,10 +11,10 @@ export interface Catalogs {
   readonly models: ModelCatalog | undefined
 }
 
-/** The tools of these names; those that the catalog does not have are noted. */
-export function namedTools(
+/** Finds tools by name; unknown names are added to the refusals. */
+export function findTools(
   names: readonly string[],
-  { catalogs, refusals, path }: NamesIn,
+  { catalogs, refusals, path }: NameLookup,
 ): readonly AgentTool[] {
   const known = catalogs.tools?.tools.map(({ name }) => name) ?? []
   return names.flatMap((name, index) => {
@@ -32,10 +32,10 @@ export function namedTools(
   })
 }
 
-/** The model of this alias; one that the catalog does not have is noted. */
-export function namedModel(
+/** Finds a model by alias; an unknown alias is added to the refusals. */
+export function findModel(
   alias: string | undefined,
-  { catalogs, refusals, path }: NamesIn,
+  { catalogs, refusals, path }: NameLookup,
 ): ChatModel | undefined {
   if (alias === undefined) return undefined
   const model = catalogs.models?.find(alias)
@@ -51,10 +51,10 @@ export function namedModel(
   return undefined
 }
 
-/** Where names stand, and where what is wrong with them goes. */
-export interface NamesIn {
+/** The catalogs for names, and the list for their problems. */
+export interface NameLookup {
   readonly catalogs: Catalogs
   readonly refusals: Refusals
-  /** JSON Pointer of what holds the names. */
+  /** JSON Pointer of the field that holds the names. */
   readonly path: string
 }

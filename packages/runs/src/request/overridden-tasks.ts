@@ -1,17 +1,17 @@
 /**
- * Pure: tasks with what a request changes in them (level 2).
+ * Pure: applies the overrides of a request to tasks.
  *
- * RUNS-V1 A key is the name of a task, as it is or in any case, else the start of one description, in any case.
- * RUNS-V2 A key that means no task, or more than one, is refused with the names that there are; so are two keys
- *    that mean the same task.
- * RUNS-V3 What a task of code cannot use (model, tools, turns, context) is refused for it.
- * RUNS-V4 Tools are taken away first and then added; a tool of a name that the task has stays as it is.
+ * RUNS-V1 A key is the name of a task, exact or in any case; otherwise the start of one description, in any case.
+ * RUNS-V2 A key that matches no task, or several, is refused with the available names. So are two keys that match the
+ *    same task.
+ * RUNS-V3 Overrides that a task with a handler cannot use (model, tools, turns, context) are refused.
+ * RUNS-V4 Tools are first removed, then added. An added tool does not replace one of the same name.
  */
 import { task, type Agent, type Task } from '@tutti/ensemble'
 import { shortList, shortText, suggest } from '@tutti/protocol'
 
 import { field } from '../record-fields.ts'
-import { namedModel, namedTools } from './catalog-names.ts'
+import { findModel, findTools } from './catalog-names.ts'
 import { tryTask } from './requested-tasks.ts'
 import { mergeReview } from './review-setting.ts'
 
@@ -27,45 +27,45 @@ export interface OverrideParts {
 }
 
 /** Returns the tasks, in their order, with the changes; problems are added to the refusals. */
-export function overriddenTasks(
+export function applyOverrides(
   tasks: readonly Task[],
   overrides: Readonly<Record<string, TaskOverrideBody>>,
   parts: OverrideParts,
 ): readonly Task[] {
-  const keys = keysByTask(tasks, Object.keys(overrides), parts.refusals)
+  const keys = matchKeys(tasks, Object.keys(overrides), parts.refusals)
   return tasks.flatMap((original) => {
     const key = keys.get(original.name)
     const override = key === undefined ? undefined : overrides[key]
     if (key === undefined || override === undefined) return [original]
-    return overridden(original, override, { ...parts, path: overridePath(key) })
+    return applyOverride(original, override, { ...parts, path: overridePath(key) })
   })
 }
 
-function overridden(
+function applyOverride(
   original: Task,
   override: TaskOverrideBody,
   { catalogs, refusals, path }: OverrideParts & { readonly path: string },
 ): readonly Task[] {
   const { description, expectedOutput, maxIterations, additionalContext } = override
-  const model = namedModel(override.model, { catalogs, refusals, path: `${path}/model` })
-  const added = namedTools(override.tools?.add ?? [], {
+  const model = findModel(override.model, { catalogs, refusals, path: `${path}/model` })
+  const added = findTools(override.tools?.add ?? [], {
     catalogs,
     refusals,
     path: `${path}/tools/add`,
   })
   if (isForAgents(original, override, { refusals, path })) return []
-  const removed = removedTools(original, override.tools?.remove ?? [], { refusals, path })
-  const stay = original.tools.filter(({ name }) => !removed.has(name))
-  const has = new Set(stay.map(({ name }) => name))
+  const removed = findRemovedTools(original, override.tools?.remove ?? [], { refusals, path })
+  const remaining = original.tools.filter(({ name }) => !removed.has(name))
+  const has = new Set(remaining.map(({ name }) => name))
   return tryTask(path, refusals, () =>
     task({
       ...original,
-      agent: changeAgent(original, stay, description),
-      tools: [...stay, ...added.filter(({ name }) => !has.has(name))],
+      agent: changeAgent(original, remaining, description),
+      tools: [...remaining, ...added.filter(({ name }) => !has.has(name))],
       ...field('description', description),
       ...field('expectedOutput', expectedOutput),
       ...field('maxIterations', maxIterations),
-      ...field('additionalContext', joined(original.additionalContext, additionalContext)),
+      ...field('additionalContext', joinTexts(original.additionalContext, additionalContext)),
       ...field('model', model),
       ...field('review', mergeReview(override.review, original.review)),
       ...field('beforeReview', mergeReview(override.beforeReview, original.beforeReview)),
@@ -76,20 +76,20 @@ function overridden(
 /** Returns the agent with the remaining tools; a goal that equals the description follows the new one. */
 function changeAgent(
   { agent, description: before }: Task,
-  stay: readonly AgentTool[],
+  remaining: readonly AgentTool[],
   description: string = before,
 ): Agent {
   const goal = agent.goal === before ? description : agent.goal
-  return { ...agent, goal, tools: agent.tools.filter((tool) => stay.includes(tool)) }
+  return { ...agent, goal, tools: agent.tools.filter((tool) => remaining.includes(tool)) }
 }
 
 /** Appends the context of the request to that of the task. */
-function joined(own: string | undefined, added: string | undefined): string | undefined {
+function joinTexts(own: string | undefined, added: string | undefined): string | undefined {
   const texts = [own ?? '', added ?? ''].filter((text) => text.trim() !== '')
   return texts.length === 0 ? undefined : texts.join('\n\n')
 }
 
-/** RUNS-V3: whether the override has fields that only agents can use; they are refused. */
+/** Whether the override has fields that only agents can use; they are refused (RUNS-V3). */
 function isForAgents(
   { name, handler }: Task,
   override: TaskOverrideBody,
@@ -98,7 +98,7 @@ function isForAgents(
   if (handler === undefined) return false
   const fields = FOR_AGENTS.filter((name) => override[name] !== undefined)
   for (const unused of fields) {
-    const message = (): string => `Task '${name}' is done by code, so ${unused} has no effect on it`
+    const message = (): string => `Task '${name}' has a handler, so ${unused} has no effect on it`
     refusals.add('INVALID_TASK_OVERRIDE', `${path}/${unused}`, message)
   }
   return fields.length > 0
@@ -106,7 +106,7 @@ function isForAgents(
 
 const FOR_AGENTS = ['model', 'tools', 'maxIterations', 'additionalContext'] as const
 
-function removedTools(
+function findRemovedTools(
   { name, tools }: Task,
   wanted: readonly string[],
   { refusals, path }: { readonly refusals: Refusals; readonly path: string },
@@ -121,39 +121,39 @@ function removedTools(
   return new Set(wanted)
 }
 
-/** Task name → the key that means it. RUNS-V1, RUNS-V2 */
-export function keysByTask(
+/** Returns a map of task name → the key that matches it (RUNS-V1, RUNS-V2). */
+export function matchKeys(
   tasks: readonly Pick<Task, 'name' | 'description'>[],
   keys: readonly string[],
   refusals: Refusals,
 ): ReadonlyMap<string, string> {
   const byTask = new Map<string, string>()
   for (const key of keys) {
-    const [meant, ...others] = tasksMeant(tasks, key)
+    const [match, ...others] = findMatchingTasks(tasks, key)
     const shown = shortText(key)
     const refuse = (message: () => string): void => {
       refusals.add('INVALID_TASK_OVERRIDE', overridePath(key), message)
     }
-    if (meant === undefined) refuse(() => unmatched(key, tasks))
+    if (match === undefined) refuse(() => describeUnmatched(key, tasks))
     else if (others.length > 0) {
-      const found = [meant, ...others].map(({ name }) => name)
-      refuse(() => `'${shown}' means several tasks: [${shortList(found)}]. Use the name of one`)
-    } else if (byTask.has(meant.name)) {
-      const other = shortText(byTask.get(meant.name) ?? '')
-      refuse(() => `'${shown}' and '${other}' mean the same task '${meant.name}'`)
-    } else byTask.set(meant.name, key)
+      const found = [match, ...others].map(({ name }) => name)
+      refuse(() => `'${shown}' matches several tasks: [${shortList(found)}]. Use an exact name`)
+    } else if (byTask.has(match.name)) {
+      const other = shortText(byTask.get(match.name) ?? '')
+      refuse(() => `'${shown}' and '${other}' match the same task '${match.name}'`)
+    } else byTask.set(match.name, key)
   }
   return byTask
 }
 
-function unmatched(key: string, tasks: readonly Pick<Task, 'name'>[]): string {
+function describeUnmatched(key: string, tasks: readonly Pick<Task, 'name'>[]): string {
   const names = tasks.map(({ name }) => name)
   const near = suggest(key, names)
   const hint = near === undefined ? '' : `. Did you mean '${near}'?`
   return `No task matching '${shortText(key)}'. Available: [${shortList(names)}]${hint}`
 }
 
-function tasksMeant<T extends Pick<Task, 'name' | 'description'>>(
+function findMatchingTasks<T extends Pick<Task, 'name' | 'description'>>(
   tasks: readonly T[],
   key: string,
 ): readonly T[] {
@@ -165,7 +165,7 @@ function tasksMeant<T extends Pick<Task, 'name' | 'description'>>(
   return tasks.filter(({ description }) => description.toLowerCase().startsWith(wanted))
 }
 
-/** The JSON Pointer of an override. */
+/** Returns the JSON Pointer of an override. */
 export function overridePath(key: string): string {
   return `/taskOverrides/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

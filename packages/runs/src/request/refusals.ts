@@ -1,4 +1,4 @@
-/** Collects the problems of a request, so that all are reported at once. */
+/** Collects the problems of a request, so that all of them are reported at once. */
 import { TuttiError } from '@tutti/core'
 
 import type { ErrorCode, Problem } from '@tutti/protocol'

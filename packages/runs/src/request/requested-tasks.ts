@@ -1,10 +1,10 @@
 /**
- * Pure: tasks as a request defines them (level 3), made into tasks of the engine.
+ * Pure: builds tasks of the engine from the tasks of a request.
  *
- * RUNS-T1 A task that has no name gets one from its description; two never share one.
- * RUNS-T2 `$name` is the task of that name, else `$0`, `$1`, … the one at that place.
- * RUNS-T3 An output schema is a JSON Schema that is checked here and enforced by the engine.
- * RUNS-T4 Where a role stands for one task, as in HIERARCHICAL, two tasks never share one.
+ * RUNS-T1 A task without a name gets a unique one from its description.
+ * RUNS-T2 `$name` is the task of that name. Otherwise `$0`, `$1`, … is the task at that index.
+ * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
+ * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role.
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { task, type Task } from '@tutti/ensemble'
@@ -12,7 +12,7 @@ import { shortText, unknownName } from '@tutti/protocol'
 
 import { field } from '../record-fields.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
-import { namedModel, namedTools } from './catalog-names.ts'
+import { findModel, findTools } from './catalog-names.ts'
 import { mergeReview } from './review-setting.ts'
 
 import type { Catalogs } from './catalog-names.ts'
@@ -20,23 +20,23 @@ import type { Refusals } from './refusals.ts'
 import type { StandardToolSchema } from '@tutti/core'
 import type { TaskDefinitionBody } from '@tutti/protocol'
 
-/** The tasks that a request defines; what is wrong with them is noted, and those are left out. */
-export function requestedTasks(
+/** Builds the tasks of a request. Problems are added to the refusals, and their tasks are left out. */
+export function buildRequestedTasks(
   bodies: readonly TaskDefinitionBody[],
   catalogs: Catalogs,
   refusals: Refusals,
 ): readonly Task[] {
   const names = chooseNames(bodies, refusals)
   const places = { names, known: new Set(names) }
-  const patience = newSchemaTime()
+  const time = newSchemaTime()
   return bodies.flatMap((body, index) => {
     const path = `/tasks/${index}`
-    const tools = namedTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
-    const model = namedModel(body.model, { catalogs, refusals, path: `${path}/model` })
+    const tools = findTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
+    const model = findModel(body.model, { catalogs, refusals, path: `${path}/model` })
     const context = (body.context ?? []).flatMap((reference, place) =>
-      referredName(reference, places, { refusals, path: `${path}/context/${place}` }),
+      findContextTask(reference, places, { refusals, path: `${path}/context/${place}` }),
     )
-    const output = readOutputSchema(body, patience, { refusals, path })
+    const output = readOutputSchema(body, time, { refusals, path })
     const { description, expectedOutput, maxIterations, additionalContext } = body
     return tryTask(path, refusals, () =>
       task({
@@ -56,13 +56,13 @@ export function requestedTasks(
   })
 }
 
-/** RUNS-T1 */
+/** Returns the names of the tasks (RUNS-T1). */
 function chooseNames(bodies: readonly TaskDefinitionBody[], refusals: Refusals): readonly string[] {
   const names: string[] = []
   const taken = new Set(bodies.flatMap(({ name }) => name ?? []))
   const seen = new Set<string>()
   for (const [index, { name: given, description }] of bodies.entries()) {
-    const name = given ?? freeName(task({ description }).name, taken)
+    const name = given ?? chooseFreeName(task({ description }).name, taken)
     if (given !== undefined && seen.has(name)) {
       const text = (): string => `Two tasks are named '${shortText(name)}'`
       refusals.add('BAD_REQUEST', `/tasks/${index}/name`, text)
@@ -74,14 +74,14 @@ function chooseNames(bodies: readonly TaskDefinitionBody[], refusals: Refusals):
   return names
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
+function chooseFreeName(name: string, taken: ReadonlySet<string>): string {
   let free = name
   for (let number = 2; taken.has(free); number += 1) free = `${name}-${number}`
   return free
 }
 
-/** RUNS-T2 */
-function referredName(
+/** Returns the name of the task that a context reference means (RUNS-T2). */
+function findContextTask(
   reference: string,
   { names, known }: { readonly names: readonly string[]; readonly known: ReadonlySet<string> },
   { refusals, path }: { readonly refusals: Refusals; readonly path: string },
@@ -95,28 +95,28 @@ function referredName(
   return []
 }
 
-/** RUNS-T3 */
+/** Compiles the output schema of a task (RUNS-T3). */
 function readOutputSchema(
   { outputSchema }: TaskDefinitionBody,
-  patience: SchemaTime,
+  time: SchemaTime,
   { refusals, path }: { readonly refusals: Refusals; readonly path: string },
 ): StandardToolSchema | undefined {
   if (outputSchema === undefined) return undefined
   try {
-    return boundedSchema(outputSchema, patience)
+    return boundedSchema(outputSchema, time)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     refusals.add(
       'BAD_REQUEST',
       `${path}/outputSchema`,
-      () => `Output schema: ${describeFault(error)}`,
+      () => `Invalid output schema: ${describeFault(error)}`,
     )
     return undefined
   }
 }
 
-/** RUNS-T4 */
-export function withOwnRoles(tasks: readonly Task[]): readonly Task[] {
+/** Makes the roles of tasks unique by appending the task name (RUNS-T4). */
+export function assignOwnRoles(tasks: readonly Task[]): readonly Task[] {
   const roles = tasks.map(({ agent }) => agent.role)
   return tasks.map((one) => {
     const { role } = one.agent

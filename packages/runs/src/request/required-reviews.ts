@@ -1,5 +1,5 @@
 /**
- * Pure: reviews that a request may not change.
+ * Pure: refuses requests that weaken the reviews of the operator.
  *
  * RUNS-R5 A request can add reviews and make them stricter. It cannot remove a review that the operator requires, let
  *    a timeout approve it, change its role, or replace its prompt. Such a request is refused.
@@ -14,7 +14,7 @@ import {
   type Task,
 } from '@tutti/ensemble'
 
-import { keysByTask, overridePath } from './overridden-tasks.ts'
+import { matchKeys, overridePath } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
@@ -22,7 +22,7 @@ import type { RequestedRun } from '../run-record.ts'
 import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol'
 
 /**
- * Checks that a request respects the reviews of its operator; `built` is the ensemble with the request.
+ * Checks that a request respects the reviews of the operator; `built` is the ensemble with the request applied.
  *
  * @throws {TuttiError} BAD_REQUEST with every problem and its path.
  */
@@ -66,34 +66,37 @@ function refuseOptions(
   if (STRICTNESS[policy] < STRICTNESS[reviewPolicy]) {
     refuse(
       'reviewPolicy',
-      `must be at least ${reviewPolicy}, which the operator of ensemble "${name}" requires, got ${policy}`,
+      `must be at least ${reviewPolicy}, which the operator of ensemble "${name}" requires; got ${policy}`,
     )
   }
   if (asked === undefined) return
   const { timeoutMs, onTimeout, requiredRole } = toReviewDefaults(asked)
-  const silence = review.onTimeout ?? 'EXIT_EARLY'
-  if (onTimeout === 'CONTINUE' && silence !== 'CONTINUE') {
-    refuse('review/onTimeout', `must not be CONTINUE: the operator has set ${silence}`)
+  const action = review.onTimeout ?? 'EXIT_EARLY'
+  if (onTimeout === 'CONTINUE' && action !== 'CONTINUE') {
+    refuse('review/onTimeout', `must not be CONTINUE: the operator has set ${action}`)
   }
-  const silences = [silence, ...tasks.flatMap(listSilences)]
+  const actions = [action, ...tasks.flatMap(listTimeoutActions)]
   const leastMs = review.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS
-  if (timeoutMs !== undefined && timeoutMs < leastMs && silences.includes('CONTINUE')) {
-    refuse('review/timeoutMs', `must be at least ${leastMs}, as silence approves, got ${timeoutMs}`)
+  if (timeoutMs !== undefined && timeoutMs < leastMs && actions.includes('CONTINUE')) {
+    refuse(
+      'review/timeoutMs',
+      `must be at least ${leastMs}, because a timeout approves; got ${timeoutMs}`,
+    )
   }
   if (requiredRole !== undefined && requiredRole !== (review.requiredRole ?? requiredRole)) {
     refuse('review/requiredRole', `must be "${review.requiredRole}", which the operator has set`)
   }
 }
 
-function listSilences({ review, beforeReview }: Task): readonly (string | undefined)[] {
+function listTimeoutActions({ review, beforeReview }: Task): readonly (string | undefined)[] {
   return [reviewSettingsOf(review)?.onTimeout, reviewSettingsOf(beforeReview)?.onTimeout]
 }
 
-/** Reviews of one task, as a request sets them. */
+/** The reviews of one task that a request sets. */
 interface ReviewChange {
   readonly path: string
   readonly name: string
-  /** The task as the operator wrote it; absent for a task of the request. */
+  /** The task of the operator's ensemble; absent for a task of the request. */
   readonly original?: Pick<Task, 'name' | 'review' | 'beforeReview'> | undefined
   readonly review: TaskReviewSetting | undefined
   readonly beforeReview: TaskReviewSetting | undefined
@@ -111,7 +114,7 @@ function listChanges(
   const targets =
     tasks?.map(({ description }, index) => ({ name: names[index] ?? '', description })) ??
     template.tasks
-  const keys = keysByTask(targets, Object.keys(taskOverrides), new Refusals())
+  const keys = matchKeys(targets, Object.keys(taskOverrides), new Refusals())
   const overridden = [...keys].map(([name, key]) => {
     const { review, beforeReview } = taskOverrides[key] ?? {}
     const original =
@@ -149,12 +152,12 @@ function refuseChange(
     refuse('/onTimeout', `must not be CONTINUE: the operator has set ${onTimeout}`)
   }
   if (onTimeout === 'CONTINUE' && askedMs < leastMs) {
-    refuse('/timeoutMs', `must be at least ${leastMs}, as silence approves, got ${askedMs}`)
+    refuse('/timeoutMs', `must be at least ${leastMs}, because a timeout approves; got ${askedMs}`)
   }
   if (requiredRole !== undefined && (asked.requiredRole ?? requiredRole) !== requiredRole) {
     refuse('/requiredRole', `must be "${requiredRole}", which the operator has set`)
   }
   if (asked.prompt !== undefined && required.prompt !== undefined) {
-    refuse('/prompt', 'cannot replace the prompt of the operator')
+    refuse('/prompt', "must not replace the operator's prompt")
   }
 }

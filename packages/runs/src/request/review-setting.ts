@@ -1,11 +1,11 @@
-/** Pure: reviews as a request asks for them, made into settings of the engine. */
+/** Pure: converts requested reviews to settings of the engine. */
 import { reviewSettingsOf, type ReviewDefaults, type ReviewSetting } from '@tutti/ensemble'
 
 import { field } from '../record-fields.ts'
 
 import type { RunReviewBody, TaskReviewSetting } from '@tutti/protocol'
 
-/** The defaults of the reviews of a run; on the wire a time of 0 waits for ever. */
+/** Returns the review defaults of a run. On the wire, a timeout of 0 waits for ever. */
 export function toReviewDefaults({ timeoutMs, ...others }: RunReviewBody): ReviewDefaults {
   return { ...others, ...field('timeoutMs', timeoutMs === 0 ? Infinity : timeoutMs) }
 }

@@ -1,8 +1,8 @@
 /** Writes events of one run and all that follows from them; the caller holds a transaction. */
-import { changesOf } from '../commit/changes.ts'
-import { isDelivered, logged, submittedFields } from '../record-fields.ts'
+import { toRecordChanges } from '../commit/changes.ts'
+import { isDelivered, toLoggedEvent, readSubmittedFields } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
-import { changeApplier } from './apply-changes.ts'
+import { prepareChangeApplier } from './apply-changes.ts'
 
 import type { StoreNotification } from '../ports/run-storage.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
@@ -28,15 +28,15 @@ export interface Appended {
   readonly events: readonly LoggedRunEvent[]
   readonly hasEnded: boolean
   /** Of answers that were given, and of deliveries that were made. */
-  readonly notices: readonly StoreNotification[]
+  readonly notifications: readonly StoreNotification[]
 }
 
 /** Makes the function that writes; its statements are prepared once. */
-export function eventAppender(
+export function prepareEventAppender(
   database: DatabaseSync,
   clock: Clock,
 ): (addition: Addition) => Appended {
-  const applyChange = changeApplier(database)
+  const applyChange = prepareChangeApplier(database)
   const insertEvent = database.prepare(
     'INSERT INTO events (run, seq, type, data) VALUES (?, ?, ?, ?)',
   )
@@ -44,26 +44,26 @@ export function eventAppender(
     `INSERT INTO steps (run, n, data)
      VALUES ($id, (SELECT coalesce(max(n), -1) + 1 FROM steps WHERE run = $id), $data)`,
   )
-  const end = runEnder(database, clock)
-  const answer = signalAnswerer(database)
-  const deliver = deliveryMaker(database, clock)
+  const end = prepareRunEnder(database, clock)
+  const answer = prepareAnswerer(database)
+  const deliver = prepareDeliveryMaker(database, clock)
   return ({ id, runId, lastSeq, events, steps, answers = [] }) => {
-    const notices = answers.flatMap((given) => answer(id, given))
+    const notifications = answers.flatMap((given) => answer(id, given))
     for (const [index, event] of events.entries()) {
       insertEvent.run(id, lastSeq + 1 + index, event.type, JSON.stringify(event))
-      for (const change of changesOf(event)) applyChange(id, change)
+      for (const change of toRecordChanges(event)) applyChange(id, change)
     }
-    notices.push(...deliver({ id, lastSeq, events }))
+    notifications.push(...deliver({ id, lastSeq, events }))
     const result = events.find((event) => event.type === 'run_result')
     if (result === undefined) {
       for (const kept of steps) insertStep.run({ id, data: JSON.stringify(kept) })
     } else {
-      notices.push(...end({ id, runId }, result).flatMap((given) => answer(id, given)))
+      notifications.push(...end({ id, runId }, result).flatMap((given) => answer(id, given)))
     }
     return {
-      events: events.map((event, index) => logged(runId, lastSeq + 1 + index, event)),
+      events: events.map((event, index) => toLoggedEvent(runId, lastSeq + 1 + index, event)),
       hasEnded: result !== undefined,
-      notices,
+      notifications,
     }
   }
 }
@@ -71,7 +71,7 @@ export function eventAppender(
 type Answerer = (id: number, answer: CommandAnswer) => StoreNotification[]
 
 /** Answers a signal of a run, unless it has an answer. */
-function signalAnswerer(database: DatabaseSync): Answerer {
+function prepareAnswerer(database: DatabaseSync): Answerer {
   const keep = database.prepare(
     'UPDATE signals SET answer = ? WHERE signal_id = ? AND run = ? AND answer IS NULL',
   )
@@ -87,7 +87,7 @@ type DeliveryMaker = (
 ) => readonly StoreNotification[]
 
 /** RUNS-O1: makes a delivery for each webhook of the run and each event that webhooks are told of. */
-function deliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMaker {
+function prepareDeliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMaker {
   const webhooksOf = database.prepare(
     'SELECT webhooks FROM runs WHERE id = ? AND webhooks IS NOT NULL',
   )
@@ -98,7 +98,7 @@ function deliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMaker {
     const seqs = events.flatMap((event, at) => (isDelivered(event) ? [lastSeq + 1 + at] : []))
     const row = seqs.length === 0 ? undefined : webhooksOf.get(id)
     if (row === undefined) return []
-    const { webhooks = [] } = submittedFields(row)
+    const { webhooks = [] } = readSubmittedFields(row)
     for (const seq of seqs) {
       for (const webhook of new Set(webhooks)) {
         insert.run(id, seq, JSON.stringify(webhook), clock.now())
@@ -114,7 +114,7 @@ type Ender = (
 ) => readonly CommandAnswer[]
 
 /** Ends a run: it needs no steps any more, and nobody decides its reviews. Gives what its signals are told. */
-function runEnder(database: DatabaseSync, clock: Clock): Ender {
+function prepareRunEnder(database: DatabaseSync, clock: Clock): Ender {
   const setEnded = database.prepare(
     `UPDATE runs SET state = 'ended', ended_at = ?, owner = NULL, due_at = NULL, cost_usd = (
        SELECT total(coalesce(cost_usd, 0) + coalesce(earlier_cost_usd, 0)) FROM tasks

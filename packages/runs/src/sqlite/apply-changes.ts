@@ -33,7 +33,7 @@ const JSON_FIELDS: ReadonlySet<string> = new Set(['description', 'output', 'erro
 export type ApplyChange = (id: number, change: Change) => void
 
 /** Makes the function that applies changes; statements are prepared once per set of columns. */
-export function changeApplier(database: DatabaseSync): ApplyChange {
+export function prepareChangeApplier(database: DatabaseSync): ApplyChange {
   const statements = new Map<string, StatementSync>()
   const run: RunStatement = (sql, values) => {
     const statement = statements.get(sql) ?? database.prepare(sql)
@@ -87,7 +87,7 @@ const END_REVIEW = `
 type RunStatement = (sql: string, values: readonly SQLInputValue[]) => void
 
 function update(run: RunStatement, id: number, change: Update): void {
-  const { assignments, values } = assignmentsOf(change)
+  const { assignments, values } = toAssignments(change)
   if (assignments.length === 0) return
   const list = assignments.join(', ')
   if (change.kind === 'run') run(`UPDATE runs SET ${list} WHERE id = ?`, [...values, id])
@@ -102,7 +102,7 @@ function update(run: RunStatement, id: number, change: Update): void {
 
 type Update = Extract<Change, { readonly kind: 'run' | 'task' }>
 
-function assignmentsOf(change: Update): {
+function toAssignments(change: Update): {
   readonly assignments: readonly string[]
   readonly values: readonly SQLInputValue[]
 } {
@@ -110,7 +110,7 @@ function assignmentsOf(change: Update): {
   const assignments = Object.entries(change.set).map(([field, value]) =>
     field === 'status' && value === 'RUNNING' && change.kind === 'run'
       ? SET_RUNNING
-      : `${columnOf(columns, field)} = ?`,
+      : `${findColumn(columns, field)} = ?`,
   )
   const values: SQLInputValue[] = Object.entries(change.set).map(([field, value]) =>
     JSON_FIELDS.has(field) && value !== null ? JSON.stringify(value) : value,
@@ -146,7 +146,7 @@ const NEW_ATTEMPT: readonly string[] = [
   ),
 ]
 
-function columnOf(columns: Readonly<Record<string, string>>, field: string): string {
+function findColumn(columns: Readonly<Record<string, string>>, field: string): string {
   const column = columns[field]
   if (column === undefined) throw new TypeError(`No column keeps the field "${field}"`)
   return column

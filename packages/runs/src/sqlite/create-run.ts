@@ -1,9 +1,9 @@
 /** Takes a run in, once. */
-import { logged, submittedColumns } from '../record-fields.ts'
+import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
-import { searchTextOf } from '../search-text.ts'
+import { toSearchText } from '../search-text.ts'
 import { readRun } from './rows.ts'
-import { actorCounter } from './use-of-actor.ts'
+import { prepareActorCounter } from './count-actor-use.ts'
 
 import type { CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
 import type { NewRun, SubmissionKey } from '../run-record.ts'
@@ -12,8 +12,8 @@ import type { SqliteParts } from './sqlite-parts.ts'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 
 /** Makes the function that takes runs in. */
-export function runCreator(
-  { database, clock, inTurn, board }: SqliteParts,
+export function prepareRunCreator(
+  { database, clock, inTurn, hub: board }: SqliteParts,
   append: (addition: Addition) => Appended,
 ): (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun> {
   const byKey = database.prepare('SELECT * FROM runs WHERE idempotency_key = ?')
@@ -29,26 +29,26 @@ export function runCreator(
      VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
-  const useOfActor = actorCounter(database)
+  const useOfActor = prepareActorCounter(database)
   return async (run, { firstEvent, maxUnfinishedRuns, quota }) => {
     const { runId, submission } = run
     const created = await inTurn((): CreatedRun => {
-      const repeated = submission && repeatedRun(byKey, submission)
+      const repeated = submission && findRepeatedRun(byKey, submission)
       if (repeated !== undefined) return repeated
       if (byId.get(runId) !== undefined) throw runExists(runId)
       assertRoom(Number(unfinished.get()?.['count']), maxUnfinishedRuns)
       if (quota !== undefined) assertWithinQuota(quota, useOfActor(quota))
-      const { lastInsertRowid } = insert.run(...valuesOf(run, clock.now()))
-      insertText.run(lastInsertRowid, searchTextOf(run))
+      const { lastInsertRowid } = insert.run(...toRunValues(run, clock.now()))
+      insertText.run(lastInsertRowid, toSearchText(run))
       append({ id: Number(lastInsertRowid), runId, lastSeq: -1, events: [firstEvent], steps: [] })
-      return { kind: 'created', event: logged(runId, 0, firstEvent) }
+      return { kind: 'created', event: toLoggedEvent(runId, 0, firstEvent) }
     })
-    if (created.kind === 'created') board.tell([{ kind: 'ready' }])
+    if (created.kind === 'created') board.notify([{ kind: 'ready' }])
     return created
   }
 }
 
-function valuesOf(run: NewRun, now: number): readonly SQLInputValue[] {
+function toRunValues(run: NewRun, now: number): readonly SQLInputValue[] {
   const { runId, ensemble, workflow, inputs, tags, taskCount, createdAt, submission } = run
   return [
     runId,
@@ -62,12 +62,12 @@ function valuesOf(run: NewRun, now: number): readonly SQLInputValue[] {
     submission === undefined ? null : JSON.stringify(submission.idempotencyKey),
     submission === undefined ? null : JSON.stringify(submission.fingerprint),
     run.cacheKey ?? null,
-    ...submittedColumns(run),
+    ...toSubmittedColumns(run),
   ]
 }
 
 /** The run that the submission made before, if it did. */
-function repeatedRun(
+function findRepeatedRun(
   byKey: StatementSync,
   { idempotencyKey, fingerprint }: SubmissionKey,
 ): CreatedRun | undefined {

@@ -6,7 +6,7 @@ import type { SqliteParts } from './sqlite-parts.ts'
  * Makes the function that deletes. Whichever of the two reasons a run is deleted for, those that ended
  * before it are too: so it walks from the oldest on and stops at the first that stays.
  */
-export function runDeleter({
+export function prepareRunDeleter({
   database,
   clock,
   transaction,

@@ -6,15 +6,15 @@ import type { SqliteRow } from './rows.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Makes the function that gives the rows of the runs that may be claimed at `now`, by RUNS-L3, RUNS-L4, RUNS-L9 and RUNS-L12. */
-export function dueRuns(
+export function prepareDueRuns(
   database: DatabaseSync,
 ): (request: ClaimRequest, now: number) => readonly number[] {
   const active = database.prepare(
     `SELECT (SELECT count(*) FROM runs WHERE state = 'owned' AND due_at IS NULL AND NOT waiting)
        + (SELECT count(*) FROM runs WHERE state = 'owned' AND due_at > ? AND NOT waiting) AS count`,
   )
-  const all = dueReader(database, '')
-  const fitting = dueReader(database, FITS)
+  const all = prepareDueReader(database, '')
+  const fitting = prepareDueReader(database, FITS)
   return ({ wanted, maxConcurrentRuns, known, takesSuspect = true }, now) => {
     const count = Number(active.get(now)?.['count'])
     const room = Math.min(wanted, maxConcurrentRuns - count, Number.MAX_SAFE_INTEGER)
@@ -49,7 +49,7 @@ const LOSSES = `(lost_owners + (state = 'owned'))`
  * Four reads, each of no more of the index than there is room for, and a filter only where it is
  * needed: one statement for all of it took ten times as long when nothing was due.
  */
-function dueReader(database: DatabaseSync, filter: string): DueReader {
+function prepareDueReader(database: DatabaseSync, filter: string): DueReader {
   const read = (condition: string): ((values: Record<string, string | number>) => SqliteRow[]) => {
     const statement = database.prepare(
       `SELECT id, due_at FROM runs WHERE ${condition} ${filter} ORDER BY due_at, id LIMIT $room`,

@@ -1,6 +1,6 @@
 /** Lists runs of the embedded store, newest first. */
 import { LISTED_COLUMNS } from '../record-fields.ts'
-import { toSearched } from '../search-text.ts'
+import { normalizeForSearch } from '../search-text.ts'
 import { readListedRun } from './rows.ts'
 
 import type {
@@ -12,9 +12,9 @@ import type {
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 /** Makes the function that lists. */
-export function runLister(database: DatabaseSync): (query: RunQuery) => RunListPage {
+export function prepareRunLister(database: DatabaseSync): (query: RunQuery) => RunListPage {
   return (query) => {
-    const { where, values } = filterOf(query)
+    const { where, values } = toFilter(query)
     const { limit, offset } = query
     const rows = database.prepare(listSql(where)).all({ ...values, limit, offset })
     return {
@@ -25,7 +25,7 @@ export function runLister(database: DatabaseSync): (query: RunQuery) => RunListP
 }
 
 /** Makes the function that lists by change. */
-export function changedRunLister(
+export function prepareChangedRunLister(
   database: DatabaseSync,
 ): (query: ChangedRunsQuery) => ChangedRunsPage {
   const list = database.prepare(CHANGED_SQL)
@@ -34,7 +34,7 @@ export function changedRunLister(
       ensembles: JSON.stringify(ensembles),
       key: group?.tag ?? null,
       value: group?.value ?? null,
-      number: group === undefined ? null : numberOf(group.value),
+      number: group === undefined ? null : parseNumber(group.value),
       statuses: statuses === undefined ? null : JSON.stringify(statuses),
       awaitsReview: awaitsReview === undefined ? null : Number(awaitsReview),
       since: since ?? null,
@@ -91,7 +91,7 @@ interface Filter {
   readonly values: Readonly<Record<string, SQLInputValue>>
 }
 
-function filterOf({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter {
+function toFilter({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter {
   const conditions: string[] = []
   const values: Record<string, SQLInputValue> = {}
   if (statuses !== undefined) {
@@ -102,7 +102,7 @@ function filterOf({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter
     conditions.push(HAS_TAG)
     values['key'] = tag.key
     values['value'] = tag.value ?? null
-    values['number'] = tag.value === undefined ? null : numberOf(tag.value)
+    values['number'] = tag.value === undefined ? null : parseNumber(tag.value)
   }
   if (ensemble !== undefined) {
     conditions.push('ensemble = $ensemble')
@@ -114,7 +114,7 @@ function filterOf({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter
   }
   if (text !== undefined) {
     conditions.push(HAS_TEXT)
-    values['text'] = toSearched(text)
+    values['text'] = normalizeForSearch(text)
   }
   return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values }
 }
@@ -127,7 +127,7 @@ const HAS_TAG = `EXISTS (
     OR (type IN ('true', 'false') AND type = $value)))`
 
 /** The number that a text is the form of; null for none. */
-function numberOf(text: string): number | null {
+function parseNumber(text: string): number | null {
   return String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : null
 }
 

@@ -1,7 +1,7 @@
 /** The schema of the embedded store, as numbered steps that only go forward. */
 import { TuttiError } from '@tutti/core'
 
-import { searchTextOf } from '../search-text.ts'
+import { toSearchText } from '../search-text.ts'
 
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -250,7 +250,7 @@ export function migrateSqlite(database: DatabaseSync): void {
     )
   }
   database.function('search_text', { deterministic: true }, (inputs, tags) =>
-    searchTextOf({ inputs: JSON.parse(String(inputs)), tags: JSON.parse(String(tags)) }),
+    toSearchText({ inputs: JSON.parse(String(inputs)), tags: JSON.parse(String(tags)) }),
   )
   for (const [index, sql] of SQLITE_MIGRATIONS.entries()) {
     if (index < version) continue

@@ -53,7 +53,7 @@ export function openDatabase(directory: string, synchronous: Synchronous): OpenD
 const OWNER_FILE = 'runs.pid'
 
 /** The process that has the lock, as a message names it. */
-function ownerOf(directory: string): string {
+function describeOwner(directory: string): string {
   try {
     const pid = Number(readFileSync(join(directory, OWNER_FILE), 'utf8'))
     // In another container the id stands for another process, or for none.
@@ -81,7 +81,7 @@ function openLock(directory: string): DatabaseSync {
     if (/database is locked/.test(errorMessage(error))) {
       throw new TuttiError(
         'STORE_LOCKED',
-        `Cannot open the run store in "${directory}": ${ownerOf(directory)} is using it. ` +
+        `Cannot open the run store in "${directory}": ${describeOwner(directory)} is using it. ` +
           'Stop that process, or choose another directory with TUTTI_DATA_DIR',
         { cause: error },
       )

@@ -6,11 +6,11 @@ import type { ReviewRecord } from '../run-record.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Makes the function that reads. */
-export function reviewReader(
+export function prepareReviewReader(
   database: DatabaseSync,
 ): (query: ReviewQuery) => readonly ReviewRecord[] {
   return ({ maxBytes = Infinity, ...query }) => {
-    const { where, values } = filterOf(query)
+    const { where, values } = toFilter(query)
     const found = database.prepare(
       `SELECT reviews.*, run_id, ensemble, inputs, tags
        FROM reviews JOIN runs ON runs.id = run ${where} ORDER BY n`,
@@ -19,7 +19,7 @@ export function reviewReader(
     let bytes = 0
     for (const row of found.iterate(values)) {
       reviews.push(readReview(row))
-      bytes += sizeOf(row)
+      bytes += measureReview(row)
       if (bytes >= maxBytes) break
     }
     return reviews
@@ -27,9 +27,9 @@ export function reviewReader(
 }
 
 /** Makes the function that counts. */
-export function reviewCounter(database: DatabaseSync): (query: ReviewQuery) => number {
+export function prepareReviewCounter(database: DatabaseSync): (query: ReviewQuery) => number {
   return (query) => {
-    const { where, values } = filterOf(query)
+    const { where, values } = toFilter(query)
     const row = database
       .prepare(`SELECT count(*) AS count FROM reviews JOIN runs ON runs.id = run ${where}`)
       .get(values)
@@ -42,7 +42,7 @@ interface Filter {
   readonly values: Record<string, string>
 }
 
-function filterOf({ runId, reviewId, open = false }: ReviewQuery): Filter {
+function toFilter({ runId, reviewId, open = false }: ReviewQuery): Filter {
   const conditions = [
     ...(runId === undefined ? [] : ['run_id = $runId']),
     ...(reviewId === undefined ? [] : ['review_id = $reviewId']),
@@ -57,7 +57,7 @@ function filterOf({ runId, reviewId, open = false }: ReviewQuery): Filter {
   }
 }
 
-function sizeOf(row: SqliteRow): number {
+function measureReview(row: SqliteRow): number {
   const texts = [row['request'], row['inputs'], row['tags']]
   return texts.reduce<number>((size, text) => size + String(text).length, 0)
 }

@@ -11,12 +11,12 @@ import { addTokens } from '@tutti/ensemble'
 import {
   field,
   jsonField,
-  listedFields,
-  logged,
-  omittedOutput,
-  optionalNumber,
-  startOfText,
-  submittedFields,
+  readListedFields,
+  toLoggedEvent,
+  readOutputOmitted,
+  numberField,
+  parseCutText,
+  readSubmittedFields,
 } from '../record-fields.ts'
 
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
@@ -41,7 +41,7 @@ export function readRun(row: SqliteRow): RunRecord {
     ...toSummary(row),
     inputs: parse(row['inputs']) as Record<string, string>,
     ...optionalJson('error', row['error']),
-    ...submittedFields(row),
+    ...readSubmittedFields(row),
   }
 }
 
@@ -56,9 +56,9 @@ function toSummary(row: SqliteRow): Omit<RunRecord, 'inputs' | 'error' | 'reques
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),
-    ...optionalNumber('startedAt', row['started_at']),
-    ...optionalNumber('completedAt', row['completed_at']),
-    ...optionalNumber('durationMs', row['duration_ms']),
+    ...numberField('startedAt', row['started_at']),
+    ...numberField('completedAt', row['completed_at']),
+    ...numberField('durationMs', row['duration_ms']),
     epoch: Number(row['epoch']),
     lastSeq: Number(row['last_seq']),
     ...jsonField<'actor', string>('actor', row['actor']),
@@ -70,8 +70,8 @@ export function readListedRun(row: SqliteRow): ListedRun {
   const { current_name: name, error_start: error } = row
   return {
     ...toSummary(row),
-    ...(typeof error === 'string' ? { error: startOfText(error.slice(1).replace(/"$/, '')) } : {}),
-    ...listedFields(row, name === null ? '' : String(parse(name))),
+    ...(typeof error === 'string' ? { error: parseCutText(error.slice(1).replace(/"$/, '')) } : {}),
+    ...readListedFields(row, name === null ? '' : String(parse(name))),
   }
 }
 
@@ -84,16 +84,16 @@ export function readTaskRecord(row: SqliteRow): TaskRecord {
     agentRole: String(parse(row['agent_role'])),
     status: text(row['status']) as TaskStatus,
     attempt: Number(row['attempt']),
-    ...optionalNumber('startedAt', row['started_at']),
-    ...optionalNumber('completedAt', row['completed_at']),
-    ...optionalNumber('durationMs', row['duration_ms']),
-    ...addTokens([tokensOf(row, 'earlier_'), tokensOf(row, '')]),
+    ...numberField('startedAt', row['started_at']),
+    ...numberField('completedAt', row['completed_at']),
+    ...numberField('durationMs', row['duration_ms']),
+    ...addTokens([readTokens(row, 'earlier_'), readTokens(row, '')]),
     toolCallCount: Number(row['earlier_tool_call_count']) + Number(row['tool_call_count']),
-    ...costOf(row),
+    ...readCost(row),
     ...optionalJson('output', row['output']),
-    ...omittedOutput(row),
+    ...readOutputOmitted(row),
     ...optionalJson('error', row['error']),
-    ...finishOf(row),
+    ...readFinishReason(row),
   }
 }
 
@@ -108,7 +108,7 @@ export function readReview(row: SqliteRow): ReviewRecord {
     inputs: parse(row['inputs']) as ReviewRecord['inputs'],
     tags: parse(row['tags']) as ReviewRecord['tags'],
     openedAt: Number(row['opened_at']),
-    ...optionalNumber('expiresAt', row['expires_at']),
+    ...numberField('expiresAt', row['expires_at']),
     ...optionalJson('decidedBy', row['decided_by']),
   }
 }
@@ -134,22 +134,22 @@ export function readStep(row: SqliteRow): RunStep {
 
 /** The event of a row of table `events`. */
 export function readEvent(runId: string, row: SqliteRow): LoggedRunEvent {
-  return logged(runId, Number(row['seq']), parse(row['data']) as RunEvent)
+  return toLoggedEvent(runId, Number(row['seq']), parse(row['data']) as RunEvent)
 }
 
-function tokensOf(row: SqliteRow, prefix: string): TokenTotals {
+function readTokens(row: SqliteRow, prefix: string): TokenTotals {
   return {
     inputTokens: Number(row[`${prefix}input_tokens`]),
     outputTokens: Number(row[`${prefix}output_tokens`]),
   }
 }
 
-function finishOf({ finish_reason: reason }: SqliteRow): Pick<TaskRecord, 'finishReason'> {
+function readFinishReason({ finish_reason: reason }: SqliteRow): Pick<TaskRecord, 'finishReason'> {
   // NOTE: boundary cast: the column only ever gets values of the enum.
   return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
 }
 
-function costOf({ earlier_cost_usd: earlier, cost_usd: cost }: SqliteRow): {
+function readCost({ earlier_cost_usd: earlier, cost_usd: cost }: SqliteRow): {
   readonly costUsd?: number
 } {
   return earlier === null || cost === null ? {} : { costUsd: Number(earlier) + Number(cost) }

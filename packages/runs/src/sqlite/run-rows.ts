@@ -31,7 +31,7 @@ export interface RunRows {
 }
 
 /** Prepares the reads. */
-export function runRowsOf(database: DatabaseSync): RunRows {
+export function prepareRunRows(database: DatabaseSync): RunRows {
   const run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
   const steps = database.prepare('SELECT data FROM steps WHERE run = ? ORDER BY n')
   const stepBytes = database.prepare(

@@ -34,9 +34,9 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   async send(runId: string, command: RunCommand): Promise<SentCommand | undefined> {
-    const { board, transaction } = this.#parts
+    const { hub: board, transaction } = this.#parts
     const sent = transaction(() => this.#send(runId, command))
-    if (sent?.kind === 'sent') board.tell([{ kind: 'signal', runId }])
+    if (sent?.kind === 'sent') board.notify([{ kind: 'signal', runId }])
     return sent
   }
 

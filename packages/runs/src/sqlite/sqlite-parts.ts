@@ -14,5 +14,5 @@ export interface SqliteParts {
   /** A transaction shared with what else is written in this turn of the event loop. */
   readonly inTurn: TurnTransaction
   readonly rows: RunRows
-  readonly board: NotificationHub
+  readonly hub: NotificationHub
 }

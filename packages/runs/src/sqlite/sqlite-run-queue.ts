@@ -2,21 +2,21 @@
  * Gives the runs of the embedded store to those who execute them. One process has the store, but it may
  * hold runs under leases all the same: whoever opens it says how long they are.
  */
-import { figuresOf } from '../store-figures.ts'
+import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
-import { dueRuns } from './due-runs.ts'
+import { prepareDueRuns } from './due-runs.ts'
 import { readRunRow, type QueueState } from './run-rows.ts'
 
 import type {
   ClaimedRun,
   ClaimRequest,
   HeldRun,
-  Holder,
+  LeaseOwner,
   QueueLoad,
   Release,
   Released,
   RunQueue,
-  StoreFigures,
+  StoreMetrics,
 } from '../ports/run-queue.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -24,12 +24,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 /** The queue over an open database. */
 export class SqliteRunQueue implements RunQueue {
   readonly #parts: SqliteParts
-  readonly #due: ReturnType<typeof dueRuns>
+  readonly #due: ReturnType<typeof prepareDueRuns>
   readonly #statements: Statements
 
   constructor(parts: SqliteParts) {
     this.#parts = parts
-    this.#due = dueRuns(parts.database)
+    this.#due = prepareDueRuns(parts.database)
     this.#statements = prepareStatements(parts.database)
   }
 
@@ -38,15 +38,17 @@ export class SqliteRunQueue implements RunQueue {
     return inTurn(() => this.#due(request, clock.now()).map((id) => this.#take(id, request)))
   }
 
-  async claim(runId: string, holder: Holder): Promise<ClaimedRun | undefined> {
+  async claim(runId: string, holder: LeaseOwner): Promise<ClaimedRun | undefined> {
     const { rows, transaction } = this.#parts
     return transaction(() => {
       const found = rows.find(runId)
-      return found !== undefined && isAtRest(found.state) ? this.#take(found.id, holder) : undefined
+      return found !== undefined && isUnowned(found.state)
+        ? this.#take(found.id, holder)
+        : undefined
     })
   }
 
-  async renew(holder: Holder): Promise<readonly HeldRun[]> {
+  async renew(holder: LeaseOwner): Promise<readonly HeldRun[]> {
     const until = this.#inFuture(holder.leaseMs)
     return this.#statements.renew.all(until, holder.owner).map((row) => ({
       runId: String(row['run_id']),
@@ -60,7 +62,7 @@ export class SqliteRunQueue implements RunQueue {
   }
 
   async release(held: HeldRun, how: Release): Promise<Released> {
-    const { board, rows, transaction } = this.#parts
+    const { hub: board, rows, transaction } = this.#parts
     const became = transaction((): Released => {
       const found = rows.find(held.runId)
       if (found?.state !== 'owned' || found.run.epoch !== held.epoch) return 'fenced'
@@ -73,13 +75,13 @@ export class SqliteRunQueue implements RunQueue {
       ;(isLost ? lapse : makeReady).run(this.#inFuture(0), found.id)
       return isLost ? 'lost' : 'ready'
     })
-    if (became === 'ready' || became === 'lost') board.tell([{ kind: 'ready' }])
+    if (became === 'ready' || became === 'lost') board.notify([{ kind: 'ready' }])
     return became
   }
 
   async reclaimAll(): Promise<readonly string[]> {
     const rows = this.#statements.reclaim.all(this.#inFuture(0))
-    if (rows.length > 0) this.#parts.board.tell([{ kind: 'ready' }])
+    if (rows.length > 0) this.#parts.hub.notify([{ kind: 'ready' }])
     return rows.map((row) => String(row['run_id']))
   }
 
@@ -96,12 +98,12 @@ export class SqliteRunQueue implements RunQueue {
     }
   }
 
-  async figures(): Promise<StoreFigures> {
-    return figuresOf(this.#statements.figures.all(this.#parts.clock.now()))
+  async metrics(): Promise<StoreMetrics> {
+    return toStoreMetrics(this.#statements.metrics.all(this.#parts.clock.now()))
   }
 
   /** Makes the holder the owner of the run with that row; the caller holds a transaction. */
-  #take(id: number, { owner, leaseMs }: Holder): ClaimedRun {
+  #take(id: number, { owner, leaseMs }: LeaseOwner): ClaimedRun {
     const { rows } = this.#parts
     const now = this.#inFuture(0)
     const row = this.#statements.take.get(owner, this.#inFuture(leaseMs), now, id)
@@ -115,7 +117,7 @@ export class SqliteRunQueue implements RunQueue {
   }
 }
 
-function isAtRest(state: QueueState): boolean {
+function isUnowned(state: QueueState): boolean {
   return state === 'ready' || state === 'parked'
 }
 
@@ -130,7 +132,7 @@ type Statements = Readonly<
     | 'lapse'
     | 'reclaim'
     | 'load'
-    | 'figures',
+    | 'metrics',
     StatementSync
   >
 >
@@ -187,7 +189,7 @@ function prepareStatements(database: DatabaseSync): Statements {
        WHERE state IN ('owned', 'ready', 'parked') GROUP BY kind`,
     ),
     // A run that was reclaimed is due since the beginning of time; it waits since it was made.
-    figures: database.prepare(
+    metrics: database.prepare(
       `SELECT ${KIND} AS kind, status, count(*) AS count,
          max(? - max(coalesce(due_at, 0), created_at)) AS waited_ms
        FROM runs WHERE state IN ('owned', 'ready', 'parked') GROUP BY 1, 2

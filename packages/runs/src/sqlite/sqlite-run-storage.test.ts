@@ -76,7 +76,7 @@ describe('the embedded storage', () => {
   it('tells nobody of events, and of nothing else before its caller goes on', async () => {
     await using storage = sqliteRunStorage(directory)
     const told: StoreNotification[] = []
-    storage.listen((notice) => told.push(notice))
+    storage.listen((notification) => told.push(notification))
     const run = newRun('run-a')
     const created = storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
     expect(told).toEqual([])
@@ -94,7 +94,7 @@ describe('the embedded storage', () => {
     const commandId = sent?.kind === 'sent' ? sent.commandId : expect.fail('no signal was sent')
     await new Promise(setImmediate)
     const told: StoreNotification[] = []
-    storage.listen((notice) => told.push(notice))
+    storage.listen((notification) => told.push(notification))
     await storage.runs.commit([
       owner.next([poison()], { answers: [{ commandId, ok: true }] }),
       other.next([token('x')]),

@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '@tutti/core'
 
 import { NotificationHub } from '../feed/notification-hub.ts'
 import { openDatabase, type Synchronous } from './open-database.ts'
-import { runRowsOf } from './run-rows.ts'
+import { prepareRunRows } from './run-rows.ts'
 import { SqliteAuditLog } from './sqlite-audit-log.ts'
 import { sqliteEventLog } from './sqlite-event-log.ts'
 import { sqliteRunMemory } from './sqlite-run-memory.ts'
@@ -15,8 +15,8 @@ import { SqliteCommandQueue } from './sqlite-command-queue.ts'
 import { SqliteRunStore } from './sqlite-run-store.ts'
 import { sqliteSecretStore } from './sqlite-secret-store.ts'
 import { SqliteWebhookOutbox } from './sqlite-webhook-outbox.ts'
-import { transactionOn } from './transaction.ts'
-import { turnTransactionOn } from './turn-transaction.ts'
+import { createTransaction } from './transaction.ts'
+import { createTurnTransaction } from './turn-transaction.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
@@ -52,15 +52,15 @@ export function sqliteRunStorage(
   }
   const { database, close } = openDatabase(directory, synchronous)
   const board = new NotificationHub()
-  const transaction = transactionOn(database)
-  const inTurn = turnTransactionOn(database, transaction)
+  const transaction = createTransaction(database)
+  const inTurn = createTurnTransaction(database, transaction)
   const parts: SqliteParts = {
     database,
     clock,
     transaction,
     inTurn,
-    rows: runRowsOf(database),
-    board,
+    rows: prepareRunRows(database),
+    hub: board,
   }
   return {
     runs: new SqliteRunStore(parts),

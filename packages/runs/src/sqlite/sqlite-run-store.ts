@@ -1,12 +1,12 @@
 /** Keeps runs with all that belongs to them in the embedded store. */
 import { TASK_COLUMNS } from '../record-fields.ts'
-import { runCreator } from './create-run.ts'
-import { runDeleter } from './delete-ended.ts'
-import { changedRunLister, runLister } from './list-runs.ts'
-import { reviewCounter, reviewReader } from './read-reviews.ts'
+import { prepareRunCreator } from './create-run.ts'
+import { prepareRunDeleter } from './delete-ended.ts'
+import { prepareChangedRunLister, prepareRunLister } from './list-runs.ts'
+import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
 import { readRun, readTaskRecord } from './rows.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
-import { runWriterOf, type WriteOutcome, type RunWriter } from './write-runs.ts'
+import { prepareRunWriter, type WriteOutcome, type RunWriter } from './write-runs.ts'
 
 import type {
   ChangedRunsPage,
@@ -45,18 +45,18 @@ export class SqliteRunStore implements RunStore {
   constructor(parts: SqliteParts) {
     const { database } = parts
     this.#parts = parts
-    this.#writer = runWriterOf(parts)
-    this.#create = runCreator(parts, this.#writer.append)
-    this.#list = runLister(database)
-    this.#listByChange = changedRunLister(database)
-    this.#deleteEnded = runDeleter(parts)
+    this.#writer = prepareRunWriter(parts)
+    this.#create = prepareRunCreator(parts, this.#writer.append)
+    this.#list = prepareRunLister(database)
+    this.#listByChange = prepareChangedRunLister(database)
+    this.#deleteEnded = prepareRunDeleter(parts)
     this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
     this.#run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
     this.#tasks = database.prepare(
       `SELECT ${TASK_COLUMNS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
     )
-    this.#reviews = reviewReader(database)
-    this.#countReviews = reviewCounter(database)
+    this.#reviews = prepareReviewReader(database)
+    this.#countReviews = prepareReviewCounter(database)
   }
 
   create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
@@ -74,7 +74,7 @@ export class SqliteRunStore implements RunStore {
   }
 
   async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
-    return this.#commitAlone(() => this.#writer.writeAtRest(write))
+    return this.#commitAlone(() => this.#writer.writeUnowned(write))
   }
 
   async get(runId: string): Promise<RunRecord | undefined> {
@@ -130,7 +130,7 @@ export class SqliteRunStore implements RunStore {
   #commitAlone(body: () => WriteOutcome): WriteResult {
     try {
       const outcome = this.#parts.transaction(body)
-      this.#parts.board.tell(outcome.notices)
+      this.#parts.hub.notify(outcome.notifications)
       return outcome.result
     } catch (error) {
       return { kind: 'failed', error }
@@ -138,7 +138,7 @@ export class SqliteRunStore implements RunStore {
   }
 
   #tellOf(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
-    this.#parts.board.tell(outcomes.flatMap(({ notices }) => notices))
+    this.#parts.hub.notify(outcomes.flatMap(({ notifications }) => notifications))
     return outcomes.map(({ result }) => result)
   }
 }

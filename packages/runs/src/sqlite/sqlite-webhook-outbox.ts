@@ -1,5 +1,5 @@
 /** What webhooks are to be told, in the embedded store. */
-import { deliveryId, deliveryParts } from '../record-fields.ts'
+import { formatDeliveryId, parseDeliveryId } from '../record-fields.ts'
 
 import type {
   ClaimDeliveries,
@@ -53,7 +53,7 @@ export class SqliteWebhookOutbox implements WebhookOutbox {
     { id, attempt }: Pick<ClaimedDelivery, 'id' | 'attempt'>,
     end: DeliveryEnd,
   ): Promise<void> {
-    const parts = deliveryParts(id)
+    const parts = parseDeliveryId(id)
     if (parts === undefined) return
     const { runId, seq, webhook } = parts
     const isRetry = end.kind === 'retry'
@@ -80,5 +80,5 @@ function toDelivery(row: SqliteRow): ClaimedDelivery {
     seq: Number(row['seq']),
     webhook: String(JSON.parse(String(row['webhook']))),
   }
-  return { id: deliveryId(parts), ...parts, attempt: Number(row['attempt']) }
+  return { id: formatDeliveryId(parts), ...parts, attempt: Number(row['attempt']) }
 }

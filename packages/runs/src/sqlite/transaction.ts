@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 export type Transaction = <T>(body: () => T) => T
 
 /** Makes the function that runs transactions on `database`; they cannot be nested. */
-export function transactionOn(database: DatabaseSync): Transaction {
+export function createTransaction(database: DatabaseSync): Transaction {
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
   return (body) => {

@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { transactionOn, type Transaction } from './transaction.ts'
-import { turnTransactionOn, type TurnTransaction } from './turn-transaction.ts'
+import { createTransaction, type Transaction } from './transaction.ts'
+import { createTurnTransaction, type TurnTransaction } from './turn-transaction.ts'
 
 let directory: string
 let database: DatabaseSync
@@ -26,7 +26,7 @@ beforeEach(() => {
   reader = new DatabaseSync(path)
   begun = 0
   beforeCommit = () => undefined
-  const transaction = transactionOn(database)
+  const transaction = createTransaction(database)
   const watched: Transaction = (body) => {
     begun += 1
     return transaction(() => {
@@ -35,7 +35,7 @@ beforeEach(() => {
       return result
     })
   }
-  inTurn = turnTransactionOn(database, watched)
+  inTurn = createTurnTransaction(database, watched)
 })
 
 afterEach(() => {

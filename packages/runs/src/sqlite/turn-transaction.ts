@@ -33,11 +33,11 @@ interface Waiting {
 }
 
 /** Makes the function that gathers. */
-export function turnTransactionOn(
+export function createTurnTransaction(
   database: DatabaseSync,
   transaction: Transaction,
 ): TurnTransaction {
-  const apart = savepointOn(database)
+  const apart = createSavepoint(database)
   let waiting: Waiting[] = []
   const flush = (): void => {
     const batch = waiting
@@ -102,7 +102,7 @@ class TransactionLost extends Error {}
  *
  * @throws {TransactionLost} when there is no transaction any more.
  */
-function savepointOn(database: DatabaseSync): Transaction {
+function createSavepoint(database: DatabaseSync): Transaction {
   const begin = database.prepare('SAVEPOINT part')
   const end = database.prepare('RELEASE part')
   const undo = (cause: unknown): void => {

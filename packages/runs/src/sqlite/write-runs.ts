@@ -1,7 +1,7 @@
 /** Writes to runs that somebody has, and to runs that nobody has; the caller holds a transaction. */
-import { logged } from '../record-fields.ts'
+import { toLoggedEvent } from '../record-fields.ts'
 import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
-import { eventAppender, type Addition, type Appended } from './append-events.ts'
+import { prepareEventAppender, type Addition, type Appended } from './append-events.ts'
 
 import type { StoreNotification } from '../ports/run-storage.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
@@ -11,25 +11,25 @@ import type { SqliteParts } from './sqlite-parts.ts'
 /** What became of a write, and whom to tell when it is committed. */
 export interface WriteOutcome {
   readonly result: WriteResult
-  readonly notices: readonly StoreNotification[]
+  readonly notifications: readonly StoreNotification[]
 }
 
-const FENCED: WriteOutcome = { result: { kind: 'fenced' }, notices: [] }
+const FENCED: WriteOutcome = { result: { kind: 'fenced' }, notifications: [] }
 
 /** The writes of an embedded store. */
 export interface RunWriter {
   append(addition: Addition): Appended
   write(write: RunWrite): WriteOutcome
-  writeAtRest(write: UnownedWrite): WriteOutcome
+  writeUnowned(write: UnownedWrite): WriteOutcome
 }
 
 /** Prepares the writes. */
-export function runWriterOf({
+export function prepareRunWriter({
   database,
   clock,
 }: Pick<SqliteParts, 'database' | 'clock'>): RunWriter {
-  const append = eventAppender(database, clock)
-  const positionOf = positionReader(database)
+  const append = prepareEventAppender(database, clock)
+  const positionOf = preparePositionReader(database)
   const advance = database.prepare(
     `UPDATE runs SET last_seq = ?, write_no = ?, lost_owners = CASE
        WHEN ? = 0 THEN lost_owners WHEN coalesce(claimed_at, 0) <= ? THEN 0
@@ -50,9 +50,11 @@ export function runWriterOf({
       const { runId, epoch, writeNo, events } = write
       const run = positionOf(runId)
       if (run === undefined || run.epoch !== epoch) return FENCED
-      if (isKept(run, writeNo)) {
+      if (isRepeated(run, writeNo)) {
         const first = run.lastSeq + 1 - events.length
-        return outcome({ events: events.map((event, at) => logged(runId, first + at, event)) })
+        return outcome({
+          events: events.map((event, at) => toLoggedEvent(runId, first + at, event)),
+        })
       }
       if (run.state !== 'owned' || writeNo !== run.writeNo + 1) return FENCED
       const appended = append({ ...write, ...run })
@@ -61,7 +63,7 @@ export function runWriterOf({
       advance.run(lastSeq, writeNo, write.steps.length, settledSince, run.id)
       return outcome(appended)
     },
-    writeAtRest(write) {
+    writeUnowned(write) {
       const { runId, epoch, lastSeq, events } = write
       const run = positionOf(runId)
       if (run === undefined || run.epoch !== epoch || run.lastSeq !== lastSeq) return FENCED
@@ -70,17 +72,19 @@ export function runWriterOf({
       const appended = append({ ...write, ...run })
       advanceAtRest.run(lastSeq + events.length, write.steps.length === 0 ? 1 : 0, run.id)
       const isReady = write.next === 'ready' && !appended.hasEnded
-      const notices = isReady ? [{ kind: 'ready' } as const, ...appended.notices] : appended.notices
-      return outcome({ ...appended, notices })
+      const notifications = isReady
+        ? [{ kind: 'ready' } as const, ...appended.notifications]
+        : appended.notifications
+      return outcome({ ...appended, notifications })
     },
   }
 }
 
 function outcome({
   events,
-  notices = [],
+  notifications = [],
 }: Pick<Appended, 'events'> & Partial<Appended>): WriteOutcome {
-  return { result: { kind: 'written', events }, notices }
+  return { result: { kind: 'written', events }, notifications }
 }
 
 /** How far a run is. */
@@ -93,11 +97,11 @@ interface Position {
 }
 
 /** Whether the write is the last one that was kept under the claim, sent again. */
-function isKept({ state, writeNo: last }: Position, writeNo: number): boolean {
+function isRepeated({ state, writeNo: last }: Position, writeNo: number): boolean {
   return last === writeNo && last > 0 && (state === 'owned' || state === 'ended')
 }
 
-function positionReader(
+function preparePositionReader(
   database: SqliteParts['database'],
 ): (runId: string) => Position | undefined {
   const select = database.prepare(

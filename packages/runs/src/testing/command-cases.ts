@@ -12,7 +12,7 @@ import {
   recordOf,
   restWrite,
 } from './run-fixtures.ts'
-import { watchNotices } from './watch-notices.ts'
+import { watchNotifications } from './watch-notifications.ts'
 
 import type { RunCommand } from '@tutti/protocol'
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -180,41 +180,41 @@ export const commandCases: readonly StorageCase[] = [
   {
     name: '[RUNS-L4] a storage tells of runs that wait for an owner',
     async run({ storage }) {
-      const notices = watchNotices(storage)
+      const notifications = watchNotifications(storage)
       await createRun(storage, 'run-a')
-      await notices.next({ kind: 'ready' })
+      await notifications.next({ kind: 'ready' })
       const first = await claimRun(storage, 'run-a')
       await storage.queue.release(first, { kind: 'ready' })
-      await notices.next({ kind: 'ready' })
+      await notifications.next({ kind: 'ready' })
       const second = await claimRun(storage, 'run-a')
       await storage.queue.release(second, { kind: 'parked' })
       const parked = await recordOf(storage, 'run-a')
       await storage.runs.commitUnowned(restWrite(parked, 'ready'))
-      await notices.next({ kind: 'ready' })
+      await notifications.next({ kind: 'ready' })
       const third = await claimRun(storage, 'run-a')
       await send(storage, 'run-a', SWITCH)
       await storage.queue.release(third, { kind: 'parked' })
-      await notices.next({ kind: 'ready' })
+      await notifications.next({ kind: 'ready' })
       await claimRun(storage, 'run-a')
       await storage.queue.reclaimAll()
-      await notices.next({ kind: 'ready' })
-      notices.stop()
+      await notifications.next({ kind: 'ready' })
+      notifications.stop()
     },
   },
   {
     name: '[RUNS-W1] a storage tells of signals, and of answers when they are kept',
     async run({ storage }) {
-      const notices = watchNotices(storage)
+      const notifications = watchNotifications(storage)
       const owner = await ownedRun(storage, 'run-a')
       const answered = await send(storage, 'run-a', SWITCH)
-      await notices.next({ kind: 'signal', runId: 'run-a' })
+      await notifications.next({ kind: 'signal', runId: 'run-a' })
       const left = await send(storage, 'run-a', SWITCH)
-      await notices.next({ kind: 'signal', runId: 'run-a' })
+      await notifications.next({ kind: 'signal', runId: 'run-a' })
       await owner.commit([], { answers: [{ commandId: answered, ok: true }] })
-      await notices.next({ kind: 'answer', signalId: answered })
+      await notifications.next({ kind: 'answer', signalId: answered })
       await owner.commit([result('run-a')])
-      await notices.next({ kind: 'answer', signalId: left })
-      notices.stop()
+      await notifications.next({ kind: 'answer', signalId: left })
+      notifications.stop()
     },
   },
   {
@@ -224,14 +224,14 @@ export const commandCases: readonly StorageCase[] = [
         throw new Error('a listener is broken')
       })
       const left: unknown[] = []
-      storage.listen((notice) => left.push(notice))()
-      const notices = watchNotices(storage)
+      storage.listen((notification) => left.push(notification))()
+      const notifications = watchNotifications(storage)
       await createRun(storage, 'run-a')
-      await notices.next({ kind: 'ready' })
+      await notifications.next({ kind: 'ready' })
       strictEqual((await recordOf(storage, 'run-a')).status, 'ACCEPTED')
       deepStrictEqual(left, [])
       stopThrowing()
-      notices.stop()
+      notifications.stop()
     },
   },
 ]

@@ -4,7 +4,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { MAX_MEMORY_ENTRIES } from '../ports/run-memory.ts'
 import { AT, ODD_TEXT } from './event-fixtures.ts'
 import { endedRun } from './run-fixtures.ts'
-import { at, storagesOf } from './storages-of.ts'
+import { at, openStorages } from './open-storages.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { SharedStorageCase, StorageCase } from './storage-case.ts'
@@ -80,7 +80,7 @@ export const sharedMemoryCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-M1] what one process remembers, another reads',
     async run(given) {
-      const all = await storagesOf(given, 3)
+      const all = await openStorages(given, 3)
       await at(all, 0).memories.append('notes', entry('from the first'))
       await at(all, 1).memories.append('notes', entry('from the second'))
       await at(all, 0).reflections.put('key', reflection(3))

@@ -76,7 +76,7 @@ export const outboxCases: readonly StorageCase[] = [
     name: '[RUNS-O1] whoever listens here is told of deliveries, and only of those',
     async run({ storage }) {
       const told: StoreNotification[] = []
-      const stop = storage.listen((notice) => told.push(notice))
+      const stop = storage.listen((notification) => told.push(notification))
       const deliveries = async (): Promise<number> => {
         await new Promise(setImmediate)
         return told.filter(({ kind }) => kind === 'delivery').length

@@ -35,14 +35,14 @@ export const quotaCases: readonly StorageCase[] = [
       await createRun(storage, 'run-of-another', { actor: 'CI' })
       await rejects(submit(storage, 'run-a', { maxUnfinishedRuns: 3 }), {
         code: 'CONCURRENCY_LIMIT',
-        message: 'Key "ci" has 3 runs that have not ended, as many as it may',
+        message: 'Key "ci" has 3 unfinished runs; its limit is 3',
         retryable: true,
         details: { retryAfterMs: 5000, reason: 'unfinished_runs_of_key' },
       })
       strictEqual(await storage.runs.get('run-a'), undefined)
       await submit(storage, 'run-a', { maxUnfinishedRuns: 4 })
       await rejects(submit(storage, 'run-b', { maxUnfinishedRuns: 1 }), {
-        message: 'Key "ci" has 4 runs that have not ended, it may have 1',
+        message: 'Key "ci" has 4 unfinished runs; its limit is 1',
       })
     },
   },
@@ -52,7 +52,7 @@ export const quotaCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-a', ACTOR)
       const quota = { maxUnfinishedRuns: 1 }
       await rejects(submit(storage, 'run-b', quota), {
-        message: /^Key "ci" has 1 run that has not /,
+        message: /^Key "ci" has 1 unfinished run; /,
       })
       await submit(storage, 'run-c', { ...quota, actor: 'other' })
       await owner.commit([result('run-a')])
@@ -94,7 +94,7 @@ export const quotaCases: readonly StorageCase[] = [
       const quota = { maxCostUsd: 1.25, since: AT_MS }
       await rejects(submit(storage, 'run-a', { spend: quota }), {
         code: 'SPEND_LIMIT',
-        message: `Key "ci" has spent $1.25 since ${AT}, it may spend $1.25`,
+        message: `Key "ci" has spent $1.25 since ${AT}; its limit is $1.25`,
         retryable: true,
         details: { spentUsd: 1.25, maxCostUsd: 1.25 },
       })

@@ -208,7 +208,7 @@ export const readCases: readonly StorageCase[] = [
       deepStrictEqual(await storage.runs.steps('run-a', { maxBytes: bytes }), steps)
       await rejects(storage.runs.steps('run-a', { maxBytes: bytes - 1 }), {
         code: 'RUN_TOO_LARGE',
-        message: `Run run-a has ${bytes} bytes in the store, at most ${bytes - 1} are allowed (maxStoredRunBytes)`,
+        message: `Run run-a has ${bytes} bytes in the store; at most ${bytes - 1} are allowed (maxStoredRunBytes)`,
       })
       deepStrictEqual(await storage.runs.steps('run-z', { maxBytes: 0 }), [])
     },

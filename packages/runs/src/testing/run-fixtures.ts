@@ -3,14 +3,14 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { AT_MS, queued, result, started, step, token } from './event-fixtures.ts'
 
-import type { ClaimedRun, ClaimRequest, Holder } from '../ports/run-queue.ts'
+import type { ClaimedRun, ClaimRequest, LeaseOwner } from '../ports/run-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { NewRun, RunRecord } from '../run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** Whoever claims when it does not matter who. */
-export const HOLDER: Holder = { owner: 'owner-a', leaseMs: Infinity }
+export const HOLDER: LeaseOwner = { owner: 'owner-a', leaseMs: Infinity }
 
 /** A run to be kept. */
 export function newRun(runId: string, changes: Partial<NewRun> = {}): NewRun {
@@ -81,7 +81,7 @@ export async function createRun(
 export async function claimRun(
   storage: RunStorage,
   runId: string,
-  holder: Holder = HOLDER,
+  holder: LeaseOwner = HOLDER,
 ): Promise<Owner> {
   const claimed = await storage.queue.claim(runId, holder)
   ok(claimed !== undefined, `${runId} can be claimed`)
@@ -92,7 +92,7 @@ export async function claimRun(
 export async function ownedRun(
   storage: RunStorage,
   runId: string,
-  { holder = HOLDER, ...changes }: Partial<NewRun> & { readonly holder?: Holder } = {},
+  { holder = HOLDER, ...changes }: Partial<NewRun> & { readonly holder?: LeaseOwner } = {},
 ): Promise<Owner> {
   await createRun(storage, runId, changes)
   return claimRun(storage, runId, holder)

@@ -12,7 +12,7 @@ import { commitCases } from './commit-cases.ts'
 import { createCases } from './create-cases.ts'
 import { deleteCases } from './delete-cases.ts'
 import { endCases } from './end-cases.ts'
-import { figuresCases } from './figures-cases.ts'
+import { metricsCases } from './metrics-cases.ts'
 import { listCases } from './list-cases.ts'
 import { memoryCases } from './memory-cases.ts'
 import { outboxCases } from './outbox-cases.ts'
@@ -48,5 +48,5 @@ export const runStorageCases: readonly StorageCase[] = [
   ...auditCases,
   ...secretCases,
   ...memoryCases,
-  ...figuresCases,
+  ...metricsCases,
 ]

@@ -2,7 +2,7 @@
 import { match, notStrictEqual, strictEqual } from 'node:assert/strict'
 
 import { ODD_TEXT } from './event-fixtures.ts'
-import { at, storagesOf } from './storages-of.ts'
+import { at, openStorages } from './open-storages.ts'
 
 import type { SharedStorageCase, StorageCase } from './storage-case.ts'
 
@@ -25,7 +25,7 @@ export const sharedSecretCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-Y1] processes that ask for a new secret at once get the same one',
     async run(given) {
-      const all = await storagesOf(given, 4)
+      const all = await openStorages(given, 4)
       const secrets = await Promise.all(
         Array.from({ length: 12 }, (_, n) => at(all, n).secrets.get('tickets')),
       )

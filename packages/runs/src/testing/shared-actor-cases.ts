@@ -4,8 +4,8 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { entry } from './audit-cases.ts'
 import { completed, queued, reviewRequested, started } from './event-fixtures.ts'
 import { endedRun, newRun, ownedRun } from './run-fixtures.ts'
-import { at, storagesOf } from './storages-of.ts'
-import { watchNotices } from './watch-notices.ts'
+import { at, openStorages } from './open-storages.ts'
+import { watchNotifications } from './watch-notifications.ts'
 
 import type { SharedStorageCase } from './storage-case.ts'
 import type { AuditEntry } from '@tutti/protocol'
@@ -15,7 +15,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-P11] submits from everywhere at once never share a place of their actor',
     async run(given) {
-      const all = await storagesOf(given, 4)
+      const all = await openStorages(given, 4)
       const submits = await Promise.allSettled(
         Array.from({ length: 32 }, (_, n) => {
           const actor = n < 16 ? 'a' : 'b'
@@ -36,7 +36,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-P11] the bound of the store and that of an actor hold together',
     async run(given) {
-      const all = await storagesOf(given, 3)
+      const all = await openStorages(given, 3)
       const submits = await Promise.allSettled(
         Array.from({ length: 24 }, (_, n) => {
           const actor = n % 2 === 0 ? 'a' : 'b'
@@ -72,19 +72,19 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['hook'] })
-      const notices = watchNotices(other)
+      const notifications = watchNotifications(other)
       await owner.commit([reviewRequested('review-a')])
-      await notices.next({ kind: 'delivery' })
+      await notifications.next({ kind: 'delivery' })
       const [delivery] = await other.outbox.claim({ limit: 9, claimMs: 60_000 })
       strictEqual(delivery?.id, 'run-a:1:hook')
       deepStrictEqual(await storage.outbox.claim({ limit: 9, claimMs: 60_000 }), [])
-      notices.stop()
+      notifications.stop()
     },
   },
   {
     name: '[RUNS-O2] claims from everywhere at once have each delivery once',
     async run(given) {
-      const all = await storagesOf(given, 4)
+      const all = await openStorages(given, 4)
       for (let n = 0; n < 20; n += 1) await endedRun(given.storage, `run-${n}`, { webhooks: ['h'] })
       const claims = await Promise.all(
         Array.from({ length: 16 }, (_, n) =>
@@ -116,7 +116,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-A2] whoever reads while others add never sees an entry before an earlier one',
     async run(given) {
-      const all = await storagesOf(given, 4)
+      const all = await openStorages(given, 4)
       const pages: (readonly AuditEntry[])[] = []
       let isAdding = true
       const reading = (async () => {

@@ -18,8 +18,8 @@ import {
 import { sharedMemoryCases } from './memory-cases.ts'
 import { sharedSecretCases } from './secret-cases.ts'
 import { sharedActorCases } from './shared-actor-cases.ts'
-import { sharedNoticeCases } from './shared-notice-cases.ts'
-import { at, storagesOf } from './storages-of.ts'
+import { sharedNotificationCases } from './shared-notification-cases.ts'
+import { at, openStorages } from './open-storages.ts'
 
 import type { SharedStorageCase } from './storage-case.ts'
 
@@ -27,7 +27,7 @@ const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 
 /** The cases. */
 export const sharedStorageCases: readonly SharedStorageCase[] = [
-  ...sharedNoticeCases,
+  ...sharedNotificationCases,
   ...sharedActorCases,
   ...sharedSecretCases,
   ...sharedMemoryCases,
@@ -64,7 +64,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-L3] claims from everywhere at once never get past the limit, nor any run twice',
     async run(given) {
-      const all = await storagesOf(given, 4)
+      const all = await openStorages(given, 4)
       for (let n = 0; n < 30; n += 1) await createRun(given.storage, `run-${n}`)
       const claims = await Promise.all(
         Array.from({ length: 24 }, (_, n) =>
@@ -102,7 +102,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-P8] of writes at rest from everywhere at once one is kept',
     async run(given) {
-      const all = await storagesOf(given, 3)
+      const all = await openStorages(given, 3)
       const run = await parkedRun(given.storage, 'run-a')
       const results = await Promise.all(
         Array.from({ length: 9 }, (_, n) => {
@@ -118,7 +118,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-P1] submissions from everywhere at once: one run a key, and never past the bound',
     async run(given) {
-      const all = await storagesOf(given, 3)
+      const all = await openStorages(given, 3)
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const create = (n: number, changes: object, maxUnfinishedRuns: number) => {
         const run = newRun(`run-${n}`, changes)
@@ -153,7 +153,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-P3] batches of several runs from everywhere at once keep every run gapless',
     async run(given) {
-      const all = await storagesOf(given, 3)
+      const all = await openStorages(given, 3)
       const groups = []
       for (const [index, storage] of all.entries()) {
         const owners = []
@@ -180,7 +180,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-P9] who deletes at the same time deletes each run once',
     async run(given) {
-      const [one, other] = await storagesOf(given, 2)
+      const [one, other] = await openStorages(given, 2)
       ok(one !== undefined && other !== undefined)
       for (let n = 0; n < 8; n += 1) await endedRun(one, `run-${n}`)
       const gone = new Set<string>()

@@ -37,7 +37,7 @@ export const waitingCases: readonly StorageCase[] = [
       await storage.queue.release(first, { kind: 'parked' })
       assertClaimed(await claim(), ['run-4'])
       deepStrictEqual(await storage.queue.load(), { running: 2, queued: 0, waiting: 1, parked: 1 })
-      const { running, waiting, parked } = await storage.queue.figures()
+      const { running, waiting, parked } = await storage.queue.metrics()
       deepStrictEqual({ running, waiting, parked }, { running: 2, waiting: 1, parked: 1 })
     },
   },

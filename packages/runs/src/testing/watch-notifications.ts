@@ -3,28 +3,28 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
 
-/** How long a notice may take to another process, in milliseconds. */
+/** How long a notification may take to another process, in milliseconds. */
 const LIMIT_MS = 2_000
 
 /** What a storage has told since the watch began. */
-export interface NoticeWatch {
+export interface NotificationWatch {
   /**
    * Resolves when the storage tells that, or has told it since the last call that waited for the same.
    *
    * @throws {Error} with all that was told, when that takes too long.
    */
   next(wanted: StoreNotification): Promise<void>
-  /** The same for the event of a run with that sequence number: some notice has it in its range. */
+  /** The same for the event of a run with that sequence number: some notification has it in its range. */
   events(runId: string, seq: number): Promise<void>
   stop(): void
 }
 
 /** Begins to watch. */
-export function watchNotices(storage: RunStorage): NoticeWatch {
+export function watchNotifications(storage: RunStorage): NotificationWatch {
   const told: StoreNotification[] = []
   const watchers = new Set<() => void>()
-  const stop = storage.listen((notice) => {
-    told.push(notice)
+  const stop = storage.listen((notification) => {
+    told.push(notification)
     for (const watcher of watchers) watcher()
   })
   const until = (wanted: string, isTold: () => boolean): Promise<void> =>
@@ -40,7 +40,9 @@ export function watchNotices(storage: RunStorage): NoticeWatch {
       const timer = setTimeout(() => {
         end(() => {
           reject(
-            new Error(`No notice of ${wanted} in ${LIMIT_MS} ms, only ${JSON.stringify(told)}`),
+            new Error(
+              `No notification of ${wanted} in ${LIMIT_MS} ms, only ${JSON.stringify(told)}`,
+            ),
           )
         })
       }, LIMIT_MS)
@@ -51,19 +53,21 @@ export function watchNotices(storage: RunStorage): NoticeWatch {
     stop,
     next: (wanted) =>
       until(JSON.stringify(wanted), () => {
-        const at = told.findIndex((notice) => isDeepStrictEqual(notice, wanted))
+        const at = told.findIndex((notification) => isDeepStrictEqual(notification, wanted))
         if (at !== -1) told.splice(at, 1)
         return at !== -1
       }),
     events: (runId, seq) =>
-      until(`event ${seq} of ${runId}`, () => told.some((notice) => isIn(notice, { runId, seq }))),
+      until(`event ${seq} of ${runId}`, () =>
+        told.some((notification) => isIn(notification, { runId, seq })),
+      ),
   }
 }
 
 function isIn(
-  notice: StoreNotification,
+  notification: StoreNotification,
   { runId, seq }: { readonly runId: string; readonly seq: number },
 ): boolean {
-  if (notice.kind !== 'events' || notice.runId !== runId) return false
-  return notice.from <= seq && seq <= notice.to
+  if (notification.kind !== 'events' || notification.runId !== runId) return false
+  return notification.from <= seq && seq <= notification.to
 }

@@ -1,18 +1,18 @@
-/** Pure: the figures of a store from the rows that it counts, which every store counts alike. */
+/** Pure: store metrics from counted rows. All stores count the same rows. */
 import type { RunStatus } from '@tutti/protocol'
-import type { StoreFigures } from './ports/run-queue.ts'
+import type { StoreMetrics } from './ports/run-queue.ts'
 
 /**
- * Figures of rows of `kind`, `status`, `count` and `waited_ms`: runs by state and status, and one row each for
- * `reviews` and `deliveries`.
+ * Converts rows of `kind`, `status`, `count` and `waited_ms` to metrics. There is a row for each state and status of
+ * runs, and one row each for `reviews` and `deliveries`.
  */
-export function figuresOf(rows: readonly Readonly<Record<string, unknown>>[]): StoreFigures {
+export function toStoreMetrics(rows: readonly Readonly<Record<string, unknown>>[]): StoreMetrics {
   const countOf = (kind: string): number =>
     rows.filter((row) => row['kind'] === kind).reduce((sum, row) => sum + Number(row['count']), 0)
   const unfinished: Partial<Record<RunStatus, number>> = {}
   for (const { status, count } of rows) {
     if (typeof status !== 'string') continue
-    // NOTE: the column holds what the store was given.
+    // NOTE: a cast at the boundary: the store only ever writes run statuses.
     const known = status as RunStatus
     unfinished[known] = (unfinished[known] ?? 0) + Number(count)
   }

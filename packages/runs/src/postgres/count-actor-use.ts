@@ -6,7 +6,7 @@ import type { ActorUse } from '../refusals.ts'
 import type { DatabaseSession } from './database.ts'
 
 /** Counts only what the quota limits. A cost without a price is 0. */
-export async function useOfActor(
+export async function countActorUse(
   { schema, query }: DatabaseSession,
   { actor, maxUnfinishedRuns, spend }: Quota,
 ): Promise<ActorUse> {

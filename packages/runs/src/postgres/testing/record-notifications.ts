@@ -1,26 +1,26 @@
 /** What a listener hears, for tests. */
 import type { StoreNotification } from '../../ports/run-storage.ts'
 
-/** Notices as they come. */
-export interface HeardNotices {
+/** Notifications as they come. */
+export interface RecordedNotifications {
   readonly all: readonly StoreNotification[]
-  /** Resolves with the first notice, heard already or to come, that `wanted` takes. */
-  first(wanted: (notice: StoreNotification) => boolean): Promise<StoreNotification>
+  /** Resolves with the first notification, heard already or to come, that `wanted` takes. */
+  first(wanted: (notification: StoreNotification) => boolean): Promise<StoreNotification>
   /** Forgets what was heard so far. */
   clear(): void
 }
 
-/** How long to wait for a notice, in milliseconds. */
+/** How long to wait for a notification, in milliseconds. */
 const LIMIT_MS = 10_000
 
 /** Listens with `listen` for as long as the process lives. */
-export function heardNotices(
-  listen: (listener: (notice: StoreNotification) => void) => void,
-): HeardNotices {
+export function recordNotifications(
+  listen: (listener: (notification: StoreNotification) => void) => void,
+): RecordedNotifications {
   const all: StoreNotification[] = []
   const waiting = new Set<() => void>()
-  listen((notice) => {
-    all.push(notice)
+  listen((notification) => {
+    all.push(notification)
     for (const look of waiting) look()
   })
   return {
@@ -28,7 +28,7 @@ export function heardNotices(
     first(wanted) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
-          reject(new Error(`The notice did not come; heard were ${JSON.stringify(all)}`))
+          reject(new Error(`The notification did not come; heard were ${JSON.stringify(all)}`))
         }, LIMIT_MS)
         const look = (): void => {
           const found = all.find(wanted)

@@ -5,7 +5,7 @@ import type { RunStorage } from '../ports/run-storage.ts'
 import type { SharedStorageGiven } from './storage-case.ts'
 
 /** So many storages of one place, the given one among them. */
-export async function storagesOf(
+export async function openStorages(
   { storage, another }: SharedStorageGiven,
   count: number,
 ): Promise<readonly RunStorage[]> {

@@ -4,7 +4,7 @@ import type { ActorUse } from '../refusals.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Makes the function that counts; it reads only what the quota limits. A cost without a price is 0. */
-export function actorCounter(database: DatabaseSync): (quota: Quota) => ActorUse {
+export function prepareActorCounter(database: DatabaseSync): (quota: Quota) => ActorUse {
   const unfinished = database.prepare(
     `SELECT count(*) AS count FROM runs WHERE actor = ? AND state <> 'ended'`,
   )

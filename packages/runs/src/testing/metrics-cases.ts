@@ -7,11 +7,11 @@ import { claimRun, createRun, endedRun, ownedRun, parkedRun } from './run-fixtur
 import type { StorageCase } from './storage-case.ts'
 
 /** The cases. */
-export const figuresCases: readonly StorageCase[] = [
+export const metricsCases: readonly StorageCase[] = [
   {
     name: '[RUNS-L10] an empty store has nothing that waits',
     async run({ storage }) {
-      deepStrictEqual(await storage.queue.figures(), {
+      deepStrictEqual(await storage.queue.metrics(), {
         running: 0,
         queued: 0,
         waiting: 0,
@@ -32,7 +32,7 @@ export const figuresCases: readonly StorageCase[] = [
       await owner.commit([started])
       await parkedRun(storage, 'run-d', { events: [reviewRequested('review-1')] })
       await endedRun(storage, 'run-e', { webhooks: ['hook', 'other'] })
-      const { oldestQueuedMs, ...counts } = await storage.queue.figures()
+      const { oldestQueuedMs, ...counts } = await storage.queue.metrics()
       ok(oldestQueuedMs >= 0, `${oldestQueuedMs} is a wait`)
       deepStrictEqual(counts, {
         running: 1,
@@ -59,13 +59,13 @@ export const figuresCases: readonly StorageCase[] = [
               : ({ kind: 'retry', dueInMs: 1e6, reason: 'It answered 500' } as const)
         await storage.outbox.settle({ id, attempt }, end)
       }
-      deepStrictEqual((await storage.queue.figures()).deliveries, 1)
+      deepStrictEqual((await storage.queue.metrics()).deliveries, 1)
     },
   },
   {
     name: '[RUNS-L10] the oldest of those that wait says how long; one that was reclaimed waits since it was made',
     async run({ storage, passTime }) {
-      const waited = async (): Promise<number> => (await storage.queue.figures()).oldestQueuedMs
+      const waited = async (): Promise<number> => (await storage.queue.metrics()).oldestQueuedMs
       await createRun(storage, 'run-a')
       await passTime(5_000)
       ok((await waited()) >= 5_000)

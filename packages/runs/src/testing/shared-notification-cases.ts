@@ -1,4 +1,4 @@
-/** The cases of what a shared storage tells other processes. Notices are waited for, never slept for. */
+/** The cases of what a shared storage tells other processes. Notifications are waited for, never slept for. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { logged, ODD_TEXT, result, started, token } from './event-fixtures.ts'
@@ -12,31 +12,31 @@ import {
   recordOf,
   restWrite,
 } from './run-fixtures.ts'
-import { watchNotices } from './watch-notices.ts'
+import { watchNotifications } from './watch-notifications.ts'
 
 import type { SharedStorageCase } from './storage-case.ts'
 
 /** The cases. */
-export const sharedNoticeCases: readonly SharedStorageCase[] = [
+export const sharedNotificationCases: readonly SharedStorageCase[] = [
   {
     name: '[RUNS-P3] another is told of events that are written, and reads them then',
     async run({ storage, another }) {
       const other = await another()
-      const notices = watchNotices(other)
+      const notifications = watchNotifications(other)
       const run = await createRun(storage, 'run-a')
-      await notices.events('run-a', run.lastSeq)
+      await notifications.events('run-a', run.lastSeq)
       const owner = await claimRun(storage, 'run-a')
       await owner.commit([started, token('x')])
-      await notices.events('run-a', 1)
-      await notices.events('run-a', 2)
+      await notifications.events('run-a', 1)
+      await notifications.events('run-a', 2)
       strictEqual((await readAll(other, 'run-a')).length, 3)
       await storage.queue.release(owner, { kind: 'parked' })
       const events = [token('at rest')]
       const parked = await recordOf(storage, 'run-a')
       await storage.runs.commitUnowned(restWrite(parked, 'stay', { events }))
-      await notices.events('run-a', 3)
+      await notifications.events('run-a', 3)
       deepStrictEqual((await readAll(other, 'run-a')).slice(3), logged('run-a', 3, events))
-      notices.stop()
+      notifications.stop()
     },
   },
   {
@@ -46,27 +46,27 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
       for (let n = 0; n < 150; n += 1) {
         owners.push(await ownedRun(storage, `run-with-a-name-that-takes-some-room-on-the-way-${n}`))
       }
-      const notices = watchNotices(await another())
+      const notifications = watchNotifications(await another())
       await storage.runs.commit(owners.map((owner) => owner.next([token('x')])))
-      for (const { runId } of owners) await notices.events(runId, 1)
-      notices.stop()
+      for (const { runId } of owners) await notifications.events(runId, 1)
+      notifications.stop()
     },
   },
   {
     name: '[RUNS-L4] another is told of runs that wait for an owner, and can claim them then',
     async run({ storage, another }) {
       const other = await another()
-      const notices = watchNotices(other)
+      const notifications = watchNotifications(other)
       await createRun(storage, 'run-a')
-      await notices.next({ kind: 'ready' })
+      await notifications.next({ kind: 'ready' })
       const [claimed] = await claimDue(other)
       ok(claimed !== undefined)
-      const own = watchNotices(storage)
+      const own = watchNotifications(storage)
       await other.queue.release({ runId: 'run-a', epoch: claimed.run.epoch }, { kind: 'ready' })
       await own.next({ kind: 'ready' })
       assertClaimed(await claimDue(storage), ['run-a'])
       own.stop()
-      notices.stop()
+      notifications.stop()
     },
   },
   {
@@ -74,8 +74,8 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a')
-      const atOwner = watchNotices(storage)
-      const atSender = watchNotices(other)
+      const atOwner = watchNotifications(storage)
+      const atSender = watchNotifications(other)
       const command = { kind: 'inject', directive: { content: ODD_TEXT } } as const
       const sent = await other.commands.send('run-a', command)
       ok(sent?.kind === 'sent')
@@ -101,12 +101,12 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
       const sent = await other.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
       ok(sent?.kind === 'sent')
       strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
-      const notices = watchNotices(other)
+      const notifications = watchNotifications(other)
       await owner.commit([result('run-a')])
-      await notices.next({ kind: 'answer', signalId: sent.commandId })
+      await notifications.next({ kind: 'answer', signalId: sent.commandId })
       const told = await other.commands.answer(sent.commandId)
       strictEqual(told?.ok === false && told.error.code, 'RUN_COMPLETED')
-      notices.stop()
+      notifications.stop()
     },
   },
 ]
