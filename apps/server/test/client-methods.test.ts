@@ -94,7 +94,7 @@ describe('runs', () => {
       .catch((thrown: unknown) => thrown)
     if (!UnfinishedRunError.isInstance(error)) throw error
     expect(error).toMatchObject({ code: 'RUN_FAILED', run: failed })
-    expect(error.message).toContain('must end COMPLETED, got FAILED')
+    expect(error.message).toContain('ended with status FAILED')
   })
 
   it('are listed page by page, each once', async () => {

@@ -1,10 +1,10 @@
 /**
- * One call or connection, with everything that belongs to it: it ends when the caller aborts or a time
- * limit passes, and then all that waits in it stops at once.
+ * Scope of one call or connection. It ends when the caller aborts or a time limit passes; everything that waits in it
+ * then stops at once.
  *
- * C1 Whatever waits in a scope that ends rejects with the reason of the end, a `TuttiClientError`.
- * C2 A promise that loses against the end is still handled: no unhandled rejection comes from it.
- * C3 A closed scope has no listener left on the signals it was opened with, and no request in flight.
+ * C1 When a scope ends, everything that waits in it rejects with the reason of the end, a `TuttiClientError`.
+ * C2 A promise that settles after the end is still handled, so it causes no unhandled rejection.
+ * C3 A closed scope has no listener on the signals that it was opened with, and no request in flight.
  */
 import { TuttiClientError } from './errors.ts'
 
@@ -14,15 +14,15 @@ import type { Clock } from '@tutti/protocol'
 export interface CallScope {
   /** Aborts when the scope ends; its reason is a `TuttiClientError`. */
   readonly signal: AbortSignal
-  /** What `promise` gives, or the reason as soon as the scope ends. */
+  /** Settles with `promise`, or rejects with the reason as soon as the scope ends. */
   race<T>(promise: Promise<T>): Promise<T>
-  /** Ends the scope with TIMED_OUT after `limitMs`, unless the returned function is called before. */
+  /** Ends the scope with TIMED_OUT after `limitMs`, unless the returned function is called first. */
   limit(limitMs: number, message: string): () => void
   /** Resolves after `delayMs`. */
   pause(delayMs: number): Promise<void>
   /**
-   * For its owner: lets go of requests and signals. What still waits, here or in scopes opened on its
-   * signal, fails with `reason`, or with ABORTED caused by it.
+   * Ends the scope; only its owner calls this. Calls that still wait, here or in scopes opened on its signal, fail with
+   * `reason`, or with ABORTED caused by it.
    */
   close(reason?: unknown): void
 }

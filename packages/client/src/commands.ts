@@ -1,6 +1,6 @@
 /**
- * Commands to runs: how each is worded, what answers it, and how it gets to the server. The client words a command
- * once, as the REST API does; a sender takes it there as a request, or over a WebSocket that is open.
+ * Commands to runs: their bodies, their replies and how they are sent. A command has the body of its REST route,
+ * whether it is sent as a request or over an open WebSocket.
  */
 import {
   decode,
@@ -20,7 +20,7 @@ import type { AnswerSchema, AnswerValue } from './http/call-route.ts'
 import type { RouteRequest } from './http/send.ts'
 import type { ResolvedClientOptions } from './options.ts'
 
-/** Kind of command → what it says. */
+/** Kind of command → its body. */
 export interface CommandBodies {
   readonly cancel: CancelBody | undefined
   readonly switch_model: SwitchModelBody
@@ -28,7 +28,7 @@ export interface CommandBodies {
   readonly decide: ReviewDecisionBody
 }
 
-/** Kind of command → the schema of its reply, whichever way it goes. */
+/** Kind of command → the schema of its reply, over HTTP and WebSocket alike. */
 export const COMMAND_REPLIES = {
   cancel: ROUTES.cancelRun.response,
   switch_model: ROUTES.switchModel.response,
@@ -36,26 +36,26 @@ export const COMMAND_REPLIES = {
   decide: ROUTES.decideReview.response,
 } as const satisfies Readonly<Record<RunCommandKind, AnswerSchema>>
 
-/** The reply to a command. */
+/** Reply to a command. */
 export type CommandReply<K extends RunCommandKind> = AnswerValue<(typeof COMMAND_REPLIES)[K]>
 
-/** A body whose fields may be undefined; JSON leaves those out. */
+/** A body whose fields may be undefined; JSON omits those. */
 export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined }
 
-/** A command. */
+/** A command to a run or a review. */
 export interface CommandRequest<K extends RunCommandKind = RunCommandKind> {
   readonly kind: K
-  /** Id of the run; of `decide` the id of the review. */
+  /** Id of the run; for `decide`, id of the review. */
   readonly target: string
   readonly body: Loose<CommandBodies[K]>
 }
 
-/** A way for commands to get to the server. A `TuttiConnection` is one. */
+/** Sends commands to the server. A `TuttiConnection` is one. */
 export interface CommandSender {
   /**
    * Sends a command and resolves with its reply.
    *
-   * @throws {TuttiClientError} with the server's code, or a local one.
+   * @throws {TuttiClientError} with a code of the server or of `LOCAL_ERROR_CODES`.
    */
   send<K extends RunCommandKind>(
     command: CommandRequest<K>,
@@ -65,7 +65,7 @@ export interface CommandSender {
 
 /** Settings of a command. */
 export interface CommandOptions extends CallOptions {
-  /** Connection that takes the command to the server. @default a request of its own */
+  /** Connection over which the command is sent. @default a separate HTTP request */
   readonly over?: CommandSender | undefined
 }
 
@@ -81,7 +81,7 @@ const REQUESTS: Readonly<Record<RunCommandKind, (target: string) => RequestLine>
   decide: (reviewId) => ({ ...ROUTES.decideReview, path: routePath('decideReview', { reviewId }) }),
 }
 
-/** Makes the sender of a client: over the connection that a command names, otherwise as a request. */
+/** Returns the command sender of a client: over the connection in `over`, otherwise as a request. */
 export function commandSender(
   settings: ResolvedClientOptions,
 ): <K extends RunCommandKind>(

@@ -1,4 +1,4 @@
-/** The second example of README.md. Needs a server, as the first does. */
+/** Second example of README.md. Needs a running server, as the first does. */
 // #region readme
 import { createClient } from '@tutti/client'
 

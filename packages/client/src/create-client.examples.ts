@@ -1,4 +1,4 @@
-/** The example of README.md. Needs a server: `npm start` serves one that needs no key. */
+/** First example of README.md. Needs a running server: `npm start` starts one without keys. */
 // #region readme
 import { createClient, TuttiClientError } from '@tutti/client'
 

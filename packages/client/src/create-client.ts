@@ -1,4 +1,4 @@
-/** Makes a client of one server. */
+/** Creates clients. */
 import { resolveClientOptions, type ClientOptions } from './options.ts'
 import { createReviewsClient, type ReviewsClient } from './reviews-client.ts'
 import { createRunsClient } from './runs/runs-client.ts'
@@ -10,26 +10,25 @@ import { createWorkspaceClient, type WorkspaceClient } from './workspace-client.
 import type { RunsClient } from './runs/runs-types.ts'
 import type { ConnectOptions, TuttiConnection } from './socket/connection-types.ts'
 
-/** A Tutti server, seen from outside. It holds no connection but its open event streams and sockets. */
+/** Client of one Tutti server. It holds no connections except for open event streams and WebSockets. */
 export interface TuttiClient extends ServerClient {
   readonly runs: RunsClient
   readonly reviews: ReviewsClient
   readonly tools: ToolsClient
   readonly workspace: WorkspaceClient
   /**
-   * Opens a WebSocket to every run, or to the run `runId`, and keeps it open until it is closed: it comes
-   * back by itself.
+   * Opens a WebSocket to every run, or to the run `runId`. It reconnects until it is closed.
    *
-   * @throws {TypeError} when `runId` is empty, or there is no `WebSocket` here and none was given.
+   * @throws {TypeError} when `runId` is empty, or when the platform has no `WebSocket` and `openSocket` is not set.
    */
   connect(options?: ConnectOptions): TuttiConnection
 }
 
 /**
- * Makes a client; nothing is sent before its first call.
+ * Creates a client. It sends nothing before its first call.
  *
- * @throws {TypeError} when `baseUrl` is no http(s) address, or a header or the key cannot be sent.
- * @throws {RangeError} when a number is out of its range.
+ * @throws {TypeError} when `baseUrl` is not an http(s) URL, or when a header or the key cannot be sent.
+ * @throws {RangeError} when a number is out of range.
  */
 export function createClient(options: ClientOptions): TuttiClient {
   const settings = resolveClientOptions(options)

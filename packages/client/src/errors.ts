@@ -1,4 +1,4 @@
-/** The one error that this package throws, whatever went wrong between the caller and the server. */
+/** Errors of this package. */
 import { ERROR_CODES, isErrorCode, type ErrorCode, type Problem } from '@tutti/protocol'
 
 import type { RunEnd } from './runs/ended-run.ts'
@@ -6,60 +6,64 @@ import type { RunEnd } from './runs/ended-run.ts'
 const BRAND = Symbol.for('tutti.client-error')
 const UNFINISHED_BRAND = Symbol.for('tutti.unfinished-run-error')
 
-/** Code of a failure that the server did not report itself → whether a repeat may work, and why it failed. */
+/** Code of a failure that the server did not report → whether a retry may succeed, and its meaning. */
 export const LOCAL_ERROR_CODES = {
   CONNECTION_FAILED: {
     retryable: true,
-    meaning: 'The server could not be reached, or the connection broke',
+    meaning: 'The server could not be reached, or the connection was lost',
   },
-  TIMED_OUT: { retryable: true, meaning: 'The server took longer than the time limit' },
-  BAD_RESPONSE: { retryable: false, meaning: 'The answer is none that this API gives' },
+  TIMED_OUT: { retryable: true, meaning: 'The call exceeded its time limit' },
+  BAD_RESPONSE: { retryable: false, meaning: 'The response is not valid for this API' },
   ABORTED: {
     retryable: false,
-    meaning: 'The signal of the caller aborted, or it closed what waits',
+    meaning: 'The caller aborted the call, or closed the connection',
   },
-  REFUSED: { retryable: false, meaning: 'The server refused a message; its own words say why' },
+  REFUSED: {
+    retryable: false,
+    meaning: 'The server rejected a message; the error message gives the reason',
+  },
   SLOW_READER: {
     retryable: true,
-    meaning: 'Too many events of a socket waited for their reader; begin again after the last one',
+    meaning:
+      'Too many WebSocket events were waiting for their reader; subscribe again after the last one',
   },
-  RUN_FAILED: { retryable: false, meaning: 'The run that was waited for has failed' },
-  RUN_CANCELLED: { retryable: false, meaning: 'The run that was waited for was cancelled' },
+  RUN_FAILED: { retryable: false, meaning: 'The awaited run failed' },
+  RUN_CANCELLED: { retryable: false, meaning: 'The awaited run was cancelled' },
 } as const
 
-/** A code of `LOCAL_ERROR_CODES`. */
+/** Code of {@link LOCAL_ERROR_CODES}. */
 export type LocalErrorCode = keyof typeof LOCAL_ERROR_CODES
 
-/** Why a call failed: the code in the server's error body, or one of this side. */
+/** Code of a failure: that of the server's error body, or a local one. */
 export type ClientErrorCode = ErrorCode | LocalErrorCode
 
-/** Everything a {@link TuttiClientError} holds besides its code and message. */
+/** Fields of a {@link TuttiClientError} other than its code and message. */
 export interface TuttiClientErrorOptions {
-  /** HTTP status, when there was an answer. */
+  /** HTTP status, if the server responded. */
   readonly status?: number | undefined
   readonly problems?: readonly Problem[] | undefined
   readonly retryAfterMs?: number | undefined
   readonly requestId?: string | undefined
-  /** @default what the code says */
+  /** @default that of the code */
   readonly retryable?: boolean
   readonly cause?: unknown
 }
 
-/** A call that failed. */
+/** A failed call. */
 export class TuttiClientError extends Error {
   override readonly name: string = 'TuttiClientError'
   readonly code: ClientErrorCode
-  /** HTTP status of the answer; undefined when there was none. */
+  /** HTTP status of the response; undefined when there was none. */
   readonly status: number | undefined
-  /** Every place that does not fit: of the request (`BAD_REQUEST`) or of the answer (`BAD_RESPONSE`). */
+  /** Every problem of the request (`BAD_REQUEST`) or of the response (`BAD_RESPONSE`), with its path. */
   readonly problems: readonly Problem[] | undefined
-  /** How long the server asks to wait before the next try. */
+  /** Delay that the server asks for before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** Under which the server's log has more. */
+  /** Id under which the server logged the error. */
   readonly requestId: string | undefined
   /**
-   * Whether the same call may work later. A submit that is repeated starts a second run, unless it has an
-   * `idempotencyKey` or its body names the `runId`.
+   * Whether the same call may succeed later. A repeated submit starts a second run, unless it has an `idempotencyKey`
+   * or its body contains a `runId`.
    */
   readonly retryable: boolean
 
@@ -74,13 +78,13 @@ export class TuttiClientError extends Error {
     this.retryable = options.retryable ?? isRetryable(code)
   }
 
-  /** Whether `value` is an error of a Tutti client, also one made by another copy of this package. */
+  /** Whether `value` is an error of a Tutti client, including one of another copy of this package. */
   static isInstance(value: unknown): value is TuttiClientError {
     return typeof value === 'object' && value !== null && BRAND in value
   }
 }
 
-/** A run that was waited for and has not COMPLETED: RUN_FAILED or RUN_CANCELLED. */
+/** An awaited run ended with FAILED or CANCELLED; the code is RUN_FAILED or RUN_CANCELLED. */
 export class UnfinishedRunError extends TuttiClientError {
   override readonly name: string = 'UnfinishedRunError'
   /** The run as it ended. */
@@ -90,12 +94,12 @@ export class UnfinishedRunError extends TuttiClientError {
     const { runId, status, error } = run
     const reason = error === undefined ? '' : `: ${error}`
     const code = status === 'CANCELLED' ? 'RUN_CANCELLED' : 'RUN_FAILED'
-    super(code, `Run "${runId}" must end COMPLETED, got ${status}${reason}`)
+    super(code, `Run "${runId}" ended with status ${status}${reason}`)
     Object.defineProperty(this, UNFINISHED_BRAND, { value: true })
     this.run = run
   }
 
-  /** Whether `value` is such an error, also one made by another copy of this package. */
+  /** Whether `value` is such an error, including one of another copy of this package. */
   static override isInstance(value: unknown): value is UnfinishedRunError {
     return typeof value === 'object' && value !== null && UNFINISHED_BRAND in value
   }

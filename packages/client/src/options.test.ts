@@ -39,7 +39,7 @@ describe('resolveClientOptions', () => {
     'refuses base %j',
     (given) => {
       expect(() => resolveClientOptions({ baseUrl: given })).toThrow(
-        `baseUrl must be an address such as "http://127.0.0.1:7329", got "${given}"`,
+        `baseUrl must be an http(s) URL such as "http://127.0.0.1:7329", got "${given}"`,
       )
     },
   )
@@ -48,7 +48,7 @@ describe('resolveClientOptions', () => {
     'refuses base %j without saying it again',
     (given) => {
       expect(() => resolveClientOptions({ baseUrl: given })).toThrow(
-        /^(?!.*secret).*must have no user, query or fragment/,
+        /^(?!.*secret).*must not contain credentials/,
       )
     },
   )
@@ -73,7 +73,7 @@ describe('resolveClientOptions', () => {
     'refuses key %j without saying it',
     (apiKey) => {
       expect(() => resolveClientOptions({ baseUrl, apiKey })).toThrow(
-        'apiKey must be ASCII text without spaces, and not empty',
+        'apiKey must be non-empty ASCII text without spaces',
       )
     },
   )

@@ -1,7 +1,7 @@
-/** What a client is made of, its limits and their defaults. */
+/** Options of a client and their defaults. */
 import { systemClock, type Clock } from '@tutti/protocol'
 
-/** The part of `fetch` that the client uses. It must honour `init.signal` and stream the body. */
+/** The part of `fetch` that the client uses. It must obey `init.signal` and stream the body. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** Opens a WebSocket whose handshake carries these headers. */
@@ -22,26 +22,26 @@ export interface SocketLike {
   close(code?: number, reason?: string): void
 }
 
-/** How event streams and sockets come back after they were cut. */
+/** Limits for the reconnects of event streams and WebSockets. */
 export interface ReconnectOptions {
-  /** Longest wait before the first try, in milliseconds; it doubles with each further try. @default 250 */
+  /** Maximum wait before the first attempt, in milliseconds; doubles with each further attempt. @default 250 */
   readonly baseDelayMs?: number
-  /** Longest wait before any try, in milliseconds; the server may ask for more. @default 10000 */
+  /** Maximum wait before any attempt, in milliseconds; the server may ask for more. @default 10000 */
   readonly maxDelayMs?: number
-  /** Tries in a row that bring nothing before the stream fails; 0 for none. @default Infinity */
+  /** Maximum number of consecutive attempts that receive nothing; 0 for none. @default Infinity */
   readonly maxRetries?: number
   /**
-   * Silence, in milliseconds, after which a connection counts as dead; `Infinity` for never. Comments
-   * are signs of life too. @default 45000
+   * Silence after which a connection counts as lost, in milliseconds; `Infinity` for never. Comments of the server end
+   * the silence too. @default 45000
    */
   readonly idleTimeoutMs?: number
 }
 
-/** Where the server is and how to talk to it. */
+/** Options of a client. */
 export interface ClientOptions {
   /**
-   * Address of the server, such as `http://127.0.0.1:7329`; may have a path that comes before every
-   * route. In a page it may be relative to that page: `/` is the server the page came from.
+   * URL of the server, such as `http://127.0.0.1:7329`; it may have a path, which precedes every route. In a page it
+   * may be relative to the page: `/` is the server of the page.
    */
   readonly baseUrl: string | URL
   /** Sent as `Authorization: Bearer …`. */
@@ -51,33 +51,33 @@ export interface ClientOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * Time for a plain request up to the end of its answer, repeats included, in milliseconds; `Infinity`
-   * for no limit. Event streams and sockets have `reconnect.idleTimeoutMs`. @default 30000
+   * Time limit of a call with its retries, up to the end of the response, in milliseconds; `Infinity` for no limit.
+   * Event streams and WebSockets have `reconnect.idleTimeoutMs`. @default 30000
    */
   readonly timeoutMs?: number
   /**
-   * How often a plain call that does no harm twice is repeated after a failure that may pass: what only
-   * reads, and a submit with an `idempotencyKey`. 0 for never. The waits are those of `reconnect`, and
-   * longer when the server asks for it. @default 2
+   * Maximum number of retries after a transient failure of a call that is safe to repeat: a call that only reads, or a
+   * submit with an `idempotencyKey`. 0 for none. The waits are those of `reconnect`, or longer if the server asks for
+   * it. @default 2
    */
   readonly maxRepeats?: number
   /**
-   * Opens a WebSocket that sends `headers` with its handshake. When absent, the global `WebSocket` is
-   * used: in Node with headers, elsewhere with a ticket in place of the key, as pages cannot set headers.
+   * Opens a WebSocket that sends `headers` with its handshake. @default the global `WebSocket`: in Node with headers,
+   * elsewhere with a ticket instead of the key, because pages cannot set headers
    */
   readonly openSocket?: OpenSocket
   readonly reconnect?: ReconnectOptions
-  /** @default the clock of this machine */
+  /** @default the system clock */
   readonly clock?: Clock
-  /** From 0 up to 1, to spread reconnects over time. @default Math.random */
+  /** Returns a number from 0 up to 1, which spreads reconnects over time. @default Math.random */
   readonly random?: () => number
 }
 
-/** The same with every value present and checked. */
+/** Options with their defaults applied, validated. */
 export interface ResolvedClientOptions {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
-  /** With names in lower case, the key among them. */
+  /** With names in lower case; includes the key. */
   readonly headers: Readonly<Record<string, string>>
   readonly fetch: Fetch
   readonly timeoutMs: number
@@ -89,13 +89,13 @@ export interface ResolvedClientOptions {
 }
 
 const DEFAULTS = {
-  // A submit or a read takes milliseconds; 30 s is a server that is stuck.
+  // A submit or a read takes milliseconds; a server that needs 30 s is stuck.
   timeoutMs: 30_000,
-  // Bridges a restart behind a proxy; longer outages are for the caller to judge.
+  // Covers a restart behind a proxy; the caller decides about longer outages.
   maxRepeats: 2,
-  // Short enough that nobody sees a dropped connection, as long as the server is there.
+  // Short enough that users do not notice a dropped connection while the server is up.
   baseDelayMs: 250,
-  // Thousands of clients that wait for a server to come back ask it some hundred times a second.
+  // Thousands of clients that wait for a server send it some hundred requests a second.
   maxDelayMs: 10_000,
   // A run can outlive any outage.
   maxRetries: Infinity,
@@ -104,10 +104,10 @@ const DEFAULTS = {
 } as const
 
 /**
- * Fills and checks options.
+ * Applies defaults and validates options.
  *
- * @throws {TypeError} when `baseUrl` is no http(s) address, or a header or the key cannot be sent.
- * @throws {RangeError} when a number is out of its range.
+ * @throws {TypeError} when `baseUrl` is not an http(s) URL, or when a header or the key cannot be sent.
+ * @throws {RangeError} when a number is out of range.
  */
 export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
   const { timeoutMs = DEFAULTS.timeoutMs, maxRepeats = DEFAULTS.maxRepeats } = options
@@ -119,7 +119,7 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
   return {
     baseUrl: resolveBaseUrl(options.baseUrl),
     headers: resolveHeaders(options),
-    // The global one is looked up at each call, as others may replace it later.
+    // The global `fetch` is read at each call, because it may be replaced later.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     timeoutMs,
     maxRepeats,
@@ -140,19 +140,19 @@ function assertAbove(limit: number, values: Readonly<Record<string, number>>): v
 }
 
 function resolveBaseUrl(baseUrl: string | URL): string {
-  // Declared for pages, where it is always there; Node has none, and Deno one that is undefined.
+  // Typed for pages, which always have it; Node has none, and in Deno it is undefined.
   const { location } = globalThis as { readonly location?: Location }
   const page = location?.href
   const url = URL.canParse(baseUrl, page) ? new URL(baseUrl, page) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(
-      `Cannot create a client: baseUrl must be an address such as "http://127.0.0.1:7329", got "${baseUrl}"`,
+      `Cannot create a client: baseUrl must be an http(s) URL such as "http://127.0.0.1:7329", got "${baseUrl}"`,
     )
   }
-  // The address is not quoted: what is wrong with it may be a password.
+  // The URL is not quoted, because it may contain a password.
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new TypeError(
-      'Cannot create a client: baseUrl must have no user, query or fragment; give a key as apiKey',
+      'Cannot create a client: baseUrl must not contain credentials, a query or a fragment; pass a key as apiKey',
     )
   }
   return url.origin + url.pathname.replace(/\/+$/, '')
@@ -167,10 +167,8 @@ function resolveHeaders({ headers = {}, apiKey }: ClientOptions): Record<string,
   return Object.fromEntries(resolved)
 }
 
-/** Checked here, as the error that `Headers` throws would quote the key. */
+/** Validates the key, because the error that `Headers` throws would quote it. */
 function assertKey(apiKey: string): void {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return
-  throw new TypeError(
-    'Cannot create a client: apiKey must be ASCII text without spaces, and not empty',
-  )
+  throw new TypeError('Cannot create a client: apiKey must be non-empty ASCII text without spaces')
 }

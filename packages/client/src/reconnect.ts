@@ -1,18 +1,18 @@
-/** Pure: whether to try again, and how long to wait before that. */
+/** Pure: decides about reconnects and their delays. */
 import type { TuttiClientError } from './errors.ts'
 
-/** What the wait depends on. */
+/** Parameters of the backoff. */
 export interface BackoffOptions {
   readonly baseDelayMs: number
   readonly maxDelayMs: number
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   readonly random: () => number
 }
 
 /**
- * The wait before try number `attempt` (from 1), in whole milliseconds: between half of a ceiling and the
- * ceiling, which begins at `baseDelayMs` and doubles up to `maxDelayMs`. The half that is left to chance
- * keeps clients that lost the same server from coming back in step.
+ * Returns the wait before attempt number `attempt` (from 1), in whole milliseconds: between half of a ceiling and the
+ * ceiling, which begins at `baseDelayMs` and doubles up to `maxDelayMs`. The random half keeps clients that lost the
+ * same server from reconnecting at the same time.
  */
 export function backoffMs(
   attempt: number,
@@ -23,8 +23,7 @@ export function backoffMs(
 }
 
 /**
- * Returns whether a new connection can help: after failures of the network, 429 and 5xx. Other refusals stay as they
- * are, however often the client asks.
+ * Whether a new connection can help: after failures of the network, 429 and 5xx. Other refusals do not change.
  */
 export function canReconnect({ status, retryable }: TuttiClientError): boolean {
   return status === undefined ? retryable : status === 429 || status >= 500

@@ -1,4 +1,4 @@
-/** Everything that a client can do with reviews. */
+/** The reviews of a server. */
 import {
   ROUTES,
   routePath,
@@ -16,10 +16,10 @@ import type { ResolvedClientOptions } from './options.ts'
 
 /** Reviews of a server. Every method throws {@link TuttiClientError}; an empty `reviewId` is a TypeError. */
 export interface ReviewsClient {
-  /** The reviews that wait for a decision, of the run `runId` or of all, in the order in which they opened. */
+  /** Returns the open reviews of the run `runId`, or of all runs, oldest first. */
   list(query?: ListReviewsQuery, options?: CallOptions): Promise<ReviewList>
   /**
-   * Decides a review; the decision is durable when this resolves. The first one counts: later ones fail with
+   * Decides a review; resolves when the decision is durable. The first decision counts; later ones fail with
    * REVIEW_RESOLVED.
    */
   decide(
@@ -29,7 +29,7 @@ export interface ReviewsClient {
   ): Promise<ReviewDecisionApplied>
 }
 
-/** Makes the reviews part of a client. */
+/** Creates the reviews part of a client. */
 export function createReviewsClient(settings: ResolvedClientOptions): ReviewsClient {
   const send = commandSender(settings)
   return {

@@ -1,4 +1,4 @@
-/** What a client asks of the server itself: how it is, what it offers, who did what. */
+/** Calls about the server itself: health, capabilities, status, audit trail. */
 import {
   decode,
   ROUTES,
@@ -20,49 +20,49 @@ import { answerError, decodeAnswer } from './http/read-answer.ts'
 
 import type { ResolvedClientOptions } from './options.ts'
 
-/** A document that describes the API; its own standard says what is in it. */
+/** A document that describes the API in the format of its standard. */
 export type ApiDocument = Readonly<Record<string, unknown>>
 
 /** Probes of a server; they need no key. */
 export interface HealthClient {
-  /** Says that the process is alive. */
+  /** Returns whether the process is alive. */
   live(options?: CallOptions): Promise<Liveness>
-  /** Says whether runs are taken; NOT_READY is an answer too, and no error. */
+  /** Returns whether the server accepts runs; NOT_READY is a result, not an error. */
   ready(options?: CallOptions): Promise<Readiness>
 }
 
-/** Tickets that take the place of a key where a browser cannot send one. */
+/** Tickets that replace the key where a browser cannot send it. */
 export interface TicketsClient {
-  /** Makes a ticket that can do what the key of this client can, until it expires. */
+  /** Creates a ticket with the permissions of this client's key; it expires. */
   create(options?: CallOptions): Promise<Ticket>
 }
 
-/** Who did what. */
+/** Audit trail of a server. */
 export interface AuditClient {
-  /** A page of entries, newest first; `before` is the `id` of the last entry of the page before. */
+  /** Returns a page of entries, newest first; `before` is the `id` of the last entry of the previous page. */
   list(query?: AuditQuery, options?: CallOptions): Promise<AuditList>
 }
 
-/** The server itself. Every method throws {@link TuttiClientError}. */
+/** Calls about the server itself. Every method throws {@link TuttiClientError}. */
 export interface ServerClient {
   readonly health: HealthClient
   readonly tickets: TicketsClient
   readonly audit: AuditClient
-  /** The ensembles, models and tools that the server offers. */
+  /** Returns the ensembles, models and tools of the server. */
   capabilities(options?: CallOptions): Promise<Capabilities>
-  /** The name, scopes and roles of the key of this client. */
+  /** Returns the name, scopes and roles of the key of this client. */
   identity(options?: CallOptions): Promise<Identity>
-  /** How the server is. */
+  /** Returns the state of the server. */
   status(options?: CallOptions): Promise<ServerStatus>
-  /** Has the server take no new runs, end or hand over the running ones, and stop. */
+  /** Drains the server: it accepts no new runs, completes or hands over the active ones, and stops. */
   drain(options?: CallOptions): Promise<DrainAccepted>
-  /** The OpenAPI 3.1 document of the server's routes. */
+  /** Returns the OpenAPI 3.1 document of the server's routes. */
   openApi(options?: CallOptions): Promise<ApiDocument>
-  /** The AsyncAPI 3.0 document of its WebSocket. */
+  /** Returns the AsyncAPI 3.0 document of the server's WebSocket. */
   asyncApi(options?: CallOptions): Promise<ApiDocument>
 }
 
-/** Makes the part of a client that is about the server. */
+/** Creates the server part of a client. */
 export function createServerClient(settings: ResolvedClientOptions): ServerClient {
   return {
     health: {
@@ -96,7 +96,7 @@ export function createServerClient(settings: ResolvedClientOptions): ServerClien
   }
 }
 
-/** A server that takes no runs says so with the status of an error and the body of an answer. */
+/** Returns the readiness; a server that is not ready sends it with an error status. */
 async function readiness(
   settings: ResolvedClientOptions,
   options: CallOptions | undefined,

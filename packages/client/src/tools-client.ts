@@ -1,4 +1,4 @@
-/** Calling the tools of a server by hand. */
+/** Direct calls of the tools of a server. */
 import {
   ROUTES,
   routePath,
@@ -14,11 +14,11 @@ import type { ResolvedClientOptions } from './options.ts'
 
 /** Tools of a server. Every method throws {@link TuttiClientError}; an empty `name` is a TypeError. */
 export interface ToolsClient {
-  /** The tools of the catalog, with the schemas of their inputs. */
+  /** Returns the tools of the catalog with the schemas of their inputs. */
   list(options?: CallOptions): Promise<readonly ToolInfo[]>
   /**
-   * Calls a tool with text, or with the object that its schema asks for. A failure of the tool itself is an
-   * answer with the status FAILED, and no error. Tools may take longer than other calls: see `timeoutMs`.
+   * Calls a tool with text, or with an object that matches its schema. A failure of the tool is a result with the
+   * status FAILED, not an error. Tools may take longer than other calls: see `timeoutMs`.
    */
   invoke(
     name: string,
@@ -27,7 +27,7 @@ export interface ToolsClient {
   ): Promise<ToolInvocation>
 }
 
-/** Makes the tools part of a client. */
+/** Creates the tools part of a client. */
 export function createToolsClient(settings: ResolvedClientOptions): ToolsClient {
   return {
     async list(options) {

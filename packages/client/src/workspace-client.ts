@@ -8,13 +8,13 @@ import type { ResolvedClientOptions } from './options.ts'
 
 /** The workspace of a server. Every method throws {@link TuttiClientError}. */
 export interface WorkspaceClient {
-  /** The entries of a directory below the root of the workspace, which is meant when `path` is absent. */
+  /** Returns the entries of a directory of the workspace. @default `path` is the root */
   list(path?: string, options?: CallOptions): Promise<WorkspaceFiles>
-  /** The text of a file below the root, at most 1 MiB. */
+  /** Returns the text of a file of the workspace, at most 1 MiB. */
   read(path: string, options?: CallOptions): Promise<string>
 }
 
-/** Makes the workspace part of a client. */
+/** Creates the workspace part of a client. */
 export function createWorkspaceClient(settings: ResolvedClientOptions): WorkspaceClient {
   return {
     list: async (path, options) =>

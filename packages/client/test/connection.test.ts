@@ -304,7 +304,7 @@ describe('a subscription', () => {
     const { sockets, connection } = connected()
     const failed = expect(collect(connection.subscribe({ runId: RUN_ID }))).rejects.toMatchObject({
       code: 'BAD_RESPONSE',
-      message: `Run "${RUN_ID}" must go on with event 0, got 1`,
+      message: `Expected event 0 of run "${RUN_ID}", got 1`,
     })
     for (let index = 0; index < 5; index += 1) {
       const socket = await sockets.socket(index)
@@ -491,7 +491,7 @@ describe('where headers cannot be set', () => {
     Object.assign(globalThis, { WebSocket: undefined })
     try {
       const client = createClient({ baseUrl: 'http://tutti.example' })
-      expect(() => client.connect()).toThrow('give openSocket, or use Node from 22 on')
+      expect(() => client.connect()).toThrow('pass openSocket, or use Node 22 or later')
     } finally {
       Object.assign(globalThis, { WebSocket: ofNode })
     }

@@ -222,7 +222,7 @@ describe('refusals', () => {
     })
     const error = await failure(createClient({ baseUrl: server.url }).runs.submit({}))
     expect(error).toMatchObject({ code: 'BAD_REQUEST', status: 400, problems, retryable: false })
-    expect(error.message).toBe(`POST /api/runs was answered with 400 BAD_REQUEST: ${message}`)
+    expect(error.message).toBe(`POST /api/runs returned 400 BAD_REQUEST: ${message}`)
   })
 
   it('says how long to wait, in the body before the header', async () => {
@@ -265,8 +265,8 @@ describe('refusals', () => {
     })
     const error = await failure(createClient({ baseUrl: server.url }).status())
     expect(error).toMatchObject({ code: 'BAD_RESPONSE', status, retryable })
-    const quoted = body === '' ? 'nothing' : JSON.stringify(body)
-    expect(error.message).toBe(`GET /api/status was answered with ${status} and ${quoted}`)
+    const quoted = body === '' ? 'an empty text' : JSON.stringify(body)
+    expect(error.message).toBe(`GET /api/status returned ${status}: ${quoted}`)
   })
 })
 
@@ -277,7 +277,7 @@ describe('answers that are none', () => {
     })
     const error = await failure(createClient({ baseUrl: server.url }).status())
     expect(error).toMatchObject({ code: 'BAD_RESPONSE', status: 200, retryable: false })
-    expect(error.message).toContain('Cannot read the answer to GET /api/status: must be JSON')
+    expect(error.message).toContain('Cannot read the response to GET /api/status: must be JSON')
   })
 
   it('refuses JSON of the wrong shape with every problem', async () => {

@@ -30,7 +30,7 @@ describe('a silent connection', () => {
     expect(got.map(({ value }) => value)).toEqual(LOG)
     expect(states[1]).toMatchObject({
       status: 'reconnecting',
-      error: { code: 'TIMED_OUT', message: 'No sign of life for 45000 ms' },
+      error: { code: 'TIMED_OUT', message: 'No data for 45000 ms' },
     })
     await iterator.next()
     expect(clock.waiting).toEqual([])

@@ -69,7 +69,7 @@ function ofClient(error: TuttiClientError, url: string): Telling {
 
 /** What the server said, without the request, which the reader of a command did not write, and without what is listed. */
 function headOf({ message, code, problems: [first] = [] }: TuttiClientError): string {
-  const said = message.replace(/^[A-Z]+ \S+ was answered with \d+ [A-Z_]+: /, '')
+  const said = message.replace(/^[A-Z]+ \S+ returned \d+ [A-Z_]+: /, '')
   const head = first === undefined ? said : (said.split(`: ${first.path} `, 1)[0] ?? said)
   return head === message ? message : `${head} (${code})`
 }

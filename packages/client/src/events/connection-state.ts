@@ -1,17 +1,17 @@
-/** What an event stream tells of its connection. */
+/** States of the connection of an event stream or a WebSocket. */
 import type { TuttiClientError } from '../errors.ts'
 
 interface ConnectionProgress {
-  /** Tries in a row that brought nothing, this one included; 0 while all is well. */
+  /** Number of consecutive attempts that received nothing, including this one; 0 while events arrive. */
   readonly attempt: number
-  /** Id of the last event that came: where the stream goes on. */
+  /** Id of the last received event, after which the stream continues. */
   readonly lastEventId?: string
 }
 
 /**
- * `open`: the server answers with events. `reconnecting`: the connection is lost, the next try follows
- * after `delayMs`. `closed`: the stream is over; with an `error` when it failed or was aborted, without
- * when the run ended or the reader left.
+ * State of a connection. `open`: the server sends events. `reconnecting`: the connection was lost, and the next attempt
+ * follows after `delayMs`. `closed`: the stream has ended, with an `error` if it failed or was aborted, without one if
+ * the run ended or the reader left.
  */
 export type ConnectionState =
   | (ConnectionProgress & { readonly status: 'open' })

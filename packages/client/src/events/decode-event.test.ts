@@ -22,7 +22,7 @@ describe('decodeEvent', () => {
 
   it.each([
     ['{"type":', 'Cannot read the events of run "run-1": must be JSON, got "{\\"type\\":"'],
-    ['', 'Cannot read the events of run "run-1": must be JSON, got nothing'],
+    ['', 'Cannot read the events of run "run-1": must be JSON, got an empty text'],
     ['null', 'Cannot read the events of run "run-1": '],
     ['{"type":"token","runId":"run-1","seq":1,"id":"run-1:1"}', '/token is required'],
     ['{"type":"tea_break","runId":"run-1"}', '/seq is required'],

@@ -1,4 +1,4 @@
-/** Pure: from the data of a frame to an event of the run. */
+/** Pure: decodes the data of a frame as an event of a run. */
 import {
   decode,
   decodeLoggedRunEvent,
@@ -10,7 +10,7 @@ import {
 
 import { badResponseError, parseJson } from '../http/read-answer.ts'
 
-/** An event, or the place of one whose type this version of the client does not know. */
+/** An event, or the position of an event whose type this version of the client does not know. */
 export type DecodedEvent =
   | { readonly known: true; readonly event: LoggedRunEvent }
   | { readonly known: false; readonly event: EventPosition }
@@ -18,10 +18,10 @@ export type DecodedEvent =
 /**
  * Decodes the data of a frame.
  *
- * A newer server may send types that did not exist when this client was made. They can neither be checked
- * nor typed, so that they are only counted.
+ * A newer server may send event types that this client does not know. They cannot be validated or typed, so only their
+ * position is returned.
  *
- * @throws {TuttiClientError} BAD_RESPONSE for anything that is no event of this run.
+ * @throws {TuttiClientError} BAD_RESPONSE for anything that is not an event of this run.
  */
 export function decodeEvent(data: string, runId: string): DecodedEvent {
   const value = parseJson(describeEvents(runId), { text: data })

@@ -1,22 +1,21 @@
 /**
- * Follows the events of a run over as many connections as it takes.
+ * Follows the events of a run over any number of connections.
  *
- *   connect ─▶ read frames ─▶ decode ─▶ place ─▶ give
+ *   connect ─▶ read frames ─▶ decode ─▶ place ─▶ yield
  *      ▲                                 │
  *      └───── wait ◀───── lost ◀─────────┘
  *
- * It leaves to its neighbours what a frame is (`read-frames.ts`), which event is next
- * (`event-cursor.ts`), and how long to wait (`../reconnect.ts`).
+ * `read-frames.ts` parses frames, `event-cursor.ts` finds the next event, and `../reconnect.ts` computes the waits.
  *
- * R1 Every event from the place asked for is given once, in order, over any number of connections.
- * R2 It ends after the terminal event, which is asked for even when the reader does not want it, and on
- *    204: there is nothing more to come.
- * R3 A lost connection is tried again for ever, or `maxRetries` times in a row that bring nothing. What
- *    a repeat cannot mend is thrown: a status below 500 that is not 429, an answer that is no event
- *    stream, an event that does not fit.
- * R4 An abort is thrown as ABORTED, the end of the time for it as TIMED_OUT; a reader that leaves sees a plain end. Both close the connection at
- *    once, wherever the stream is.
- * R5 No timer, listener or connection is left when it has ended.
+ * R1 Every event from the requested position is yielded once and in order, over any number of connections.
+ * R2 The stream ends after the terminal event, which is requested even if the reader does not want it, and on 204, when
+ *    no further event can follow.
+ * R3 A lost connection is retried without limit, or up to `maxRetries` consecutive times without an event. Failures
+ *    that a retry cannot fix are thrown: a status below 500 other than 429, a response that is not an event stream, an
+ *    event that does not match its schema.
+ * R4 An abort is thrown as ABORTED, and a time limit as TIMED_OUT. A reader that leaves sees a normal end. Each closes
+ *    the connection at once.
+ * R5 A stream that has ended leaves no timer, listener or connection.
  */
 import { ROUTES, type LoggedRunEvent } from '@tutti/protocol'
 
@@ -32,25 +31,25 @@ import { readFrames } from './read-frames.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 import type { ConnectionState } from './connection-state.ts'
 
-/** Connections in a row that may leave out the same event before the log itself must be broken. */
+/** Maximum number of consecutive connections that may miss the same event; after that the log itself is broken. */
 const MAX_GAPS = 5
 
-/** What to follow. */
+/** A run to follow, and how. */
 export interface FollowRequest<Wanted extends LoggedRunEvent> {
   readonly runId: string
-  /** The event stream of this run, as `routePath` gives it. */
+  /** Path of the event stream, as `routePath` returns it. */
   readonly path: string
   readonly from: number | undefined
-  /** The types to ask the server for; all when absent. The terminal one must be among them. */
+  /** Event types to request; undefined for all. The terminal type must be among them. */
   readonly types: readonly string[] | undefined
   readonly isWanted: (event: LoggedRunEvent) => event is Wanted
   readonly signal: AbortSignal | undefined
-  /** Time for the whole stream, in milliseconds. */
+  /** Time limit of the whole stream, in milliseconds. */
   readonly timeoutMs: number
   readonly onConnection: ((state: ConnectionState) => void) | undefined
 }
 
-/** Gives the wanted events; `leaving` aborts when the reader goes while it waits for one. */
+/** Yields the wanted events; `leaving` aborts when the reader leaves while it waits for one. */
 export async function* followRun<Wanted extends LoggedRunEvent>(
   settings: ResolvedClientOptions,
   request: FollowRequest<Wanted>,
@@ -58,7 +57,7 @@ export async function* followRun<Wanted extends LoggedRunEvent>(
 ): AsyncGenerator<Wanted, void> {
   const life = openScope(settings.clock, [leaving, request.signal])
   const { runId, timeoutMs } = request
-  const stop = life.limit(timeoutMs, `Run "${runId}" has not ended within ${timeoutMs} ms`)
+  const stop = life.limit(timeoutMs, `Run "${runId}" did not end within ${timeoutMs} ms`)
   const stream = new RunStream(settings, request, life)
   let failure: { readonly error: unknown } | undefined
   try {
@@ -78,15 +77,15 @@ export async function* followRun<Wanted extends LoggedRunEvent>(
   }
 }
 
-/** How a connection ended: with the run, or too early. */
+/** End of a connection: with the run, or before it. */
 type Outcome =
   | { readonly kind: 'over' }
   | { readonly kind: 'lost'; readonly error: TuttiClientError }
 
-/** A state without what the stream itself knows of it. */
+/** A connection state without the fields that the stream adds. */
 type BareState<State> = State extends unknown ? Omit<State, 'attempt' | 'lastEventId'> : never
 
-/** What outlives each connection of a stream. */
+/** State of a stream across its connections. */
 class RunStream<Wanted extends LoggedRunEvent> {
   readonly #settings: ResolvedClientOptions
   readonly #request: FollowRequest<Wanted>
@@ -102,14 +101,14 @@ class RunStream<Wanted extends LoggedRunEvent> {
     this.#cursor = startCursor(request.from, request.types !== undefined)
   }
 
-  /** Tells the listener, if there is one. */
+  /** Reports a state to the listener, if there is one. */
   report(state: BareState<ConnectionState>): void {
     const { lastEventId } = this.#cursor
     const at = lastEventId === undefined ? {} : { lastEventId }
     this.#request.onConnection?.({ ...state, attempt: this.#attempt, ...at })
   }
 
-  /** Gives the wanted events of one connection, and tells how it ended. */
+  /** Yields the wanted events of one connection and returns how it ended. */
   async *connection(): AsyncGenerator<Wanted, Outcome> {
     const { clock, reconnect } = this.#settings
     const scope = openScope(clock, [this.#life.signal])
@@ -117,7 +116,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
     try {
       for await (const event of this.#read(scope)) {
         const isLast = event.type === 'run_result'
-        // Closed before the event is given: a reader that has what it wants may never come back.
+        // Closed before the event is yielded: a reader may never ask for the next one.
         if (isLast) scope.close()
         if (this.#request.isWanted(event)) yield event
         if (isLast) break
@@ -126,7 +125,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
     } catch (error) {
       if (this.#life.signal.aborted) throw error
       if (!TuttiClientError.isInstance(error) || !canReconnect(error)) throw error
-      // Quiet runs bring nothing for long: a connection that held is no failed try.
+      // A run may have no events for a long time: a connection that stayed open does not count as a failed attempt.
       if (clock.elapsed() - openedAt >= reconnect.maxDelayMs) this.#attempt = 0
       return { kind: 'lost', error }
     } finally {
@@ -134,7 +133,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
     }
   }
 
-  /** Waits as long as it takes before the next try. @throws {TuttiClientError} when there is none. */
+  /** Waits before the next attempt. @throws {TuttiClientError} `error` when no attempt is left. */
   async beforeNextTry(error: TuttiClientError): Promise<void> {
     const { reconnect, random } = this.#settings
     if (this.#attempt >= reconnect.maxRetries) throw error
@@ -145,7 +144,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
     await this.#life.pause(delayMs)
   }
 
-  /** The events that one connection brings; ends when the server says that there are no more. */
+  /** Yields the events of one connection; ends when the server has no more. */
   async *#read(scope: CallScope): AsyncGenerator<LoggedRunEvent, void> {
     const body = await this.#connect(scope)
     if (body === undefined) return
@@ -158,10 +157,13 @@ class RunStream<Wanted extends LoggedRunEvent> {
         scope.signal.throwIfAborted()
       }
     }
-    throw new TuttiClientError('CONNECTION_FAILED', 'The server ended the stream before the run')
+    throw new TuttiClientError(
+      'CONNECTION_FAILED',
+      'The server closed the event stream before the run ended',
+    )
   }
 
-  /** The body of an event stream; undefined when there is nothing more to come. */
+  /** Returns the body of an event stream; undefined when no further event can follow. */
   async #connect(scope: CallScope): Promise<ReadableStream<Uint8Array> | undefined> {
     const { path, types } = this.#request
     const { query, headers } = resumePoint(this.#cursor)
@@ -172,7 +174,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
       headers: { ...headers, accept: 'text/event-stream' },
     }
     const { idleTimeoutMs } = this.#settings.reconnect
-    const stop = scope.limit(idleTimeoutMs, `No answer for ${idleTimeoutMs} ms`)
+    const stop = scope.limit(idleTimeoutMs, `No response within ${idleTimeoutMs} ms`)
     try {
       const response = await send(this.#settings, request, scope)
       if (response.status === 204) return undefined
@@ -186,16 +188,16 @@ class RunStream<Wanted extends LoggedRunEvent> {
     }
   }
 
-  /** The event of a frame if it is the next one; undefined when it was there before or has no known type. */
+  /** Returns the event of a frame if it is the next one; undefined if it was received before or its type is unknown. */
   #place(data: string, id: string | undefined): LoggedRunEvent | undefined {
     const decoded = decodeEvent(data, this.#request.runId)
     const { seq, id: ownId } = decoded.event
-    // A frame without an id, or with an empty one, still has the id that the event itself names.
+    // A frame without an id, or with an empty one, has the id of its event.
     const placement = placeEvent(this.#cursor, { seq, id: id || ownId })
     if (placement.kind === 'seen') return undefined
     if (placement.kind === 'gap') {
       this.#gaps += 1
-      const message = `Run "${this.#request.runId}" must go on with event ${placement.expectedSeq}, got ${seq}`
+      const message = `Expected event ${placement.expectedSeq} of run "${this.#request.runId}", got ${seq}`
       throw new TuttiClientError('BAD_RESPONSE', message, { retryable: this.#gaps < MAX_GAPS })
     }
     this.#cursor = placement.cursor
@@ -211,6 +213,6 @@ function eventBody(
 ): ReadableStream<Uint8Array> {
   const type = headers.get('content-type') ?? 'none'
   if (body !== null && /^text\/event-stream\b/i.test(type)) return body
-  const message = `${method} ${path} was answered with ${status} and no event stream: content-type is ${type}`
+  const message = `${method} ${path} returned ${status} with content type ${type}, expected text/event-stream`
   throw new TuttiClientError('BAD_RESPONSE', message, { status })
 }

@@ -1,8 +1,8 @@
 /**
- * Reads server-sent events from the body of an answer.
+ * Reads server-sent events from the body of a response.
  *
- * Bytes are read only when the reader comes for more, so a slow reader holds the server back and not the
- * memory of this side; and the silence of the server is measured only while somebody waits for it.
+ * Bytes are read only when the reader asks for more, so a slow reader slows down the server and fills no memory here.
+ * The silence of the server is measured only while the reader waits.
  */
 import { createParser, type EventSourceMessage, type ParseError } from 'eventsource-parser'
 
@@ -10,22 +10,22 @@ import { TuttiClientError } from '../errors.ts'
 
 import type { CallScope } from '../call-scope.ts'
 
-/** Characters of one frame, at most: many times the largest output that a server keeps in an event. */
+/** Maximum number of characters of a frame: many times the largest output that a server stores in an event. */
 const MAX_FRAME_LENGTH = 64 * 1024 * 1024
 
-/** What frames are read from and how. */
+/** Source of frames. */
 export interface FrameSource {
   readonly body: ReadableStream<Uint8Array>
   readonly scope: CallScope
-  /** Silence after which the scope ends with TIMED_OUT. */
+  /** Silence after which the scope ends with TIMED_OUT, in milliseconds. */
   readonly idleTimeoutMs: number
 }
 
 /**
- * The frames that each piece of the body completes; a piece may complete none. Ends with the body; what
- * has no end by then is dropped, as the standard says.
+ * Yields the frames that each chunk of the body completes; a chunk may complete none. Ends with the body; an incomplete
+ * last frame is dropped, as the standard requires.
  *
- * @throws {TuttiClientError} the reason when the scope ends; CONNECTION_FAILED when the body breaks off;
+ * @throws {TuttiClientError} the reason when the scope ends; CONNECTION_FAILED when the connection is lost;
  * BAD_RESPONSE when a frame is too large.
  */
 export async function* readFrames({
@@ -38,7 +38,7 @@ export async function* readFrames({
   const frames = frameCollector()
   try {
     for (;;) {
-      const stop = scope.limit(idleTimeoutMs, `No sign of life for ${idleTimeoutMs} ms`)
+      const stop = scope.limit(idleTimeoutMs, `No data for ${idleTimeoutMs} ms`)
       const { done, value } = await scope
         .race(reader.read())
         .catch(throwConnectionFailed)
@@ -47,18 +47,18 @@ export async function* readFrames({
       yield frames.take(decoder.decode(value, { stream: true }))
     }
   } finally {
-    // A body that has failed refuses this, which nobody needs to know.
+    // A body that has failed rejects this.
     reader.cancel().catch(() => undefined)
   }
 }
 
 function throwConnectionFailed(error: unknown): never {
   if (TuttiClientError.isInstance(error)) throw error
-  throw new TuttiClientError('CONNECTION_FAILED', 'The connection broke off', { cause: error })
+  throw new TuttiClientError('CONNECTION_FAILED', 'The connection was lost', { cause: error })
 }
 
 interface FrameCollector {
-  /** The frames that are complete with `text`. */
+  /** Returns the frames that `text` completes. */
   take(text: string): readonly EventSourceMessage[]
 }
 
@@ -70,7 +70,7 @@ function frameCollector(): FrameCollector {
     onEvent(message) {
       complete.push(message)
     },
-    // Fields that the standard does not know are passed over, as it says.
+    // The standard requires unknown fields to be ignored.
     onError(error) {
       if (error.type === 'max-buffer-size-exceeded') failure = error
     },
@@ -80,7 +80,11 @@ function frameCollector(): FrameCollector {
       complete = []
       parser.feed(text)
       if (failure === undefined) return complete
-      throw new TuttiClientError('BAD_RESPONSE', 'An event is too large', { cause: failure })
+      throw new TuttiClientError(
+        'BAD_RESPONSE',
+        `An event exceeds ${MAX_FRAME_LENGTH} characters`,
+        { cause: failure },
+      )
     },
   }
 }

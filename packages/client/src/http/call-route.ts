@@ -1,4 +1,4 @@
-/** Calls a route of the protocol's table and reads its answer as what the table says. */
+/** Calls routes of the protocol's table and decodes their responses. */
 import { decode } from '@tutti/protocol'
 
 import { exchange, type CallOptions, type Exchange } from './exchange.ts'
@@ -10,26 +10,25 @@ import type { RouteRequest } from './send.ts'
 /** A schema of the protocol. */
 export type AnswerSchema = Parameters<typeof decode>[0]
 
-/** The type of the values that fit a schema. */
+/** Type of the values that match a schema. */
 export type AnswerValue<S extends AnswerSchema> = Extract<
   ReturnType<typeof decode<S>>,
   { readonly ok: true }
 >['value']
 
-/** A route whose answer is JSON. */
+/** A route with a JSON response. */
 export interface JsonRoute<S extends AnswerSchema> {
   readonly method: RouteRequest['method']
   readonly response: S
 }
 
-/** What is sent to a route: everything but its method. */
+/** A request to a route, without its method. */
 export interface RouteCall extends Omit<Exchange, 'method'>, CallOptions {}
 
 /**
- * The decoded answer of a route.
+ * Calls a route and returns its decoded response.
  *
- * @throws {TuttiClientError} with the server's code, or CONNECTION_FAILED, TIMED_OUT, BAD_RESPONSE or
- * ABORTED.
+ * @throws {TuttiClientError} with a code of the server, or CONNECTION_FAILED, TIMED_OUT, BAD_RESPONSE or ABORTED.
  */
 export async function callRoute<S extends AnswerSchema>(
   settings: ResolvedClientOptions,
@@ -40,7 +39,7 @@ export async function callRoute<S extends AnswerSchema>(
   return decodeAnswer(answer, (value) => decode(response, value))
 }
 
-/** The body of a route that answers with text, or with nothing. @throws as `callRoute` */
+/** Calls a route whose response is text, or empty. @throws as `callRoute` */
 export async function callPlainRoute(
   settings: ResolvedClientOptions,
   { method }: { readonly method: RouteRequest['method'] },

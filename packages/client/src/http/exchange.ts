@@ -1,10 +1,10 @@
 /**
- * One plain call on the network: a request, its whole answer, and the repeats of what may be repeated.
+ * One HTTP call: a request, its whole response, and retries of safe calls.
  *
- * X1 A call takes at most its time limit, repeats and the waits between them included.
- * X2 Only a safe call is repeated, at most `maxRepeats` times, and only after a failure that may pass.
- * X3 A repeat waits at least as long as the server asks; one that would not fit into the time limit is
- *    not made, and the failure is thrown at once.
+ * X1 A call takes at most its time limit, including retries and the waits between them.
+ * X2 Only a safe call is retried, at most `maxRepeats` times, and only after a transient failure.
+ * X3 A retry waits at least as long as the server asks. If the wait exceeds the time limit, the failure is thrown at
+ *    once.
  */
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
@@ -14,33 +14,32 @@ import { readBodyText, send, type RouteRequest } from './send.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
 
-/** Settings of one call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Aborts the call; it then fails with ABORTED. What the server has begun goes on. */
+  /** Aborts the call, which then fails with ABORTED. The server continues what it has begun. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Time for the call, from the request to the end of its answer with all repeats, in milliseconds;
-   * `Infinity` for no limit. It fails with TIMED_OUT then. @default `timeoutMs` of the client
+   * Time limit of the call with its retries, up to the end of the response, in milliseconds; `Infinity` for no limit.
+   * Fails with TIMED_OUT. @default `timeoutMs` of the client
    */
   readonly timeoutMs?: number | undefined
 }
 
-/** A request, and how long and how often it may be tried. */
+/** A request with its limits. */
 export interface Exchange extends RouteRequest, CallOptions {
-  /** Whether doing it twice is the same as once. @default true for GET, else false */
+  /** Whether a repeated call has no further effect. @default true for GET, else false */
   readonly isSafe?: boolean
-  /** Time that the server was asked to take, in milliseconds, on top of the limit. @default 0 */
+  /** Time that the request asks the server to wait, in milliseconds, in addition to the limit. @default 0 */
   readonly serverTimeMs?: number
-  /** A status from 400 up that is an answer and no error. */
+  /** A status of 400 or more that is not an error. */
   readonly alsoGood?: number
 }
 
 /**
- * The answer to a request.
+ * Sends a request and returns its response.
  *
- * @throws {TuttiClientError} with the server's code, or CONNECTION_FAILED, TIMED_OUT, BAD_RESPONSE or
- * ABORTED.
- * @throws {RangeError} when the time limit is no number above 0.
+ * @throws {TuttiClientError} with a code of the server, or CONNECTION_FAILED, TIMED_OUT, BAD_RESPONSE or ABORTED.
+ * @throws {RangeError} when the time limit is not above 0.
  */
 export async function exchange(
   settings: ResolvedClientOptions,
@@ -72,12 +71,12 @@ export async function exchange(
   }
 }
 
-/** An answer, or a failure that may pass. */
+/** A response, or a transient failure. */
 type Outcome =
   | { readonly ok: true; readonly answer: HttpAnswer }
   | { readonly ok: false; readonly error: TuttiClientError }
 
-/** What comes of a try. @throws {TuttiClientError} what no repeat can mend. */
+/** Returns the outcome of an attempt. @throws {TuttiClientError} a failure that a retry cannot fix. */
 async function toOutcome(answer: Promise<HttpAnswer>): Promise<Outcome> {
   try {
     return { ok: true, answer: await answer }
@@ -102,5 +101,5 @@ async function sendOnce(
 
 function checkTimeLimit(timeoutMs: number): number {
   if (timeoutMs > 0) return timeoutMs
-  throw new RangeError(`Cannot call: timeoutMs must be a number above 0, got ${timeoutMs}`)
+  throw new RangeError(`Invalid timeoutMs: must be above 0, got ${timeoutMs}`)
 }

@@ -1,42 +1,42 @@
-/** Pure: from the text of an answer to the value in it, or to the error that it means. */
+/** Pure: decodes responses to values or errors. */
 import { decode, ErrorBody, type Decoded, type Problem } from '@tutti/protocol'
 
 import { TuttiClientError } from '../errors.ts'
 
 import type { RouteRequest } from './send.ts'
 
-/** Problems that an error message names; the error has them all. */
+/** Maximum number of problems in an error message; the error has all of them. */
 const SHOWN_PROBLEMS = 5
 
-/** Characters of an answer that an error message quotes. */
+/** Maximum number of characters of a response that an error message quotes. */
 const SHOWN_TEXT = 200
 
-/** An answer whose body has been read. */
+/** A response with its body. */
 export interface HttpAnswer {
   readonly request: RouteRequest
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** When it came, in milliseconds since 1970. */
+  /** Time of arrival, in milliseconds since 1970. */
   readonly receivedAt: number
 }
 
 /**
- * The value of an answer with a good status.
+ * Decodes the value of a successful response.
  *
- * @throws {TuttiClientError} BAD_RESPONSE when the text is no JSON or does not fit.
+ * @throws {TuttiClientError} BAD_RESPONSE when the text is not JSON or does not match.
  */
 export function decodeAnswer<T>(
   { request, status, text }: HttpAnswer,
   decodeValue: (value: unknown) => Decoded<T>,
 ): T {
-  const what = `the answer to ${request.method} ${request.path}`
+  const what = `the response to ${request.method} ${request.path}`
   const decoded = decodeValue(parseJson(what, { text, status }))
   if (decoded.ok) return decoded.value
   throw badResponseError(what, { problems: decoded.problems, status })
 }
 
-/** The value of the JSON text of `what`. @throws {TuttiClientError} BAD_RESPONSE when it is none. */
+/** Parses the JSON text of `what`. @throws {TuttiClientError} BAD_RESPONSE when it is not JSON. */
 export function parseJson(
   what: string,
   { text, status }: { readonly text: string; readonly status?: number },
@@ -49,7 +49,7 @@ export function parseJson(
   }
 }
 
-/** The error for `what`, whose value does not fit its schema. */
+/** Returns the error for `what`, whose value does not match its schema. */
 export function badResponseError(
   what: string,
   { problems, status }: { readonly problems: readonly Problem[]; readonly status?: number },
@@ -65,16 +65,16 @@ export function badResponseError(
 }
 
 /**
- * The error that an answer with a bad status means. One without an error body of this API, such as that
- * of a proxy, is BAD_RESPONSE; its status still says whether a repeat can help.
+ * Returns the error of an unsuccessful response. A response without an error body of this API, such as that of a proxy,
+ * is BAD_RESPONSE, and its status determines whether it is retryable.
  */
 export function answerError(answer: HttpAnswer): TuttiClientError {
   const { request, status, headers, text, receivedAt } = answer
-  const what = `${request.method} ${request.path} was answered with ${status}`
+  const what = `${request.method} ${request.path} returned ${status}`
   const asked = parseRetryAfter(headers.get('retry-after'), receivedAt)
   const body = parseErrorBody(text)
   if (body === undefined) {
-    return new TuttiClientError('BAD_RESPONSE', `${what} and ${quote(text)}`, {
+    return new TuttiClientError('BAD_RESPONSE', `${what}: ${quote(text)}`, {
       status,
       retryAfterMs: asked,
       retryable: status === 429 || status >= 500,
@@ -89,8 +89,7 @@ export function answerError(answer: HttpAnswer): TuttiClientError {
 }
 
 /**
- * The milliseconds that a `Retry-After` header asks for at the instant `now`; undefined when it is absent
- * or says nothing. It has seconds or a date.
+ * Parses a `Retry-After` header, seconds or a date, to milliseconds from `now`; undefined when it is absent or invalid.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
@@ -98,7 +97,7 @@ export function parseRetryAfter(header: string | null, now: number): number | un
   if (header === null) return undefined
   const text = header.trim()
   if (/^\d+$/.test(text)) return Number(text) * 1000
-  // `Date.parse` takes bare numbers for years, so a date must begin with the name of its day.
+  // `Date.parse` reads bare numbers as years, so a date must begin with the name of a day.
   const at = /^[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
@@ -113,6 +112,6 @@ function parseErrorBody(text: string): ErrorBody | undefined {
 }
 
 function quote(text: string): string {
-  if (text === '') return 'nothing'
+  if (text === '') return 'an empty text'
   return JSON.stringify(text.length > SHOWN_TEXT ? `${text.slice(0, SHOWN_TEXT)}…` : text)
 }

@@ -1,4 +1,4 @@
-/** Sends one request; a failure of the network becomes CONNECTION_FAILED, and nothing else does. */
+/** Sends requests, and maps failures of the network to CONNECTION_FAILED. */
 import { TuttiClientError } from '../errors.ts'
 
 import type { CallScope } from '../call-scope.ts'
@@ -7,17 +7,17 @@ import type { ResolvedClientOptions } from '../options.ts'
 /** A request to a route. */
 export interface RouteRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** As `routePath` gives it. */
+  /** As `routePath` returns it. */
   readonly path: string
-  /** Parameters that are undefined are left out. */
+  /** Parameters that are undefined are omitted. */
   readonly query?: Readonly<Record<string, string | number | undefined>>
-  /** Sent as JSON when it is there. */
+  /** Sent as JSON, unless undefined. */
   readonly body?: unknown
   /** With names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The answer to a request, its body not yet read, whatever its status. */
+/** Sends a request and returns its response with any status, before its body is read. */
 export function send(
   { baseUrl, headers, fetch }: ResolvedClientOptions,
   request: RouteRequest,
@@ -41,7 +41,7 @@ export function send(
   })
 }
 
-/** The body of an answer as text. */
+/** Reads the body of a response as text. */
 export function readBodyText(
   response: Response,
   request: RouteRequest,
@@ -51,9 +51,9 @@ export function readBodyText(
 }
 
 /**
- * What `transfer` gives.
+ * Awaits a transfer.
  *
- * @throws {TuttiClientError} CONNECTION_FAILED for any failure that is not a client error already.
+ * @throws {TuttiClientError} CONNECTION_FAILED for any failure that is not a client error.
  */
 export async function overNetwork<T>(
   { method, path }: RouteRequest,
@@ -68,7 +68,7 @@ export async function overNetwork<T>(
   }
 }
 
-/** The query of an address; parameters that are undefined are left out. */
+/** Returns the query of a URL, empty or with `?`; parameters that are undefined are omitted. */
 export function toQueryString(
   query: Readonly<Record<string, string | number | undefined>>,
 ): string {
@@ -79,7 +79,7 @@ export function toQueryString(
   return parameters.size === 0 ? '' : `?${parameters}`
 }
 
-/** `fetch` says "fetch failed" and keeps the reason in the cause. */
+/** Returns the reason of a failure: `fetch` throws "fetch failed" with the reason in its cause. */
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { message, cause } = error

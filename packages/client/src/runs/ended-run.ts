@@ -1,4 +1,4 @@
-/** A run that has ended: its type, and how it is read. */
+/** Types of ended runs, and their decoder. */
 import {
   decode,
   ROUTES,
@@ -11,15 +11,15 @@ import {
 /** A run that has ended. */
 export type EndedRun = RunDetail & { readonly status: RunOutcome }
 
-/** How a run ended, with all outputs of its tasks. */
+/** A run that has ended, with the outputs of its tasks. */
 export type RunEnd = EndedRun & {
   /** The output of each task, in the order of the tasks. */
   readonly outputs: readonly RunOutput[]
-  /** Why it failed: one of `FAILURE_CODES`, as open text. */
+  /** Reason of the failure: one of `FAILURE_CODES`, or a newer code. */
   readonly code?: string | undefined
 }
 
-/** Decodes a run that must have ended. */
+/** Decodes a run whose status must be a final one. */
 export function decodeEndedRun(value: unknown): Decoded<EndedRun> {
   const decoded = decode(ROUTES.getRun.response, value)
   if (!decoded.ok) return decoded

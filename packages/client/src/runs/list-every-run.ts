@@ -1,4 +1,4 @@
-/** Goes through all pages of the list of runs. */
+/** Reads all pages of the list of runs. */
 import { ROUTES, routePath, type ListRunsQuery, type RunSummary } from '@tutti/protocol'
 
 import { callRoute } from '../http/call-route.ts'
@@ -7,8 +7,8 @@ import type { CallOptions } from '../http/exchange.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 
 /**
- * Every run that fits `query`, each once. New runs push the others to later places, so that a page may
- * show again what was on the one before.
+ * Returns every run that matches `query`, each once. New runs shift the others to later pages, so a page may repeat
+ * runs of the previous one.
  */
 export function listEveryRun(
   settings: ResolvedClientOptions,

@@ -1,4 +1,4 @@
-/** Waits for the end of a run by its events, then looks at what came of it. */
+/** Waits for the end of a run, then reads the run. */
 import { ROUTES, routePath } from '@tutti/protocol'
 
 import { TuttiClientError, UnfinishedRunError } from '../errors.ts'
@@ -11,9 +11,9 @@ import type { ResolvedClientOptions } from '../options.ts'
 import type { ResultOptions } from './runs-types.ts'
 
 /**
- * How a run ended, as soon as it has.
+ * Waits for a run to end and returns it with its outputs.
  *
- * @throws {UnfinishedRunError} when that is asked for and it FAILED or was CANCELLED.
+ * @throws {UnfinishedRunError} when `throwOnFailure` is set and the run ended with FAILED or CANCELLED.
  * @throws {TuttiClientError} as a stream of its events.
  */
 export async function waitForRunEnd(
@@ -34,13 +34,13 @@ export async function waitForRunEnd(
   return end
 }
 
-/** The `run_result` event of a run, as soon as there is one. */
+/** Waits for the `run_result` event of a run. */
 async function waitForResultEvent(
   settings: ResolvedClientOptions,
   runId: string,
   options: Omit<ResultOptions, 'throwOnFailure'>,
 ): Promise<LoggedRunEventOf<'run_result'>> {
-  // The result is the last event. Counted from the end, the server need not go through the others.
+  // The result is the last event. With a position from the end the server does not read the others.
   const last = runEvents(settings, runId, { ...options, from: -1, events: ['run_result'] })
   for await (const event of last) return event
   throw new TuttiClientError('BAD_RESPONSE', `Run "${runId}" ended without a result`)

@@ -1,4 +1,4 @@
-/** Everything that a client can do with runs. */
+/** The runs of a server. */
 import { ROUTES, routePath, type CancelRunsBody } from '@tutti/protocol'
 
 import { commandSender, type Loose } from '../commands.ts'
@@ -11,7 +11,7 @@ import { waitForRunEnd } from './run-end.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 import type { RunsClient } from './runs-types.ts'
 
-/** Makes the runs part of a client. */
+/** Creates the runs part of a client. */
 export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
   const send = commandSender(settings)
   return {
@@ -46,9 +46,9 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
       return send({ kind: 'switch_model', target: runId, body: { ...chosen, taskName } }, options)
     },
     inject: async (runId, content, { target, priority, ttl, ...options } = {}) => {
-      const said =
+      const given =
         typeof content === 'string' ? { content } : { action: content.action, value: content.value }
-      const body = { ...said, target, priority, ttl }
+      const body = { ...given, target, priority, ttl }
       return send({ kind: 'inject', target: runId, body }, options)
     },
     trace: async (runId, options) =>

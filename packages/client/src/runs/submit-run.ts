@@ -1,4 +1,4 @@
-/** Submits a run, and reads either answer: the acceptance, or the run that has ended. */
+/** Submits runs. */
 import { decode, ROUTES, routePath, type RunAccepted, type SubmitRunBody } from '@tutti/protocol'
 
 import { exchange } from '../http/exchange.ts'
@@ -8,10 +8,10 @@ import { decodeEndedRun, type EndedRun } from './ended-run.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 import type { SubmitOptions, SubmitRun } from './runs-types.ts'
 
-/** The status of an answer that is the run itself. */
+/** Status of a response that contains the ended run instead of the acceptance. */
 const ENDED = 200
 
-/** The call that submits runs to the server of `settings`. */
+/** Returns the function that submits runs. */
 export function submitRun(settings: ResolvedClientOptions): SubmitRun {
   const submit = async (
     body: SubmitRunBody,
@@ -31,6 +31,6 @@ export function submitRun(settings: ResolvedClientOptions): SubmitRun {
     if (answer.status === ENDED) return decodeAnswer(answer, decodeEndedRun)
     return decodeAnswer(answer, (value) => decode(response, value))
   }
-  // NOTE: without `wait` the server answers with the acceptance alone, which no type here can see.
+  // NOTE: without `wait` the server always returns the acceptance, which the types cannot express.
   return submit as SubmitRun
 }

@@ -1,4 +1,4 @@
-/** The public side of a connection. */
+/** Opens connections. */
 import { routePath, type RunEvent } from '@tutti/protocol'
 
 import { openScope } from '../call-scope.ts'
@@ -17,9 +17,9 @@ import type {
 } from './connection-types.ts'
 
 /**
- * Opens a connection; it comes back by itself until it is closed.
+ * Opens a connection, which reconnects until it is closed.
  *
- * @throws {TypeError} when `runId` is empty, or there is no `WebSocket` here and none was given.
+ * @throws {TypeError} when `runId` is empty, or when the platform has no `WebSocket` and `openSocket` is not set.
  */
 export function connect(
   settings: ResolvedClientOptions,
@@ -32,7 +32,7 @@ export function connect(
   return {
     async hello({ signal, timeoutMs = settings.timeoutMs } = {}) {
       const scope = openScope(settings.clock, [connection.signal, signal])
-      const stop = scope.limit(timeoutMs, `No greeting within ${timeoutMs} ms`)
+      const stop = scope.limit(timeoutMs, `No hello within ${timeoutMs} ms`)
       return connection.hello(scope).finally(() => {
         stop()
         scope.close()
@@ -56,7 +56,7 @@ function subscribe<T extends RunEvent['type']>(
     from,
     types: events,
     maxWaiting,
-    // NOTE: only events of the types asked for are handed on.
+    // NOTE: the subscription passes on only events of the requested types.
     onEvent: onEvent && ((event) => onEvent(event as LoggedRunEventOf<T>)),
     onEnd,
     onLeave: () => {
@@ -73,7 +73,7 @@ function subscribe<T extends RunEvent['type']>(
   }
 }
 
-/** @throws {TypeError | RangeError} for what cannot be followed. */
+/** Validates the options of a subscription. @throws {TypeError | RangeError} when they are invalid. */
 function assertFollowable({
   runId,
   from,
@@ -84,15 +84,13 @@ function assertFollowable({
   readonly events: readonly string[] | undefined
 }): void {
   if (events?.length === 0) {
-    throw new TypeError('Cannot subscribe: events must name a type, or be left out')
+    throw new TypeError('Cannot subscribe: events must contain at least one type')
   }
   if (from === undefined) return
   if (runId === undefined) {
-    throw new TypeError(
-      'Cannot subscribe: from must come with a runId, as each run has its own seq',
-    )
+    throw new TypeError('Cannot subscribe: from requires a runId, because each run has its own seq')
   }
   if (!Number.isSafeInteger(from)) {
-    throw new RangeError(`Cannot subscribe: from must be a whole number, got ${from}`)
+    throw new RangeError(`Cannot subscribe: from must be an integer, got ${from}`)
   }
 }

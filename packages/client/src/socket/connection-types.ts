@@ -1,80 +1,80 @@
-/** What a WebSocket connection offers, and the settings of its parts. */
+/** WebSocket connections, and the options of their parts. */
 import type { Hello, RunEvent, ServerMessage, SocketQuery } from '@tutti/protocol'
 import type { CommandSender } from '../commands.ts'
 import type { ConnectionState } from '../events/connection-state.ts'
 import type { LoggedRunEventOf } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'
 
-/** Settings of a connection. */
+/** Options of a connection. */
 export interface ConnectOptions {
-  /** The run that the connection is about. @default every run */
+  /** Id of the run of the connection. @default every run */
   readonly runId?: string | undefined
   /**
-   * With `none` the greeting shows no runs, and no event comes that nobody subscribed to: less to send for
-   * whoever reads lists and one run at a time. @default 'all'
+   * With `none` the hello message contains no runs, and the socket receives no events before a subscription. Use it to
+   * read lists over HTTP and follow one run at a time. @default 'all'
    */
   readonly snapshot?: SocketQuery['snapshot'] | undefined
-  /** Aborts the connection; what waits on it fails with ABORTED. */
+  /** Aborts the connection; pending calls on it fail with ABORTED. */
   readonly signal?: AbortSignal | undefined
-  /** Told when the connection opens, is lost, and is closed for good. What it throws closes it. */
+  /**
+   * Called when the connection opens, is lost, and is closed finally. An exception that it throws closes the
+   * connection.
+   */
   readonly onConnection?: ((state: ConnectionState) => void) | undefined
   /**
-   * Told of the greeting of each socket, the first and those after a loss: the newest runs so far, unless
+   * Called with the hello message of each socket, also after a reconnect. It contains the newest runs, unless
    * `snapshot` is `none`.
    */
   readonly onHello?: ((hello: Hello) => void) | undefined
-  /** Told of every message of the server, whoever waits for it. */
+  /** Called with every message of the server. */
   readonly onMessage?: ((message: ServerMessage) => void) | undefined
 }
 
-/** Settings of a subscription. */
+/** Options of a subscription. */
 export interface SubscribeOptions<T extends RunEvent['type'] = RunEvent['type']> {
   /** The run to follow. @default the run of the connection, or every run */
   readonly runId?: string | undefined
   /**
-   * First `seq` to get of that run; negative counts from the end. Every run can only be followed from now
-   * on. @default 0
+   * First `seq` of the run to receive; a negative one counts from the end. A subscription to every run receives only
+   * future events. @default 0
    */
   readonly from?: number | undefined
-  /** Types to get. @default all */
+  /** Types to receive. @default all */
   readonly events?: readonly T[] | undefined
-  /** Told of each event, in place of a loop. What it throws closes the connection. */
+  /** Called with each event, instead of a loop. An exception that it throws closes the connection. */
   readonly onEvent?: ((event: LoggedRunEventOf<T>) => void) | undefined
-  /** Told when nothing more comes: with an error when the subscription failed. */
+  /** Called when the subscription ends, with an error if it failed. */
   readonly onEnd?: ((error?: unknown) => void) | undefined
-  /**
-   * Events that may wait for a loop that is slow; with more it fails with SLOW_READER. @default 10000
-   */
+  /** Maximum number of events that may wait for a slow loop; more fail it with SLOW_READER. @default 10000 */
   readonly maxWaiting?: number | undefined
 }
 
-/** Events that come over a connection. They can be looped over once. */
+/** Events of a subscription. They can be looped over once. */
 export interface RunSubscription<
   T extends RunEvent['type'] = RunEvent['type'],
 > extends AsyncIterable<LoggedRunEventOf<T>> {
-  /** Ends it; the connection stays open. Leaving a loop does the same. */
+  /** Ends the subscription; the connection stays open. Leaving a loop does the same. */
   close(): void
 }
 
 /**
- * A WebSocket that comes back by itself. It takes commands, as `over` of `runs.cancel` and the like: they go out one
- * after the other and wait while it is away, at most as long as the time limit of the call. A command whose socket is
- * lost fails with CONNECTION_FAILED, since it may have been applied. A decision resolves with the `review_decided` event
- * of its run, so that a connection that follows one run can decide only the reviews of that run. Every method throws
- * {@link TuttiClientError}.
+ * A WebSocket connection that reconnects automatically. As the `over` option of commands such as `runs.cancel`, it
+ * sends them one after the other; while the socket is down they wait, up to the time limit of the call. A command whose
+ * socket is lost fails with CONNECTION_FAILED, since it may have been applied. A decision resolves with the
+ * `review_decided` event of its run, so a connection that follows one run can decide only reviews of that run. Every
+ * method throws {@link TuttiClientError}.
  */
 export interface TuttiConnection extends CommandSender, AsyncDisposable {
-  /** The greeting of the socket that is open, or of the next one. */
+  /** Returns the hello message of the open socket, or of the next one. */
   hello(options?: CallOptions): Promise<Hello>
   /**
-   * Follows a run, or every run, in place of what was followed before: a connection has one subscription.
-   * One run is followed from any place to its end, over any number of sockets, nothing missed and nothing
-   * twice. Of every run it gives what happens while the connection is there; `onHello` tells the rest when
-   * there is a snapshot.
+   * Follows one run or every run, and ends the previous subscription: a connection has one. A subscription to one run
+   * receives every event from any position to the end, each once, over any number of sockets. A subscription to every
+   * run receives the events that occur while the socket is open; with a snapshot, `onHello` receives the earlier state.
    */
   subscribe<T extends RunEvent['type'] = RunEvent['type']>(
     options?: SubscribeOptions<T>,
   ): RunSubscription<T>
-  /** Closes the connection; subscriptions end, and calls that wait fail with ABORTED. */
+  /** Closes the connection; subscriptions end, and pending calls fail with ABORTED. */
   close(): Promise<void>
 }

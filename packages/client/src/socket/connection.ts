@@ -1,17 +1,17 @@
 /**
- * A connection that outlives its sockets.
+ * A connection over a sequence of sockets.
  *
  *   ticket ─▶ socket ─▶ hello ─▶ subscribe at the next seq ─▶ events, replies
  *      ▲                                                           │
  *      └────────────── wait ◀───────── lost ◀──────────────────────┘
  *
- * It leaves to its neighbours which event is next (`subscription.ts`), which reply belongs to which request
- * (`requests.ts`), and what a socket is (`run-socket.ts`).
+ * `subscription.ts` finds the next event, `requests.ts` assigns replies to requests, and `run-socket.ts` reads one
+ * socket.
  *
- * C1 It comes back for ever, or `maxRetries` times in a row that bring nothing, and says so. What a repeat
- *    cannot mend ends it: a refused key, an unknown run, a message that does not fit.
- * C2 The subscription goes on at its place on each socket; only the newest one is in force.
- * C3 After the end no timer, listener or socket is left; loops end, with the error when there is one.
+ * C1 The connection reconnects without limit, or up to `maxRetries` consecutive times without a message, and reports
+ *    each attempt. Failures that a retry cannot fix end it: a refused key, an unknown run, an invalid message.
+ * C2 The subscription resumes at its position on each socket; only the newest subscription is active.
+ * C3 A connection that has ended leaves no timer, listener or socket. Loops end, with the error if it failed.
  */
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
@@ -27,10 +27,10 @@ import type { ResolvedClientOptions } from '../options.ts'
 import type { ConnectOptions } from './connection-types.ts'
 import type { EventPosition, Hello, ServerMessage, Subscribe } from '@tutti/protocol'
 
-/** A state without what the connection itself knows of it. */
+/** A connection state without the fields that the connection adds. */
 type BareState<State> = State extends unknown ? Omit<State, 'attempt' | 'lastEventId'> : never
 
-/** Sent in place of a subscription when nobody reads: the server would send everything. */
+/** Sent without a subscription, because the server would otherwise send every event. */
 const NOTHING: Subscribe = { type: 'subscribe', events: [...NEEDED_TYPES] }
 
 /** A connection to one server. */
@@ -44,10 +44,10 @@ export class Connection {
   readonly #ended: Promise<void>
   readonly #greeted = new Set<(hello: Hello) => void>()
   #subscription: Subscription | undefined
-  /** The greeting of the socket that is open. */
+  /** Hello message of the open socket. */
   #hello: Hello | undefined
   #attempt = 0
-  /** Whether the socket brought anything beside its greeting. */
+  /** Whether the socket received anything other than hello and heartbeats. */
   #hasReceived = false
 
   constructor(settings: ResolvedClientOptions, opener: SocketOpener, options: ConnectOptions) {
@@ -59,12 +59,12 @@ export class Connection {
     this.#ended = this.#keep()
   }
 
-  /** Whether nothing comes any more. */
+  /** Whether the connection has ended. */
   get isOver(): boolean {
     return this.#life.signal.aborted
   }
 
-  /** The greeting of the socket that is open, or of the next one. */
+  /** Returns the hello message of the open socket, or of the next one. */
   async hello(scope: CallScope): Promise<Hello> {
     this.#life.signal.throwIfAborted()
     if (this.#hello !== undefined) return this.#hello
@@ -76,25 +76,25 @@ export class Connection {
     return scope.race(greeted).finally(() => onHello && this.#greeted.delete(onHello))
   }
 
-  /** The signal that aborts when the connection is over. */
+  /** Aborts when the connection has ended. */
   get signal(): AbortSignal {
     return this.#life.signal
   }
 
-  /** Follows something else, or nothing. */
+  /** Replaces the subscription; undefined for none. */
   follow(subscription: Subscription | undefined): void {
     this.#subscription?.end()
     this.#subscription = subscription
     if (this.#hello !== undefined) this.#subscribe()
   }
 
-  /** Ends what is followed, if it is still this. */
+  /** Ends a subscription, and stops following if it is the current one. */
   unfollow(subscription: Subscription): void {
     subscription.end()
     if (this.#subscription === subscription) this.follow(undefined)
   }
 
-  /** Ends it; resolves when nothing is left of it. */
+  /** Ends the connection; resolves when its socket is closed. */
   close(): Promise<void> {
     this.#leaving.abort()
     return this.#ended
@@ -103,7 +103,7 @@ export class Connection {
   async #keep(): Promise<void> {
     let failure: { readonly error?: unknown } = {}
     try {
-      // What is told to the caller comes after `connect` has returned.
+      // Callbacks run after `connect` has returned.
       await Promise.resolve()
       for (;;) {
         const error = await this.#oneSocket()
@@ -117,7 +117,7 @@ export class Connection {
     this.#reportClosed({ status: 'closed', ...failure })
   }
 
-  /** Reads one socket to its end; gives why it ended. @throws what a repeat cannot mend. */
+  /** Reads one socket to its end and returns the reason. @throws a failure that a retry cannot fix. */
   async #oneSocket(): Promise<TuttiClientError> {
     const { clock, reconnect } = this.#settings
     const scope = openScope(clock, [this.#life.signal])
@@ -134,7 +134,7 @@ export class Connection {
       scope.close()
       this.requests.detach(lost)
     }
-    // Quiet runs bring nothing for long: a socket that held is no failed try.
+    // A run may have no events for a long time: a socket that stayed open does not count as a failed attempt.
     const hasHeld = clock.elapsed() - openedAt >= reconnect.maxDelayMs
     if (hasHeld || this.#hasReceived) this.#attempt = 0
     this.#hasReceived = false
@@ -159,7 +159,10 @@ export class Connection {
     const { wasOpen, code, reason } = await readSocket(socket, events, { scope, idleTimeoutMs })
     if (!wasOpen) return throwHandshakeFailure(this.#settings, target)
     const why = reason === '' ? '' : `: ${reason}`
-    throw new TuttiClientError('CONNECTION_FAILED', `The WebSocket was closed with ${code}${why}`)
+    throw new TuttiClientError(
+      'CONNECTION_FAILED',
+      `The WebSocket was closed with code ${code}${why}`,
+    )
   }
 
   #greet(hello: Hello, send: (message: object) => void): void {
@@ -168,7 +171,7 @@ export class Connection {
     this.#report({ status: 'open' })
     this.#options.onMessage?.(hello)
     this.#options.onHello?.(hello)
-    // The subscription goes first: nothing may come between the greeting and it.
+    // The subscription is sent first: no other message may come between hello and it.
     this.#subscribe()
     this.requests.attach(send)
     for (const onHello of this.#greeted) onHello(hello)
@@ -184,7 +187,7 @@ export class Connection {
   #subscribe(): void {
     const subscription = this.#subscription
     const isOver = subscription === undefined || subscription.isOver
-    // Told at once: the events may come with the same piece of data as the reply.
+    // Called synchronously: events may arrive in the same data as the reply.
     const onReply = (): void => {
       if (this.#subscription === subscription) subscription?.confirmed()
     }
@@ -210,17 +213,17 @@ export class Connection {
     this.#options.onConnection?.({ ...state, attempt: this.#attempt, ...at })
   }
 
-  /** The last word has nobody to throw to. */
+  /** Reports the closed state and ignores exceptions of the listener. */
   #reportClosed(state: BareState<ConnectionState>): void {
     try {
       this.#report(state)
     } catch {
-      // What a listener throws closes the connection, which is closed.
+      // An exception of a listener closes the connection, which is closed already.
     }
   }
 }
 
-/** A subscription whose socket was lost is made again on the next one. */
+/** Whether a subscription failed because its socket was lost; it is repeated on the next socket. */
 function isLoss(error: unknown): boolean {
   return TuttiClientError.isInstance(error) && ['CONNECTION_FAILED', 'ABORTED'].includes(error.code)
 }

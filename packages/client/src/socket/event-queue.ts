@@ -1,13 +1,13 @@
 /**
- * Hands events from a socket to a loop.
+ * Passes events from a socket to a loop.
  *
- * Q1 Events wait in order for the loop, also those that come before it begins.
- * Q2 When more than `maxWaiting` wait, the loop gets what is there, and then SLOW_READER.
- * Q3 After the end nothing more comes in; what waits is still given.
+ * Q1 Events wait for the loop in order, including those that arrive before it begins.
+ * Q2 When more than `maxWaiting` events wait, the loop receives the waiting ones, then SLOW_READER.
+ * Q3 After the end no event is added; the loop still receives the waiting ones.
  */
 import { TuttiClientError } from '../errors.ts'
 
-/** Events on their way to one loop. */
+/** Events that wait for one loop. */
 export class EventQueue<T> {
   readonly #waiting: T[] = []
   readonly #maxWaiting: number
@@ -15,17 +15,17 @@ export class EventQueue<T> {
   #wake: (() => void) | undefined
   #end: { readonly error?: unknown } | undefined
 
-  /** `onLeave` is told when the loop is left. */
+  /** `onLeave` is called when the loop ends. */
   constructor(maxWaiting: number, onLeave: () => void) {
     this.#maxWaiting = maxWaiting
     this.#onLeave = onLeave
   }
 
-  /** Takes an event; gives the error with which the feed has ended when too many wait. */
+  /** Adds an event; returns the error if this ended the queue because too many events wait. */
   push(event: T): TuttiClientError | undefined {
     if (this.#end !== undefined) return undefined
     if (this.#waiting.length >= this.#maxWaiting) {
-      const message = `A loop over events must keep up, ${this.#maxWaiting} events wait for it`
+      const message = `The reader is too slow: ${this.#maxWaiting} events are waiting`
       const error = new TuttiClientError('SLOW_READER', message)
       this.end({ error })
       return error
@@ -35,13 +35,13 @@ export class EventQueue<T> {
     return undefined
   }
 
-  /** Ends the feed, with an error when it has failed. The first end counts. */
+  /** Ends the queue, with an error if it failed. Only the first end counts. */
   end(end: { readonly error?: unknown } = {}): void {
     this.#end ??= end
     this.#wake?.()
   }
 
-  /** The loop. */
+  /** Yields the events. */
   async *read(): AsyncGenerator<T, void> {
     try {
       for (;;) {

@@ -1,8 +1,8 @@
 /**
- * Where a WebSocket is opened and how it shows who it is.
+ * Opens WebSockets with credentials.
  *
- * A page cannot set the headers of a handshake, so that it gets a ticket with its key first; a ticket is
- * made anew for each socket, as it does not live long. Node's own `WebSocket` takes headers.
+ * A page cannot set the headers of a handshake, so it exchanges its key for a ticket first. Tickets are short-lived, so
+ * each socket gets a new one. Node's `WebSocket` sends headers.
  */
 import { ROUTES, routePath, type SocketQuery } from '@tutti/protocol'
 
@@ -12,7 +12,7 @@ import { toQueryString } from '../http/send.ts'
 
 import type { OpenSocket, ResolvedClientOptions, SocketLike } from '../options.ts'
 
-/** A way to open sockets. */
+/** Opens sockets. */
 export interface SocketOpener {
   /** Whether a handshake carries headers. */
   readonly takesHeaders: boolean
@@ -20,7 +20,7 @@ export interface SocketOpener {
 }
 
 /**
- * The way to open sockets here.
+ * Returns the socket opener of the options or of the platform.
  *
  * @throws {TypeError} when there is none.
  */
@@ -30,14 +30,14 @@ export function socketOpener({
   if (openSocket !== undefined) {
     return { takesHeaders: true, open: (url, headers) => openSocket(url, { headers }) }
   }
-  // NOTE: both are as the platform has them; in an old Node or an odd one they are not there.
+  // NOTE: either is undefined on platforms without it, such as an old Node.
   const { WebSocket, process } = globalThis as {
     readonly WebSocket?: new (url: string, options?: Parameters<OpenSocket>[1]) => SocketLike
     readonly process?: { readonly versions?: { readonly node?: string } }
   }
   if (WebSocket === undefined) {
     throw new TypeError(
-      'Cannot connect: there is no global WebSocket here; give openSocket, or use Node from 22 on',
+      'Cannot connect: no global WebSocket; pass openSocket, or use Node 22 or later',
     )
   }
   if (process?.versions?.node === undefined) {
@@ -46,7 +46,7 @@ export function socketOpener({
   return { takesHeaders: true, open: (url, headers) => new WebSocket(url, { headers }) }
 }
 
-/** What a socket is opened to. */
+/** Target of a socket. */
 export interface SocketTarget {
   /** Undefined for every run. */
   readonly runId: string | undefined
@@ -54,7 +54,7 @@ export interface SocketTarget {
   readonly signal: AbortSignal
 }
 
-/** Opens a socket to every run, or to one. @throws {TuttiClientError} when there is no ticket for it. */
+/** Opens a socket to every run, or to one. @throws {TuttiClientError} when a ticket is needed and refused. */
 export async function openSocket(
   settings: ResolvedClientOptions,
   opener: SocketOpener,
@@ -68,7 +68,7 @@ export async function openSocket(
   return opener.open(url + toQueryString({ ticket, snapshot }), settings.headers)
 }
 
-/** A ticket; none from a server that needs none, as it has no keys. */
+/** Creates a ticket; undefined from a server without keys. */
 async function fetchTicket(
   settings: ResolvedClientOptions,
   signal: AbortSignal,
@@ -83,9 +83,9 @@ async function fetchTicket(
 }
 
 /**
- * Why a handshake failed: neither a page nor Node is told, so the same is asked over HTTP.
+ * Finds out over HTTP why a handshake failed, because neither a browser nor Node reports the reason.
  *
- * @throws {TuttiClientError} what HTTP answers; CONNECTION_FAILED when it has nothing against it.
+ * @throws {TuttiClientError} the error of the HTTP request; CONNECTION_FAILED when it succeeds.
  */
 export async function throwHandshakeFailure(
   settings: ResolvedClientOptions,

@@ -1,10 +1,9 @@
 /**
- * The requests of a connection that wait for their replies.
+ * Pending requests of a connection.
  *
- * P1 Requests go out one after the other: replies and errors carry no id, so that they can only belong to the one
- *    that is out.
- * P2 When a socket is lost, the request that is out fails with CONNECTION_FAILED, since it may have been done. What
- *    was not sent yet is sent on the next socket, unless it was about the lost one.
+ * P1 Requests are sent one after the other: replies and errors have no id, so they belong to the request in flight.
+ * P2 When a socket is lost, the request in flight fails with CONNECTION_FAILED, since it may have been applied. Unsent
+ *    requests are sent on the next socket, unless they concern the lost one.
  * P3 No request waits longer than its time limit, and none is left when the connection is closed.
  */
 import { openScope } from '../call-scope.ts'
@@ -14,26 +13,26 @@ import type { CallOptions } from '../http/exchange.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 import type { ClientMessage, ErrorMessage, ServerMessage } from '@tutti/protocol'
 
-/** A message and how its reply looks. */
+/** A message and the reading of its reply. */
 export interface SocketRequest<T> {
   readonly message: ClientMessage
-  /** For people, such as `cancel of run "r-1"`. */
+  /** Description for error messages, such as `cancel of run "r-1"`. */
   readonly what: string
-  /** Whether it is about the socket itself, and goes before commands that wait. @default false */
+  /** Whether the request concerns the socket itself and precedes waiting commands. @default false */
   readonly isFirst?: boolean
   /**
-   * The value of its reply; undefined for a message that is none.
+   * Returns the value of the reply; undefined for any other message.
    *
    * @throws {TuttiClientError} when the reply is a refusal.
    */
   reply(message: ServerMessage): { readonly value: T } | undefined
-  /** Whether an error can be the reply. @default any can */
+  /** Whether an error can be the reply. @default every error can */
   readonly mayFailWith?: ((error: ErrorMessage) => boolean) | undefined
 }
 
 interface Pending {
   readonly request: Omit<SocketRequest<unknown>, 'reply'>
-  /** Settles with a message that is the reply; false for any other. */
+  /** Settles the request if the message is its reply; returns whether it is. */
   readonly take: (message: ServerMessage) => boolean
   readonly fail: (error: TuttiClientError) => void
 }
@@ -46,13 +45,13 @@ export class Requests {
   #sent: Pending | undefined
   #send: ((message: ClientMessage) => void) | undefined
 
-  /** `life` ends with the connection. */
+  /** `life` aborts when the connection ends. */
   constructor(settings: ResolvedClientOptions, life: AbortSignal) {
     this.#settings = settings
     this.#life = life
   }
 
-  /** Sends a request, now or when its turn has come; resolves with its reply. */
+  /** Sends a request when its turn comes; resolves with its reply. */
   async ask<T>(request: SocketRequest<T>, options: CallOptions = {}): Promise<T> {
     const { signal, timeoutMs = this.#settings.timeoutMs } = options
     const scope = openScope(this.#settings.clock, [this.#life, signal])
@@ -74,13 +73,13 @@ export class Requests {
     }
   }
 
-  /** A socket is there: sends what waits. */
+  /** Begins to send over a new socket. */
   attach(send: (message: ClientMessage) => void): void {
     this.#send = send
     this.#sendNext()
   }
 
-  /** The socket is lost. */
+  /** Fails the requests that a lost socket carried or concerns. */
   detach(error: TuttiClientError): void {
     this.#send = undefined
     const lost = [this.#sent, ...this.#waiting.filter(({ request }) => request.isFirst)]
@@ -91,7 +90,7 @@ export class Requests {
     }
   }
 
-  /** Gives a message to the request that is out. */
+  /** Passes a message to the request in flight. */
   take(message: ServerMessage): void {
     const sent = this.#sent
     if (sent === undefined) return
@@ -119,7 +118,7 @@ export class Requests {
   }
 }
 
-/** The error for `what`, which the server refused. */
+/** Returns the error for a request that the server refused. */
 export function refusalError(
   what: string,
   reason: string,

@@ -1,10 +1,10 @@
 /**
- * One WebSocket, from its handshake to its end.
+ * Reads one WebSocket, from its handshake to its end.
  *
- * W1 A socket on which nothing comes for `idleTimeoutMs` is dead; the server sends a heartbeat every 15 s.
- * W2 A message of a type that is newer than this client is passed over; an event among them still counts.
- *    What does not fit its type is BAD_RESPONSE.
- * W3 When the scope ends the socket is closed, and nothing is told any more.
+ * W1 A socket that receives nothing for `idleTimeoutMs` counts as lost; the server sends a heartbeat every 15 s.
+ * W2 Messages of types that this client does not know are skipped; unknown events still advance the cursor. A message
+ *    that does not match its type is BAD_RESPONSE.
+ * W3 When the scope ends, the socket is closed and no further message is passed on.
  */
 import {
   decode,
@@ -20,17 +20,17 @@ import { badResponseError, parseJson } from '../http/read-answer.ts'
 import type { CallScope } from '../call-scope.ts'
 import type { SocketLike } from '../options.ts'
 
-/** What a socket brings. */
+/** Receives the messages of a socket. */
 export interface SocketEvents {
-  /** A message of a known type. What it throws ends the socket. */
+  /** Called with a message of a known type. An exception that it throws ends the socket. */
   onMessage(message: ServerMessage): void
-  /** An event of a type that this version does not know. */
+  /** Called with the position of an event of an unknown type. */
   onUnknownEvent(position: EventPosition): void
 }
 
-/** How a socket ended, when it was not this side that ended it. */
+/** End of a socket that the client did not close. */
 export interface SocketLoss {
-  /** Whether the handshake had been done. */
+  /** Whether the handshake had succeeded. */
   readonly wasOpen: boolean
   readonly code: number
   readonly reason: string
@@ -39,12 +39,12 @@ export interface SocketLoss {
 /** "Normal closure". @see https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1 */
 const NORMAL_CLOSURE = 1000
 
-const WHAT = 'a message of the server'
+const WHAT = 'a message from the server'
 
 /**
  * Reads a socket until it is lost.
  *
- * @throws {TuttiClientError} the reason when the scope ends; BAD_RESPONSE when a message does not fit.
+ * @throws {TuttiClientError} the reason when the scope ends; BAD_RESPONSE for an invalid message.
  */
 export async function readSocket(
   socket: SocketLike,
@@ -53,11 +53,11 @@ export async function readSocket(
 ): Promise<SocketLoss> {
   let isOver = false
   let stopWaiting = (): void => undefined
-  const waitForSign = (): void => {
+  const restartTimer = (): void => {
     stopWaiting()
-    stopWaiting = scope.limit(idleTimeoutMs, `No sign of life for ${idleTimeoutMs} ms`)
+    stopWaiting = scope.limit(idleTimeoutMs, `No data for ${idleTimeoutMs} ms`)
   }
-  waitForSign()
+  restartTimer()
   try {
     return await scope.race(
       new Promise<SocketLoss>((resolve, reject) => {
@@ -65,14 +65,14 @@ export async function readSocket(
         socket.addEventListener('open', () => {
           wasOpen = true
         })
-        // The close that follows says as much as there is.
+        // The `close` event that follows has all the information.
         socket.addEventListener('error', () => undefined)
         socket.addEventListener('close', ({ code, reason }) => {
           resolve({ wasOpen, code, reason })
         })
         socket.addEventListener('message', ({ data }) => {
           if (isOver) return
-          waitForSign()
+          restartTimer()
           try {
             dispatchMessage(data, events)
           } catch (error) {

@@ -1,4 +1,4 @@
-/** Pure: each command as a message, and its reply in the form that REST gives it. */
+/** Pure: converts commands to messages, and their replies to those of REST. */
 import {
   decode,
   decodeClientMessage,
@@ -23,7 +23,7 @@ import { refusalError, type SocketRequest } from './requests.ts'
 
 type ToMessage<K extends RunCommandKind> = (target: string, body: Loose<CommandBodies[K]>) => object
 
-/** The messages; a field that is undefined is left out by JSON. */
+/** Kind of command → its message; JSON omits fields that are undefined. */
 const MESSAGES: { readonly [K in RunCommandKind]: ToMessage<K> } = {
   cancel: (runId, body) => ({ type: 'run_control', runId, action: 'cancel', ...body }),
   switch_model: (runId, body) => ({ type: 'run_control', runId, action: 'switch_model', ...body }),
@@ -31,7 +31,7 @@ const MESSAGES: { readonly [K in RunCommandKind]: ToMessage<K> } = {
   decide: (reviewId, body) => ({ type: 'review_decision', reviewId, ...body }),
 }
 
-/** AgentEnsemble's words for a run control that was refused → the codes they stand for. */
+/** AgentEnsemble's status of a refused run control → error code. */
 const CONTROL_CODES: Partial<Record<RunControlAck['status'], ClientErrorCode>> = {
   NOT_FOUND: 'RUN_NOT_FOUND',
   NOT_RUNNING: 'RUN_NOT_RUNNING',
@@ -39,7 +39,7 @@ const CONTROL_CODES: Partial<Record<RunControlAck['status'], ClientErrorCode>> =
   NOT_CONFIGURED: 'NOT_CONFIGURED',
 }
 
-/** A command over a socket. @throws {TuttiClientError} BAD_REQUEST when it does not fit its schema. */
+/** Converts a command to a request. @throws {TuttiClientError} BAD_REQUEST when it does not match its schema. */
 export function commandRequest<K extends RunCommandKind>({
   kind,
   target,
@@ -51,7 +51,7 @@ export function commandRequest<K extends RunCommandKind>({
   return {
     what,
     message,
-    // The reply to a decision is an event that may come before the error of a decision that was late.
+    // The reply to a decision is an event, which may precede the error of a late decision.
     mayFailWith: kind === 'decide' ? undefined : isNoReviewError,
     reply(received) {
       const reply = findReply(message, received, what)
@@ -63,7 +63,7 @@ export function commandRequest<K extends RunCommandKind>({
   }
 }
 
-/** What `received` answers to `message`, as REST words it; undefined for what answers something else. */
+/** Returns the reply to `message` in the form of REST; undefined when `received` is not its reply. */
 function findReply(message: ClientMessage, received: ServerMessage, what: string): unknown {
   switch (message.type) {
     case 'run_control': {
@@ -76,12 +76,12 @@ function findReply(message: ClientMessage, received: ServerMessage, what: string
     }
     case 'directive': {
       if (received.type !== 'directive_ack') return undefined
-      const { directiveId, message: reason = 'no reason was given' } = received
+      const { directiveId, message: reason = 'no reason given' } = received
       if (directiveId === null) throw refusalError(what, reason)
       return { directiveId, status: 'ACTIVE' }
     }
     case 'review_decision': {
-      // The server sends no other reply. A different decision was made by somebody else, who was first.
+      // The server sends no other reply. Another caller made a different decision first.
       const { reviewId, decision } = message
       const isDecided =
         received.type === 'review_decided' &&
@@ -94,13 +94,14 @@ function findReply(message: ClientMessage, received: ServerMessage, what: string
   }
 }
 
-/** Chooses what the connection is sent; `onReply` is called before anything else is received. */
+/** Returns the request for a subscription; `onReply` is called before any other message is received. */
 export function subscribeRequest(message: Subscribe, onReply: () => void): SocketRequest<void> {
-  const what = message.runId === undefined ? 'a subscription' : `to follow run "${message.runId}"`
+  const what =
+    message.runId === undefined ? 'the subscription' : `the subscription to run "${message.runId}"`
   return {
     what,
     message,
-    // What comes on a socket before it is lost to the one who follows.
+    // Events that arrive before the subscription are lost to it.
     isFirst: true,
     mayFailWith: isNoReviewError,
     reply({ type }) {
@@ -111,14 +112,15 @@ export function subscribeRequest(message: Subscribe, onReply: () => void): Socke
   }
 }
 
-/** An error about a review belongs to a decision; its own reply may have come before, as an event. */
+/**
+ * Whether an error is not about a review. Errors about reviews belong to decisions, which may already have their reply.
+ */
 function isNoReviewError({ error }: ErrorMessage): boolean {
   return error !== 'REVIEW_NOT_FOUND' && error !== 'REVIEW_RESOLVED'
 }
 
 /**
- * The message as it will be sent. It is checked here, as an answer to one that does not fit its schema could
- * not name it.
+ * Validates a message before it is sent, because the error of the server could not name the command.
  *
  * @throws {TuttiClientError} BAD_REQUEST with every problem.
  */

@@ -1,10 +1,9 @@
 /**
- * What one reader follows over a connection, and where it stands.
+ * A subscription of one reader, with its position.
  *
- * S1 Of one run every event is given once and in order: each socket goes on at the next `seq`.
- * S2 Nothing is given between a new socket, or a new subscription, and the server's word that it is in
- *    force: what comes then belongs to what was followed before.
- * S3 Of every run, what was given is not given again; a review that waits is told to each reader once.
+ * S1 Every event of one run is passed on once and in order: each socket resumes at the next `seq`.
+ * S2 Events that arrive before the server has acknowledged a subscription belong to the previous one and are dropped.
+ * S3 A subscription to every run passes on no event twice, and each open review once.
  * S4 A subscription to one run ends after its `run_result`.
  */
 import { TuttiClientError } from '../errors.ts'
@@ -13,19 +12,19 @@ import { EventQueue } from './event-queue.ts'
 
 import type { LoggedRunEvent, RunEvent, Subscribe } from '@tutti/protocol'
 
-/** Events that may wait for a loop: some seconds of a run that streams fast. */
+/** Default maximum number of events that wait for a loop: some seconds of a run that streams fast. */
 const MAX_WAITING = 10_000
 
-/** Runs of which it is kept what was given, when every run is followed. */
+/** Maximum number of runs whose last `seq` is remembered when every run is followed. */
 const MAX_MARKS = 10_000
 
-/** Sockets in a row that may leave out the same event before the log itself must be broken. */
+/** Maximum number of consecutive sockets that may miss the same event; after that the log itself is broken. */
 const MAX_GAPS = 5
 
-/** Types that the connection itself needs, whoever reads. */
+/** Event types that the connection itself needs. */
 export const NEEDED_TYPES = ['run_result', 'review_decided'] as const
 
-/** What is followed, with every choice made. */
+/** A subscription's options, resolved. */
 export interface FollowedEvents {
   /** Undefined for every run. */
   readonly runId: string | undefined
@@ -35,15 +34,15 @@ export interface FollowedEvents {
   readonly maxWaiting?: number | undefined
   readonly onEvent: ((event: LoggedRunEvent) => void) | undefined
   readonly onEnd: ((error?: unknown) => void) | undefined
-  /** Told when the loop is left. */
+  /** Called when the loop ends. */
   readonly onLeave: () => void
 }
 
-/** A place in what is followed. */
+/** A subscription and its position. */
 export class Subscription {
   readonly #followed: FollowedEvents
   readonly #queue: EventQueue<LoggedRunEvent>
-  /** Run → last `seq` that was given, when every run is followed. */
+  /** Run → last `seq` that was passed on, when every run is followed. */
   readonly #marks = new Map<string, number>()
   readonly #reviews = new Set<string>()
   #cursor: EventCursor
@@ -58,17 +57,17 @@ export class Subscription {
     this.#cursor = startCursor(from, types !== undefined)
   }
 
-  /** Whether nothing more comes. */
+  /** Whether the subscription has ended. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** Id of the last event that was given. */
+  /** Id of the last event that was passed on. */
   get lastEventId(): string | undefined {
     return this.#cursor.lastEventId
   }
 
-  /** What the server is to be told, to go on where this stands. */
+  /** The message that resumes the subscription at its position. */
   get message(): Subscribe {
     const { runId, types } = this.#followed
     const events = types === undefined ? [] : [...new Set([...types, ...NEEDED_TYPES])]
@@ -77,23 +76,23 @@ export class Subscription {
     return { type: 'subscribe', events, runId, from }
   }
 
-  /** A new socket is there: it sends every run, and nothing of one run before it is told so. */
+  /** Called for a new socket. It sends every run at once, and one run only after a subscription. */
   greeted(): void {
     this.#isInForce = this.#followed.runId === undefined
   }
 
-  /** The server has said that the subscription is in force. */
+  /** Called when the server has acknowledged the subscription. */
   confirmed(): void {
     this.#isInForce = true
   }
 
-  /** The events for a loop. */
+  /** Yields the events for a loop. */
   read(): AsyncGenerator<LoggedRunEvent, void> {
     return this.#queue.read()
   }
 
   /**
-   * Takes an event that came.
+   * Takes a received event.
    *
    * @throws {TuttiClientError} BAD_RESPONSE when one before it is missing.
    */
@@ -102,7 +101,7 @@ export class Subscription {
     const { types, onEvent, runId } = this.#followed
     if (types === undefined || types.includes(event.type)) {
       onEvent?.(event)
-      // Those who listen do not loop; then nothing needs to wait.
+      // A subscription with a listener has no loop, so events need not wait.
       const error = onEvent === undefined ? this.#queue.push(event) : undefined
       if (error !== undefined) this.#finish(error)
     }
@@ -110,7 +109,7 @@ export class Subscription {
   }
 
   /**
-   * Whether something is the next event, and counts it as given then; also for a type that nobody knows.
+   * Advances the position if this is the next event, also for an unknown type; returns whether it is.
    *
    * @throws {TuttiClientError} BAD_RESPONSE when one before it is missing.
    */
@@ -127,7 +126,7 @@ export class Subscription {
     return true
   }
 
-  /** Ends it, with an error when it has failed. */
+  /** Ends the subscription, with an error if it failed. */
   end(end: { readonly error?: unknown } = {}): void {
     if (this.#isOver) return
     this.#queue.end(end)
@@ -159,7 +158,7 @@ export class Subscription {
 
   #missing(expected: number, got: number): TuttiClientError {
     this.#gaps += 1
-    const message = `Run "${this.#followed.runId}" must go on with event ${expected}, got ${got}`
+    const message = `Expected event ${expected} of run "${this.#followed.runId}", got ${got}`
     return new TuttiClientError('BAD_RESPONSE', message, { retryable: this.#gaps < MAX_GAPS })
   }
 }

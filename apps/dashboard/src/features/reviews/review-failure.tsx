@@ -52,7 +52,7 @@ function inputSentence(text: string): string {
 /** The request and its id mean nothing to a reviewer who is looking at the review. */
 function withoutId(text: string): string {
   return text
-    .replace(/^[A-Z]+ \S+ was answered with \d+ [A-Z_]+: /, '')
+    .replace(/^[A-Z]+ \S+ returned \d+ [A-Z_]+: /, '')
     .replace(/^Cannot decide review "[^"]*": /, '')
 }
 
