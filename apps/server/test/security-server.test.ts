@@ -85,7 +85,7 @@ describe('secrets of a server', () => {
       expect(await (await ask(server.url, '/api/runs', ADMIN, body)).text()).not.toContain(name)
       await ask(server.url, '/api/runs', `${name}-wrong`)
     }
-    expect(server.errors).toContain('A request without a valid key was refused')
+    expect(server.errors).toContain('Refused a request without a valid key')
     expect(server.errors).not.toMatch(/env-secret|config-secret|-key-of-length/)
   })
 

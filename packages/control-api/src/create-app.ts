@@ -1,7 +1,7 @@
 /**
  * Puts the routes into a Hono app.
  *
- *   site ─▶ preflight ─▶ address ─▶ route ─▶ caller ─▶ scope ─▶ media types ─▶ handler ─▶ answer
+ *   site ─▶ preflight ─▶ target ─▶ route ─▶ caller ─▶ scope ─▶ media types ─▶ handler ─▶ response
  *                                                      └──── audit trail ────┘
  */
 import { ERROR_CODES, type Route as RouteEntry, ROUTES } from '@tutti/protocol'
@@ -49,25 +49,25 @@ import type { RequestGuard } from './auth/guard-request.ts'
 import type { ResolvedControlApiOptions } from './options.ts'
 import type { HttpBindings } from '@hono/node-server'
 
-/** What an app is given beside its options. */
+/** Parts of an app in addition to its options. */
 export interface AppParts {
   readonly info: ServerInfo
   readonly guard: RequestGuard
   /** Signs tickets and MCP request states. */
   readonly signer: Signer
-  /** Tells the metrics of the process. */
+  /** Serves the metrics of the process. */
   readonly metrics: HttpRoute
-  /** What browsers are shown; undefined for nothing but the text that programs get. */
+  /** Page for browsers; without it, browsers get the same text as other clients. */
   readonly dashboard?: Dashboard | undefined
 }
 
 interface Env {
   readonly Bindings: HttpBindings
-  /** What is known of a request once it was looked at. */
+  /** Facts about a request, set while it is handled and logged with it. */
   readonly Variables: { route?: string; actor?: string; requestId?: string }
 }
 
-/** The HTTP side of the control API. */
+/** Creates the Hono app that serves the HTTP routes. */
 export function createApp(
   options: ResolvedControlApiOptions,
   { info, guard, signer, metrics, dashboard }: AppParts,
@@ -108,7 +108,7 @@ export function createApp(
   return app
 }
 
-/** Has every request told of when its answer is there, whatever it is. */
+/** Logs and measures every request once its response exists. */
 function recordRequests(app: Hono<Env>, options: ResolvedControlApiOptions): void {
   const { clock } = options
   app.use(async (context, next) => {
@@ -152,12 +152,12 @@ function controlRoutes(
         detail: (runId) => readRunDetail(options, runId),
       },
     }),
-    // Last: no file takes the place of a route.
+    // Last, so that no file shadows a route.
     ...(dashboard === undefined ? [] : dashboardFileRoutes(dashboard)),
   ]
 }
 
-/** Makes what answers the requests to one route. */
+/** Creates the function that handles the requests to one route. */
 function createDispatcher(
   route: HttpRoute,
   { trail, clock }: ResolvedControlApiOptions,
@@ -212,14 +212,14 @@ function identify(
   return guard.identify(readRequestInfo(env.incoming), { takesTicket: route?.takesTicket === true })
 }
 
-/** What somebody should know who asks a process for something that it does not serve. */
+/** Hint for requests to a route that this process does not serve. */
 function routeHint({ surface }: ResolvedControlApiOptions, routes: readonly HttpRoute[]): string {
   if (surface === 'all') return '; GET /docs lists all routes'
   const served = routes.map(({ path }) => path).join(', ')
   return `: this process is a worker, which executes runs and serves only ${served}`
 }
 
-/** Known paths answer any other method with the list of those they take. */
+/** Answers other methods at known paths with 405 and the methods that the path allows. */
 function refuseOtherMethods(
   app: Hono<Env>,
   routes: readonly HttpRoute[],
@@ -235,14 +235,14 @@ function refuseOtherMethods(
     const allow = (allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed).join(', ')
     app.all(honoPath(path), (context) => {
       if (!isPublic) identify(context, guard)
-      const message = `${context.req.path} takes ${allow}, got ${context.req.method}`
+      const message = `${context.req.path} allows ${allow}, got ${context.req.method}`
       const { status } = ERROR_CODES.METHOD_NOT_ALLOWED
       return toResponse({ status, body: { error: 'METHOD_NOT_ALLOWED', message } }, { allow })
     })
   }
 }
 
-/** `/api/runs/{runId}` as Hono writes it. */
+/** Converts a path template such as `/api/runs/{runId}` to Hono's syntax. */
 function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }

@@ -1,4 +1,4 @@
-/** The control API of durable runs: HTTP, SSE and WebSocket. */
+/** The control API of durable runs over HTTP, SSE, WebSocket, A2A and MCP. */
 export { apiKey, DEFAULT_SCOPES, type ApiKey, type KeyLimits } from './auth/keys.ts'
 export {
   describeMetrics,

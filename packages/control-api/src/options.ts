@@ -1,4 +1,4 @@
-/** What a control API is made of, its limits and their defaults. */
+/** Options of a control API, their defaults and their validation. */
 import { isAbsolute } from 'node:path'
 
 import {
@@ -30,117 +30,118 @@ export interface ControlApiOptions {
   /** Models that requests may name. */
   readonly models: ModelCatalog
   /**
-   * What is served: everything, or only liveness, readiness and status, for a process that takes no runs.
+   * Routes that the process serves: all, or only liveness, readiness, status and metrics, for a process that accepts no
+   * runs.
    * @default 'all'
    */
   readonly surface?: 'all' | 'health'
-  /** Keys of which every request must carry one; none lets everybody do everything. @default [] */
+  /** Keys, one of which every request must carry. With an empty list every caller may do everything. @default [] */
   readonly apiKeys?: readonly ApiKey[]
   /**
-   * Host names under which the server is reached, beside loopback. `*` allows every host, and pages of the
-   * very host that they call.
+   * Host names under which callers reach the server, in addition to loopback. `*` allows every host, and web pages
+   * whose origin is the host that they call.
    * @default []
    */
   readonly allowedHosts?: readonly string[]
   /**
-   * Address under which others reach the server, as its agent card says it, such as
-   * `https://agents.example.com`; a path before its own is kept.
+   * Address of the server in its agent card, such as `https://agents.example.com`. It may have a path, which precedes
+   * those of the server.
    * @default the address of each request
    */
   readonly publicUrl?: string | undefined
   /**
-   * Origins of web pages that may call, such as `https://app.example.com`, beside pages of these hosts and,
-   * when the server listens on loopback, pages of this machine.
+   * Origins of web pages that may call the server, such as `https://app.example.com`. Pages of `allowedHosts` may
+   * always call it; pages of this machine may if the server listens on loopback.
    * @default []
    */
   readonly allowedOrigins?: readonly string[]
-  /** Directory whose files are shown, absolute. @default none */
+  /** Absolute path of the directory whose files callers can read. @default none */
   readonly workspace?: string | undefined
   /**
-   * Folder of the built dashboard, absolute, whose `index.html` browsers get at `/`. It is read once, when the
-   * server starts. @default none: everybody gets the text
+   * Absolute path of the built dashboard, whose `index.html` browsers get at `/`. The server reads it once, at its
+   * start. @default none: browsers get the text that other clients get
    */
   readonly dashboard?: string | undefined
   /** Webhooks that runs may name. @default {} */
   readonly webhooks?: Readonly<Record<string, Webhook>>
-  /** What peers may ask for; the other ensembles and tools are not for them. @default everything */
+  /** Ensembles and tools that other agents may use. @default all */
   readonly shared?: Shared | undefined
-  /** Tool calls by hand that are in flight at the same time, over REST, WebSocket and others. @default 32 */
+  /** Maximum number of direct tool calls in flight, over all protocols. @default 32 */
   readonly maxToolCalls?: number
-  /** What counts, and is read at `/metrics`. @default one that is told nothing of what runs do */
+  /** Metrics that `/metrics` serves. @default new metrics that do not count the work of runs */
   readonly metrics?: ServerMetrics
-  /** Where tool calls by hand are counted. @default the metrics */
+  /** Receives the counts of direct tool calls. @default `metrics` */
   readonly toolMetrics?: ToolMetrics | undefined
-  /** Stops the server when everything is done or handed over; asked by `POST /api/lifecycle/drain`. */
+  /** Called by `POST /api/lifecycle/drain`; stops the server after all runs have ended or been handed over. */
   readonly drain?: (() => void) | undefined
-  /** Longest request body and longest WebSocket message, in bytes. @default 1000000 */
+  /** Maximum size of a request body and of a WebSocket message, in bytes. @default 1000000 */
   readonly maxBodyBytes?: number
-  /** Bytes that may wait for one slow WebSocket reader before it is closed. @default 4194304 */
+  /** Maximum number of unsent bytes of one WebSocket; the server closes a slower reader. @default 4194304 */
   readonly maxBufferedBytes?: number
   /**
-   * Bytes that may wait for all readers together, over HTTP, event streams and WebSockets, before the connections
-   * with the most are closed. @default 33554432
+   * Maximum number of unsent bytes of all connections together. Beyond it the server closes those with the most.
+   * @default 33554432
    */
   readonly maxUnreadBytes?: number
-  /** Maximum size of a trace or task graph, measured by the events that it is made of. @default 8000000 */
+  /** Maximum size of the events behind a trace or task graph, in bytes. @default 8000000 */
   readonly maxTraceBytes?: number
-  /** Time between signs of life on quiet connections, in milliseconds. @default 15000 */
+  /** Time between heartbeats on open streams, in milliseconds. @default 15000 */
   readonly heartbeatMs?: number
   /**
    * Secret that signs tickets, at least 32 characters; the same in every process of a server.
-   * @default one that the run store creates and its processes share
+   * @default a random secret that the run store creates and its processes share
    */
   readonly ticketSecret?: string | undefined
-  /** How long a ticket is good, in milliseconds: long enough to open a connection with it. @default 60000 */
+  /** Validity of a ticket in milliseconds: long enough to open a connection. @default 60000 */
   readonly ticketTtlMs?: number
-  /** Requests with a wrong key, or with none, that one address may make a minute. @default 300 */
+  /** Maximum number of requests per minute and address with an invalid key or none. @default 300 */
   readonly maxRefusedKeysPerMinute?: number
-  /** Entries of the audit trail that are kept; older ones are deleted now and then. @default 100000 */
+  /** Number of audit entries to retain; older ones are deleted from time to time. @default 100000 */
   readonly maxAuditEntries?: number
-  /** Connections at the same time, WebSockets among them. @default 5000 */
+  /** Maximum number of open connections, including WebSockets. @default 5000 */
   readonly maxConnections?: number
   /**
-   * Connections of one address at the same time. Behind a proxy all connections have its address: set it to
-   * `maxConnections` there. @default 1000
+   * Maximum number of open connections of one address. Behind a proxy, set it to `maxConnections`, because all
+   * connections have the address of the proxy. @default 1000
    */
   readonly maxConnectionsPerAddress?: number
-  /** WebSocket connections at the same time. @default 2000 */
+  /** Maximum number of open WebSockets. @default 2000 */
   readonly maxSockets?: number
-  /** Longest request line and headers together, in bytes. @default 16384 */
+  /** Maximum size of request line and headers together, in bytes. @default 16384 */
   readonly maxHeaderBytes?: number
-  /** Header lines of a request, at most. @default 100 */
+  /** Maximum number of header lines of a request. @default 100 */
   readonly maxHeaders?: number
-  /** How long the headers of a request may take to arrive, in milliseconds. @default 10000 */
+  /** Time within which the headers of a request must arrive, in milliseconds. @default 10000 */
   readonly headersTimeoutMs?: number
-  /** How long a whole request may take to arrive, in milliseconds; its answer may take any time. @default 60000 */
+  /** Time within which a whole request must arrive, in milliseconds. Responses have no limit. @default 60000 */
   readonly requestTimeoutMs?: number
-  /** How long an idle connection is kept for another request, in milliseconds. @default 65000 */
+  /** Time after which an idle keep-alive connection is closed, in milliseconds. @default 65000 */
   readonly keepAliveTimeoutMs?: number
-  /** After what time without taking anything a reader of an answer is dropped, in milliseconds. @default 30000 */
+  /** Time after which a connection is closed if its client does not read, in milliseconds. @default 30000 */
   readonly stalledReaderMs?: number
-  /** Takes secrets out of what callers are told of errors. @default nothing is taken out */
+  /** Removes secrets from errors and from runs before callers get them. @default removes nothing */
   readonly redactor?: Redactor
   readonly clock?: Clock
   readonly logger?: Logger
 }
 
-/** Somebody who is told what becomes of runs. */
+/** Receiver of notifications about runs. */
 export interface Webhook {
-  /** Where to send it: `https`, or `http` in the operator's own network. */
+  /** Address of the receiver: `https`, or `http` in the operator's own network. */
   readonly url: string
-  /** Signs what is sent: `whsec_` and 24 to 64 bytes in base64. @see https://www.standardwebhooks.com */
+  /** Secret that signs deliveries: `whsec_` and 24 to 64 bytes in base64. @see https://www.standardwebhooks.com */
   readonly secret: string
-  /** What it is told of. @default everything */
+  /** Events to deliver. @default all */
   readonly events?: readonly WebhookEventType[]
 }
 
-/** The same with every value present. */
+/** Options with every value present, and the parts that the control API creates from them. */
 export type ResolvedControlApiOptions = Required<ControlApiOptions> & {
-  /** Tells who did what. */
+  /** Records the actions of callers. */
   readonly trail: AuditTrail
-  /** Counts what waits for readers. */
+  /** Limits the unsent data of all connections. */
   readonly unread: UnreadData
-  /** Takes turns at large answers. */
+  /** Serializes the building of large responses. */
   readonly reads: LargeReads
 }
 
@@ -155,34 +156,34 @@ const DEFAULTS = {
   webhooks: {},
   shared: undefined,
   drain: undefined,
-  // A call mostly waits for a network; more at once is a load that runs should make.
+  // A call mostly waits for a network. A heavier load should be a run.
   maxToolCalls: 32,
-  // AgentEnsemble's limit: a level 3 request with hundreds of tasks fits many times.
+  // AgentEnsemble's limit; a task graph of hundreds of tasks is far smaller.
   maxBodyBytes: 1_000_000,
   maxBufferedBytes: 4 * 1024 * 1024,
-  // A tenth of a small process; each byte on a socket was up to four in memory before.
+  // A tenth of the memory of a small process; building one byte takes up to four bytes before it is on the socket.
   maxUnreadBytes: 32 * 1024 * 1024,
   maxTraceBytes: 8_000_000,
   // Below the 60 s after which common proxies drop a quiet connection; AgentEnsemble's number.
   heartbeatMs: 15_000,
   ticketSecret: undefined,
   ticketTtlMs: 60_000,
-  // A page with a stale key that polls every second stays below; guessing gets nowhere.
+  // A page with a stale key that polls every second stays below it; it is far too low for guessing keys.
   maxRefusedKeysPerMinute: 300,
   maxAuditEntries: 100_000,
   maxConnections: 5_000,
-  // More than a browser, a load test or a machine full of agents opens; a fifth of all.
+  // More than a browser, a load test or a machine full of agents opens; a fifth of maxConnections.
   maxConnectionsPerAddress: 1_000,
   maxSockets: 2_000,
-  // Node's; more than browsers and proxies send.
+  // Node's default; browsers and proxies send less.
   maxHeaderBytes: 16_384,
   maxHeaders: 100,
   headersTimeoutMs: 10_000,
-  // The longest body over a slow line of 20 kB a second.
+  // Enough for the largest body at 20 kB/s.
   requestTimeoutMs: 60_000,
-  // Longer than the 60 s of common load balancers, which would send on a connection that is just closed.
+  // Longer than the 60 s of common load balancers, which otherwise send on a connection that is being closed.
   keepAliveTimeoutMs: 65_000,
-  // Two signs of life of an event stream.
+  // Two heartbeats of an event stream.
   stalledReaderMs: 30_000,
 } as const
 
@@ -193,7 +194,7 @@ type Limits = Pick<
   }[keyof ResolvedControlApiOptions]
 >
 
-/** The least value of each limit; those that are no times are whole numbers. */
+/** Minimum of each limit. Limits that are not times are integers. */
 const MINIMUMS: Readonly<Partial<Record<keyof Limits, number>>> = {
   maxBodyBytes: 1,
   maxBufferedBytes: 1,
@@ -215,9 +216,9 @@ const MINIMUMS: Readonly<Partial<Record<keyof Limits, number>>> = {
 }
 
 /**
- * Fills and checks options.
+ * Validates options and adds defaults.
  *
- * @throws {RangeError} naming every value that does not fit, and no key.
+ * @throws {RangeError} naming every invalid option; it does not contain keys.
  */
 export function resolveControlApiOptions(options: ControlApiOptions): ResolvedControlApiOptions {
   const given = Object.entries(options).filter(([, value]) => value !== undefined)

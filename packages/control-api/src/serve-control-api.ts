@@ -16,21 +16,21 @@ import { startWebhooks } from './webhooks/start-webhooks.ts'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Where to listen. */
+/** Address to listen on. */
 export interface ListenOptions {
-  /** @default '127.0.0.1' */
+  /** Host name or IP address. @default '127.0.0.1' */
   readonly host?: string
-  /** 0 is any free port. @default 7329 */
+  /** Port; 0 selects any free port. @default 7329 */
   readonly port?: number
 }
 
-/** A control API that accepts requests. */
+/** A running control API. */
 export interface ControlApiServer {
-  /** Such as `http://127.0.0.1:7329`. */
+  /** Base address, such as `http://127.0.0.1:7329`. */
   readonly url: string
-  /** Resolves when the audit trail is kept of everything that was done so far. */
+  /** Resolves when all audit entries recorded so far are stored or logged. */
   flush(): Promise<void>
-  /** Accepts nothing more and ends every connection. Runs are not touched. */
+  /** Stops accepting requests and ends every connection. Runs are not affected. */
   close(): Promise<void>
 }
 
@@ -38,11 +38,11 @@ export interface ControlApiServer {
 const DEFAULT_PORT = 7329
 
 /**
- * Serves until it is closed.
+ * Serves a control API until it is closed.
  *
- * @throws {RangeError} naming every option that does not fit.
- * @throws {TuttiError} CONFIG_INVALID when the dashboard cannot be read or the address not be listened on;
- * STORE_UNAVAILABLE when the store cannot be reached.
+ * @throws {RangeError} naming every invalid option.
+ * @throws {TuttiError} CONFIG_INVALID when the dashboard, the workspace or a webhook is invalid, or when the server
+ * cannot listen on the address; STORE_UNAVAILABLE when the store cannot be reached.
  */
 export async function serveControlApi(
   options: ControlApiOptions,
@@ -60,7 +60,7 @@ export async function serveControlApi(
   const { route: metrics, stop: stopMeasuring } = metricsRoute(resolved)
   const app = createApp(resolved, { info, guard, signer, metrics, dashboard })
   const respond = getRequestListener(app.fetch, {
-    // For requests without a Host, which the guard refuses.
+    // For requests without a Host header, which the guard refuses.
     hostname: 'localhost',
     errorHandler: (error) => toResponse(reportError(toAddressError(error), resolved)),
   })
@@ -76,7 +76,7 @@ export async function serveControlApi(
     stopMeasuring()
     throw error
   }
-  // Without sockets a handshake is a request like others, and gets the answer that there is nothing.
+  // Without sockets, a handshake is an ordinary request and gets 404.
   if (surface === 'all') sockets.attach(server)
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
@@ -96,7 +96,7 @@ export async function serveControlApi(
   }
 }
 
-/** The dashboard that is shown: a process that only executes runs shows none. */
+/** Reads the dashboard, unless none is configured or the process only executes runs. */
 function loadDashboard({
   dashboard,
   surface,
@@ -104,11 +104,11 @@ function loadDashboard({
   return dashboard === undefined || surface !== 'all' ? undefined : readDashboard(dashboard)
 }
 
-/** A request of which no address can be made is a bad one; anything else that is thrown here is a fault. */
+/** Converts the error for a request whose URL cannot be parsed to BAD_REQUEST; returns other errors as they are. */
 function toAddressError(error: unknown): unknown {
   if (!(error instanceof RequestError)) return error
   return badRequest('request target', [
-    { path: '', message: `cannot be understood (${error.message})` },
+    { path: '', message: `cannot be parsed (${error.message})` },
   ])
 }
 

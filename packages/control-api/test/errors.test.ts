@@ -89,7 +89,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
   },
   ORIGIN_NOT_ALLOWED: {
     request: post(GOOD, { origin: 'https://evil.example' }),
-    message: 'Origin "https://evil.example" may not call this server',
+    message: 'Origin "https://evil.example" is not allowed; allowedOrigins adds origins',
   },
   HOST_NOT_ALLOWED: { file: 'guard.test.ts' },
   NOT_FOUND: {
@@ -188,7 +188,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
       api.runs.delete = async () => 'unfinished'
       return api.get(`/api/runs/${runId}`, { method: 'DELETE' })
     },
-    message: /is being cancelled, but has not stopped within 10000 ms; delete it again$/,
+    message: /is being cancelled but has not stopped within 10000 ms; retry the deletion$/,
   },
 }
 
@@ -228,7 +228,7 @@ describe('the code', () => {
 
 describe('over WebSocket', () => {
   it.each([
-    ['RUN_NOT_RUNNING', { content: 'x' }, 'No run is being worked on'],
+    ['RUN_NOT_RUNNING', { content: 'x' }, 'No run is active'],
     ['BAD_REQUEST', { action: 'SET_MODEL_TEIR', value: 'FALLBACK' }, /SET_MODEL_TIER/],
   ])('%s refuses a directive with its reason', async (_, directive, message) => {
     await using api = await openRecordedServer()

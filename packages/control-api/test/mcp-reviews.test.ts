@@ -82,7 +82,7 @@ describe.each(MODES)(
       expect(forms.map(({ message }) => message)).toEqual([
         expect.stringContaining('{"hertz":440}'),
         expect.stringMatching(/was not accepted.*must be the input of the tool as JSON/),
-        expect.stringMatching(/could not be taken.*hertz/),
+        expect.stringMatching(/not accepted.*hertz/),
       ])
     })
 

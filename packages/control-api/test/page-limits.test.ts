@@ -151,7 +151,7 @@ describe('the trace and the task graph of a run', () => {
         if (status === 413) {
           expect(body).toMatchObject({
             error: 'PAYLOAD_TOO_LARGE',
-            message: expect.stringContaining(`more than ${limit} bytes`),
+            message: expect.stringContaining(`exceed ${limit} bytes`),
           })
         }
       }

@@ -153,7 +153,7 @@ describe('keys', () => {
   it.each([
     ['no name', [key({ name: '' })], 'needs a name'],
     ['two of one name', [key({}), key({}, 'another-key-of-length')], 'two keys have the name'],
-    ['the same key twice', [key({}), key({ name: 'b' })], 'one key is there twice'],
+    ['the same key twice', [key({}), key({ name: 'b' })], 'two keys have the same SHA-256'],
     ['a hash that is none', [{ name: 'a', sha256: 'abc' }], 'SHA-256 as 64 hexadecimal digits'],
     ['a scope that is none', [key({ scopes: ['root' as Scope] })], 'unknown scope "root"'],
     ['a limit that is none', [key({ limits: { requestsPerMinute: -1 } })], 'requestsPerMinute'],

@@ -94,7 +94,7 @@ describe('while the run store cannot be reached', () => {
     socket.send({ type: 'subscribe', events: ['*'], runId, from: 0 })
     expect(await closed).toEqual([
       1013,
-      `The server could not read the run; last event sent: ${runId}:499`,
+      `The server failed to read the run; last event sent: ${runId}:499`,
     ])
   })
 
@@ -102,7 +102,7 @@ describe('while the run store cannot be reached', () => {
     await using api = await losing()
     api.lose()
     await using socket = new Socket(`${api.url}/ws`, {})
-    expect(await socket.closed()).toEqual([1013, 'The server could not read its runs'])
+    expect(await socket.closed()).toEqual([1013, 'The server failed to read its runs'])
   })
 })
 

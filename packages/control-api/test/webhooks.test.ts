@@ -84,7 +84,9 @@ describe('a webhook', () => {
     await clock.advance(60_000)
     await house.settled()
     expect(receiver.received).toHaveLength(3)
-    expect(house.warnings.filter((text) => text === 'A webhook was not reached')).toHaveLength(2)
+    expect(
+      house.warnings.filter((text) => text === 'Webhook delivery failed; retrying'),
+    ).toHaveLength(2)
   })
 
   it('is given up when it says that it is gone', async () => {
@@ -92,7 +94,7 @@ describe('a webhook', () => {
     await using house = await opened({ gone })
     await house.submit({ webhooks: ['gone'] })
     await gone.until(1)
-    await house.until(() => house.warnings.includes('A webhook was given up'))
+    await house.until(() => house.warnings.includes('Webhook delivery failed permanently'))
     await house.settled()
     expect(gone.received).toHaveLength(1)
   })
@@ -106,7 +108,7 @@ describe('a webhook', () => {
     await quick.until(1)
     await silent.until(1)
     await clock.advance(16_000)
-    await house.until(() => house.warnings.includes('A webhook was not reached'))
+    await house.until(() => house.warnings.includes('Webhook delivery failed; retrying'))
     await clock.advance(10_000)
     await silent.until(2)
   })

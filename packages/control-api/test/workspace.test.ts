@@ -170,7 +170,7 @@ it('a workspace that is gone while the server runs has nothing', async () => {
 it.each([
   ['work', 'must be an absolute path'],
   ['/none/of/this', 'ENOENT'],
-  ['/etc/hostname', 'is no directory'],
+  ['/etc/hostname', 'is not a directory'],
 ])('a server does not start with the workspace "%s"', async (directory, why) => {
   await expect(openServer({ workspace: directory })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',

@@ -1,11 +1,12 @@
 /**
- * What AgentEnsemble's dashboard expects of a connection in addition to the events and replies of the control API.
+ * Messages that AgentEnsemble's dashboard expects in addition to the events and replies of the control API.
  *
- * API-A1 The first message holds what happened before. Reviews that are open then follow it at once, each with the
- *    time that is left.
- * API-A2 The dashboard closes the panel of a review for `review_timed_out` alone, so that event follows each decision
+ * API-A1 The first message holds the past events. The requests of open reviews follow it at once, each with its
+ *    remaining time.
+ * API-A2 The dashboard closes the panel of a review only for `review_timed_out`, so that event follows each decision
  *    and each withdrawal.
- * API-A3 The dashboard closes a panel as it sends the decision. A review whose decision was refused is sent again.
+ * API-A3 The dashboard closes a panel when it sends the decision. If the decision is refused, the request of the
+ *    review is sent again.
  */
 import { largeJson, sharedCapabilities } from '@tutti/gateway'
 
@@ -20,21 +21,21 @@ import type {
 } from '@tutti/protocol'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** What a dialect adds to a connection. */
+/** Additions of a dialect to a connection. */
 export interface Dialect {
-  /** Reads the first message, and how the events after it begin. */
+  /** Reads the first message and the events that follow it. */
   greet(signal: AbortSignal): Promise<Greeting>
-  /** The event to send after another one, at the same position of the log; undefined for most events. */
+  /** Returns the event to send after another one, at the same position of the log; undefined for most events. */
   followUp(event: LoggedRunEvent): LoggedRunEvent | undefined
-  /** The event to send again after a message was refused. */
+  /** Returns the event to send again after a message was refused. */
   afterRefusal(message: ClientMessage): Promise<LoggedRunEvent | undefined>
 }
 
-/** The first message, and what follows it. */
+/** The first message and the events that follow it. */
 export interface Greeting {
-  /** As JSON in UTF-8. */
+  /** JSON in UTF-8. */
   readonly hello: Uint8Array
-  /** Splits what is sent next, given the events that were written while the greeting was read. */
+  /** Returns the events to send next, given those that were written while the greeting was read. */
   continueWith(early: readonly LoggedRunEvent[]): {
     /** Requests of open reviews, which may still be announced as new. */
     readonly reviews: readonly LoggedRunEvent[]
@@ -43,14 +44,14 @@ export interface Greeting {
   }
 }
 
-/** Makes the dialect of a connection to one run, or to all. */
+/** Creates the dialect of a connection to one run, or to all. */
 export function agentEnsembleDialect(
   options: ResolvedControlApiOptions,
   runId: string | undefined,
 ): Dialect {
   const { runs, clock, reads } = options
   return {
-    // One turn for all of it: data that waited for another turn would be memory that no limit counts.
+    // One turn for everything: data that waits for another turn would not count towards any limit.
     greet: (signal) =>
       reads.run(async () => {
         const { message, reaches } = await readHello(runs, runId)
@@ -94,7 +95,7 @@ const ACTION: Readonly<Record<ReviewDecisionKind, ReviewTimeoutAction>> = {
   REJECT: 'FAIL',
 }
 
-/** The `review_timed_out` that closes a panel; the log does not have it. */
+/** Returns the `review_timed_out` that closes a panel. It is not in the log. */
 function toPanelCloser(event: LoggedRunEvent): LoggedRunEvent | undefined {
   if (event.type !== 'review_decided' && event.type !== 'review_withdrawn') return undefined
   const { reviewId, runId, seq, id } = event

@@ -1,13 +1,13 @@
 /**
- * The first message of every connection: what happened before it. AgentEnsemble's dashboard rebuilds
- * its whole state from it.
+ * Builds `hello`, the first message of every connection, which holds the past events. AgentEnsemble's dashboard
+ * rebuilds its whole state from it.
  *
- * API-V1 Its events stand run by run, and the runs in the order in which they were made, those under way
- *    last: the dashboard shows one run at a time, the last one, and the events to come are of that one.
- * API-V2 What is live only on AgentEnsemble's wire (tokens, model turns, reviews) is not among them. The last
- *    turns of the run shown last are beside them, and of the metrics the newest of each task.
- * API-V3 Of a run that is too long for it, what its tools did is left out at the end, but not how it went on.
- * API-V4 It has at most about `MAX_BYTES`, the newest runs first: older runs that do not fit are left out.
+ * API-V1 Events are grouped by run. Runs are in the order of their creation, unfinished ones last, because the
+ *    dashboard shows only the last run, and further events belong to that one.
+ * API-V2 Tokens, model turns and reviews are left out, as on AgentEnsemble's wire. The last turns of the last run are
+ *    in a separate field. Of the metrics, only the newest of each task is included.
+ * API-V3 Of a run with too many events, the last ones are limited to those that show its progress.
+ * API-V4 The events have at most about `MAX_BYTES`. Older runs that do not fit are left out.
  */
 import {
   isTerminalRunStatus,
@@ -19,17 +19,17 @@ import { eventSize, readTurn, type RunRecord, type RunService } from '@tutti/run
 
 import { readRecentIterations } from './recent-iterations.ts'
 
-/** Runs that `hello` shows, the newest ones; AgentEnsemble's number. */
+/** Number of runs in `hello`, the newest ones; the same as in AgentEnsemble. */
 const RUNS_SHOWN = 10
 
-/** Events of one run that `hello` shows, at most, and as many more of those that tell how it went on. */
+/** Maximum number of events of one run, and of the events of `PROGRESS` that follow them. */
 const EVENTS_SHOWN = 10_000
 
-/** Size of the events that `hello` shows, as the store has them, in bytes. */
+/** Maximum size of all events as stored, in bytes. */
 const MAX_BYTES = 2_000_000
 
-/** What tells how a run went. */
-const COURSE: readonly RunEvent['type'][] = [
+/** Event types that show the progress of a run. */
+const PROGRESS: readonly RunEvent['type'][] = [
   'ensemble_started',
   'task_started',
   'task_completed',
@@ -40,9 +40,9 @@ const COURSE: readonly RunEvent['type'][] = [
   'run_result',
 ]
 
-/** Event types that `hello` shows: what a late reader needs. */
+/** Event types in `hello`. */
 const SHOWN: readonly RunEvent['type'][] = [
-  ...COURSE,
+  ...PROGRESS,
   'task_input',
   'tool_called',
   'delegation_started',
@@ -52,14 +52,14 @@ const SHOWN: readonly RunEvent['type'][] = [
   'metrics_snapshot',
 ]
 
-/** A `hello` and how far it reaches. */
+/** A `hello` and the positions up to which it covers the logs. */
 export interface HelloSnapshot {
   readonly message: Extract<ServerMessage, { type: 'hello' }>
-  /** For each run shown the `seq` up to which its events are in the message or left out of it. */
+  /** Last `seq` of each run that the message covers. */
   readonly reaches: ReadonlyMap<string, number>
 }
 
-/** Reads the `hello` of a connection to every run, or to one. */
+/** Reads the `hello` of a connection to all runs, or to one. */
 export async function readHello(
   runs: RunService,
   runId: string | undefined,
@@ -96,7 +96,7 @@ export async function readHello(
   }
 }
 
-/** Events and their size. */
+/** Events and their size in bytes. */
 interface Shown {
   readonly events: readonly LoggedRunEvent[]
   readonly bytes: number
@@ -104,7 +104,7 @@ interface Shown {
 
 const NOTHING_SHOWN: Shown = { events: [], bytes: 0 }
 
-/** Reads what is shown of one run, in order; how it went on may take as much again as what came before. */
+/** Reads the events of one run, in order: first all of `SHOWN`, then those of `PROGRESS`, each up to half of the room. */
 async function readShownEvents(
   runs: RunService,
   { runId, lastSeq }: ShownRun,
@@ -112,13 +112,13 @@ async function readShownEvents(
 ): Promise<Shown> {
   const query = { runId, limit: EVENTS_SHOWN, maxBytes: room / 2 }
   await readTurn()
-  // Events that are written while this is read follow `hello`: of those in between, one read would miss some types.
+  // Events written meanwhile are sent after `hello`. The two reads have different types, so they stop at the same `seq`.
   const isKnown = ({ seq }: LoggedRunEvent): boolean => seq <= lastSeq
   const first = (await runs.readEvents({ ...query, from: 0, types: SHOWN })).filter(isKnown)
   const last = first.at(-1)
   if (last === undefined) return NOTHING_SHOWN
   await readTurn()
-  const rest = await runs.readEvents({ ...query, from: last.seq + 1, types: COURSE })
+  const rest = await runs.readEvents({ ...query, from: last.seq + 1, types: PROGRESS })
   const events = withNewestMetrics([...first, ...rest.filter(isKnown)])
   return { events, bytes: sumSizes(events) }
 }
@@ -127,7 +127,7 @@ function sumSizes(events: readonly LoggedRunEvent[]): number {
   return events.reduce((sum, event) => sum + eventSize(event), 0)
 }
 
-/** Metrics are running totals: the newest of a task holds those before it. */
+/** Drops all metrics but the newest of each task: metrics are running totals. */
 function withNewestMetrics(events: readonly LoggedRunEvent[]): readonly LoggedRunEvent[] {
   const newest = new Map<number, string>()
   for (const event of events) {

@@ -1,13 +1,12 @@
-/** Requests of open reviews, for a connection that was opened after them. */
-
+/** Reads the requests of open reviews, for connections that were opened after them. */
 import { eventPages, type RunService } from '@tutti/runs'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /**
- * Reads the newest request of each open review, of one run or of all: a review that was requested again after a
- * crash has several. `timeoutMs` is the time that is left at `now`, in milliseconds since 1970. It is at least 1,
- * because 0 means no limit.
+ * Reads the newest request of each open review, of one run or of all. A review has several requests if it was requested
+ * again after a crash. `timeoutMs` is the remaining time at `now` (milliseconds since 1970). It is at least 1, because 0
+ * means no limit.
  */
 export async function readOpenReviews(
   runs: RunService,
@@ -31,9 +30,7 @@ export async function readOpenReviews(
   return [...last.values()]
 }
 
-/**
- * Reads the newest request of one review; undefined when the review is not open.
- */
+/** Reads the newest request of one review; undefined when the review is not open. */
 export async function readOpenReview(
   runs: RunService,
   reviewId: string,

@@ -1,16 +1,15 @@
-/** The last model turns of a run, for a connection that was not there when they were taken. */
-
+/** Reads the last model turns of a run, for connections that were opened after them. */
 import { eventPages, eventSize, type RunService } from '@tutti/runs'
 
 import type { EventPosition, IterationSnapshot, LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
-/** Turns turnsByTask of each agent's work on a task; AgentEnsemble's number. */
+/** Number of turns per task; the same as in AgentEnsemble. */
 const TURNS_SHOWN = 5
 
-/** How far back turns are looked for, in events of the run. */
+/** Number of events of the run that are searched for turns. */
 const LOOK_BACK = 10_000
 
-/** Size of all turns together, in characters of JSON. */
+/** Maximum size of all turns, in characters of JSON. */
 const MAX_SIZE = 1_000_000
 
 type Started = RunEventOf<'llm_iteration_started'> & EventPosition
@@ -19,15 +18,15 @@ type Completed = RunEventOf<'llm_iteration_completed'> & EventPosition
 
 type TurnEvent = Started | Completed
 
-/** A turn with its place in the log. */
+/** A model turn with the positions of its events in the log. */
 interface Turn {
   readonly started: Started
   readonly completed?: Completed
 }
 
 /**
- * The last five turns of each task up to the event `upTo`, in the order in which they began; one that is
- * under way has no `completed`. A turn that was begun anew, and the turns of an earlier try, are left out.
+ * Returns the last five turns of each task up to the event `upTo`, in the order in which they began. A turn in progress
+ * has no `completed`. Turns that were started again, and turns of earlier attempts, are left out.
  */
 export async function readRecentIterations(
   runs: RunService,
@@ -52,7 +51,7 @@ export async function readRecentIterations(
     }))
 }
 
-/** Drops the oldest turns beyond `MAX_SIZE`. Each turn holds up to twenty messages of any length. */
+/** Drops the oldest turns beyond `MAX_SIZE`. Each turn holds up to 20 messages of any length. */
 function dropOldest(turnsByTask: Map<string, readonly Turn[]>): void {
   let size = 0
   const newestFirst = [...turnsByTask.values()]
@@ -67,7 +66,7 @@ function dropOldest(turnsByTask: Map<string, readonly Turn[]>): void {
   }
 }
 
-/** An event as it stands in a snapshot. */
+/** Removes the position from an event, as snapshots have none. */
 function withoutPosition<Event extends EventPosition>(
   event: Event,
 ): Omit<Event, keyof EventPosition> {

@@ -1,46 +1,46 @@
 /**
- * Writes who did what, many entries at a time, beside the work and not within it.
+ * Records the actions of callers in batches, without delaying the actions.
  *
- *   record ─▶ waiting ─ 50 ms or 100 entries ─▶ store        now and then ─▶ trim
+ *   record ─▶ waiting ─ 50 ms or 100 entries ─▶ store        every 1,000 entries ─▶ trim
  *
- * API-T1 Nobody waits for an entry, and no failure of the trail reaches a request.
- * API-T2 Entries are kept in the order in which they were recorded. One that the store may have kept although
- *    it said otherwise can be there twice.
- * API-T3 What cannot be kept is tried again, for about two minutes; then it is written to the log in full.
- * API-T4 Memory is bounded: beyond 10 000 entries that wait, the newest go to the log at once.
- * API-T5 `flush` resolves when everything recorded before is kept, or has gone to the log.
+ * API-T1 Requests do not wait for entries, and a failure of the trail fails no request.
+ * API-T2 Entries are stored in the order in which they were recorded. An entry is stored twice if the store
+ *    reported a failure although it had stored the entry.
+ * API-T3 Entries that cannot be stored are retried for about two minutes, then logged in full.
+ * API-T4 Memory is bounded: while 10,000 entries wait, new ones are logged instead.
+ * API-T5 `flush` resolves when all entries recorded before it are stored or logged.
  */
 import { sleep, type Clock, type Logger } from '@tutti/core'
 
 import type { AuditLog, NewAuditEntry } from '@tutti/runs'
 
-/** What a trail works with. */
+/** Parts and limits of an audit trail. */
 export interface AuditTrailOptions {
   readonly log: AuditLog
   readonly clock: Clock
   readonly logger: Logger
-  /** Entries that are kept. */
+  /** Number of entries to retain. */
   readonly maxAuditEntries: number
-  /** Whether the store is about to be closed: entries do not wait for others then. */
+  /** Whether the store is about to close. Entries are then written at once. */
   readonly isClosing: () => boolean
-  /** Told how many entries are only in the log from now on. */
+  /** Called with the number of entries that were logged instead of stored. */
   readonly onLost?: (entries: number) => void
 }
 
-/** How long an entry may wait for others, in milliseconds. */
+/** Time for which an entry waits for more before they are written together, in milliseconds. */
 const GATHER_MS = 50
 
-/** Entries that are written together. */
+/** Maximum number of entries written together. */
 const BATCH = 100
 
 const MAX_WAITING = 10_000
 
-/** Tries, with pauses of a quarter of a second that double up to half a minute: about two minutes. */
+/** Number of tries; with pauses that double from 250 ms to 30 s they take about two minutes. */
 const MAX_TRIES = 10
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 
-/** Entries between two trims. */
+/** Number of entries between two trims. */
 const TRIM_EVERY = 1_000
 
 /** The audit trail of a process. */
@@ -56,7 +56,7 @@ export class AuditTrail {
     this.#options = options
   }
 
-  /** Takes an entry. */
+  /** Adds an entry, which is written later. */
   record(entry: NewAuditEntry): void {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#logInstead([entry], undefined)
@@ -70,7 +70,7 @@ export class AuditTrail {
       })
   }
 
-  /** Writes what waits; never rejects. */
+  /** Writes the waiting entries; never rejects. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0 || this.#writing !== undefined) {
       this.#write()
@@ -78,7 +78,7 @@ export class AuditTrail {
     }
   }
 
-  /** Writes what waits, with one try. */
+  /** Writes the waiting entries without retrying. */
   async close(): Promise<void> {
     this.#closed.abort()
     await this.flush()
@@ -112,7 +112,7 @@ export class AuditTrail {
           this.#logInstead(batch, error)
           return
         }
-        if (tries === 1) logger.warn('The audit trail could not be kept; trying again', { error })
+        if (tries === 1) logger.warn('Failed to store audit entries; retrying', { error })
         await sleep(clock, Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS), signal)
       }
     }
@@ -121,18 +121,21 @@ export class AuditTrail {
   async #trim(written: number): Promise<void> {
     const { log, logger, maxAuditEntries, isClosing } = this.#options
     this.#sinceTrim += written
-    // A store that is about to be closed is tidied by the next process.
+    // When the store is about to close, the next process trims it.
     if (this.#sinceTrim < TRIM_EVERY || isClosing()) return
     this.#sinceTrim = 0
     try {
       await log.trim(maxAuditEntries)
     } catch (error) {
-      logger.warn('The audit trail could not be trimmed', { error })
+      logger.warn('Failed to trim the audit trail', { error })
     }
   }
 
   #logInstead(entries: readonly NewAuditEntry[], error: unknown): void {
     this.#options.onLost?.(entries.length)
-    this.#options.logger.error('Entries of the audit trail are only here', { entries, error })
+    this.#options.logger.error('Audit entries could not be stored; logging them instead', {
+      entries,
+      error,
+    })
   }
 }

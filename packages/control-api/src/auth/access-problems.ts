@@ -1,16 +1,16 @@
-/** Pure: problems of an operator's keys, origins, ticket secret and public address. No problem shows a secret. */
+/** Validates the keys, origins, ticket secret and public address of a server. Pure; no problem contains a secret. */
 import { Scope } from '@tutti/protocol'
 
 import type { ApiKey } from './keys.ts'
 
-/** Fewest characters of a ticket secret: 32 hexadecimal digits have 128 bits. */
+/** Minimum length of a ticket secret: 32 hexadecimal digits have 128 bits. */
 const MIN_TICKET_SECRET_LENGTH = 32
 
 const SHA256 = /^[0-9a-f]{64}$/i
 
 const SCOPES: readonly string[] = Scope.enum
 
-/** The keys, origins, ticket secret and public address of a server. */
+/** Access settings of a server. */
 export interface Access {
   readonly apiKeys: readonly ApiKey[]
   readonly allowedOrigins: readonly string[]
@@ -18,7 +18,7 @@ export interface Access {
   readonly ticketSecret?: string | undefined
 }
 
-/** Everything that keeps a server from starting with these. */
+/** Returns all problems of the settings; the server starts only if there are none. */
 export function findAccessProblems({
   apiKeys,
   allowedOrigins,
@@ -39,7 +39,7 @@ function ticketSecretProblems(secret: string): readonly string[] {
   return [`ticketSecret must have at least ${MIN_TICKET_SECRET_LENGTH} characters, got ${length}`]
 }
 
-/** Others put paths after the address, so that nothing may follow its own. */
+/** Requires an address without query and fragment, because clients append paths to it. */
 function publicUrlProblems(publicUrl: string): readonly string[] {
   const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
   const isAddress = url !== undefined && ['http:', 'https:'].includes(url.protocol)
@@ -72,7 +72,7 @@ function keyProblems(keys: readonly ApiKey[]): readonly string[] {
     ...problems,
     ...findRepeated(keys.map(({ name }) => name)).map((name) => `two keys have the name "${name}"`),
     ...findRepeated(keys.map(({ sha256 }) => sha256.toLowerCase())).map(
-      () => 'one key is there twice',
+      () => 'two keys have the same SHA-256',
     ),
   ]
 }

@@ -37,7 +37,7 @@ describe('requestGuard', () => {
   it('[API-K3] a ticket is not looked at where none is taken', () => {
     const { identify } = guard({ apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })] })
     const with_ = { ...FACTS, ticket: 'x' }
-    expect(() => identify(with_, { takesTicket: false })).toThrow('needs a key')
+    expect(() => identify(with_, { takesTicket: false })).toThrow('A key is required')
     expect(() => identify(with_, { takesTicket: true })).toThrow('not issued by this server')
   })
 
@@ -48,9 +48,9 @@ describe('requestGuard', () => {
     })
     const from = (remoteAddress: string) => () =>
       identify({ ...FACTS, remoteAddress }, { takesTicket: false })
-    expect(from('::1')).toThrow('needs a key')
+    expect(from('::1')).toThrow('A key is required')
     expect(from('::1')).toThrow('Too many requests')
-    expect(from('::2')).toThrow('needs a key')
+    expect(from('::2')).toThrow('A key is required')
   })
 })
 

@@ -1,16 +1,16 @@
 /**
- * Who may talk to the server at all. A page of another site must not reach a server on this machine,
- * neither by its own request (Origin) nor under a name of its own (Host, "DNS rebinding"); and where
- * keys are set, every request to something that is not public carries one.
+ * Decides which requests the server handles. A cross-origin page must not reach the server, neither by its own
+ * request (Origin) nor through a host name that it controls (Host, "DNS rebinding"). If keys are configured, every
+ * request to a route that is not public must carry one.
  *
- *   Host ─▶ Origin ─▶ key or ticket ─▶ limit of the key ─▶ scope (`assertScope`, where the route is known)
+ *   Host ─▶ Origin ─▶ key or ticket ─▶ limit of the key ─▶ scope (`assertScope`, per route)
  *
- * API-K1 A request under a name that is not the server's is refused, whatever else it carries. An IP address is no
- *    name that another site could have taken: a server that is reached from elsewhere accepts each.
- * API-K2 A request from a page that is not allowed is refused; so is one that changes something and that a
- *    browser says comes from another site, even when it does not say from which.
- * API-K3 A ticket counts only where a browser needs one, and a key that is sent counts before it.
- * API-K4 Who shows no valid key again and again is told to wait; valid keys from there go on to work.
+ * API-K1 A request whose Host is not a name of the server is refused, even with a valid key. A server that does not
+ *    listen on loopback accepts every IP address as Host, because DNS rebinding needs a name.
+ * API-K2 A request from an origin that is not allowed is refused. So is a request without an Origin that can change
+ *    something and that the browser marks as cross-site or same-site.
+ * API-K3 Only routes for browsers accept a ticket. An `Authorization` header takes precedence over it.
+ * API-K4 An address that keeps sending invalid keys gets 429. Its requests with a valid key still pass.
  */
 import { isIP } from 'node:net'
 
@@ -24,12 +24,12 @@ import { RateLimits } from './rate-limits.ts'
 import type { ApiKey } from './keys.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** What of a request decides whether it may pass. */
+/** Parts of a request that decide whether the server handles it. */
 export interface RequestInfo {
   readonly method: string
   readonly host: string | undefined
   readonly origin: string | undefined
-  /** Header `Sec-Fetch-Site`: how a page is related to what it calls, as its browser says. */
+  /** Header `Sec-Fetch-Site`: the relation between the site of the page and the server, set by the browser. */
   readonly fetchSite: string | undefined
   readonly authorization: string | undefined
   /** Value of `ticket` in the query. */
@@ -38,47 +38,47 @@ export interface RequestInfo {
   readonly remoteAddress: string | undefined
 }
 
-/** Decides who may pass. */
+/** Decides which requests the server handles, and who sent them. */
 export interface RequestGuard {
-  /** Whether pages of an origin may call. */
+  /** Returns whether pages of an origin may call the server. */
   allowsOrigin(info: Pick<RequestInfo, 'host' | 'origin'>): boolean
   /**
-   * Refuses requests under another name, and from other sites.
+   * Refuses requests for another host name, and cross-origin requests.
    *
    * @throws {TuttiError} HOST_NOT_ALLOWED or ORIGIN_NOT_ALLOWED.
    */
   assertSite(info: RequestInfo): void
   /**
-   * Says who calls, and counts the request; everybody where no keys are set.
+   * Identifies the caller and counts the request. Without configured keys, every caller may do everything.
    *
    * @throws {TuttiError} UNAUTHORIZED or RATE_LIMITED.
    */
   identify(info: RequestInfo, access: { readonly takesTicket: boolean }): Caller
 }
 
-/** What a guard works with. */
+/** Options of a guard. */
 export interface GuardOptions extends Pick<
   ResolvedControlApiOptions,
   'allowedHosts' | 'allowedOrigins' | 'apiKeys' | 'maxRefusedKeysPerMinute' | 'ticketTtlMs'
 > {
   readonly clock: Clock
   readonly logger: Logger
-  /** Whether only this machine reaches the server; pages of it may call then. */
+  /** Whether the server listens on loopback. Pages of this machine may then call it. */
   readonly isLocal: boolean
   /** Verifies tickets. */
   readonly signer: Signer
 }
 
-/** A host name or address with or without a port, and nothing more. */
+/** Matches a host name or address, optionally with a port. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 /**
- * Names under which this machine is addressed and whose pages are trusted. Not `isLoopback`: a page below `localhost`,
- * such as `app.localhost`, is another site and needs to be on the list of origins.
+ * Names of this machine whose pages are trusted. `isLoopback` is not used, because a name below `localhost`, such as
+ * `app.localhost`, is cross-site and must be among the allowed origins.
  */
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]']
 
-/** Makes the guard of a server. */
+/** Creates the guard of a server. */
 export function createRequestGuard(options: GuardOptions): RequestGuard {
   const { apiKeys } = options
   const names = options.allowedHosts.map((host) => host.toLowerCase())
@@ -93,7 +93,7 @@ export function createRequestGuard(options: GuardOptions): RequestGuard {
       if (!allowsOrigin(info)) {
         throw new TuttiError(
           'ORIGIN_NOT_ALLOWED',
-          `Origin "${info.origin}" may not call this server`,
+          `Origin "${info.origin}" is not allowed; allowedOrigins adds origins`,
         )
       }
       assertSameSite(info)
@@ -129,7 +129,7 @@ function assertHost(
   }
   throw new TuttiError(
     'HOST_NOT_ALLOWED',
-    `Host "${host ?? ''}" is not one of this server's names; allowedHosts adds names`,
+    `Host "${host ?? ''}" is not allowed; allowedHosts adds names`,
   )
 }
 
@@ -141,11 +141,11 @@ function parseHostName(host: string): string {
 /** Methods that change nothing. */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
-/** Where a browser names no origin, it still says that the request is of another site. */
+/** Refuses unsafe requests that a browser marks as cross-site or same-site without naming the origin. */
 function assertSameSite({ method, origin, fetchSite }: RequestInfo): void {
   const isForeign = fetchSite === 'cross-site' || fetchSite === 'same-site'
   if (origin !== undefined || !isForeign || SAFE_METHODS.includes(method)) return
-  throw new TuttiError('ORIGIN_NOT_ALLOWED', 'A page of another site may not change anything here')
+  throw new TuttiError('ORIGIN_NOT_ALLOWED', 'Cross-origin requests are not allowed')
 }
 
 function createIdentify({
@@ -174,7 +174,7 @@ function createIdentify({
     } catch (error) {
       const retryAfterMs = refusals.take(remoteAddress ?? '', maxRefusedKeysPerMinute)
       if (retryAfterMs > 0) throw tooManyRefusals(remoteAddress, retryAfterMs)
-      logger.warn('A request without a valid key was refused', { remoteAddress, error })
+      logger.warn('Refused a request without a valid key', { remoteAddress, error })
       throw error
     }
     const caller = createCaller(key, { remoteAddress, clock, rates })
@@ -186,16 +186,13 @@ function createIdentify({
 function parseBearer(authorization: string | undefined): string {
   const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
   if (key !== undefined) return key
-  throw new TuttiError(
-    'UNAUTHORIZED',
-    'This server needs a key: send "Authorization: Bearer <key>"',
-  )
+  throw new TuttiError('UNAUTHORIZED', 'A key is required: send "Authorization: Bearer <key>"')
 }
 
 function tooManyRefusals(remoteAddress: string | undefined, retryAfterMs: number): TuttiError {
   return new TuttiError(
     'RATE_LIMITED',
-    `Too many requests without a valid key came from ${remoteAddress ?? 'this address'}`,
+    `Too many requests without a valid key from ${remoteAddress ?? 'this address'}`,
     { retryable: true, details: { retryAfterMs, reason: 'wrong_keys' } },
   )
 }

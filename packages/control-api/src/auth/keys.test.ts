@@ -24,8 +24,8 @@ describe('keyLookup', () => {
     expect(lookUp(KEY, 0).name).toBe('a')
     expect(lookUp('another-key-of-length', 9).name).toBe('b')
     expect(() => lookUp('another-key-of-length', 10)).toThrow('Key "b" has expired')
-    expect(() => lookUp(`${KEY} `, 0)).toThrow('not known')
-    expect(() => lookUp('', 0)).toThrow('not known')
+    expect(() => lookUp(`${KEY} `, 0)).toThrow('Unknown key')
+    expect(() => lookUp('', 0)).toThrow('Unknown key')
   })
 })
 

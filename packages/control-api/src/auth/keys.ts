@@ -1,4 +1,4 @@
-/** Keys: how they are made, kept and recognised. */
+/** API keys: their hashes, their lookup and the callers that they identify. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 
 import { TuttiError, type Clock } from '@tutti/core'
@@ -8,32 +8,33 @@ import type { RateLimits } from './rate-limits.ts'
 import type { Scope } from '@tutti/protocol'
 import type { Quota } from '@tutti/runs'
 
-/** A key, as the server knows it. */
+/** An API key as the server knows it: its hash and its rights. */
 export interface ApiKey {
-  /** Name of its holder in runs, events and the audit trail. */
+  /** Name of the caller in runs, events and the audit trail. */
   readonly name: string
   /** SHA-256 of the key, in hex. */
   readonly sha256: string
-  /** Scopes of its holder. @default everything but `admin` */
+  /** Scopes of the key. @default all except `admin` */
   readonly scopes?: readonly Scope[]
-  /** Roles of its holder: a review that requires a role is decided only by a key that has it. @default [] */
+  /** Roles of the key. Only a key with the required role may decide a review that requires one. @default [] */
   readonly roles?: readonly string[]
-  /** Time from which it is refused, in milliseconds since 1970. @default never */
+  /** Time at which the key expires, in milliseconds since 1970. @default never */
   readonly expiresAt?: number
+  /** Limits of the key. @default none */
   readonly limits?: KeyLimits
 }
 
-/** Limits of one key. */
+/** Limits of an API key. */
 export interface KeyLimits {
-  /** Runs of it that have not ended. @default no limit */
+  /** Maximum number of unfinished runs. @default no limit */
   readonly maxUnfinishedRuns?: number
-  /** Requests and messages a minute. @default no limit */
+  /** Maximum number of requests and messages per minute. @default no limit */
   readonly requestsPerMinute?: number
-  /** What its runs may cost within 24 hours, in US dollars; a run is refused when that is reached. @default no limit */
+  /** Maximum cost of its runs within 24 hours, in US dollars. New runs are then refused. @default no limit */
   readonly maxCostUsdPerDay?: number
 }
 
-/** Scopes of a key that names none: all but `admin`. */
+/** Scopes of a key without `scopes`: all except `admin`. */
 export const DEFAULT_SCOPES: readonly Scope[] = [
   'runs:read',
   'runs:write',
@@ -42,13 +43,14 @@ export const DEFAULT_SCOPES: readonly Scope[] = [
   'tools:invoke',
 ]
 
-/** The entry under which a server knows `key`; it does not hold the key itself. */
+/** Returns the entry for a key. It holds the hash of the key, not the key itself. */
 export function apiKey(key: string, entry: Omit<ApiKey, 'sha256'>): ApiKey {
   return { ...entry, sha256: hashKey(key).toString('hex') }
 }
 
 /**
- * Finds whose key it is. Every known key is compared, in constant time, so that the time taken tells nothing.
+ * Returns a function that finds the entry of a key. It compares the key with every known one in constant time, so that
+ * its duration reveals nothing.
  *
  * @throws {TuttiError} UNAUTHORIZED for a key that is unknown or expired.
  */
@@ -59,7 +61,7 @@ export function createKeyLookup(keys: readonly ApiKey[]): (given: string, now: n
     const matches = known.map((key) => timingSafeEqual(key.hash, hash))
     const found = known[matches.indexOf(true)]
     if (found === undefined) {
-      throw new TuttiError('UNAUTHORIZED', 'This key is not known to the server')
+      throw new TuttiError('UNAUTHORIZED', 'Unknown key')
     }
     const { expiresAt = Infinity, name } = found.entry
     if (now >= expiresAt) throw new TuttiError('UNAUTHORIZED', `Key "${name}" has expired`)
@@ -67,10 +69,10 @@ export function createKeyLookup(keys: readonly ApiKey[]): (given: string, now: n
   }
 }
 
-/** How long the spending of a key counts, in milliseconds. */
+/** Period over which the cost of a key is summed, in milliseconds. */
 const DAY_MS = 24 * 3_600_000
 
-/** What a caller is made of, beside its key. */
+/** Parts of a caller in addition to its key. */
 export interface CallerParts {
   readonly remoteAddress: string | undefined
   readonly clock: Pick<Clock, 'now'>
@@ -78,7 +80,7 @@ export interface CallerParts {
   readonly rates: RateLimits
 }
 
-/** The holder of a key as a caller. */
+/** Creates the caller that a key identifies. */
 export function createCaller(key: ApiKey, { remoteAddress, clock, rates }: CallerParts): Caller {
   const { name, scopes = DEFAULT_SCOPES, roles = [], expiresAt = Infinity, limits = {} } = key
   return {
@@ -97,7 +99,7 @@ export function createCaller(key: ApiKey, { remoteAddress, clock, rates }: Calle
       if (retryAfterMs === 0) return
       throw new TuttiError(
         'RATE_LIMITED',
-        `Key "${name}" may make ${requestsPerMinute} requests a minute, and has made them`,
+        `Key "${name}" has reached its limit of ${requestsPerMinute} requests per minute`,
         { retryable: true, details: { retryAfterMs, reason: 'requests_of_key' } },
       )
     },

@@ -1,22 +1,21 @@
 /**
- * Counts requests by name: as many a minute as are allowed, and as many at once (a token bucket). Each
- * process counts for itself.
+ * Limits requests per minute with one token bucket per name. A full bucket holds the requests of one minute. Each
+ * process has its own buckets.
  */
 import type { Clock } from '@tutti/core'
 
 const MINUTE_MS = 60_000
 
-/** Names that are remembered at most; the one that was away longest is forgotten first. */
+/** Maximum number of buckets; the least recently used one is deleted first. */
 const MAX_NAMES = 10_000
 
 interface Bucket {
-  /** What is left. */
   tokens: number
-  /** When that was, in milliseconds of the clock. */
+  /** Time at which the bucket held `tokens`, in milliseconds of the monotonic clock. */
   at: number
 }
 
-/** Counts the requests of many callers. */
+/** Token buckets of many callers. */
 export class RateLimits {
   readonly #clock: Pick<Clock, 'elapsed'>
   readonly #buckets = new Map<string, Bucket>()
@@ -25,19 +24,19 @@ export class RateLimits {
     this.#clock = clock
   }
 
-  /** Callers that are remembered. */
+  /** Number of buckets. */
   get size(): number {
     return this.#buckets.size
   }
 
   /**
-   * Counts one request under a name of which `perMinute` are allowed; gives how long to wait when it is
-   * one too many, in milliseconds, else 0. A request that is refused does not count.
+   * Takes one token from the bucket of a name. Returns 0 if the request is allowed, otherwise the time to wait in
+   * milliseconds. Refused requests take no token.
    */
   take(name: string, perMinute: number): number {
     const at = this.#clock.elapsed()
     const perMs = perMinute / MINUTE_MS
-    // At least one at once, or nothing would ever pass.
+    // A bucket below 1 would never allow a request.
     const most = Math.max(perMinute, 1)
     const earlier = this.#buckets.get(name) ?? { tokens: most, at }
     const tokens = Math.min(most, earlier.tokens + (at - earlier.at) * perMs)
@@ -48,7 +47,7 @@ export class RateLimits {
     return passes ? 0 : Math.ceil((1 - tokens) / perMs)
   }
 
-  /** A map keeps its order, and a name that is used comes last. */
+  /** Deletes the least recently used bucket beyond the maximum. A map iterates in insertion order. */
   #forget(): void {
     if (this.#buckets.size <= MAX_NAMES) return
     const [oldest] = this.#buckets.keys()

@@ -1,7 +1,6 @@
 /**
- * Tickets take the place of a key where a browser cannot send one. They are not stored: each is signed with a
- * secret that the processes of a server share, on behalf of a key. A ticket is void when its key is removed
- * or replaced.
+ * Tickets replace a key where a browser cannot send one. They are not stored. Each is signed for one key with a
+ * secret that the processes of a server share, and becomes invalid when its key is removed or replaced.
  *
  *   base64url({"name","expiresAt","nonce"}) . base64url(HMAC-SHA256)
  */
@@ -12,13 +11,13 @@ import { TuttiError } from '@tutti/core'
 import type { ApiKey } from './keys.ts'
 import type { Signer } from '@tutti/gateway'
 
-/** Longer than any ticket of this server. */
+/** Maximum length of a ticket; longer than any that this server issues. */
 const MAX_LENGTH = 2_048
 
-/** Random bytes of a ticket, so that no two are the same. */
+/** Number of random bytes that make each ticket unique. */
 const NONCE_BYTES = 12
 
-/** Separates the signatures of tickets from others with the same secret. */
+/** Separates the signatures of tickets from other signatures with the same secret. */
 const PURPOSE = 'tutti ticket v2'
 
 /** Maximum difference between the clocks of processes, in milliseconds. */
@@ -27,23 +26,23 @@ const CLOCK_SKEW_MS = 60_000
 interface TicketContent {
   /** Name of the key. */
   readonly name: string
-  /** In milliseconds since 1970. */
+  /** Time of expiry in milliseconds since 1970. */
   readonly expiresAt: number
 }
 
 /** Contents of a ticket. */
 export interface TicketParts {
-  /** The key that it takes the place of; undefined on a server without keys. */
+  /** Key that the ticket replaces; undefined on a server without keys. */
   readonly key: Pick<ApiKey, 'name' | 'sha256'> | undefined
-  /** In milliseconds since 1970. */
+  /** Time of expiry in milliseconds since 1970. */
   readonly expiresAt: number
 }
 
-/** Parts that a ticket is verified against. */
+/** Keys and limits that a ticket is verified against. */
 export interface TicketCheck {
   readonly keys: readonly ApiKey[]
   readonly now: number
-  /** Longest time that a ticket is valid, in milliseconds. */
+  /** Maximum validity of a ticket, in milliseconds. */
   readonly ticketTtlMs: number
 }
 
@@ -57,7 +56,7 @@ export function makeTicket({ key, expiresAt }: TicketParts, signer: Signer): str
 }
 
 /**
- * Returns the key that a ticket takes the place of.
+ * Verifies a ticket and returns its key.
  *
  * @throws {TuttiError} UNAUTHORIZED when the ticket is forged, has expired or is valid for longer than this
  * server allows, and when its key was removed, replaced or has expired.

@@ -1,9 +1,9 @@
-/** Pure: what the files of a built page are, by their names. */
+/** Maps file names of the built dashboard to media types. Pure. */
 
-/** What a file is sent as. */
+/** Media type of a file. */
 export interface FileKind {
   readonly contentType: string
-  /** True of formats that are compressed already. */
+  /** Whether the format is already compressed. */
   readonly isCompressed: boolean
 }
 
@@ -27,7 +27,7 @@ const COMPRESSED: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 }
 
-/** What a file is, by what follows the last dot of its name; of others only that it is bytes. */
+/** Returns the kind of a file by its extension; unknown extensions are `application/octet-stream`. */
 export function fileKind(name: string): FileKind {
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
   const compressed = own(COMPRESSED, extension)

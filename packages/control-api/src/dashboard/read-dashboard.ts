@@ -1,8 +1,6 @@
 /**
- * Reads the built files of the dashboard.
- *
- * They are read once, when the server starts: what is asked for later is found in memory by its whole
- * name, and nothing of a request ever becomes a path on the disk.
+ * Reads the built files of the dashboard into memory at the start of the server. Requests look files up by their
+ * whole name, so no part of a request becomes a path on disk.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
@@ -13,36 +11,36 @@ type Bytes = Uint8Array<ArrayBuffer>
 
 /** A built dashboard. */
 export interface Dashboard {
-  /** Its `index.html`. */
+  /** Content of `index.html`. */
   readonly page: Bytes
-  /** Everything else. */
+  /** All other files. */
   readonly files: readonly DashboardFile[]
 }
 
 /** A file that the page loads. */
 export interface DashboardFile {
-  /** As it is asked for, without the first slash: `assets/index-DKaX9_-q.js`. */
+  /** Path in the URL without the leading slash, such as `assets/index-DKaX9_-q.js`. */
   readonly name: string
   readonly bytes: Bytes
 }
 
 const PAGE = 'index.html'
 
-/** Names that mean the same in a path, in an address and in the patterns of the router. */
+/** Matches names that are the same in a path, in a URL and in a pattern of the router. */
 const PLAIN_NAME = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
 
 /**
- * Reads every file in `folder` and the folders in it, but for hidden ones and links.
+ * Reads all files in a folder and its subfolders except hidden files and links.
  *
- * @throws {TuttiError} CONFIG_INVALID when it cannot be read, has no page, or a file has a name that
- * addresses write differently.
+ * @throws {TuttiError} CONFIG_INVALID when the folder cannot be read, has no `index.html`, or has a file whose name
+ * would be encoded in a URL.
  */
 export async function readDashboard(folder: string): Promise<Dashboard> {
   const names = (await listFiles(folder)).filter((name) => !/(?:^|\/)\./.test(name))
   if (!names.includes(PAGE)) throw invalid(folder, `there is no ${PAGE}`)
   const odd = names.filter((name) => !PLAIN_NAME.test(name))
   if (odd.length > 0) {
-    const wanted = 'names must be of letters, digits, ".", "_" and "-"'
+    const wanted = 'names must consist of letters, digits, ".", "_" and "-"'
     throw invalid(folder, `${wanted}, got ${odd.map((name) => `"${name}"`).join(', ')}`)
   }
   const files = await Promise.all(

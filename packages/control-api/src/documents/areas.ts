@@ -1,44 +1,44 @@
-/** The routes by what they are about, in the order in which somebody meets them. */
+/** Groups the routes by topic, in the order in which a reader needs them. */
 import type { RouteName } from '@tutti/protocol'
 
-/** One group of routes. */
+/** A group of routes on one topic. */
 export interface Area {
   readonly name: string
   readonly description: string
   readonly routes: readonly RouteName[]
 }
 
-/** Every route is in exactly one. */
+/** All groups. Every route is in exactly one. */
 export const AREAS: readonly Area[] = [
   {
     name: 'Runs',
-    description: 'Submit runs, look at them, take them away.',
+    description: 'Submit, list, inspect and delete runs.',
     routes: ['submitRun', 'listRuns', 'getRun', 'deleteRun', 'getRunTrace', 'getRunDag'],
   },
   {
     name: 'Events',
     description:
-      'Follow runs as they happen. Every event has a number that grows by one in its run, so that a reader who comes back misses nothing.',
+      'Follow runs live. The events of a run are numbered without gaps, so a reader can resume after any of them.',
     routes: ['streamRunEvents', 'openSocket', 'openRunSocket'],
   },
   {
     name: 'Steering',
-    description: 'Act on a run while it works.',
+    description: 'Change a run while it executes.',
     routes: ['cancelRun', 'cancelRuns', 'switchModel', 'injectDirective'],
   },
   {
     name: 'Reviews',
-    description: 'Gates at which a run waits for a person.',
+    description: 'Points at which a run waits for the decision of a person.',
     routes: ['listReviews', 'decideReview'],
   },
   {
     name: 'Catalog',
-    description: 'What requests may name, and tools called by hand.',
+    description: 'Names that requests may use, and direct calls of tools.',
     routes: ['getCapabilities', 'invokeTool'],
   },
   {
     name: 'Workspace',
-    description: 'The files that tools work on.',
+    description: 'Files that tools work on.',
     routes: [
       'listWorkspaceFiles',
       'readWorkspaceFile',
@@ -48,17 +48,17 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'Access',
-    description: 'The key of the caller, tickets for browsers, and who did what.',
+    description: 'The identity of the caller, tickets for browsers, and the audit trail.',
     routes: ['getIdentity', 'createTicket', 'listAudit'],
   },
   {
     name: 'Server',
-    description: 'How the server is, and stopping it.',
+    description: 'Health, status and metrics of the server, and its shutdown.',
     routes: ['getStatus', 'getLiveness', 'getReadiness', 'getMetrics', 'drain'],
   },
   {
     name: 'Documents',
-    description: 'What this API is, for programs and people.',
+    description: 'Descriptions of this API for programs and people.',
     routes: ['getOpenApi', 'getAsyncApi', 'getDocs', 'getDocsScript'],
   },
 ]

@@ -1,7 +1,7 @@
 /**
- * The AsyncAPI document of the WebSockets, made from the messages of the protocol.
+ * Builds the AsyncAPI document of the WebSockets from the messages of the protocol.
  *
- * It is written from the side of the server: it receives what a client sends, and sends the rest.
+ * The document takes the perspective of the server, which receives the messages of clients and sends all others.
  *
  * @see https://www.asyncapi.com/docs/reference/specification/v3.0.0
  */
@@ -26,8 +26,8 @@ import {
 import { KEY_SCHEME, TICKET_IN_QUERY } from './security-schemes.ts'
 
 /**
- * Type of a client's message → types of its answers. Any can be refused with `error`; a submitted run
- * is also answered with its `run_result`, when it ends.
+ * Types of the replies to each type of client message. Every message can be refused with `error`. The reply to a
+ * submitted run also includes its `run_result`, when it ends.
  */
 const REPLIES: Readonly<Record<ClientMessage['type'], readonly ServerMessage['type'][]>> = {
   ping: ['pong', 'error'],
@@ -57,7 +57,7 @@ export interface AsyncApiDocument {
   }
 }
 
-/** One kind of message. */
+/** A message type. */
 export interface AsyncApiMessage {
   readonly name: string
   readonly title: string
@@ -65,13 +65,13 @@ export interface AsyncApiMessage {
   readonly payload: JsonSchema
 }
 
-/** The addresses at which a WebSocket can be opened, by the name of their channel. */
+/** Paths at which clients can open a WebSocket, by channel name. */
 const CHANNELS = {
   everything: { route: ROUTES.openSocket, about: 'Every run' },
   oneRun: { route: ROUTES.openRunSocket, about: 'One run' },
 } as const
 
-/** What the server says without being asked. */
+/** Types of the messages that are not replies. */
 const SERVER_MESSAGES: readonly string[] = [
   'hello',
   'heartbeat',
@@ -82,7 +82,7 @@ const SERVER_MESSAGES: readonly string[] = [
 
 let made: AsyncApiDocument | undefined
 
-/** The document; made when it is first asked for. */
+/** Returns the document, which is built on the first call. */
 export function asyncApiDocument(): AsyncApiDocument {
   made ??= makeDocument()
   return made
@@ -126,7 +126,7 @@ function buildServer(): Readonly<Record<string, unknown>> {
   return {
     host: '{address}',
     protocol: 'ws',
-    description: 'The server that gave this document; `wss` behind TLS',
+    description: 'The server that sent this document; `wss` behind TLS',
     variables: { address: { default: '127.0.0.1:7329', description: 'Host and port' } },
     security: [
       { $ref: '#/components/securitySchemes/key' },
@@ -135,7 +135,7 @@ function buildServer(): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Every message of both directions by its `type`, which no two have in common. */
+/** Returns all messages of both directions by `type`, which is unique. */
 function buildMessages(components: SchemaComponents): Readonly<Record<string, AsyncApiMessage>> {
   const replies = ServerMessage.anyOf.filter((member) => 'properties' in member)
   const [, position] = LoggedRunEvent.allOf
@@ -175,7 +175,7 @@ function buildChannel(
   }
 }
 
-/** What can be done on each channel: one operation a client's message, and one for what is told. */
+/** Returns the operations of each channel: one per type of client message, and one for all other messages. */
 function buildOperations(): AsyncApiDocument['operations'] {
   const perChannel = Object.keys(CHANNELS).map((channel) => [
     ...CLIENT_MESSAGE_TYPES.map((type) => [

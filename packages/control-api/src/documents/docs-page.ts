@@ -1,12 +1,12 @@
 /**
- * The page at `/docs`: Scalar's reference, shown from this server alone.
+ * The page at `/docs`, which shows Scalar's API reference without requests to other origins.
  *
- * No request leaves the page's origin. Its policy allows the one script that is served beside it and the
- * few lines that start it, by their hash; styles are made by the script, so they are allowed inline.
+ * Its content security policy allows the script that this server serves and, by its hash, the inline script that starts
+ * it. The script creates inline styles, so these are allowed.
  */
 import { createHash } from 'node:crypto'
 
-/** Settings of Scalar: nothing that asks another server, and nothing that sells. */
+/** Settings of Scalar: without requests to other servers and without promotion. */
 const SETTINGS = {
   url: 'openapi.json',
   withDefaultFonts: false,
@@ -32,7 +32,7 @@ export const DOCS_PAGE = `<!doctype html>
 <title>Tutti control API</title>
 </head>
 <body>
-<noscript>This page needs JavaScript; the same is in <a href="openapi.json">openapi.json</a> and <a href="asyncapi.json">asyncapi.json</a>.</noscript>
+<noscript>This page requires JavaScript. The API is also described in <a href="openapi.json">openapi.json</a> and <a href="asyncapi.json">asyncapi.json</a>.</noscript>
 <div id="reference"></div>
 <script src="docs/reference.js"></script>
 <script>${START}</script>
@@ -40,7 +40,7 @@ export const DOCS_PAGE = `<!doctype html>
 </html>
 `
 
-/** What the page may load and run. @see https://www.w3.org/TR/CSP3/ */
+/** Content security policy of the page. @see https://www.w3.org/TR/CSP3/ */
 export const DOCS_POLICY = [
   "default-src 'none'",
   `script-src 'self' 'sha256-${createHash('sha256').update(START).digest('base64')}'`,

@@ -1,32 +1,32 @@
-/** Finds the script of the page at `/docs`: the build puts it beside itself, sources have the package. */
+/** Reads the script of the page at `/docs`: from the built files, or from its package when running from source. */
 import { readFile } from 'node:fs/promises'
 
 import { TuttiError } from '@tutti/core'
 
-/** Beside the built file; see `tooling/build/docs-script.ts`. */
+/** Path relative to the built file; `tooling/build/docs-script.ts` copies it there. */
 const BUILT = './docs/reference.js'
 
-/** In the package, seen from its entry. */
+/** Path relative to the entry of the package. */
 const IN_PACKAGE = './browser/standalone.js'
 
 /**
  * Reads the script.
  *
- * @throws {TuttiError} NOT_FOUND when this installation does not have it.
+ * @throws {TuttiError} NOT_FOUND when this installation has no script.
  */
 export async function readDocsScript(): Promise<Uint8Array<ArrayBuffer>> {
   const tried: URL[] = []
   for (const find of [builtScript, packagedScript]) {
-    const place = find()
-    if (place === undefined) continue
-    tried.push(place)
-    const bytes = await readFile(place).catch(() => undefined)
+    const location = find()
+    if (location === undefined) continue
+    tried.push(location)
+    const bytes = await readFile(location).catch(() => undefined)
     if (bytes !== undefined) return bytes
   }
   const places = tried.map(({ pathname }) => pathname).join(', ')
   throw new TuttiError(
     'NOT_FOUND',
-    `The script of /docs is missing in this installation: it is not at ${places}`,
+    `Cannot find the script of /docs at ${places}; reinstall the package`,
   )
 }
 

@@ -1,14 +1,14 @@
-/** Values that fit the schemas of the same name, to show what they are for. */
+/** Example values of schemas. */
 import type { Example } from './open-api-types.ts'
 
 const START = '2025-03-15T10:30:00Z'
 const RUN_ID = 'run-7f3a2b'
 
-/** Name of a schema → examples of it, by name. */
+/** Examples by name of the schema and name of the example. */
 export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   SubmitRunBody: {
     inputs: {
-      summary: 'Run the default ensemble as it is',
+      summary: 'Run the default ensemble',
       value: { inputs: { topic: 'AI safety' }, tags: { environment: 'staging' } },
     },
     overrides: {
@@ -37,45 +37,45 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
   },
   RunAccepted: {
     accepted: {
-      summary: 'The run waits for its turn',
+      summary: 'The run is queued',
       value: { runId: RUN_ID, status: 'ACCEPTED', tasks: 2, workflow: 'SEQUENTIAL' },
     },
   },
   CancelBody: {
-    boundary: { summary: 'Let the tasks in flight end', value: { mode: 'boundary' } },
+    boundary: { summary: 'Let running tasks finish', value: { mode: 'boundary' } },
   },
   CancelRunsBody: {
-    tag: { summary: 'Every run with this tag', value: { tag: 'environment:staging' } },
+    tag: { summary: 'All runs with this tag', value: { tag: 'environment:staging' } },
   },
   SwitchModelBody: {
     run: { summary: 'The whole run', value: { model: 'haiku' } },
     task: { summary: 'One task', value: { model: 'haiku', taskName: 'writer' } },
   },
   InjectBody: {
-    all: { summary: 'Tell every agent', value: { content: 'Focus on European regulations' } },
+    all: { summary: 'Guide all agents', value: { content: 'Focus on European regulations' } },
     one: {
-      summary: 'Tell one, for ten minutes',
+      summary: 'Guide one agent for ten minutes',
       value: { content: 'Be brief', target: 'writer', priority: 'HIGH', ttl: 'PT10M' },
     },
   },
   ReviewDecisionBody: {
-    continue: { summary: 'Go on', value: { decision: 'CONTINUE' } },
+    continue: { summary: 'Continue', value: { decision: 'CONTINUE' } },
     edit: {
-      summary: 'Put another output in its place',
+      summary: 'Replace the output',
       value: { decision: 'EDIT', revisedOutput: 'A better text' },
     },
     reject: {
-      summary: 'Have it done again',
+      summary: 'Have the task repeated',
       value: { decision: 'REJECT', feedback: 'Name your sources' },
     },
   },
   InvokeToolBody: {
-    typed: { summary: 'A tool with fields', value: { input: { expression: '6 * 7' } } },
+    typed: { summary: 'A tool with named fields', value: { input: { expression: '6 * 7' } } },
     text: { summary: 'A tool that takes text', value: { input: '6 * 7' } },
   },
   ToolInvocation: {
     success: {
-      summary: 'The tool gave a result',
+      summary: 'The tool returned a result',
       value: { tool: 'calculator', status: 'SUCCESS', output: '42', durationMs: 3 },
     },
     failed: {
@@ -101,12 +101,15 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
     },
   },
   Readiness: {
-    ready: { summary: 'Takes runs', value: { status: 'READY', lifecycleState: 'READY' } },
-    draining: { summary: 'Stops', value: { status: 'NOT_READY', lifecycleState: 'DRAINING' } },
+    ready: { summary: 'Accepts runs', value: { status: 'READY', lifecycleState: 'READY' } },
+    draining: {
+      summary: 'Shutting down',
+      value: { status: 'NOT_READY', lifecycleState: 'DRAINING' },
+    },
   },
   Ticket: {
     ticket: {
-      summary: 'Good for a short time',
+      summary: 'A ticket for one minute',
       value: { ticket: 'tkt-9c2f6b1d', expiresAt: START },
     },
   },

@@ -1,18 +1,18 @@
-/** What the documents say of the API as a whole. */
+/** Introductions of the API documents. */
 
-/** In Markdown, for people. */
+/** Introduction of the OpenAPI document, in Markdown. */
 export const INTRODUCTION = `Submit runs of teams of LLM agents, follow them live and steer them.
 
-- A run goes on whatever becomes of the connection that submitted it, and after a crash of the server.
-- Answers are open: a newer server may add fields. Requests are closed: an unknown field is refused.
-- Every refusal has a code in \`error\`, words for people in \`message\`, and every place that does not fit in \`problems\`.
-- Over WebSockets the same can be done: see [asyncapi.json](/asyncapi.json).`
+- A run continues when the connection that submitted it closes, and after a crash of the server.
+- A newer server may add fields to responses. Unknown fields in requests are refused.
+- Every error has a code in \`error\` and a text in \`message\`. \`problems\` lists every invalid part of a request.
+- WebSockets offer the same: see [asyncapi.json](/asyncapi.json).`
 
-/** The same for the WebSockets. */
-export const SOCKET_INTRODUCTION = `Every message is one text frame of JSON, told apart by \`type\`.
+/** Introduction of the AsyncAPI document, in Markdown. */
+export const SOCKET_INTRODUCTION = `Every message is a text frame of JSON with a \`type\`.
 
-- \`hello\` comes first, with what has happened so far; then events as they happen.
-- With \`?snapshot=none\`, \`hello\` shows no run, and no event comes before \`subscribe\` asks for it.
-- \`/ws\` tells of every run, \`/runs/{runId}/ws\` of one; \`subscribe\` narrows either, or reads a run from its log.
-- A message that does not fit is answered with \`error\` and leaves the connection open.
-- A reader that is too slow is closed with 1013 and the id of the last event that it was sent, to go on after.`
+- \`hello\` comes first, with the past events. Live events follow.
+- With \`?snapshot=none\`, \`hello\` contains no run, and no events are sent before \`subscribe\` requests them.
+- \`/ws\` sends the events of all runs, \`/runs/{runId}/ws\` those of one. \`subscribe\` filters them, or reads a run from its log.
+- The reply to an invalid message is \`error\`; the connection stays open.
+- The server closes the connection of a slow reader with code 1013 and the id of the last event sent, to resume after it.`

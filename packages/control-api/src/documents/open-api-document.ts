@@ -1,4 +1,4 @@
-/** The OpenAPI document of this API, made from the tables of the protocol. */
+/** Builds the OpenAPI document of this API from the route table and the schemas of the protocol. */
 import { API_VERSION } from '@tutti/gateway'
 import { ROUTES, WebhookDelivery, type Route, type RouteName } from '@tutti/protocol'
 
@@ -14,7 +14,7 @@ import type { JsonSchema, SchemaComponents } from './schema-components.ts'
 
 let made: OpenApiDocument | undefined
 
-/** The document; made when it is first asked for. */
+/** Returns the document, which is built on the first call. */
 export function openApiDocument(): OpenApiDocument {
   made ??= makeDocument()
   return made
@@ -45,7 +45,7 @@ function makeDocument(): OpenApiDocument {
   }
 }
 
-/** Every path, in the order of the areas. */
+/** Returns all paths in the order of the areas. */
 function buildPaths(components: SchemaComponents): Readonly<Record<string, PathItem>> {
   const table: Readonly<Record<RouteName, Route>> = ROUTES
   const paths: Record<string, PathItem> = {}
@@ -61,19 +61,19 @@ function buildWebhook(components: SchemaComponents): Operation {
   return {
     operationId: 'deliver',
     tags: ['Runs'],
-    summary: 'Tell a webhook that a run has ended or that a review waits',
+    summary: 'Notify a webhook that a run has ended or that a review waits for a decision',
     description:
-      'Sent to the webhooks that a run names, signed after the Standard Webhooks specification in the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. Any answer from 200 to 299 takes it; it is sent again after any other.',
+      'Sent to the webhooks that a run names, and signed according to the Standard Webhooks specification in the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. A status from 200 to 299 acknowledges the delivery, and 410 ends the attempts. After any other status the server retries for about three days.',
     requestBody: {
       required: true,
       content: { 'application/json': { schema: components.refer(WebhookDelivery) } },
     },
-    responses: { '2XX': { description: 'Taken' } },
+    responses: { '2XX': { description: 'Acknowledged' } },
     security: [],
   }
 }
 
-/** Unions whose members are told apart by `type` say so, for programs that make code from this. */
+/** Adds a discriminator to unions whose members differ by `type`, for code generators. */
 function addDiscriminators(
   schemas: Readonly<Record<string, JsonSchema>>,
 ): Readonly<Record<string, JsonSchema>> {
@@ -87,7 +87,7 @@ function addDiscriminators(
   )
 }
 
-/** Value of `type` → the member that it names; undefined when the schema is no such union. */
+/** Maps each value of `type` to its member; undefined when the schema is not such a union. */
 function findMapping(
   { anyOf }: JsonSchema,
   schemas: Readonly<Record<string, JsonSchema>>,

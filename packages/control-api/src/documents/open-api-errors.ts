@@ -1,22 +1,22 @@
-/** Pure: the answers of a route that are errors, by status, each with the codes it can carry. */
+/** Builds the error responses of a route by status, each with its possible error codes. Pure. */
 import { COMMON_ERRORS, ERROR_CODES, ErrorBody, type ErrorCode } from '@tutti/protocol'
 
 import type { ApiResponse, Example, Header, Reference } from './open-api-types.ts'
 import type { SchemaComponents } from './schema-components.ts'
 
-/** Headers that go with a status. */
+/** Response headers of a status. */
 const HEADERS: Readonly<Record<number, Readonly<Record<string, Header>>>> = {
   401: {
-    'WWW-Authenticate': requiredHeader('How to be let in'),
+    'WWW-Authenticate': requiredHeader('The required authentication scheme'),
   },
   405: {
-    Allow: requiredHeader('The methods that the address takes'),
+    Allow: requiredHeader('Methods that the path allows'),
   },
   429: { 'Retry-After': retryAfter() },
   503: { 'Retry-After': retryAfter() },
 }
 
-/** The answers that any route can give, by the name of their component. */
+/** Returns the error responses that every route can send, by component name. */
 export function commonResponses(
   components: SchemaComponents,
 ): Readonly<Record<string, ApiResponse>> {
@@ -29,7 +29,7 @@ export function commonResponses(
   )
 }
 
-/** The answers of a route with these codes of its own, by status. */
+/** Returns the error responses of a route with the given error codes, by status. */
 export function errorResponses(
   own: readonly ErrorCode[],
   components: SchemaComponents,
@@ -59,7 +59,7 @@ function groupByStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonl
   return groups
 }
 
-/** The answer with one of these codes, which all have this status. */
+/** Returns the response for error codes that share a status. */
 export function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
@@ -92,7 +92,7 @@ function requiredHeader(description: string): Header {
 
 function retryAfter(): Header {
   return {
-    description: 'Seconds to wait before trying again, where that is known',
+    description: 'Seconds to wait before a retry, if known',
     schema: { type: 'integer', minimum: 0 },
   }
 }

@@ -1,4 +1,4 @@
-/** Pure: one route of the protocol's table as an operation of OpenAPI. */
+/** Converts a route of the protocol's route table to an OpenAPI operation. Pure. */
 import {
   COMMON_ERRORS,
   ERROR_CODES,
@@ -19,7 +19,7 @@ import {
   type SchemaComponents,
 } from './schema-components.ts'
 
-/** The operation of a route; the schemas that it needs are added to `components`. */
+/** Returns the operation of a route, and adds its schemas to `components`. */
 export function buildOperation(
   name: RouteName,
   route: Route,
@@ -59,15 +59,15 @@ export function buildOperation(
 
 function describeSuccess({ status, mediaType, response }: Route): string {
   if (status === 101) {
-    return 'The connection is a WebSocket from here on; `/asyncapi.json` says what is sent over it'
+    return 'The connection becomes a WebSocket; `/asyncapi.json` describes its messages'
   }
   if (mediaType === 'text/event-stream') {
-    return 'A stream of server-sent events: `id` is the id of the event, `event` its type, `data` the event as JSON, of which the schema is given. A comment keeps a quiet stream open; the stream ends after `run_result`.'
+    return 'A stream of server-sent events: `id` is the id of the event, `event` its type, and `data` the event as JSON with this schema. Comments keep an idle stream open. The stream ends after `run_result`.'
   }
-  return response === null && mediaType === undefined ? 'Done; there is no body' : 'Done'
+  return response === null && mediaType === undefined ? 'Success, without a body' : 'Success'
 }
 
-/** Answers that are no errors, beside the usual one. A status that is also an error's has both bodies. */
+/** Returns the further responses that are not errors. A status that errors share has both bodies. */
 function otherResponses(
   name: RouteName,
   { errors, others = [] }: Route,
@@ -131,7 +131,7 @@ function pathParameters({ path }: Route): readonly Parameter[] {
   }))
 }
 
-/** The fields of the query, but for the ticket, which is a way to be let in. */
+/** Returns the fields of the query except `ticket`, which is a security scheme. */
 function queryParameters({ query }: Route, components: SchemaComponents): readonly Parameter[] {
   if (query === undefined || !('properties' in query)) return []
   const required: readonly unknown[] =

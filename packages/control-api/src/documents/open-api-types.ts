@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.1 document that ours has. @see https://spec.openapis.org/oas/v3.1.1 */
+/** Types of the parts of OpenAPI 3.1 that the document uses. @see https://spec.openapis.org/oas/v3.1.1 */
 import type { JsonSchema } from './schema-components.ts'
 
 /** An OpenAPI document. */
@@ -24,7 +24,7 @@ export interface OpenApiDocument {
 /** The operations of one path, by method in lower case. */
 export type PathItem = Readonly<Partial<Record<'get' | 'post' | 'delete', Operation>>>
 
-/** One route. */
+/** A route. */
 export interface Operation {
   readonly operationId: string
   readonly tags: readonly string[]
@@ -35,13 +35,13 @@ export interface Operation {
     readonly required: boolean
     readonly content: Readonly<Record<string, MediaType>>
   }
-  /** By status. */
+  /** Responses by status. */
   readonly responses: Readonly<Record<string, ApiResponse | Reference>>
-  /** Ways to be let in, of which one is needed; the empty one is the way of nobody. */
+  /** Alternative security requirements; the empty one means that no authentication is needed. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
 }
 
-/** A value that a request carries outside of its body. */
+/** A value in a request outside of its body. */
 export interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
@@ -50,17 +50,17 @@ export interface Parameter {
   readonly schema: JsonSchema
 }
 
-/** What is answered with one status. */
+/** A response with one status. */
 export interface ApiResponse {
   readonly description: string
   readonly headers?: Readonly<Record<string, Header>>
   readonly content?: Readonly<Record<string, MediaType>>
 }
 
-/** A header of an answer. */
+/** A response header. */
 export interface Header {
   readonly description: string
-  /** True when every such answer has it. */
+  /** Set if every such response has the header. */
   readonly required?: true
   readonly schema: JsonSchema
 }
@@ -71,13 +71,13 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, Example>>
 }
 
-/** A value that fits, and what it shows. */
+/** A valid value and what it shows. */
 export interface Example {
   readonly summary: string
   readonly value: unknown
 }
 
-/** Means another part of the document. */
+/** A reference to another part of the document. */
 export interface Reference {
   readonly $ref: string
 }

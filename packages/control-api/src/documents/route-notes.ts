@@ -1,4 +1,4 @@
-/** What is to say of single routes that the table of routes does not hold: their headers, and more words. */
+/** Descriptions and headers of routes in addition to the route table. */
 import type { ApiResponse, Header, Parameter } from './open-api-types.ts'
 import type { Route, RouteName } from '@tutti/protocol'
 
@@ -7,7 +7,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'What you call this submission. Sent again with the same body it gives the same run, with another body IDEMPOTENCY_CONFLICT.',
+    'Your key for this submission. A repeated key returns the same run if the body is the same, and IDEMPOTENCY_CONFLICT otherwise.',
   schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
 }
 
@@ -15,7 +15,7 @@ const LAST_EVENT_ID: Parameter = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'Id of the last event that you have; the stream goes on after it.',
+  description: 'Id of the last event that you received; the stream resumes after it.',
   schema: { type: 'string' },
 }
 
@@ -23,7 +23,7 @@ const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: 'The `ETag` of the copy that you have.',
+  description: 'The `ETag` of your copy.',
   schema: { type: 'string' },
 }
 
@@ -34,7 +34,7 @@ const LOCATION: Header = {
 }
 
 const ETAG: Header = {
-  description: 'Changes when the document does',
+  description: 'Changes with the document',
   required: true,
   schema: { type: 'string' },
 }
@@ -58,33 +58,34 @@ const RESPONSE_HEADERS: Readonly<Partial<Record<RouteName, Readonly<Record<strin
 
 const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
   submitRun:
-    'Three levels: inputs for an ensemble as it is, overrides of its tasks, or tasks of your own. The run goes on when you leave; follow it at `/api/runs/{runId}/events`.',
+    'A submission has inputs for an ensemble, overrides of its tasks, or tasks of your own. The run continues when you disconnect; follow it at `/api/runs/{runId}/events`.',
   listRuns:
-    'The answer is one page; `total` counts every run that matches. `status` takes several with commas between them. `q` finds runs whose id begins with it, or one of whose tags or inputs has it in its value, in any case.',
+    'The response is one page; `total` counts all matching runs. `status` is a comma-separated list. `q` matches the start of the run id and any part of a tag or input value, ignoring case.',
   streamRunEvents:
-    'Begins with what has happened and goes on live, with no gap and no repetition. `from` counts from the end when it is negative; `Last-Event-ID` comes before it.',
-  decideReview: 'REJECT has the task done again with your feedback; EDIT needs `revisedOutput`.',
+    'Starts with past events and continues live, without gaps or duplicates. A negative `from` counts from the end. `Last-Event-ID` takes precedence over `from`.',
+  decideReview: 'REJECT repeats the task with your feedback. EDIT requires `revisedOutput`.',
   getMetrics:
-    'The text format 0.0.4. A reader that takes `application/openmetrics-text` gets OpenMetrics 1.0.0. Prometheus sends a key as `authorization: { credentials: … }`.',
-  openSocket: 'Messages go both ways; they are described in `/asyncapi.json`.',
-  openRunSocket: 'Messages go both ways; they are described in `/asyncapi.json`.',
+    'Prometheus text format 0.0.4, or OpenMetrics 1.0.0 if `Accept` contains `application/openmetrics-text`. To send a key from Prometheus, configure `authorization: { credentials: … }`.',
+  openSocket: '`/asyncapi.json` describes the messages of both directions.',
+  openRunSocket: '`/asyncapi.json` describes the messages of both directions.',
   createTicket:
-    'A ticket can do what the key can that it was made with, for a short time, in the query `ticket`.',
+    'A ticket grants the rights of the key that created it for a short time. Send it as the query parameter `ticket`.',
 }
 
-/** Headers that a route reads. */
+/** Returns the request headers that a route reads. */
 export function requestHeaders(name: RouteName): readonly Parameter[] {
   return REQUEST_HEADERS[name] ?? []
 }
 
-/** Headers of an answer that is no error. */
+/** Returns the headers of a successful response. */
 export function responseHeaders(name: RouteName): Pick<ApiResponse, 'headers'> {
   const headers = RESPONSE_HEADERS[name]
   return headers === undefined ? {} : { headers }
 }
 
-/** What a route does beyond its summary, and what a key needs for it. */
+/** Returns the description of a route, with the scope that it requires. */
 export function describeRoute(name: RouteName, { scope }: Route): string {
-  const needs = scope === null ? 'Needs no key.' : `Needs a key with the scope \`${scope}\`.`
-  return [NOTES[name], needs].filter((words) => words !== undefined).join('\n\n')
+  const requirement =
+    scope === null ? 'Requires no key.' : `Requires a key with the scope \`${scope}\`.`
+  return [NOTES[name], requirement].filter((text) => text !== undefined).join('\n\n')
 }

@@ -1,37 +1,36 @@
 /**
- * Pure: the schemas of the protocol as the components of a document, each once and under the name that
- * the protocol exports it by. A TypeBox schema is JSON Schema already; what is done here is to put
- * `$ref` in place of every schema that has a name.
+ * Collects the schemas of the protocol as components of an API document, each once and under its exported name. Pure.
  *
- * Schemas are the same when they are written out the same: TypeBox copies a schema to make it optional.
+ * A TypeBox schema is already JSON Schema; only named schemas are replaced by `$ref`. Schemas are compared as JSON,
+ * because TypeBox copies a schema to make it optional.
  */
 import { isJsonObject } from '@tutti/protocol'
 import * as protocol from '@tutti/protocol'
 
 import { SCHEMA_DESCRIPTIONS } from './schema-descriptions.ts'
 
-/** A JSON Schema, written out. */
+/** A JSON Schema. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** The components of one document: it holds what was asked for, and what that refers to. */
+/** Components of one document: all referenced schemas, including those that they refer to. */
 export interface SchemaComponents {
-  /** The schema as a document holds it: a `$ref` when it has a name. */
+  /** Returns the schema for use in the document: a `$ref` if it has a name. */
   refer(schema: object): JsonSchema
-  /** The components so far, by name. */
+  /** Returns the components so far, by name. */
   all(): Readonly<Record<string, JsonSchema>>
 }
 
-/** Where both kinds of documents keep their schemas. */
+/** Location of the schemas in OpenAPI and AsyncAPI documents. */
 const PREFIX = '#/components/schemas/'
 
-/** Makes the components of a document. */
+/** Creates the components of a document. */
 export function schemaComponents(): SchemaComponents {
   const components = new Map<string, JsonSchema>()
-  const keep = (name: string, schema: object): JsonSchema => {
+  const add = (name: string, schema: object): JsonSchema => {
     if (!components.has(name)) {
-      // Known from here on, so that a schema which holds itself refers to itself.
+      // Registered first, so that a recursive schema refers to itself.
       components.set(name, {})
       components.set(name, addDescriptions(name, copySchema(schema, refer)))
     }
@@ -39,7 +38,7 @@ export function schemaComponents(): SchemaComponents {
   }
   const refer = (schema: object): JsonSchema => {
     const [name, target] = resolveRecursive(schema) ?? [findExportedName(schema), schema]
-    return name === undefined ? copySchema(schema, refer) : keep(name, target)
+    return name === undefined ? copySchema(schema, refer) : add(name, target)
   }
   return {
     refer,
@@ -78,7 +77,7 @@ function describe(description: string | undefined): JsonSchema {
   return description === undefined ? {} : { description }
 }
 
-/** A schema that holds itself: TypeBox writes it as one of `$defs` and refers to that by its bare name. */
+/** Resolves a recursive schema, which TypeBox writes as one of `$defs` and refers to by its bare name. */
 function resolveRecursive(schema: object): readonly [string, object] | undefined {
   if (!('$defs' in schema && '$ref' in schema)) return undefined
   const { $defs: definitions, $ref: name } = schema
@@ -89,7 +88,7 @@ function resolveRecursive(schema: object): readonly [string, object] | undefined
 
 function copySchema(schema: object, refer: (schema: object) => JsonSchema): JsonSchema {
   const entries = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
-    // The name by which a recursive schema means itself is the name of its component.
+    // A recursive schema refers to itself by the name of its component.
     if (keyword === '$id') return []
     if (keyword === '$ref') return [[keyword, `${PREFIX}${String(value)}`]]
     return [[keyword, copyValue(value, refer)]]
@@ -104,7 +103,7 @@ function copyValue(value: unknown, refer: (schema: object) => JsonSchema): unkno
 
 let names: ReadonlyMap<string, string> | undefined
 
-/** The name by which the protocol exports a schema. */
+/** Returns the name under which the protocol exports a schema; undefined if it exports none like it. */
 function findExportedName(schema: object): string | undefined {
   names ??= new Map(
     Object.entries(protocol)

@@ -1,21 +1,21 @@
-/** How callers are let in, as both kinds of documents say it. */
+/** Security schemes of the API documents. */
 
-/** A key in the header. */
+/** API key in the `Authorization` header. */
 export const KEY_SCHEME = {
   type: 'http',
   scheme: 'bearer',
-  description: 'One of the keys of the server. Without any, everybody may do everything.',
+  description: 'A key of the server. A server without configured keys requires none.',
 } as const
 
-/** A ticket in the query, for browsers. */
+/** Ticket in the query, for browsers (OpenAPI). */
 export const TICKET_SCHEME = {
   type: 'apiKey',
   in: 'query',
   name: 'ticket',
-  description: 'What `POST /api/tickets` gave, where a browser cannot send a header.',
+  description: 'A ticket from `POST /api/tickets`, for browsers that cannot send a header.',
 } as const
 
-/** The same ticket, in the words of AsyncAPI. */
+/** Ticket in the query, for browsers (AsyncAPI). */
 export const TICKET_IN_QUERY = {
   type: 'httpApiKey',
   in: 'query',

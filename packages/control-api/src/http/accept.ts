@@ -16,12 +16,12 @@ export interface AcceptRange {
   readonly isNarrowed: boolean
 }
 
-/** Parses an `Accept` header; ranges whose quality is malformed are left out. */
+/** Parses an `Accept` header; ranges with a malformed quality are left out. */
 export function parseAccept(accept: string | null): readonly AcceptRange[] {
   return (accept ?? '').split(',').flatMap(parseRange)
 }
 
-/** Also without a leading zero, as HttpURLConnection of Java writes it. */
+/** Matches a quality value, also without a leading zero, as Java's HttpURLConnection writes it. */
 const QUALITY = /^(?:0(?:\.\d{0,3})?|\.\d{1,3}|1(?:\.0{0,3})?)$/
 
 function parseRange(part: string): readonly AcceptRange[] {
@@ -55,7 +55,7 @@ export function assertAcceptable(accept: string | null, mediaTypes: readonly str
   )
 }
 
-/** The most specific range that matches decides. */
+/** Returns whether a media type is acceptable; the most specific matching range decides. */
 function isAcceptable(mediaType: string, ranges: readonly AcceptRange[]): boolean {
   const [major] = mediaType.split('/')
   for (const type of [mediaType, `${major}/*`, '*/*']) {
@@ -69,7 +69,7 @@ function isAcceptable(mediaType: string, ranges: readonly AcceptRange[]): boolea
 }
 
 /**
- * Returns whether an `Accept` header names HTML and prefers it to plain text, as browsers do. Programs that accept
+ * Returns whether an `Accept` header names HTML and prefers it to plain text, as browsers do. Clients that accept
  * anything, such as curl, do not name HTML.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1
@@ -84,7 +84,7 @@ export function prefersHtml(accept: string | null): boolean {
   return html >= (plain ?? 0)
 }
 
-/** Quality of a type that is named; the highest one when it is named more than once. */
+/** Returns the highest quality of a type; undefined if the header does not name it. */
 function findQuality(type: string, ranges: readonly AcceptRange[]): number | undefined {
   const named = ranges.filter((range) => range.type === type)
   return named.length === 0 ? undefined : Math.max(...named.map(({ quality }) => quality))

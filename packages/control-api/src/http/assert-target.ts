@@ -1,9 +1,8 @@
-/** Pure: refuses addresses that are malformed. */
+/** Refuses malformed URLs. Pure. */
 import { badRequest } from '@tutti/gateway'
 
 /**
- * Refuses a path or query with a percent sign that encodes nothing, or no text in UTF-8: parsers
- * disagree on what it means.
+ * Refuses a path or query whose percent-encoding is malformed or not UTF-8, because parsers disagree on its meaning.
  *
  * @throws {TuttiError} BAD_REQUEST.
  */
@@ -15,7 +14,7 @@ export function assertTarget(url: string): void {
   throw badRequest('request target', [{ path: '', message }])
 }
 
-/** Returns the decoded target: the bundler removes a `decodeURIComponent` whose result is not used. */
+/** Returns the decoded target, or undefined. The result must be used, or the bundler removes the call. */
 function decodeTarget(target: string): string | undefined {
   try {
     return decodeURIComponent(target)

@@ -1,15 +1,15 @@
 /**
- * An HTTP server that keeps within its limits, whatever is sent to it.
+ * Creates an HTTP server with limits for connections, headers, times and slow readers.
  *
- *   bytes ─▶ Node's parser ─▶ limits ─▶ application ─▶ answer ─▶ reader
- *               └─ 400 408 431 ──┴─ 400 429 431          └─ dropped when it takes nothing
+ *   bytes ─▶ Node's parser ─▶ limits ─▶ application ─▶ response ─▶ client
+ *               └─ 400 408 431 ──┴─ 400 429 431             └─ closed when it reads nothing
  *
- * API-H1 Whatever is answered here has the body and the headers of every other error.
- * API-H2 Headers are limited in size, number and time, a request in time; nothing limits how long an answer
- *    takes that somebody reads.
- * API-H3 A connection too many, of all or of one address, is told so on its first request, and is closed.
- * API-H4 A reader that takes nothing for a while is dropped; what waits for it in memory is bounded.
- * API-H5 A request that names its server in its first line is one to that server, whatever its Host says.
+ * API-H1 Errors of this server have the same body and headers as all other errors.
+ * API-H2 Headers are limited in size, number and time, and requests in time. The duration of a response is unlimited
+ *    while the client reads it.
+ * API-H3 A connection beyond the limit, in total or of one address, gets an error on its first request and is closed.
+ * API-H4 A connection is closed if its client does not read for `stalledReaderMs`.
+ * API-H5 The host in an absolute request line takes precedence over the Host header.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
@@ -24,22 +24,22 @@ import type { RequestGuard } from '../auth/guard-request.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Duplex } from 'node:stream'
 
-/** What the server hands requests to. */
+/** Guard and request handler of the server. */
 export interface LimitedServerParts {
   readonly guard: RequestGuard
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-/** How long somebody should wait who found every connection taken. */
+/** `Retry-After` for requests refused at the connection limit, in milliseconds. */
 const RETRY_MS = 5_000
 
-/** Beyond the limit this many more are let in to be told so; what comes then is closed at once. */
+/** Number of connections beyond the limit that still get an error response; further ones are closed at once. */
 const MAX_SURPLUS = 100
 
-/** Timeouts are looked at this often within their time. */
+/** Number of times that a timeout is checked before it expires. */
 const CHECKS_PER_TIMEOUT = 4
 
-/** Makes a server. */
+/** Creates the server. */
 export function createLimitedServer(
   options: ResolvedControlApiOptions,
   { guard, answer }: LimitedServerParts,
@@ -59,9 +59,9 @@ export function createLimitedServer(
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: options.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.ceil(headersTimeout / CHECKS_PER_TIMEOUT),
-      // The guard refuses a request without one, and says so.
+      // The guard refuses requests without a Host header, with an error body.
       requireHostHeader: false,
-      // Offers of other protocols, such as h2c, are declined by answering as if they were not there.
+      // Upgrades to other protocols, such as h2c, are ignored and the request is handled as HTTP/1.1.
       shouldUpgradeCallback: ({ headers, socket }) =>
         server.listenerCount('upgrade') > 0 &&
         headers.upgrade?.toLowerCase() === 'websocket' &&
@@ -80,7 +80,7 @@ export function createLimitedServer(
       }
     },
   )
-  // Node drops the headers beyond this without a word; one more is enough to see that there are more.
+  // Node silently drops headers beyond this number; one more is enough to detect too many.
   server.maxHeadersCount = maxHeaders + 1
   server.maxConnections = maxConnections + MAX_SURPLUS
   server.timeout = options.stalledReaderMs
@@ -113,14 +113,14 @@ export function createLimitedServer(
     if (answering.has(socket) && socket.writableLength === 0) return
     if (socket.writableLength > 0) {
       options.metrics.instruments.readerDrops.add({ transport: 'http' })
-      logger.info('A reader that took nothing was dropped')
+      logger.info('Closed a stalled connection')
     }
     socket.destroy()
   })
   return server
 }
 
-/** Remembers which answers a connection waits for. */
+/** Tracks the open responses of each connection. */
 function trackResponse(
   response: ServerResponse,
   answering: Map<Duplex, Set<ServerResponse>>,
@@ -134,7 +134,7 @@ function trackResponse(
   })
 }
 
-/** Gives every answer its headers, and the request its right address. */
+/** Sets the default headers of the response, and resolves an absolute request target. */
 function prepare(request: IncomingMessage, response: ServerResponse, guard: RequestGuard): void {
   const { url = '' } = request
   if (!url.startsWith('/') && URL.canParse(url)) {
@@ -151,10 +151,10 @@ function prepare(request: IncomingMessage, response: ServerResponse, guard: Requ
 
 function assertHeaders({ rawHeaders }: IncomingMessage, maxHeaders: number): void {
   if (rawHeaders.length / 2 > maxHeaders) {
-    throw new TuttiError('HEADERS_TOO_LARGE', `A request may have at most ${maxHeaders} headers`)
+    throw new TuttiError('HEADERS_TOO_LARGE', `Request must have at most ${maxHeaders} headers`)
   }
   const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())
-  // Whoever stands between could have read another one of them.
+  // A proxy may have checked a different one of them.
   const twice = ['host', 'authorization', 'origin'].filter(
     (name) => names.indexOf(name) !== names.lastIndexOf(name),
   )
@@ -166,7 +166,7 @@ function assertHeaders({ rawHeaders }: IncomingMessage, maxHeaders: number): voi
 function tooManyConnections(maxConnections: number): TuttiError {
   return new TuttiError(
     'RATE_LIMITED',
-    `${maxConnections} connections are open, as many as this server allows`,
+    `Connection limit reached: ${maxConnections} connections are open (maxConnections)`,
     { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'connections' } },
   )
 }
@@ -177,13 +177,13 @@ function tooManyOfAddress(
 ): TuttiError {
   return new TuttiError(
     'RATE_LIMITED',
-    `${maxConnectionsPerAddress} connections of ${address} are open, as many as this server ` +
-      'allows for one address (maxConnectionsPerAddress)',
+    `Connection limit reached: ${maxConnectionsPerAddress} connections of ${address} are open ` +
+      '(maxConnectionsPerAddress)',
     { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'connections' } },
   )
 }
 
-/** Why Node could not read a request, as its caller is told. */
+/** Converts an error of Node's HTTP parser to the error for the caller. */
 function toRefusal(
   fault: NodeJS.ErrnoException,
   { maxHeaderBytes, requestTimeoutMs, headersTimeoutMs }: ResolvedControlApiOptions,
@@ -192,10 +192,10 @@ function toRefusal(
     case 'HPE_HEADER_OVERFLOW':
       return new TuttiError(
         'HEADERS_TOO_LARGE',
-        `Request line and headers must be at most ${maxHeaderBytes} bytes`,
+        `Request line and headers must have at most ${maxHeaderBytes} bytes`,
       )
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new TuttiError('PAYLOAD_TOO_LARGE', 'The extensions of a chunk are too long')
+      return new TuttiError('PAYLOAD_TOO_LARGE', 'Chunk extensions are too long')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new TuttiError(
         'REQUEST_TIMEOUT',
@@ -207,7 +207,7 @@ function toRefusal(
   }
 }
 
-/** Answers a request that goes no further. */
+/** Refuses a request before it reaches the application. */
 function sendError(
   response: ServerResponse,
   error: unknown,
@@ -235,7 +235,7 @@ class AddressCount {
     this.#limit = limit
   }
 
-  /** Adds a connection; returns how many there are beyond the limit, 0 or less for none. */
+  /** Adds a connection. Returns the number beyond the limit; 0 or less if there is none. */
   add(address: string): number {
     const count = (this.#counts.get(address) ?? 0) + 1
     this.#counts.set(address, count)

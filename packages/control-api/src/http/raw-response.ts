@@ -1,4 +1,4 @@
-/** Writes an answer to a socket where there is no HTTP response: a handshake, or bytes that are no request. */
+/** Writes a response to a bare socket, for refused handshakes and for bytes that are not an HTTP request. */
 import { STATUS_CODES } from 'node:http'
 import { errorHeaders, type WireError } from '@tutti/gateway'
 
@@ -6,8 +6,8 @@ import type { Clock } from '@tutti/core'
 import type { Duplex } from 'node:stream'
 
 /**
- * Headers of every response. Responses are data, not pages: they load nothing, are not shown in frames, and are not
- * cached. The headers of a route that sends a page take precedence.
+ * Headers of every response. Responses are data, not pages: browsers must not load anything for them, frame them or
+ * cache them. Routes that serve a page override these headers.
  *
  * @see https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html
  */
@@ -19,19 +19,19 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 }
 
-/** What goes with the error. */
+/** Options of an error response. */
 export interface RawResponseOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly clock: Clock
 }
 
 /**
- * How long the other side may take to close: time to read the answer. Closing at once, while it still
- * sends, could take the answer away from it.
+ * Time for the client to read the response and close, in milliseconds. Closing at once could discard the response while
+ * the client still sends.
  */
 const LINGER_MS = 1_000
 
-/** Answers with an error and closes; a socket that can take nothing is only closed. */
+/** Sends an error response and closes the socket. A socket that is not writable is only closed. */
 export function endWithError(
   socket: Duplex,
   error: WireError,

@@ -1,4 +1,4 @@
-/** Reads query parameters. Text that looks like a number becomes one where the schema wants a number. */
+/** Reads query parameters. Numeric text is converted where the schema requires a number. */
 import { Type, type Static, type TObject, type TSchema } from '@tutti/core'
 import { decode } from '@tutti/protocol'
 import { badRequest } from '@tutti/gateway'
@@ -6,7 +6,7 @@ import { badRequest } from '@tutti/gateway'
 const NUMBER = /^[+-]?\d{1,15}$/
 
 /**
- * The query of `url`, checked. A parameter that comes twice is refused.
+ * Returns the validated query of a URL. Repeated parameters are refused.
  *
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */

@@ -1,26 +1,26 @@
-/** Counts requests that were answered, and writes them to the log at debug. */
+/** Counts completed requests and logs them at debug level. */
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** A request that was answered. Its address is not told: it holds tickets, and what people search for. */
+/** A completed request. Its URL is not recorded, because it can contain tickets and search texts. */
 export interface AnsweredRequest {
   readonly method: string
-  /** Name of the route; undefined where there is none. */
+  /** Name of the route; undefined if none matched. */
   readonly route?: string | undefined
   readonly status: number
   readonly durationMs: number
   /** Name of the key. */
   readonly actor?: string | undefined
   readonly runId?: string | undefined
-  /** With an answer of 500: what the error is logged under. */
+  /** Id under which an internal error is logged; only with status 500. */
   readonly requestId?: string | undefined
-  /** The trace that the caller says the request belongs to. */
+  /** Trace id from the caller. */
   readonly traceId?: string | undefined
 }
 
-/** The route where there is none. */
+/** Route label of requests that matched no route. */
 const NO_ROUTE = 'none'
 
-/** Tells of a request. */
+/** Adds a request to the metrics and to the log. */
 export function recordRequest(
   { metrics, logger }: Pick<ResolvedControlApiOptions, 'metrics' | 'logger'>,
   request: AnsweredRequest,

@@ -1,8 +1,8 @@
-/** Pure: what of a request decides whether it may pass. */
+/** Reads the parts of a request that the guard checks. Pure. */
 import type { RequestInfo } from '../auth/guard-request.ts'
 import type { IncomingMessage } from 'node:http'
 
-/** The facts of a request as Node gives it. */
+/** Returns the parts of a Node request that the guard checks. */
 export function readRequestInfo(request: IncomingMessage): RequestInfo {
   const { headers, method = 'GET', url = '', socket } = request
   const { host, origin, authorization } = headers

@@ -1,19 +1,19 @@
 /**
- * Limits the data that waits in this process for readers, over all connections.
+ * Limits the unsent data of all connections of this process together.
  *
- * API-U1 When more than `maxUnreadBytes` wait, the connections with the most are closed until it is less. Their
- *    readers come back and continue after the last event that they received.
- * API-U2 Bytes are counted where they wait, in the sockets: HTTP, event streams and WebSockets alike.
+ * API-U1 While more than `maxUnreadBytes` are unsent, the connections with the most unsent data are closed. Clients
+ *    reconnect and continue after the last event that they received.
+ * API-U2 Unsent bytes are counted in the sockets, so HTTP, event streams and WebSockets count alike.
  */
 import type { Socket } from 'node:net'
 
-/** Sums are this old at most when data is written often, in milliseconds. */
+/** Minimum time between two checks, in milliseconds. */
 const CHECK_MS = 50
 
-/** Parts of the counter. */
+/** Options of {@link UnreadData}. */
 export interface UnreadDataOptions {
   readonly maxUnreadBytes: number
-  /** A clock that never goes back, in milliseconds. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly elapsed: () => number
   /** Called for each connection that is closed. */
   readonly onDrop: () => void
@@ -29,13 +29,13 @@ export class UnreadData {
     this.#options = options
   }
 
-  /** Counts a connection until it closes. */
+  /** Includes a connection until it closes. */
   add(socket: Socket): void {
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))
   }
 
-  /** Checks the limit, if that was not done a moment ago. */
+  /** Enforces the limit, unless that was done within the last {@link CHECK_MS}. */
   check(): void {
     const now = this.#options.elapsed()
     if (now - this.#checkedAt < CHECK_MS) return
@@ -43,7 +43,7 @@ export class UnreadData {
     this.makeRoom()
   }
 
-  /** Closes connections until the limit is kept. */
+  /** Closes the connections with the most unsent data until the limit is met. */
   makeRoom(): void {
     const { maxUnreadBytes, onDrop } = this.#options
     const holding: Socket[] = []

@@ -1,10 +1,10 @@
-/** Ends streams when the key of their reader expires, as WebSockets do; the reader's next request is refused. */
+/** Ends event streams when the key of the caller expires, as WebSockets do. */
 import type { Caller } from '@tutti/gateway'
 import type { Clock } from '@tutti/core'
 
 const STREAM = /^(?:text\/event-stream|application\/x-ndjson)\b/
 
-/** Returns the answer, with a body that ends when the key does if it is a stream. */
+/** Returns the response. If it is a stream, its body ends when the key of the caller expires. */
 export function endAtExpiry(
   response: Response,
   { expiresAt }: Pick<Caller, 'expiresAt'>,
@@ -29,7 +29,7 @@ function limitBody(
       stopWaiting = clock.after(expiresAt - clock.now(), () => {
         isOver = true
         controller.close()
-        // A source that fails while it is cancelled has nobody left to tell.
+        // The response has ended, so a failure of the source concerns no reader.
         reader.cancel().catch(() => undefined)
       })
     },

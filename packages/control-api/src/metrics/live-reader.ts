@@ -1,41 +1,40 @@
-/** Counts live readers, and how late they are given events. */
-
+/** Counts live readers and measures the delay of their events. */
 import type { Instruments } from './instruments.ts'
 import type { Clock } from '@tutti/core'
 import { eventTime, type LoggedRunEvent } from '@tutti/protocol'
 
-/** How events reach readers. */
+/** Protocol over which a reader gets events. */
 export type Transport = 'sse' | 'websocket'
 
-/** What a reader is counted with. */
+/** Options of {@link trackReader}. */
 export interface LiveReaderOptions {
   readonly instruments: Instruments
   readonly clock: Pick<Clock, 'now'>
   readonly transport: Transport
 }
 
-/** One reader, from when it came. */
+/** A live reader of events. */
 export interface LiveReader {
   /**
-   * It was given events. Of those given together only the newest counts, and only what happened after the reader came:
-   * what was before is history.
+   * Records the delivery of a batch of events. Only the newest one is measured, and only if it happened after the reader
+   * connected.
    */
   recordDelivery(events: readonly LoggedRunEvent[]): void
-  /** It was dropped, as it did not read. */
+  /** Records that the server dropped the reader because it did not read. */
   recordDrop(): void
-  /** It is there no more. */
+  /** Removes the reader from the count of live readers. */
   end(): void
 }
 
-/** Counts a reader that has come. */
+/** Counts a reader that has connected. */
 export function trackReader({ instruments, clock, transport }: LiveReaderOptions): LiveReader {
   const { readers, readerDrops, readerLag } = instruments
-  const cameAt = clock.now()
+  const connectedAt = clock.now()
   readers.add({ transport }, 1)
   return {
     recordDelivery(events) {
       const instant = newestInstant(events)
-      if (instant === undefined || instant < cameAt) return
+      if (instant === undefined || instant < connectedAt) return
       readerLag.observe({ transport }, Math.max(0, clock.now() - instant) / 1_000)
     },
     recordDrop() {
@@ -47,7 +46,7 @@ export function trackReader({ instruments, clock, transport }: LiveReaderOptions
   }
 }
 
-/** Events that are looked at for their instant, from the newest on: the end of a run has none, its cause before has. */
+/** Number of events to check for a timestamp, newest first. The end of a run has none, but the event before it does. */
 const MAX_CHECKED = 4
 
 function newestInstant(events: readonly LoggedRunEvent[]): number | undefined {

@@ -1,6 +1,6 @@
 /**
- * A storage that counts what is done with it: how long it takes, what fails, how much is written, which leases are
- * renewed, what webhooks are told. What it answers, and when, is the storage's own.
+ * Wraps a storage to measure it: durations, failures, written events, lease renewals and webhook deliveries. Results and
+ * their timing are unchanged.
  */
 import { TuttiError, type Clock } from '@tutti/core'
 
@@ -10,20 +10,20 @@ import type { Instruments } from './instruments.ts'
 import type { ClaimedDelivery, DeliveryEnd, HeldRun, RunStorage, WriteResult } from '@tutti/runs'
 import type { CreatedRun, RunWrite } from '@tutti/runs'
 
-/** What measuring needs. */
+/** Options of {@link measureStorage}. */
 export interface MeasuringOptions {
   readonly instruments: Instruments
   readonly clock: Pick<Clock, 'elapsed'>
 }
 
-/** One operation that is over. */
+/** A completed operation. */
 interface Done {
   readonly operation: string
   readonly given: readonly unknown[]
   readonly result: unknown
 }
 
-/** `storage`, measured. */
+/** Returns a storage that measures the operations of another one. */
 export function measureStorage(storage: RunStorage, options: MeasuringOptions): RunStorage {
   const read = createResultReader(options.instruments)
   const measured = <P extends object>(name: string, port: P): P =>
@@ -52,7 +52,7 @@ interface PortOptions extends MeasuringOptions {
   readonly read: (done: Done) => void
 }
 
-/** A port whose methods are timed. All of them give promises. */
+/** Returns a port that measures the methods of another one. Only methods that return promises are measured. */
 function measurePort<P extends object>(port: P, options: PortOptions): P {
   const methods = new Map<string | symbol, unknown>()
   return new Proxy(port, {
@@ -83,7 +83,7 @@ function timeMethod(
     }
     const result = call(given)
     if (result instanceof Promise) {
-      // Beside the work: whoever waits for the result gets it no later.
+      // Attached separately, so that the caller gets the result without delay.
       result.then(
         (value: unknown) => {
           ended()
@@ -101,20 +101,20 @@ function timeMethod(
   }
 }
 
-/** The code of a fault of the store; undefined for a refusal, which is an answer. */
+/** Returns the code of a failure of the store; undefined for other TuttiErrors, which are regular results. */
 function storeFault(error: unknown): string | undefined {
   if (!TuttiError.isInstance(error)) return OTHER
   return error.code === 'STORE_UNAVAILABLE' ? error.code : undefined
 }
 
-/** Deliveries that are remembered between their claim and their end, at most. */
+/** Maximum number of deliveries tracked between claim and end. */
 const MAX_CLAIMED = 1_000
 
-/** Reads what operations were given and gave. */
+/** Creates the function that updates the metrics from the arguments and results of operations. */
 function createResultReader(instruments: Instruments): (done: Done) => void {
   const { eventsWritten, leaseRenewals, leasesHeld, webhookAttempts } = instruments
   const webhooks = new Map<string, string>()
-  // NOTE: each operation is given, and gives, what its port says.
+  // NOTE: arguments and results have the types that the port declares.
   return ({ operation, given, result }) => {
     switch (operation) {
       case 'runs.create':

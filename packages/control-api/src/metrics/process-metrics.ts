@@ -1,12 +1,12 @@
-/** What the process itself is and uses. Names are those that tools for Node know. */
+/** Metrics of the process, under the names that tools for Node expect. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
 import type { Instruments } from './instruments.ts'
 
-/** How often the delay of timers is measured, in milliseconds. */
+/** Interval at which the delay of timers is measured, in milliseconds. */
 const RESOLUTION_MS = 20
 
-/** What was measured longer ago is forgotten, in milliseconds: a peak is seen by every reader of that time. */
+/** Minimum time between resets of the delay histogram, in milliseconds. Every scrape in that time sees a peak. */
 const WINDOW_MS = 10_000
 
 const NS_PER_S = 1e9
@@ -15,19 +15,19 @@ const MS_PER_S = 1e3
 
 const QUANTILES = [0.5, 0.99, 1] as const
 
-/** Measures a process. */
+/** Metrics of this process. */
 export interface ProcessMetrics {
-  /** Sets the gauges. */
+  /** Updates gauges and counters. */
   collect(): void
-  /** Measures no more. */
+  /** Stops measuring. */
   stop(): void
 }
 
-/** Begins to measure this process. */
+/** Starts measuring this process. */
 export function measureProcess(instruments: Instruments): ProcessMetrics {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
-  let forgottenAt = performance.now()
+  let resetAt = performance.now()
   let cpuBefore = 0
   let busyBefore = 0
   return {
@@ -47,12 +47,12 @@ export function measureProcess(instruments: Instruments): ProcessMetrics {
       started.set({}, performance.timeOrigin / MS_PER_S)
       for (const quantile of QUANTILES) {
         const lateNs = delay.count === 0 ? 0 : delay.percentile(quantile * 100)
-        // A timer that is on time is late by the resolution of the measurement.
+        // The histogram holds the interval of the timer, so a punctual timer shows the resolution.
         const seconds = Math.max(0, lateNs / NS_PER_S - RESOLUTION_MS / MS_PER_S)
         loopLag.set({ quantile: String(quantile) }, seconds)
       }
-      if (performance.now() - forgottenAt < WINDOW_MS) return
-      forgottenAt = performance.now()
+      if (performance.now() - resetAt < WINDOW_MS) return
+      resetAt = performance.now()
       delay.reset()
     },
     stop() {

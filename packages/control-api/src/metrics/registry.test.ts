@@ -11,7 +11,9 @@ describe('MetricRegistry', () => {
     counter.add({ y: '3', x: '12' })
     counter.add({ x: '1', y: '23' }, 2)
     expect(samplesOf(registry)).toEqual(['a_total{x="1",y="23"} 3', 'a_total{x="12",y="3"} 1'])
-    expect(() => registry.gauge('a_total', { help: 'A' })).toThrow('a metric named "a_total"')
+    expect(() => registry.gauge('a_total', { help: 'A' })).toThrow(
+      'Metric "a_total" already exists',
+    )
   })
 
   it('[API-M2] counts what comes beyond its bound under "other"', () => {

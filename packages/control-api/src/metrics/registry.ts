@@ -1,17 +1,17 @@
 /**
- * Metrics of one process. Decision 22 says why this is not a library. A parser that was written from the text format, and
- * not from this code, reads every scrape in the tests.
+ * Metrics of one process. Decision 22 explains why this is not a library. The tests read every scrape with a parser
+ * that was written from the specification of the text format.
  *
- * API-M1 A family has one name, and one series for each set of label values that was ever used.
- * API-M2 Labels are bounded: a family has at most `MAX_SERIES`; what comes beyond is counted under `other`, so that sums stay
- *    right and memory bounded whatever comes in.
+ * API-M1 A family has a unique name, and one series per set of label values that was used.
+ * API-M2 A family has at most `MAX_SERIES` series. Further label values are counted as `other`, so that sums stay correct
+ *    and memory stays bounded.
  * API-M3 Counting never throws.
  */
 
-/** What kind of numbers a family has. */
+/** Type of a family. */
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
-/** What is said of a family, whatever its numbers are. */
+/** Name, type, help text and label names of a family. */
 export interface MetricDescription {
   readonly name: string
   readonly type: MetricType
@@ -19,55 +19,55 @@ export interface MetricDescription {
   readonly labels: readonly string[]
 }
 
-/** One line of a family: what its name ends with, its labels, its number. */
+/** One line of a family: suffix of its name, labels and value. */
 export interface Sample {
   readonly suffix: '' | '_bucket' | '_sum' | '_count'
   readonly labels: readonly (readonly [name: string, value: string])[]
   readonly value: number
 }
 
-/** A family with its numbers as they are now. */
+/** A family with its current samples. */
 export interface Family extends MetricDescription {
   readonly samples: readonly Sample[]
 }
 
-/** Values of all labels of a family. */
+/** Values of the labels of a family. */
 export type Labels<L extends string> = Readonly<Record<L, string>>
 
-/** Series of one family, at most. */
+/** Maximum number of series of one family. */
 export const MAX_SERIES = 2_000
 
-/** The value of every label for what comes beyond. */
+/** Label value for everything beyond `MAX_SERIES`. */
 export const OTHER = 'other'
 
-/** What a family is made of. */
+/** Help text and label names of a metric. */
 export interface MetricOptions<L extends string> {
   readonly help: string
-  /** Names of its labels. @default none */
+  /** Label names. @default none */
   readonly labels?: readonly L[]
 }
 
-/** The same for a histogram. */
+/** Options of a histogram. */
 export interface HistogramOptions<L extends string> extends MetricOptions<L> {
-  /** Upper bounds, rising; the one without end is added. */
+  /** Ascending upper bounds; `+Inf` is added. */
   readonly buckets: readonly number[]
 }
 
-/** Counts what can only become more. */
+/** Counter, whose value only increases. */
 export interface Counter<L extends string = never> {
-  /** `by` below 0 and what is no number is left out. */
+  /** Adds `by`, 1 by default. Negative and non-finite values are ignored. */
   add(labels: Labels<L>, by?: number): void
 }
 
-/** Tells a number that comes and goes. */
+/** Gauge, whose value can increase and decrease. */
 export interface Gauge<L extends string = never> {
   set(labels: Labels<L>, value: number): void
   add(labels: Labels<L>, by: number): void
-  /** Forgets every series: what is not known any more is not told. */
+  /** Removes all series, so that unknown values are not reported. */
   clear(): void
 }
 
-/** Counts values by their size. */
+/** Histogram, which counts values by size. */
 export interface Histogram<L extends string = never> {
   observe(labels: Labels<L>, value: number): void
 }
@@ -77,11 +77,15 @@ interface Recorded {
   samples(): readonly Sample[]
 }
 
-/** The families of one process. */
+/** Registry of all metric families of one process. */
 export class MetricRegistry {
   readonly #families = new Map<string, Recorded>()
 
-  /** @throws {TypeError} when the name is taken. */
+  /**
+   * Creates a counter.
+   *
+   * @throws {TypeError} when the name is taken.
+   */
   counter<L extends string = never>(name: string, options: MetricOptions<L>): Counter<L> {
     const series = this.#register(name, 'counter', options, () => ({ value: 0 }))
     return {
@@ -91,10 +95,14 @@ export class MetricRegistry {
     }
   }
 
-  /** @throws {TypeError} when the name is taken. */
+  /**
+   * Creates a gauge.
+   *
+   * @throws {TypeError} when the name is taken.
+   */
   gauge<L extends string = never>(name: string, options: MetricOptions<L>): Gauge<L> {
     const series = this.#register(name, 'gauge', options, () => ({ value: 0 }))
-    // What nobody has set is not known.
+    // A gauge that was never set has no value.
     series.clear()
     return {
       set(labels, value) {
@@ -109,7 +117,11 @@ export class MetricRegistry {
     }
   }
 
-  /** @throws {TypeError} when the name is taken. */
+  /**
+   * Creates a histogram.
+   *
+   * @throws {TypeError} when the name is taken.
+   */
   histogram<L extends string = never>(name: string, options: HistogramOptions<L>): Histogram<L> {
     const { help, labels: names = [], buckets } = options
     const series = new SeriesMap<L, Distribution>(names, () => new Distribution(buckets))
@@ -124,12 +136,12 @@ export class MetricRegistry {
     }
   }
 
-  /** What is said of each family, in the order in which they were made. */
+  /** Returns the descriptions of all families in order of creation. */
   describe(): readonly MetricDescription[] {
     return [...this.#families.values()].map(({ description }) => description)
   }
 
-  /** Every family with its numbers. */
+  /** Returns all families with their current samples. */
   read(): readonly Family[] {
     return [...this.#families.values()].map(({ description, samples }) => ({
       ...description,
@@ -152,15 +164,15 @@ export class MetricRegistry {
 
   #add(recorded: Recorded): void {
     const { name } = recorded.description
-    if (this.#families.has(name)) throw new TypeError(`There is a metric named "${name}" already`)
+    if (this.#families.has(name)) throw new TypeError(`Metric "${name}" already exists`)
     this.#families.set(name, recorded)
   }
 }
 
-/** What no label value holds. */
+/** Separator of label values in keys; it does not occur in label values. */
 const SEPARATOR = '\u0000'
 
-/** Series of a family by the values of their labels. One without labels is there from the start, at 0. */
+/** Series of a family by label values. A family without labels has its only series from the start, at 0. */
 class SeriesMap<L extends string, S> {
   readonly #names: readonly L[]
   readonly #make: () => S
@@ -195,17 +207,17 @@ class SeriesMap<L extends string, S> {
 
   #add(key: string): S {
     const isFull = this.#series.size >= MAX_SERIES
-    const place = isFull ? this.#names.map(() => OTHER).join(SEPARATOR) : key
-    const made = this.#series.get(place) ?? this.#make()
-    this.#series.set(place, made)
+    const seriesKey = isFull ? this.#names.map(() => OTHER).join(SEPARATOR) : key
+    const made = this.#series.get(seriesKey) ?? this.#make()
+    this.#series.set(seriesKey, made)
     return made
   }
 }
 
-/** Values by their size. */
+/** Counts of values per bucket, and their sum. */
 class Distribution {
   readonly #bounds: readonly number[]
-  /** Values up to each bound and above the one before; the last are those above all. */
+  /** Number of values per bucket, not cumulative; the last bucket has no upper bound. */
   readonly #counts: number[]
   #sum = 0
 

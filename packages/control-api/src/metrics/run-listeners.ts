@@ -1,11 +1,11 @@
 /**
- * Counts what the runs of this process do, from their events.
+ * Counts the work of the runs of this process from their events.
  *
- *   claimed ─▶ events ─▶ let go        nothing of a run is kept after that
+ *   claimed ─▶ events ─▶ released      (the state of a run is deleted when it is released)
  *
  * API-C1 An event is counted once, by the process that made it durable.
- * API-C2 A token costs a comparison, but for the first one of each model call.
- * API-C3 Nothing that people or models wrote becomes a label.
+ * API-C2 A token costs one comparison, except the first one of each model call.
+ * API-C3 No text of people or models becomes a label value.
  */
 import { eventTime, isFailureCode, type FailureCode, type FinishReason } from '@tutti/protocol'
 
@@ -16,15 +16,15 @@ import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { RunActivity, RunServiceOptions } from '@tutti/runs'
 
-/** What the figures are made with. */
+/** Options of {@link createRunListeners}. */
 export interface RunListenersOptions {
   readonly instruments: Instruments
   readonly clock: Clock
-  /** When a review opened that this process did not see open; undefined when nobody knows. */
+  /** Returns when a review opened that another process opened, in milliseconds since 1970; undefined if unknown. */
   readonly openedAt: (reviewId: string) => Promise<number | undefined>
 }
 
-/** The listeners of a run service that count. */
+/** Listeners of a run service that count. */
 export type RunListeners = Required<Pick<RunServiceOptions, 'onActivity' | 'onExecuted'>>
 
 /** A model call in flight. */
@@ -38,18 +38,18 @@ interface OpenCall {
 interface Progress {
   readonly ensemble: string
   readonly createdAt: number
-  /** By the number of their task, which has one at a time. */
+  /** Model calls by task index; a task has one at a time. */
   readonly calls: Map<number, OpenCall>
-  /** Calls of which no token has come. */
+  /** Number of calls that have not streamed a token. */
   awaiting: number
-  /** Since when, by id. */
+  /** Open reviews by id, with the time at which they opened. */
   readonly reviews: Map<string, number>
 }
 
-/** Where there was no failure. */
+/** Code label of work that did not fail. */
 const NONE = 'none'
 
-/** Makes the listeners. */
+/** Creates the listeners. */
 export function createRunListeners(options: RunListenersOptions): RunListeners {
   const counter = new RunCounter(options)
   return {
@@ -128,7 +128,7 @@ class RunCounter {
     })
   }
 
-  /** Clocks of several machines differ a little: nothing is read before it happened. */
+  /** Records the time from an event to its durability; at least 0, because the clocks of machines differ. */
   #lag(ms: number): void {
     this.#instruments.durableLag.observe({}, Math.max(0, ms) / 1_000)
   }
@@ -222,7 +222,7 @@ class RunCounter {
     const { modelCalls, modelDuration, modelTokens, modelCost, modelUnpriced } = this.#instruments
     modelCalls.add({ model, code: toCallCode(event) })
     modelDuration.observe({ model }, latencyMs / 1_000)
-    // -1 says that the provider did not tell, which a counter leaves out.
+    // A counter ignores -1, which means that the provider did not report the number.
     modelTokens.add({ model, direction: 'input' }, inputTokens)
     modelTokens.add({ model, direction: 'output' }, outputTokens)
     if (cachedInputTokens !== undefined) {
@@ -265,7 +265,7 @@ class RunCounter {
       reviewWait.observe({ outcome }, Math.max(0, at - openedAt) / 1_000)
     }
     if (since !== undefined) observe(since)
-    // One that opened in another process: its store knows since when. If it cannot say so the wait is not counted.
+    // Another process opened the review. Its time is read from the store, and not counted if that fails.
     else this.#openedAt(reviewId).then(observe, () => undefined)
   }
 }
@@ -277,7 +277,7 @@ const TASK_STATUSES = {
   task_skipped: 'SKIPPED',
 } as const
 
-/** Codes of answers that ended early. */
+/** Failure codes of incomplete model responses. */
 const UNFINISHED = {
   length: 'OUTPUT_TRUNCATED',
   refusal: 'MODEL_REFUSED',
@@ -300,7 +300,7 @@ function toFailureCode(code: string | undefined): string {
   return isFailureCode(code) ? code : OTHER
 }
 
-/** Counts what an event says that other agents did and used. */
+/** Counts calls, tokens and cost that an event reports about other agents. */
 function countAgents(
   { agentCalls, agentTokens, agentCost }: Instruments,
   event: LoggedRunEvent,
@@ -326,7 +326,7 @@ function countAgents(
   }
 }
 
-/** How a try ended; undefined when it did not. */
+/** Returns the outcome of an attempt; undefined if it has not ended. */
 function toAgentOutcome(event: LoggedRunEvent): string | undefined {
   if (event.type === 'agent_tool_completed') return 'completed'
   if (event.type === 'agent_tool_terminated') return event.reason

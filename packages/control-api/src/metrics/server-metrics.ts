@@ -1,9 +1,9 @@
 /**
- * The metrics of a server: made before its parts, handed to each of them, read at `/metrics`.
+ * The metrics of a server: created first, passed to all of its parts, served at `/metrics`.
  *
  *   storage ─ measured ─▶ RunService ─ listeners ─▶ instruments ─▶ registry ─▶ text
  *                         control API ─────────────▶    ▲
- *                         process, store ── when read ──┘
+ *                         process, store ── on scrape ──┘
  */
 import { systemClock, type Clock, type ToolMetrics } from '@tutti/core'
 
@@ -14,35 +14,35 @@ import { createRunListeners, type RunListeners } from './run-listeners.ts'
 
 import type { RunService, RunStorage } from '@tutti/runs'
 
-/** How metrics are made. */
+/** Options of the metrics of a server. */
 export interface ServerMetricsOptions {
-  /** Told in `tutti_build_info`. @default 'unknown' */
+  /** Version of the server, in `tutti_build_info`. @default 'unknown' */
   readonly version?: string
-  /** What the process does, told in the same place. @default 'all' */
+  /** Role of the process, in `tutti_build_info`. @default 'all' */
   readonly role?: string
-  /** How long figures of the store are good, in milliseconds. @default 2000 */
+  /** Time for which metrics of the store are cached, in milliseconds. @default 2000 */
   readonly cacheMs?: number
   readonly clock?: Clock
 }
 
-/** What counts, for the parts of one server. */
+/** Metrics of one server, for its parts. */
 export interface ServerMetrics {
-  /** Options of the run service, which then tells what its runs do. */
+  /** Options for the run service, which count the work of its runs. */
   readonly runs: RunListeners & { readonly toolMetrics: ToolMetrics }
-  /** Where tool calls by hand are counted. */
+  /** Counts direct tool calls. */
   readonly byHand: ToolMetrics
   readonly instruments: Instruments
   readonly cacheMs: number
-  /** A storage that is measured. */
+  /** Wraps a storage to measure it. */
   measured(storage: RunStorage): RunStorage
-  /** Says of which run service the figures are. */
+  /** Sets the run service that is asked for the opening times of reviews. */
   watch(runs: RunService): void
 }
 
-/** Some scrapers ask at the same time, none more often. */
+/** Shorter than any scrape interval; covers simultaneous scrapes. */
 const DEFAULT_CACHE_MS = 2_000
 
-/** Makes the metrics of one server. */
+/** Creates the metrics of one server. */
 export function serverMetrics(options: ServerMetricsOptions = {}): ServerMetrics {
   const { clock = systemClock, cacheMs = DEFAULT_CACHE_MS } = options
   const instruments = createInstruments(new MetricRegistry())
@@ -66,14 +66,13 @@ export function serverMetrics(options: ServerMetricsOptions = {}): ServerMetrics
   }
 }
 
-/** What is said of every metric, in the order in which `/metrics` tells them. */
+/** Returns the descriptions of all metrics in the order of `/metrics`. */
 export function describeMetrics(): readonly MetricDescription[] {
   return createInstruments(new MetricRegistry()).registry.describe()
 }
 
 /**
- * Where tool calls are counted. Roles of agents are left out: requests bring their own, and a label must not hold what
- * they say.
+ * Creates the counters of tool calls. Agent roles are not labels, because callers can choose them.
  */
 function createToolMetrics(
   { toolCalls, toolDuration, toolCounter, toolValue }: Instruments,

@@ -1,26 +1,26 @@
 /**
- * What is counted over all processes, from the store: asked for when somebody reads, in one query that does not look at
- * what has ended, and not again for a while, so that reading the metrics is no load.
+ * Collects the cluster-wide metrics from the store on scrape. One query over unfinished work reads all of them, and its
+ * result is cached, so that scrapes cause little load.
  */
 import { sleep, type Clock, type Logger } from '@tutti/core'
 
 import type { Instruments } from './instruments.ts'
 import type { RunService, StoreMetrics } from '@tutti/runs'
 
-/** What the figures are made with. */
+/** Options of {@link createStoreCollector}. */
 export interface StoreCollectorOptions {
   readonly instruments: Instruments
   readonly runs: RunService
   readonly clock: Clock
   readonly logger: Logger
-  /** How long an answer of the store is good, in milliseconds. */
+  /** Time for which a result is cached, in milliseconds. */
   readonly cacheMs: number
 }
 
-/** How long a reader waits for the store, in milliseconds: less than Prometheus waits for us. */
+/** Timeout of the query in milliseconds; shorter than the scrape timeout of Prometheus. */
 const TIMEOUT_MS = 2_000
 
-/** Makes what sets the gauges before they are read. A store that does not answer in time has none. */
+/** Creates the function that updates the gauges before a scrape. They are removed if the store does not reply in time. */
 export function createStoreCollector(options: StoreCollectorOptions): () => Promise<void> {
   const { instruments, runs, clock, cacheMs } = options
   let collectedAt = -Infinity
@@ -47,7 +47,7 @@ async function collect({ instruments, runs, clock, logger }: StoreCollectorOptio
     ])
     setGauges(instruments, figures)
   } catch (error) {
-    logger.debug('The store could not be asked for its figures', { error })
+    logger.debug('Failed to read the metrics of the store', { error })
     setGauges(instruments, undefined)
   } finally {
     timeout.abort()
@@ -65,5 +65,5 @@ function setGauges(instruments: Instruments, figures: StoreMetrics | undefined):
   for (const status of UNFINISHED) runs.set({ status }, figures.unfinished[status] ?? 0)
 }
 
-/** Statuses of runs that have not ended; each is told, so that none is missing when it falls to 0. */
+/** Statuses of unfinished runs. All are always reported, also with 0. */
 const UNFINISHED = ['ACCEPTED', 'RUNNING', 'WAITING_REVIEW', 'CANCELLING'] as const

@@ -1,13 +1,13 @@
 /**
- * Pure: families as Prometheus reads them, in its text format 0.0.4 or as OpenMetrics 1.0.0, which differs in little: a
- * counter is named without `_total` where it is described, quotes in help texts are escaped, and there is an end.
+ * Formats families as Prometheus text format 0.0.4 or OpenMetrics 1.0.0. Pure. OpenMetrics describes a counter without
+ * `_total`, escapes quotes in help texts, and ends with `# EOF`.
  *
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/
  * @see https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md
  */
 import type { Family, Sample } from './registry.ts'
 
-/** A format of the text. */
+/** Exposition format. */
 export type TextFormat = 'prometheus' | 'openmetrics'
 
 /** Media type of each format. */
@@ -16,12 +16,12 @@ export const MEDIA_TYPES: Readonly<Record<TextFormat, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 }
 
-/** The format that a reader asks for. Prometheus names every one that it knows. */
+/** Returns the format for an `Accept` header: OpenMetrics if it is named, as Prometheus does. */
 export function chooseFormat(accept: string | null): TextFormat {
   return accept?.includes('application/openmetrics-text') === true ? 'openmetrics' : 'prometheus'
 }
 
-/** The text of families. */
+/** Formats families as text. */
 export function formatMetrics(families: readonly Family[], format: TextFormat): string {
   const isOpen = format === 'openmetrics'
   const lines = families.flatMap((family) => formatFamily(family, isOpen))
@@ -43,7 +43,7 @@ function formatSample(name: string, { suffix, labels, value }: Sample): string {
   return `${name}${suffix}${list} ${formatNumber(value)}`
 }
 
-/** As Go reads it. */
+/** Formats a number as Go parses it. */
 function formatNumber(value: number): string {
   if (Number.isFinite(value) || Number.isNaN(value)) return String(value)
   return value > 0 ? '+Inf' : '-Inf'

@@ -7,13 +7,13 @@ import { makeTicket } from '../auth/tickets.ts'
 import type { Caller, HttpRoute, Signer } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** Entries on a page when the query names no limit. */
+/** Default number of entries on a page. */
 const DEFAULT_LIMIT = 100
 
-/** Size after which a page of audit entries ends, in bytes. */
+/** Size after which a page ends, in bytes. */
 const MAX_PAGE_BYTES = 1_000_000
 
-/** The key of a caller, as the caller is told of it. */
+/** Converts a caller to the body of `getIdentity`. */
 function toIdentity({ name, scopes, roles, expiresAt }: Caller): Identity {
   return {
     name: name ?? null,
@@ -23,7 +23,7 @@ function toIdentity({ name, scopes, roles, expiresAt }: Caller): Identity {
   }
 }
 
-/** The routes for the identity of the caller, for tickets and for the audit trail. */
+/** Returns the routes for the identity of the caller, for tickets and for the audit trail. */
 export function accessRoutes(
   options: ResolvedControlApiOptions,
   signer: Signer,
@@ -33,7 +33,7 @@ export function accessRoutes(
     {
       ...ROUTES.createTicket,
       handle({ caller }) {
-        // A server without keys issues tickets too and never verifies them: clients need no special case.
+        // A server without keys also issues tickets, and never verifies them. Clients need no special case.
         const key = apiKeys.find(({ name }) => name === caller.name)
         const expiresAt = Math.min(clock.now() + ticketTtlMs, caller.expiresAt)
         const ticket: Ticket = {
@@ -51,7 +51,7 @@ export function accessRoutes(
       ...ROUTES.listAudit,
       async handle({ request }) {
         const { limit = DEFAULT_LIMIT, ...query } = readQuery(request.url, AuditQuery)
-        // What was asked for before is in the list.
+        // Flushed first, so that the list includes all earlier requests.
         await trail.flush()
         const page = { ...query, limit, maxBytes: MAX_PAGE_BYTES }
         const entries: AuditList['entries'] = [...(await runs.audit.list(page))]

@@ -1,4 +1,4 @@
-/** The dashboard: a page for people, where programs get a text, and the files that it loads. */
+/** Serves the dashboard: its page at `/` for browsers, and the files that it loads. */
 import { createDocumentHandler } from '../documents/document-handler.ts'
 import { fileKind } from '../dashboard/file-kind.ts'
 import { prefersHtml } from '../http/accept.ts'
@@ -7,8 +7,8 @@ import type { HttpRoute } from '@tutti/gateway'
 import type { Dashboard, DashboardFile } from '../dashboard/read-dashboard.ts'
 
 /**
- * The page loads what its server has and asks its server alone, over HTTP and WebSocket. No script is inside
- * of it, and none is made of text. @see https://www.w3.org/TR/CSP3/
+ * Content security policy of the page. It loads from and connects to its own server only, has no inline script, and
+ * creates no script from text. @see https://www.w3.org/TR/CSP3/
  */
 const POLICY = [
   "default-src 'none'",
@@ -24,7 +24,7 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join('; ')
 
-/** What of the machine no page needs that shows runs. */
+/** Browser features that the dashboard does not use. */
 const DISABLED_FEATURES = [
   'camera',
   'display-capture',
@@ -34,10 +34,10 @@ const DISABLED_FEATURES = [
   'usb',
 ]
 
-/** Asked for again each time, and nearly always answered with 304: a new version shows at once. */
+/** Makes browsers revalidate on each load, nearly always with 304, so that a new version shows at once. */
 const REVALIDATE = 'no-cache'
 
-/** The headers of the page. */
+/** Headers of the page. */
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': REVALIDATE,
@@ -47,10 +47,10 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'permissions-policy': DISABLED_FEATURES.map((device) => `${device}=()`).join(', '),
 }
 
-/** The names of files in `assets/` have a hash of what is in them: what is kept never changes. */
+/** Caching of files in `assets/`, whose names contain a hash of their content. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** `GET /` of a browser. Everybody may have the page: it is the page that asks for a key. */
+/** Returns the route that serves the dashboard to browsers at `/`. It is public; the page itself asks for a key. */
 export function dashboardPageRoute({ page }: Dashboard): HttpRoute {
   const answer = createDocumentHandler({
     source: () => Promise.resolve(page),
@@ -66,7 +66,7 @@ export function dashboardPageRoute({ page }: Dashboard): HttpRoute {
   }
 }
 
-/** What the page loads, each file at its own address: nothing else below `/assets/` is anything. */
+/** Returns one route per file that the page loads. No other path below `/assets/` exists. */
 export function dashboardFileRoutes({ files }: Dashboard): readonly HttpRoute[] {
   return files.map(fileRoute)
 }

@@ -1,4 +1,4 @@
-/** What this API is, for programs and people. */
+/** Serves the descriptions of this API for programs and people. */
 import { ROUTES } from '@tutti/protocol'
 
 import { asyncApiDocument } from '../documents/async-api-document.ts'
@@ -10,13 +10,13 @@ import { openApiDocument } from '../documents/open-api-document.ts'
 import type { HttpRoute } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** Asked for again each time, and nearly always answered with 304: a new version shows at once. */
+/** Makes clients revalidate on each load, nearly always with 304, so that a new version shows at once. */
 const REVALIDATE = 'no-cache'
 
-/** The script changes only with the version of Tutti, and an older one shows the same document. */
+/** Caching of the script, which changes only with the version of Tutti; an older one shows the same document. */
 const ONE_WEEK = 'public, max-age=604800'
 
-/** The routes of the documents and the page that shows them. */
+/** Returns the routes of the documents and of the page that shows them. */
 export function documentRoutes(_options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const openApi = jsonDocument(openApiDocument)
   const asyncApi = jsonDocument(asyncApiDocument)

@@ -1,8 +1,7 @@
 /**
- * Stopping the server: it takes no new runs, lets the running ones end or hands them over, and stops.
+ * Drains the server: it accepts no new runs, lets running ones end or hands them over, and stops.
  *
- * Where keys are set the route needs `admin`. Where none are, everybody may do everything, but not stop the
- * server from another machine.
+ * With configured keys, the route requires the scope `admin`. Without keys, only callers on the same machine may use it.
  */
 import { isLoopback, TuttiError } from '@tutti/core'
 import { ROUTES, type DrainAccepted } from '@tutti/protocol'
@@ -12,7 +11,7 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 
 const ACCEPTED = JSON.stringify({ status: 'DRAINING' } satisfies DrainAccepted)
 
-/** The route that drains the server. Asked again it answers the same, and does nothing more. */
+/** Returns the route that drains the server. Repeated requests get the same response and have no further effect. */
 export function lifecycleRoutes({
   drain,
 }: Pick<ResolvedControlApiOptions, 'drain'>): readonly HttpRoute[] {
@@ -28,7 +27,8 @@ export function lifecycleRoutes({
       handle({ caller }) {
         assertLocal(caller)
         if (drain === undefined) {
-          const message = 'This server cannot be stopped by a request; end its process'
+          const message =
+            'This server does not support draining by request; stop its process instead'
           throw new TuttiError('NOT_CONFIGURED', message)
         }
         return respondThen(drainOnce)
@@ -37,14 +37,18 @@ export function lifecycleRoutes({
   ]
 }
 
-/** @throws {TuttiError} FORBIDDEN for a caller without a key who is not on this machine. */
+/**
+ * Checks that a caller without a key is on this machine.
+ *
+ * @throws {TuttiError} FORBIDDEN.
+ */
 function assertLocal({ name, remoteAddress = 'unknown' }: Caller): void {
   if (name !== undefined || isLoopback(remoteAddress)) return
-  const message = `A server without keys is drained from its own machine only, and not from ${remoteAddress}`
+  const message = `A server without keys can be drained only from its own machine, not from ${remoteAddress}`
   throw new TuttiError('FORBIDDEN', message)
 }
 
-/** The answer, and `act` when all of it was taken, or nobody takes it any more. */
+/** Returns the response, and calls `act` after the response was read or its client has left. */
 function respondThen(act: () => void): Response {
   const soon = (): void => {
     setImmediate(act)
@@ -52,7 +56,7 @@ function respondThen(act: () => void): Response {
   let isSent = false
   const body = new ReadableStream<Uint8Array>(
     {
-      // Asked for more, it is known that what was given is on its way.
+      // A second pull means that the first chunk is being sent.
       pull(controller) {
         if (isSent) {
           controller.close()

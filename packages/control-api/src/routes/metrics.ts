@@ -1,9 +1,9 @@
 /**
- * The metrics of the process, for Prometheus.
+ * Serves the metrics of the process for Prometheus.
  *
- * Where keys are set it needs `runs:read`, as `/api/status`: the figures tell how much is done, at what cost and with
- * which tools, which is not for everybody who reaches the port. Prometheus sends a key as any client does
- * (`authorization: credentials`), and a key of its own with just this scope can be taken back by itself.
+ * With configured keys, the route requires `runs:read` like `/api/status`, because the metrics reveal load, cost and
+ * tools. Prometheus sends a key with `authorization: { credentials: … }`. Give it its own key with this scope only, so
+ * that it can be revoked separately.
  */
 import { ROUTES } from '@tutti/protocol'
 
@@ -14,13 +14,14 @@ import { chooseFormat, MEDIA_TYPES, formatMetrics } from '../metrics/text-format
 import type { HttpRoute } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** The route, and what ends the measuring. */
+/** Route of the metrics, and the end of their measurement. */
 export interface MetricsRoute {
   readonly route: HttpRoute
+  /** Stops measuring the process. */
   stop(): void
 }
 
-/** Begins to measure the process and its store, and makes the route that tells of it. */
+/** Starts measuring the process, and returns the route that serves all metrics. */
 export function metricsRoute({
   metrics,
   runs,
@@ -30,17 +31,17 @@ export function metricsRoute({
   const { instruments, cacheMs } = metrics
   const { registry } = instruments
   metrics.watch(runs)
-  const figures = measureProcess(instruments)
+  const processMetrics = measureProcess(instruments)
   const collectStore = createStoreCollector({ instruments, runs, clock, logger, cacheMs })
   return {
     stop() {
-      figures.stop()
+      processMetrics.stop()
     },
     route: {
       ...ROUTES.getMetrics,
       mediaTypes: ['text/plain', 'application/openmetrics-text'],
       async handle({ request }) {
-        figures.collect()
+        processMetrics.collect()
         await collectStore()
         const format = chooseFormat(request.headers.get('accept'))
         return new Response(formatMetrics(registry.read(), format), {

@@ -1,4 +1,4 @@
-/** The event stream of a run over SSE: what has happened, then what happens, until the run has ended. */
+/** Streams the events of a run over SSE: first the past events, then live ones until the run has ended. */
 import { ROUTES, RUN_EVENT_TYPES, type RunEvent, RunEventsQuery } from '@tutti/protocol'
 import {
   badRequest,
@@ -15,7 +15,7 @@ import { readQuery } from '../http/read-query.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** The event stream route. */
+/** Returns the route of the event stream. */
 export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
   const { runs, clock, heartbeatMs, logger, metrics, unread } = options
   return {
@@ -25,7 +25,7 @@ export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
       const wants = createEventFilter(events)
       const lastEventId = request.headers.get('last-event-id') ?? undefined
       const { cursor, over } = await findPlace(runs, runId, { from, lastEventId })
-      // "No content" tells an EventSource that there is nothing to reconnect for.
+      // Status 204 stops an EventSource from reconnecting.
       if (over) return new Response(null, { status: 204 })
       const stop = new AbortController()
       const batches = runs.follow({ runId, from: cursor, signal: stop.signal })
@@ -63,7 +63,7 @@ function createEventFilter(list: string | undefined): EventFilter {
     (name) => name !== '*' && !RUN_EVENT_TYPES.some((type) => type === name),
   )
   if (unknown.length > 0) {
-    const message = `names no event type: "${unknown.join('", "')}". Known: ${RUN_EVENT_TYPES.join(', ')}`
+    const message = `has unknown event types: "${unknown.join('", "')}". Known: ${RUN_EVENT_TYPES.join(', ')}`
     throw badRequest('query', [{ path: '/events', message }])
   }
   return wanted.size === 0 || wanted.has('*') ? () => true : (type) => wanted.has(type)

@@ -1,4 +1,4 @@
-/** Submitting runs, looking at them, and cancelling them. */
+/** Submits, lists, inspects, cancels and deletes runs. */
 import { TuttiError } from '@tutti/core'
 import {
   CancelBody,
@@ -34,7 +34,7 @@ import { toRunAccepted } from '../runs/to-wire.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { RunRecord } from '@tutti/runs'
 
-/** The routes below `/api/runs`, but for the event stream. */
+/** Returns the routes below `/api/runs`, except the event stream. */
 export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const { runs, reads, maxBodyBytes } = options
   return [
@@ -97,8 +97,8 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
 }
 
 /**
- * A run when it has ended; undefined when it does not in time, or what became of it cannot be read: it was
- * taken in all the same, and whoever is told otherwise would submit it again.
+ * Waits until a run has ended and returns its detail. Returns undefined on a timeout, and also when the detail cannot be
+ * read: the run was accepted, and after an error the caller would submit it again.
  */
 async function waitForDetail(
   options: ResolvedControlApiOptions,
@@ -109,26 +109,26 @@ async function waitForDetail(
     if (!(await waitForEnd(options, run, waiting))) return undefined
     return await options.reads.run(() => readRunDetail(options, run.runId))
   } catch (error) {
-    options.logger.warn('The end of a run could not be waited for', { runId: run.runId, error })
+    options.logger.warn('Failed to wait for the end of a run', { runId: run.runId, error })
     return undefined
   }
 }
 
-/** The query of a list; a status may be written in any case. */
+/** Reads the query of a list; statuses are case-insensitive. */
 function readListQuery(url: string): ListRunsQuery {
-  const asked = new URL(url)
-  const status = asked.searchParams.get('status')
-  if (status !== null) asked.searchParams.set('status', status.toUpperCase())
-  return readQuery(asked.href, ListRunsQuery)
+  const parsed = new URL(url)
+  const status = parsed.searchParams.get('status')
+  if (status !== null) parsed.searchParams.set('status', status.toUpperCase())
+  return readQuery(parsed.href, ListRunsQuery)
 }
 
-/** Time for which the deletion of a run waits until the run has stopped, in milliseconds. */
+/** Time for which a deletion waits until the run has stopped, in milliseconds. */
 const STOP_MS = 10_000
 
 /**
- * Deletes a run with its events; one that has not ended is cancelled first.
+ * Deletes a run with its events. An unfinished run is cancelled first.
  *
- * @throws {TuttiError} RUN_NOT_FOUND; NOT_CONFIRMED when it has not stopped in time, and then it is kept.
+ * @throws {TuttiError} RUN_NOT_FOUND; NOT_CONFIRMED when the run has not stopped in time and is therefore not deleted.
  */
 async function deleteRun(
   options: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
@@ -146,7 +146,7 @@ async function deleteRun(
   if (end === 'unknown') throw runNotFound(runId)
   throw new TuttiError(
     'NOT_CONFIRMED',
-    `Run ${runId} is being cancelled, but has not stopped within ${STOP_MS} ms; delete it again`,
+    `Run ${runId} is being cancelled but has not stopped within ${STOP_MS} ms; retry the deletion`,
     { retryable: true },
   )
 }

@@ -1,4 +1,4 @@
-/** The server itself: what it can do, and how it is. */
+/** Serves capabilities, status and health of the server. */
 import { ROUTES } from '@tutti/protocol'
 import { assertShared, type HttpRoute, sharedCapabilities } from '@tutti/gateway'
 
@@ -7,18 +7,18 @@ import { toCapabilities } from '../runs/to-wire.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Liveness, Readiness, ServerStatus } from '@tutti/protocol'
 
-/** What the routes ask of the running server. */
+/** State of the running server that its routes report. */
 export interface ServerInfo {
-  /** Open WebSocket connections. */
+  /** Returns the number of open WebSockets. */
   clients(): number
-  /** Port it listens on; 0 before it does. */
+  /** Returns the port on which the server listens; 0 before it does. */
   port(): number
 }
 
 /**
- * The route for capabilities.
+ * Returns the route for capabilities.
  *
- * @throws {TuttiError} CONFIG_INVALID when what is to be shared is not there.
+ * @throws {TuttiError} CONFIG_INVALID when `shared` names an unknown ensemble or tool.
  */
 export function capabilitiesRoute(options: ResolvedControlApiOptions): HttpRoute {
   assertShared(options)
@@ -28,7 +28,7 @@ export function capabilitiesRoute(options: ResolvedControlApiOptions): HttpRoute
   }
 }
 
-/** The routes for status and health, which every process serves. */
+/** Returns the routes for status and health, which every process serves. */
 export function healthRoutes(
   options: ResolvedControlApiOptions,
   info: ServerInfo,

@@ -1,4 +1,4 @@
-/** Steering runs: other models, words to their agents, decisions of reviews. */
+/** Steers runs: model switches, directives and decisions of reviews. */
 import {
   InjectBody,
   ListReviewsQuery,
@@ -16,7 +16,7 @@ import { toInjectCommand, toSwitchCommand } from '../steering/to-command.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** The routes for model switches, directives and reviews. */
+/** Returns the routes for model switches, directives and reviews. */
 export function steeringRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const { runs, maxBodyBytes } = options
   return [

@@ -1,4 +1,4 @@
-/** Calling tools by hand. */
+/** Serves direct calls of tools. */
 import { InvokeToolBody, ROUTES } from '@tutti/protocol'
 import {
   findTool,
@@ -10,7 +10,7 @@ import {
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** The route that calls one tool of the catalog. */
+/** Returns the route that calls a tool of the catalog. */
 export function toolRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   return [
     {

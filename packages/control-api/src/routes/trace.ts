@@ -1,4 +1,4 @@
-/** Exports of runs in AgentEnsemble's file formats. */
+/** Exports runs in AgentEnsemble's file formats. */
 import { ROUTES } from '@tutti/protocol'
 import { largeResponse, type HttpRoute } from '@tutti/gateway'
 
@@ -6,7 +6,7 @@ import { readRunDag, readRunTrace } from '../agentensemble/trace/run-trace.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** The routes of the trace and of the task graph of a run. */
+/** Returns the routes for the trace and the task graph of a run. */
 export function traceRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   return [
     {

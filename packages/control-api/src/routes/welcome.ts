@@ -1,10 +1,10 @@
-/** What a person who opens the server's address sees: that it runs, and what to do next. */
+/** Serves a text at `/` for people who open the address of the server: its ensembles and next steps. */
 import { inputVariables } from '@tutti/ensemble'
 
 import type { HttpRoute } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** `GET /`: a short text with commands that work as they are. A browser may get the dashboard there. */
+/** Returns the route of the text, which contains commands to copy. Browsers get the dashboard instead, if any. */
 export function welcomeRoute({ runs }: ResolvedControlApiOptions): HttpRoute {
   return {
     method: 'GET',
@@ -41,9 +41,9 @@ function welcomeText(origin: string, ensembles: readonly string[], body: string)
     `  curl -X POST ${origin}/api/runs -H 'content-type: application/json' -d '${body}'`,
     'Follow it live',
     `  curl -N ${origin}/api/runs/{runId}/events`,
-    'See what came of it',
+    'Get its result',
     `  curl ${origin}/api/runs/{runId}`,
-    'Ask it from other agents, over A2A and MCP',
+    'Call it from other agents, over A2A and MCP',
     `  ${origin}/.well-known/agent-card.json  ${origin}/mcp`,
     'Everything else',
     `  ${origin}/docs  ${origin}/api/capabilities  ${origin}/api/status  ${origin.replace(/^http/, 'ws')}/ws`,

@@ -1,4 +1,4 @@
-/** The files of the workspace, also under the address of a run socket, where AgentEnsemble's dashboard asks. */
+/** Serves the files of the workspace, also below the path of a run's WebSocket, as AgentEnsemble's dashboard expects. */
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 
@@ -16,9 +16,9 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
 
 /**
- * The routes of the workspace.
+ * Returns the routes of the workspace.
  *
- * @throws {TuttiError} CONFIG_INVALID when the workspace is no directory.
+ * @throws {TuttiError} CONFIG_INVALID when the workspace is not an absolute path of a directory.
  */
 export function workspaceRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const root = options.workspace === undefined ? undefined : openWorkspace(options.workspace)
@@ -48,13 +48,13 @@ function assertConfigured(root: Root | undefined): Root {
   if (root !== undefined) return root
   throw new TuttiError(
     'NOT_CONFIGURED',
-    'This server shows no workspace; its operator can name one',
+    'This server has no workspace; its operator can configure one',
   )
 }
 
 function openWorkspace(directory: string): Root {
   const refuse = (why: string, cause?: unknown): TuttiError =>
-    new TuttiError('CONFIG_INVALID', `Cannot show the workspace "${directory}": ${why}`, { cause })
+    new TuttiError('CONFIG_INVALID', `Cannot serve the workspace "${directory}": ${why}`, { cause })
   if (!isAbsolute(directory)) throw refuse('it must be an absolute path')
   try {
     const real = realpathSync(directory)
@@ -62,5 +62,5 @@ function openWorkspace(directory: string): Root {
   } catch (error) {
     throw refuse(errorMessage(error), error)
   }
-  throw refuse('it is no directory')
+  throw refuse('it is not a directory')
 }

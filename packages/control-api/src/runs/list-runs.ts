@@ -1,4 +1,4 @@
-/** Lists runs as a query or a message asks. */
+/** Lists runs for queries and messages. */
 import { eventSize } from '@tutti/runs'
 
 import { toRunSummary } from './to-wire.ts'
@@ -6,10 +6,10 @@ import { toRunSummary } from './to-wire.ts'
 import type { ListRunsQuery, RunList, RunStatus, RunStatusList, RunSummary } from '@tutti/protocol'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** Runs on a page when nothing else is said. */
+/** Default number of runs on a page. */
 const DEFAULT_LIMIT = 100
 
-/** Returns the page of runs that fits `query`, newest first, without secrets. */
+/** Returns the page of runs that match a query, newest first, without secrets. */
 export async function listRuns(
   { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
   { status, tag, ensemble, q, limit = DEFAULT_LIMIT, offset = 0 }: ListRunsQuery,
@@ -28,7 +28,7 @@ export async function listRuns(
   }
 }
 
-/** Size after which a page ends, in bytes; the next page begins where it ended. */
+/** Size after which a page ends, in bytes. The next page starts there. */
 const MAX_PAGE_BYTES = 1_000_000
 
 function takeFitting(runs: readonly RunSummary[]): RunSummary[] {
@@ -38,11 +38,11 @@ function takeFitting(runs: readonly RunSummary[]): RunSummary[] {
 }
 
 function parseStatuses(list: RunStatusList): readonly RunStatus[] {
-  // NOTE: its schema lets only statuses through, with commas between them.
+  // NOTE: the schema accepts only comma-separated statuses.
   return list.split(',') as RunStatus[]
 }
 
-/** The tag that a text names: `key` or `key:value`. */
+/** Parses a tag of the form `key` or `key:value`. */
 export function parseTag(text: string): { readonly key: string; readonly value?: string } {
   const colon = text.indexOf(':')
   if (colon === -1) return { key: text }

@@ -1,4 +1,4 @@
-/** Looks at one run as a route or a message asks. */
+/** Reads a run for routes, messages and webhooks. */
 import { isTerminalRunStatus, type RunDetail, type RunEventOf } from '@tutti/protocol'
 import { findRun } from '@tutti/gateway'
 
@@ -8,10 +8,10 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 import type { RunRecord, RunService } from '@tutti/runs'
 
 /**
- * Returns a run with its tasks and with the reviews that wait for a decision, without secrets: those of inputs and tags
- * are stored, since the engine needs them, and are removed here.
+ * Returns a run with its tasks and its open reviews. Secrets in inputs and tags are stored, because the engine needs
+ * them, and are removed here.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when there is none.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist.
  */
 export async function readRunDetail(
   { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
@@ -25,7 +25,7 @@ export async function readRunDetail(
   return redactor.value(toRunDetail(found, openReviews, result))
 }
 
-/** The last event of a run that has ended. */
+/** Returns the last event of a run that has ended; undefined for an unfinished run. */
 async function readResult(
   runs: RunService,
   { runId, status, lastSeq }: RunRecord,

@@ -1,4 +1,4 @@
-/** Pure: from records of the run store, and from the registered parts, to bodies of the wire. */
+/** Converts records of the run store and registered parts to bodies of the wire. Pure. */
 import { addTokens, inputVariables, taskVariables, totalTokens } from '@tutti/ensemble'
 
 import { shortText } from '@tutti/protocol'
@@ -19,12 +19,12 @@ import type {
 } from '@tutti/protocol'
 import type { ListedRun, ReviewRecord, RunRecord, RunWithTasks, TaskRecord } from '@tutti/runs'
 
-/** The answer to an accepted submit. */
+/** Returns the response to an accepted submission. */
 export function toRunAccepted({ runId, taskCount, workflow }: RunRecord): RunAccepted {
   return { runId, status: 'ACCEPTED', tasks: taskCount, workflow }
 }
 
-/** A run as the list shows it. */
+/** Converts a run to an entry of the list. */
 export function toRunSummary(run: ListedRun): RunSummary {
   const { currentTask, costUsd, actor, completedAt, error } = run
   return {
@@ -40,7 +40,7 @@ export function toRunSummary(run: ListedRun): RunSummary {
       ? {}
       : {
           currentTask: {
-            name: shortText(currentTask.name, LISTED_ERROR_LENGTH),
+            name: shortText(currentTask.name, MAX_LISTED_LENGTH),
             index: currentTask.taskIndex - 1,
           },
         }),
@@ -55,18 +55,17 @@ export function toRunSummary(run: ListedRun): RunSummary {
   }
 }
 
-/** Characters of an error that a list shows. */
-const LISTED_ERROR_LENGTH = 300
+/** Maximum length of an error or task name in the list, in characters. */
+const MAX_LISTED_LENGTH = 300
 
-/** The start of an error; not half of a character at its end. */
+/** Returns the start of an error, without splitting a surrogate pair. */
 function truncateError(error: string): string {
-  if (error.length <= LISTED_ERROR_LENGTH) return error
-  return error.slice(0, LISTED_ERROR_LENGTH).replace(/[\ud800-\udbff]$/, '')
+  if (error.length <= MAX_LISTED_LENGTH) return error
+  return error.slice(0, MAX_LISTED_LENGTH).replace(/[\ud800-\udbff]$/, '')
 }
 
 /**
- * A run with everything that is known of it, the reviews of it that are open, and the event with which it
- * ended.
+ * Converts a run to its detail, with its tasks, its open reviews and the metrics of its last event.
  */
 export function toRunDetail(
   { run, tasks }: RunWithTasks,
@@ -109,7 +108,7 @@ function sumMetrics(
   }
 }
 
-/** What tasks have cost so far; undefined as soon as one has used tokens without a price. */
+/** Sums the cost of tasks; undefined if a task has used tokens without a known price. */
 function sumCosts(tasks: readonly TaskRecord[]): number | undefined {
   const costs = tasks.map((task) => task.costUsd ?? (totalTokens(task) === 0 ? 0 : undefined))
   return costs.reduce<number | undefined>(
@@ -118,7 +117,7 @@ function sumCosts(tasks: readonly TaskRecord[]): number | undefined {
   )
 }
 
-/** A review that waits for a decision. */
+/** Converts an open review. */
 export function toPendingReview(review: ReviewRecord): PendingReview {
   const { reviewId, runId, request, openedAt, expiresAt } = review
   const { taskDescription, taskOutput, timing, prompt, timeoutMs, onTimeout } = request
@@ -162,7 +161,7 @@ function toTaskDetail(task: TaskRecord): RunTaskDetail {
   }
 }
 
-/** What the server can do, and what of it is shared with peers. */
+/** Returns the capabilities of the server, including those shared with peers. */
 export function toCapabilities(parts: Sharing & { readonly models: ModelCatalog }): Capabilities {
   const { tools, models } = parts
   const { ensembles } = parts.runs

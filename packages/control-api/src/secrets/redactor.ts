@@ -1,21 +1,19 @@
 /**
- * Pure: takes the secrets of an operator out of texts and values.
+ * Removes the secrets of an operator from texts and values. Pure.
  *
- * A secret is looked for as it is, and in the forms in which it usually leaks: as JSON, in a URL, and in
- * base64 at any of its three offsets, as in `Authorization: Basic`. Other forms are not recognised.
+ * It finds a secret in plain form and in the forms in which secrets usually leak: as JSON, URL-encoded, and in base64 at
+ * any of the three offsets, as in `Authorization: Basic`. Other forms are not recognized.
  */
-
 import type { Redactor } from '@tutti/gateway'
 
-/** Length of the shortest secret that is redacted. */
+/** Minimum length of a secret to be redacted. */
 const MIN_SECRET_LENGTH = 8
 
-/** What stands where a secret was. */
+/** Replacement for secrets. */
 export const REDACTED = '[redacted]'
 
 /**
- * Makes a redactor. Secrets shorter than 8 characters are left out: they would be found in innocent
- * text.
+ * Creates a redactor. Secrets shorter than 8 characters are ignored, because they would match ordinary text.
  */
 export function redactor(secrets: Iterable<string>): Redactor {
   const forms = secretForms(secrets)
@@ -31,11 +29,11 @@ export function redactor(secrets: Iterable<string>): Redactor {
       ? cleanObject(given, clean, text)
       : given
   }
-  // NOTE: a value without secrets is given back as it is; one with secrets has other texts only.
+  // NOTE: the result has the type of the value, because only texts are replaced.
   return { text, value: <T>(value: T) => clean(value) as T }
 }
 
-/** `text` as a pattern that matches it and nothing else. */
+/** Escapes a text for use in a regular expression. */
 function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`)
 }
@@ -57,7 +55,7 @@ function cleanObject(object: object, clean: Clean, text: (given: string) => stri
   return changed ? Object.fromEntries(cleaned) : object
 }
 
-/** Returns every form of the secrets that are long enough, each once, the longest first. */
+/** Returns all forms of the secrets that are long enough, without duplicates, longest first. */
 function secretForms(secrets: Iterable<string>): readonly string[] {
   const forms = new Set<string>()
   for (const secret of secrets) {
@@ -71,8 +69,8 @@ function secretForms(secrets: Iterable<string>): readonly string[] {
 }
 
 /**
- * The characters that are the same whatever stands before and after the secret, for each of the three
- * places where it can begin within 3 bytes, in both alphabets.
+ * Returns the base64 characters of a secret that do not depend on the text around it, for each of the three offsets at
+ * which it can start within 3 bytes, in both alphabets.
  */
 function base64Forms(secret: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {

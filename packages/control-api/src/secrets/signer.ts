@@ -1,8 +1,9 @@
 /**
  * Derives the keys that sign tickets and MCP request states.
  *
- * They come from a random secret that only the server and its store know. The SHA-256 of an API key is no secret: it
- * is part of configuration files. It is bound into every signature, so that a ticket ends with its API key.
+ * The keys derive from a random secret that only the server and its store know. The SHA-256 of an API key is not secret,
+ * because configuration files contain it. It is part of every derived key, so that a ticket becomes invalid with its
+ * API key.
  */
 import { createHmac } from 'node:crypto'
 
@@ -12,7 +13,7 @@ import type { Signer } from '@tutti/gateway'
 /** Name of the secret in the store. */
 const SECRET_NAME = 'signatures'
 
-/** Returns the signer of a server: every process with the same store or the same `ticketSecret` has the same. */
+/** Returns the signer of a server, which is the same for all processes with the same store or `ticketSecret`. */
 export async function loadSigner({
   ticketSecret,
   runs,
@@ -20,7 +21,7 @@ export async function loadSigner({
   return createSigner(ticketSecret ?? (await runs.secrets.get(SECRET_NAME)))
 }
 
-/** Returns the signer with a secret. */
+/** Creates the signer for a secret. */
 export function createSigner(secret: string): Signer {
   return {
     signingKey(purpose, key) {

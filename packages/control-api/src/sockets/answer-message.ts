@@ -1,4 +1,4 @@
-/** Answers the messages of a connection, each as the REST route of the same name does. */
+/** Handles the messages of a connection like the corresponding REST routes. */
 import { traceContextOf } from '@tutti/core'
 import { CLIENT_MESSAGE_TYPES, isTerminalRunStatus, shortText } from '@tutti/protocol'
 import {
@@ -34,29 +34,29 @@ import type {
   SharedCapability,
 } from '@tutti/protocol'
 
-/** A message of one type. */
+/** Client message of one type. */
 export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
 
-/** The connection that asks. */
+/** Connection that sent a message. */
 export interface MessageContext {
   readonly options: ResolvedControlApiOptions
   readonly caller: Caller
-  /** The run that the connection is about; undefined for every run. */
+  /** Run of the connection; undefined for all runs. */
   readonly runId: string | undefined
-  /** Sends a reply, given as it is or as JSON in UTF-8. */
+  /** Sends a reply, given as an object or as JSON in UTF-8. */
   readonly send: (message: ServerMessage | Uint8Array) => void
-  /** Changes what the connection is sent. */
+  /** Changes the subscription of the connection. */
   readonly subscribe: (message: MessageOf<'subscribe'>) => Promise<void>
   /**
-   * Has the result of a run sent to the connection, whatever it subscribed to. What it returns takes that
-   * back, and says whether the result was not sent yet.
+   * Sends the result of a run to the connection regardless of its subscription. The returned function undoes that; it
+   * returns whether the result had not been sent yet.
    */
   readonly own: (runId: string) => () => boolean
-  /** Aborts when the connection is over. */
+  /** Aborts when the connection has closed. */
   readonly gone: AbortSignal
 }
 
-/** What a caller must be allowed to do for a message: the same as for the route of its kind. */
+/** Scope that each type of message requires, the same as its REST route. */
 export const MESSAGE_SCOPES: Readonly<Record<ClientMessage['type'], Scope>> = {
   ping: 'runs:read',
   subscribe: 'runs:read',
@@ -71,11 +71,11 @@ export const MESSAGE_SCOPES: Readonly<Record<ClientMessage['type'], Scope>> = {
 }
 
 /**
- * Does what a message asks and replies, if its sender may; what changes something is written to the audit trail.
- * `onDecoded` is called with the message once it is known to fit its schema.
+ * Performs the action of a message and replies, if the scopes of its sender allow it. Actions that change something are
+ * recorded in the audit trail. `onDecoded` is called with the message once it is valid.
  *
- * @throws {TuttiError} FORBIDDEN before the message is decoded, BAD_REQUEST, and what the action throws; nothing
- * was sent then.
+ * @throws {TuttiError} FORBIDDEN before the message is decoded, BAD_REQUEST, and the errors of the action. No reply was
+ * sent then.
  */
 export async function answerMessage(
   sent: unknown,
@@ -109,7 +109,7 @@ function readAction(sent: unknown): ClientMessage['type'] | undefined {
   return CLIENT_MESSAGE_TYPES.find((known) => known === type)
 }
 
-/** Field that names the target of a message in the audit trail. */
+/** Field of a message that is its target in the audit trail. */
 const TARGETS: Readonly<Partial<Record<ClientMessage['type'], string>>> = {
   directive: 'to',
   review_decision: 'reviewId',
@@ -117,7 +117,7 @@ const TARGETS: Readonly<Partial<Record<ClientMessage['type'], string>>> = {
   tool_request: 'tool',
 }
 
-/** Returns what a message is about, as far as it says so. It is not decoded yet, so texts are cut. */
+/** Returns run and target of a message that is not validated yet, so texts are truncated. */
 function readSubject(
   action: ClientMessage['type'],
   sent: unknown,
@@ -170,7 +170,7 @@ async function answer(
   }
 }
 
-/** Submits a run; gives its id. */
+/** Submits a run and returns its id. */
 async function submit(message: MessageOf<'run_request'>, context: MessageContext): Promise<string> {
   const { type: _type, requestId, idempotencyKey, traceContext, ...body } = message
   const { runId, taskCount, workflow } = await submitRunAs(context.options, body, {
@@ -187,13 +187,13 @@ async function submit(message: MessageOf<'run_request'>, context: MessageContext
     tasks: taskCount,
     workflow,
   })
-  // Under an idempotency key it may be a run that has ended, of which nothing more is heard.
+  // With an idempotency key, the run may already have ended, so no further event will arrive.
   const result = idempotencyKey === undefined ? undefined : await readResult(context.options, runId)
   if (result !== undefined && disown()) context.send(result)
   return runId
 }
 
-/** The last event of a run that has ended. */
+/** Returns the last event of a run that has ended; undefined for an unfinished run. */
 async function readResult(
   { runs }: Pick<ResolvedControlApiOptions, 'runs'>,
   runId: string,
@@ -229,7 +229,7 @@ async function injectDirective(
   context.send({ type: 'directive_ack', directiveId, status: 'accepted' })
 }
 
-/** Decides a review; what comes of it is told by its `review_decided`. */
+/** Decides a review. The reply is its `review_decided` event. */
 async function decide(
   message: MessageOf<'review_decision'>,
   { options, caller }: MessageContext,
@@ -243,7 +243,7 @@ async function decide(
 type StateResponse = Extract<ServerMessage, { type: 'state_response' }>
 
 /**
- * Answers `state_query` with the bodies of the REST routes.
+ * Returns the reply to `state_query`, with the bodies of the REST routes.
  *
  * @throws {TuttiError} RUN_NOT_FOUND for the detail of an unknown run.
  */

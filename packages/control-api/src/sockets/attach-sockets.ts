@@ -1,4 +1,4 @@
-/** Serves WebSockets on the HTTP server: upgrade, guard, sessions, signs of life. */
+/** Serves WebSockets on the HTTP server: upgrade, guard, sessions and heartbeats. */
 import { TuttiError, type Clock } from '@tutti/core'
 import { ROUTES, SocketQuery } from '@tutti/protocol'
 import { WebSocketServer, type WebSocket } from 'ws'
@@ -18,7 +18,7 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** What upgrades connections; a Node HTTP server is one. */
+/** Source of upgrade requests, such as a Node HTTP server. */
 export interface UpgradeServer {
   on(
     event: 'upgrade',
@@ -28,35 +28,35 @@ export interface UpgradeServer {
 
 /** The WebSocket side of the control API. */
 export interface Sockets {
-  /** Open connections. */
+  /** Number of open connections. */
   readonly count: number
   /** Serves the connections of an HTTP server until it is closed. */
   attach(server: UpgradeServer): void
-  /** Closes every connection; one that does not answer is cut after a second. */
+  /** Closes every connection; those that do not respond are terminated after {@link CLOSE_GRACE_MS}. */
   close(): void
 }
 
-/** What makes an address of the target of a request, which has none of its own. */
+/** Base for parsing the target of a request, which has no origin. */
 const ANY_BASE = 'http://localhost'
 
 const RUN_PATH = /^\/runs\/([^/]+)\/ws$/
 
-/** How long a client may take to answer that its connection is closed. */
+/** Time for a client to confirm that its connection closes, in milliseconds. */
 const CLOSE_GRACE_MS = 1_000
 
-/** "Going away", the registered close code of a server that stops. */
+/** Registered close code "Going away", for a server that stops. */
 const GOING_AWAY = 1001
 
-/** "Policy violation", the registered close code for who may not be here any more. */
+/** Registered close code "Policy violation", for an expired key. */
 const POLICY_VIOLATION = 1008
 
-/** The status of a handshake that went well. */
+/** Status of a successful handshake. */
 const SWITCHING_PROTOCOLS = 101
 
-/** How long a client should wait that found every connection taken. */
+/** `Retry-After` for handshakes refused at the limit of WebSockets, in milliseconds. */
 const RETRY_MS = 5_000
 
-/** Makes the WebSocket side. */
+/** Creates the WebSocket side of the control API. */
 export function createSockets(options: ResolvedControlApiOptions, guard: RequestGuard): Sockets {
   const server = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes })
   const { clock, logger, maxSockets } = options
@@ -93,7 +93,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
 
   const open = (webSocket: WebSocket, info: ConnectionInfo): void => {
     webSocket.on('error', (error) => {
-      logger.debug('A WebSocket failed', { error })
+      logger.debug('WebSocket failed', { error })
     })
     webSocket.on('close', () => sessions.delete(webSocket))
     closeAtExpiry(webSocket, info.caller, clock)
@@ -136,7 +136,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
   }
 }
 
-/** Tells the connections that subscribed to it how busy the server is. */
+/** Creates the feed that sends the load of the server to the connections that subscribed to it. */
 function createCapacityFeed(
   options: ResolvedControlApiOptions,
   sessions: ReadonlyMap<WebSocket, SocketSession>,
@@ -153,9 +153,9 @@ function createCapacityFeed(
 }
 
 /**
- * The run that the address of a connection names; undefined for every run.
+ * Returns the run id in the path of a handshake; undefined for the path of all runs.
  *
- * @throws {TuttiError} NOT_FOUND for another address, BAD_REQUEST for one that is not written well.
+ * @throws {TuttiError} NOT_FOUND for another path, BAD_REQUEST for a malformed one.
  */
 function parseRunId(target: string): string | undefined {
   const [path = ''] = target.split('?')
@@ -163,7 +163,7 @@ function parseRunId(target: string): string | undefined {
   if (path === '/ws') return undefined
   const [, encoded] = RUN_PATH.exec(path) ?? []
   if (encoded !== undefined) return decodeURIComponent(encoded)
-  throw new TuttiError('NOT_FOUND', `There is no WebSocket at ${path}`)
+  throw new TuttiError('NOT_FOUND', `No WebSocket at ${path}; use /ws or /runs/{runId}/ws`)
 }
 
 function recordHandshake(options: ResolvedControlApiOptions, status: number): void {
@@ -173,12 +173,12 @@ function recordHandshake(options: ResolvedControlApiOptions, status: number): vo
 function tooManySockets(maxSockets: number): TuttiError {
   return new TuttiError(
     'RATE_LIMITED',
-    `${maxSockets} WebSockets are open, as many as this server allows`,
+    `Connection limit reached: ${maxSockets} WebSockets are open (maxSockets)`,
     { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'websockets' } },
   )
 }
 
-/** Ends a connection when its key does. */
+/** Closes a connection when its key expires. */
 function closeAtExpiry(socket: WebSocket, { expiresAt }: Caller, clock: Clock): void {
   if (expiresAt === Infinity) return
   const stopWaiting = clock.after(expiresAt - clock.now(), () => {
@@ -195,23 +195,23 @@ function closeSoon(socket: WebSocket, clock: Clock): void {
   socket.close(GOING_AWAY, 'The server is shutting down')
 }
 
-/** Sends a `heartbeat` to every connection, again and again; drops those that do not answer pings. */
+/** Sends a `heartbeat` to every connection at intervals, and terminates those that do not answer pings. */
 function startHeartbeat(
   { clock, heartbeatMs }: ResolvedControlApiOptions,
   sessions: ReadonlyMap<WebSocket, SocketSession>,
 ): () => void {
   const answered = new WeakSet<WebSocket>()
-  const asked = new WeakSet<WebSocket>()
+  const pinged = new WeakSet<WebSocket>()
   let stop = (): void => undefined
   const tick = (): void => {
     for (const [socket, session] of sessions) {
       // A paused connection is not read, so its answer cannot have arrived.
-      if (asked.has(socket) && !answered.has(socket) && !socket.isPaused) {
+      if (pinged.has(socket) && !answered.has(socket) && !socket.isPaused) {
         socket.terminate()
         continue
       }
-      if (!asked.has(socket)) socket.on('pong', () => answered.add(socket))
-      asked.add(socket)
+      if (!pinged.has(socket)) socket.on('pong', () => answered.add(socket))
+      pinged.add(socket)
       answered.delete(socket)
       session.send({ type: 'heartbeat', serverTimeMs: clock.now() })
       socket.ping()

@@ -1,23 +1,23 @@
 /**
- * Tells connections how busy the server is, as runs begin and end in any process.
+ * Sends the load of the server to connections when runs start or end in any process.
  *
- *   run_queued, ensemble_started, run_result … ─▶ wait a moment ─▶ load of the store ─▶ changed? ─▶ capacity_update
+ *   run_queued, ensemble_started, run_result … ─▶ collect for 100 ms ─▶ load from the store ─▶ changed? ─▶ capacity_update
  */
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { CapacityUpdate, LoggedRunEvent } from '@tutti/protocol'
 
-/** Parts of a capacity feed. */
+/** Options of a capacity feed. */
 export interface CapacityFeedOptions extends Pick<
   ResolvedControlApiOptions,
   'runs' | 'clock' | 'logger' | 'heartbeatMs'
 > {
-  /** Whether anyone subscribed to `capacity_update`; without readers the store is not asked. */
+  /** Returns whether a connection subscribed to `capacity_update`. Otherwise the store is not queried. */
   readonly hasReaders: () => boolean
-  /** Sends an update to everyone who subscribed. */
+  /** Sends an update to all subscribed connections. */
   readonly send: (update: CapacityUpdate) => void
 }
 
-/** Events after which the load may be another one. */
+/** Types of the events that can change the load. */
 const LOAD_EVENTS: ReadonlySet<LoggedRunEvent['type']> = new Set([
   'run_queued',
   'ensemble_started',
@@ -32,7 +32,7 @@ const GATHER_MS = 100
 /** The realm of a server that is not part of a larger network. */
 const REALM = 'default'
 
-/** Tells of the load until it is stopped. */
+/** Sends changes of the load until it is stopped. */
 export class CapacityFeed {
   readonly #options: CapacityFeedOptions
   #stopListening: (() => void) | undefined
@@ -44,7 +44,7 @@ export class CapacityFeed {
     this.#options = options
   }
 
-  /** Begins to tell of changes. */
+  /** Starts sending changes. */
   start(): void {
     this.#stopListening = this.#options.runs.listenToAll((events) => {
       if (events.some(({ type }) => LOAD_EVENTS.has(type))) this.#updateSoon()
@@ -69,14 +69,14 @@ export class CapacityFeed {
     }
   }
 
-  /** Tells nothing more. */
+  /** Stops sending changes. */
   stop(): void {
     this.#stopListening?.()
     this.#stopRepeating?.()
     this.#stopGathering?.()
   }
 
-  /** A run that is parked, or whose process was lost, gives its place back without an event. */
+  /** Updates at intervals, because a run that is parked, or whose process was lost, frees its slot without an event. */
   #repeat(): void {
     const { clock, heartbeatMs } = this.#options
     this.#stopRepeating = clock.after(heartbeatMs, () => {
@@ -87,7 +87,6 @@ export class CapacityFeed {
 
   #updateSoon(): void {
     const { clock, logger, hasReaders } = this.#options
-    // Without readers nothing is read from the store.
     if (this.#stopGathering !== undefined || !hasReaders()) return
     this.#stopGathering = clock.after(GATHER_MS, () => {
       this.#stopGathering = undefined

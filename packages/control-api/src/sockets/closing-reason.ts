@@ -1,9 +1,9 @@
-/** Pure: what a client is told when its connection is closed. */
+/** Formats the reasons of close frames. Pure. */
 
-/** Bytes that a close frame holds besides its code. @see https://www.rfc-editor.org/rfc/rfc6455#section-5.5 */
+/** Maximum size of the reason in a close frame, in bytes. @see https://www.rfc-editor.org/rfc/rfc6455#section-5.5 */
 const MAX_BYTES = 123
 
-/** `text`, and after which event the client can go on; of an id that is too long only its end. */
+/** Appends the id of the last event sent, after which the client can resume; of an id that is too long, only its end. */
 export function formatClosingReason(text: string, lastEventId: string): string {
   if (lastEventId === '') return text
   const start = `${text}; last event sent: `

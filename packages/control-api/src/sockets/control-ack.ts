@@ -1,17 +1,17 @@
-/** Pure: what subscribers are told of the commands that others give. */
+/** Converts events of commands to acknowledgements for subscribers. Pure. */
 import type { LoggedRunEvent, ProfileApplied, RunControlAck } from '@tutti/protocol'
 
-/** The profile that an event says was applied to its run; undefined for every other event. */
+/** Returns the `profile_applied` for an event that applied a profile; undefined for every other event. */
 export function toAppliedProfile(event: LoggedRunEvent): ProfileApplied | undefined {
   if (event.type !== 'directive_active' || event.action !== 'APPLY_PROFILE') return undefined
   const { runId, value = '', activeAt = '' } = event
-  // A profile of ours changes the models of runs and leaves capacities as they are.
+  // A profile changes the models of runs and no capacities.
   return { type: 'profile_applied', profileName: value, capacities: {}, appliedAt: activeAt, runId }
 }
 
 /**
- * The acknowledgement of the command that an event records, whoever sent the command and by whatever route;
- * undefined for an event that records none.
+ * Returns the acknowledgement of the command that an event records, for any sender and protocol; undefined for an event
+ * that records none.
  */
 export function toControlAck(event: LoggedRunEvent): RunControlAck | undefined {
   const { runId, type } = event

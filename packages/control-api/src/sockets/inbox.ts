@@ -1,20 +1,19 @@
 /**
- * The messages of one connection that wait to be answered.
+ * Queue of the received messages of one connection.
  *
- * API-I1 At most `MAX_IN_FLIGHT` are answered at a time, begun in the order in which they came.
- * API-I2 At most `PER_TURN` are begun before other connections and timers get a turn.
- * API-I3 While messages wait, nothing more is read from the connection, so the sender is slowed down and memory
- *    holds only what was read with them.
+ * API-I1 At most `MAX_IN_FLIGHT` messages are handled at a time. They start in the order of arrival.
+ * API-I2 At most `PER_TURN` messages start before other connections and timers get a turn.
+ * API-I3 While messages wait, the connection is not read. This slows the sender down and bounds memory.
  */
 import type { RawData, WebSocket } from 'ws'
 
-/** Messages that are answered at a time. Some wait for a tool or for another process. */
+/** Maximum number of messages handled at a time. Some wait for a tool or for another process. */
 export const MAX_IN_FLIGHT = 64
 
-/** Messages begun in one turn of the event loop. */
+/** Maximum number of messages started in one turn of the event loop. */
 const PER_TURN = 8
 
-/** Reads messages no faster than they are answered. */
+/** Reads messages no faster than they are handled. */
 export class MessageInbox {
   readonly #socket: Pick<WebSocket, 'pause' | 'resume'>
   readonly #answer: (data: RawData) => Promise<void>
@@ -31,13 +30,13 @@ export class MessageInbox {
     this.#answer = answer
   }
 
-  /** Takes a message that came. */
+  /** Adds a received message. */
   take(data: RawData): void {
     this.#waiting.push(data)
     this.#begin()
   }
 
-  /** Drops what waits: the connection is over. */
+  /** Drops waiting messages after the connection has closed. */
   clear(): void {
     this.#waiting.length = 0
   }

@@ -1,6 +1,6 @@
 /**
- * Reads a message of a client in two steps, so that the sender's scope is checked in between: describing what is
- * wrong with a message is the expensive part, and its result is only for callers that may send it.
+ * Reads a client message in two steps, so that the scope of its sender is checked in between. Describing the problems of
+ * an invalid message is expensive and happens only for callers that may send it.
  */
 import { decodeClientMessage, type ClientMessage } from '@tutti/protocol'
 import { badRequest, parseJsonBytes } from '@tutti/gateway'
@@ -8,18 +8,18 @@ import { badRequest, parseJsonBytes } from '@tutti/gateway'
 import type { TuttiError } from '@tutti/core'
 import type { RawData } from 'ws'
 
-/** JSON that may be a message, or why it is not JSON. */
+/** Parsed JSON of a possible message, or the error if it is not JSON. */
 export type ParsedMessage =
   | {
       readonly ok: true
       readonly value: unknown
       readonly head: MessageHead
-      /** Whether it is cheap to decode, whoever sent it. */
+      /** Whether the message is short enough to decode it for any caller. */
       readonly isShort: boolean
     }
   | { readonly ok: false; readonly error: TuttiError; readonly head: MessageHead }
 
-/** What says which message it is, as far as it is there. */
+/** Type and request id of a message, if present. */
 export interface MessageHead {
   readonly type?: string
   readonly requestId?: string
@@ -28,10 +28,10 @@ export interface MessageHead {
 /** Maximum length of a request id that is repeated in a reply; the schema has the same limit. */
 const MAX_REQUEST_ID = 200
 
-/** Length in bytes up to which a message is short. */
+/** Maximum size of a short message, in bytes. */
 const SHORT = 4_096
 
-/** Parses JSON and reads which message it says it is. Never throws. */
+/** Parses JSON and reads its type and request id. Never throws. */
 export function parseMessage(data: RawData): ParsedMessage {
   const bytes = toBytes(data)
   const parsed = parseJsonBytes(bytes)
@@ -40,7 +40,7 @@ export function parseMessage(data: RawData): ParsedMessage {
   return { ok: true, value, head: readHead(value), isShort: bytes.length <= SHORT }
 }
 
-/** Returns the message that a caller without its scope has sent, for the form of the refusal, if that is cheap. */
+/** Returns a message whose sender lacks the scope, to choose the form of the refusal; undefined if long or invalid. */
 export function decodeRefusedMessage(parsed: ParsedMessage): ClientMessage | undefined {
   if (!parsed.ok || !parsed.isShort) return undefined
   const decoded = decodeClientMessage(parsed.value)
@@ -48,7 +48,7 @@ export function decodeRefusedMessage(parsed: ParsedMessage): ClientMessage | und
 }
 
 /**
- * Checks a parsed message.
+ * Validates a parsed message.
  *
  * @throws {TuttiError} BAD_REQUEST with its problems.
  */
@@ -67,7 +67,7 @@ function readHead(value: unknown): MessageHead {
   }
 }
 
-/** Returns the text in an own field of a value; undefined if it is not a text. */
+/** Returns the string in an own field of a value; undefined if there is none. */
 export function readOwnText(value: unknown, key: string): string | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   const entry: unknown = Reflect.get(value, key)

@@ -1,5 +1,4 @@
-/** Pure: how a message that cannot be acted on is answered. */
-
+/** Builds the replies to refused messages. Pure. */
 import { toPeerRefusal, type WireError } from '@tutti/gateway'
 
 import type { MessageHead } from './parse-message.ts'
@@ -7,7 +6,7 @@ import type { ClientMessage, ErrorBody, ErrorCode, ServerMessage } from '@tutti/
 
 type RunControlStatus = Extract<ServerMessage, { type: 'run_control_ack' }>['status']
 
-/** AgentEnsemble's words for what a run control can fail with; REJECTED for the rest. */
+/** AgentEnsemble's statuses of a failed `run_control` by error code; REJECTED for all others. */
 const CONTROL_STATUS: Partial<Record<ErrorCode, RunControlStatus>> = {
   RUN_NOT_FOUND: 'NOT_FOUND',
   RUN_COMPLETED: 'NOT_RUNNING',
@@ -16,12 +15,12 @@ const CONTROL_STATUS: Partial<Record<ErrorCode, RunControlStatus>> = {
   NOT_CONFIGURED: 'NOT_CONFIGURED',
 }
 
-/** Codes of 500 and above that are nobody's fault: the message asks for something that is not there. */
+/** Error codes with a status of 500 and above that are refusals, not internal errors. */
 const NOT_OFFERED: readonly ErrorCode[] = ['NOT_CONFIGURED']
 
 /**
- * The answer to a message that failed: the acknowledgement of its kind where it has one and the message
- * itself is the reason, else an `error`.
+ * Returns the reply to a message that failed: the acknowledgement of its type if there is one and the message is the
+ * cause, otherwise an `error`.
  */
 export function toMessageRefusal(
   { status, body }: WireError,
@@ -36,8 +35,8 @@ export function toMessageRefusal(
   const isRefused = status < 500 || NOT_OFFERED.includes(code)
   if (message?.type === 'run_control' && isRefused) {
     const { runId, action } = message
-    const word = CONTROL_STATUS[code] ?? 'REJECTED'
-    return { type: 'run_control_ack', runId, action, status: word, message: reason }
+    const refusedStatus = CONTROL_STATUS[code] ?? 'REJECTED'
+    return { type: 'run_control_ack', runId, action, status: refusedStatus, message: reason }
   }
   if (message?.type === 'directive' && isRefused) {
     return { type: 'directive_ack', directiveId: null, status: 'REJECTED', message: reason }
@@ -45,7 +44,7 @@ export function toMessageRefusal(
   return toErrorMessage(body, requestId)
 }
 
-/** The answer to a message that does not fit its schema, of which only the head can be told. */
+/** Returns the reply to an invalid message, of which only type and request id are known. */
 export function toMalformedRefusal(
   { body }: WireError,
   { type, requestId }: MessageHead,
@@ -61,7 +60,7 @@ function toErrorMessage(body: ErrorBody, requestId: string | undefined): ServerM
   return { type: 'error', ...body, ...ownId(requestId) }
 }
 
-/** The client's own id; it takes the place of ours, under which a fault is logged. */
+/** Returns the request id of the client, which replaces the id under which an internal error is logged. */
 function ownId(requestId: string | undefined): { readonly requestId?: string } {
   return requestId === undefined ? {} : { requestId }
 }

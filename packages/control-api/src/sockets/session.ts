@@ -1,20 +1,20 @@
 /**
- * One WebSocket connection: sends the events it asked for and answers its messages.
+ * Serves one WebSocket connection: sends the events that it subscribed to and handles its messages.
  *
- *   bus ──▶ filter ──▶ socket          messages ──▶ decode ──▶ answer
+ *   bus ──▶ filter ──▶ socket          messages ──▶ decode ──▶ reply
  *
- * API-N1 `hello` comes first; then every event it asked for that is not in `hello`, in order, each once. What
- *    AgentEnsemble's dashboard needs in addition is added by the dialect (`../agentensemble/dialect.ts`).
- * API-N2 A message that cannot be acted on is answered with an `error`, or with the acknowledgement of its
- *    kind; it never closes the connection.
- * API-N3 A connection that does not read is closed when `maxBufferedBytes` wait for it, with the last event
- *    it was sent as the reason, so that it can go on from there. So is one whose events cannot be read.
- * API-N4 A connection that wants no snapshot is greeted without one, for which nothing is read; until it
- *    subscribes it gets no event but the results of the runs that it submits.
- * API-N5 A connection that subscribed to `run_control_ack` is also sent the acknowledgements of commands of
- *    others, in whatever process and by whatever route they were given. Without that subscription a
- *    connection is sent only the acknowledgements of its own commands. `profile_applied` and
- *    `capacity_update` are likewise sent to those who name them; of the latter the first at once.
+ * API-N1 `hello` comes first. Then the connection gets every event of its subscription that is not in `hello`, in order
+ *    and once. The dialect (`../agentensemble/dialect.ts`) adds the messages for AgentEnsemble's dashboard.
+ * API-N2 The reply to a refused message is an `error` or the acknowledgement of its type. A refused message never closes
+ *    the connection.
+ * API-N3 A connection that does not read is closed when more than `maxBufferedBytes` are unsent. The reason contains the
+ *    last event sent, so that the client can resume. A connection whose events cannot be read is closed in the same way.
+ * API-N4 A connection with `snapshot=none` gets a `hello` without runs, which reads nothing from the store. Until it
+ *    subscribes, it gets only the results of the runs that it submits.
+ * API-N5 A connection that subscribed to `run_control_ack` also gets the acknowledgements of the commands of other
+ *    callers, over any protocol and in any process. Other connections get only acknowledgements of commands that they sent.
+ *    `profile_applied` and `capacity_update` are sent only to connections that subscribed to them by name; the first
+ *    `capacity_update` follows at once.
  */
 import { TuttiError } from '@tutti/core'
 import {
@@ -46,20 +46,20 @@ import type {
 } from '@tutti/protocol'
 import type { RawData, WebSocket } from 'ws'
 
-/** "Try again later", the registered close code for a server that cannot keep up with a client. */
+/** Registered close code "Try again later", for a slow reader or an unavailable store. */
 const TRY_AGAIN_LATER = 1013
 
-/** "Internal error", the registered close code. */
+/** Registered close code "Internal error". */
 const INTERNAL_ERROR = 1011
 
-/** Which events a connection gets. */
+/** Selection of the events that a connection gets. */
 interface Subscription {
   readonly runId: string | undefined
-  /** Types it wants; undefined for all. */
+  /** Event and message types; undefined for all events. */
   readonly types: ReadonlySet<string> | undefined
 }
 
-/** Events that wait for `hello`, at most. */
+/** Maximum number of events held until `hello` is sent. */
 const MAX_EARLY = 5_000
 
 const NO_TYPES: ReadonlySet<string> = new Set()
@@ -67,9 +67,9 @@ const NO_TYPES: ReadonlySet<string> = new Set()
 /** The caller and the scope of a connection. */
 export interface ConnectionInfo {
   readonly caller: Caller
-  /** The run that the connection is about; undefined for every run. */
+  /** Run of the connection; undefined for all runs. */
   readonly runId: string | undefined
-  /** Whether it is told what happened, and what happens before it subscribes (API-N4). */
+  /** Whether the connection gets past events, and live events before it subscribes (API-N4). */
   readonly snapshot: NonNullable<SocketQuery['snapshot']>
   /** Returns the current load. */
   readonly capacity: () => Promise<CapacityUpdate>
@@ -79,22 +79,22 @@ export interface ConnectionInfo {
 export class SocketSession {
   readonly #socket: WebSocket
   readonly #options: ResolvedControlApiOptions
-  /** The run that the connection was opened for; undefined for every run. */
+  /** Run for which the connection was opened; undefined for all runs. */
   readonly #runId: string | undefined
   #subscription: Subscription
-  /** Runs submitted here; their result is sent whatever the subscription says. */
+  /** Runs submitted on this connection; their results are sent regardless of the subscription. */
   readonly #ownRuns = new Set<string>()
-  /** Commands of this connection whose events are still to come: they are acknowledged as replies. */
+  /** Commands of this connection whose events have not arrived; they are acknowledged as replies instead. */
   readonly #ownControls = new Set<string>()
-  /** Aborts when the connection is over. */
+  /** Aborts when the connection has closed. */
   readonly #gone = new AbortController()
-  /** Events that came before `hello` was ready. */
+  /** Events that arrived before `hello` was sent; undefined after that. */
   #early: LoggedRunEvent[] | undefined = []
   readonly #dialect: Dialect
-  /** Ids of the events that were sent with `hello`, to skip them when they are announced late. */
+  /** Ids of the events that were sent with `hello`, to skip them if they arrive later. */
   #sentWithHello: ReadonlySet<string> = new Set()
   readonly #stopListening: () => void
-  /** Stops the reading of one run from its log; undefined while events come as they happen. */
+  /** Stops reading one run from its log; undefined while the connection gets live events. */
   #stopReading: (() => void) | undefined
   readonly #capacity: ConnectionInfo['capacity']
   readonly #context: MessageContext
@@ -141,7 +141,7 @@ export class SocketSession {
     else void this.#greet()
   }
 
-  /** Sends a message, given as it is or as JSON in UTF-8. */
+  /** Sends a message, given as an object or as JSON in UTF-8. */
   send(message: ServerMessage | Uint8Array): void {
     this.#write(message instanceof Uint8Array ? message : JSON.stringify(message))
   }
@@ -161,11 +161,11 @@ export class SocketSession {
       this.#deliver([...reviews, ...fresh])
     } catch (error) {
       if (this.#gone.signal.aborted) return
-      this.#fail('The server could not read its runs', error)
+      this.#fail('The server failed to read its runs', error)
     }
   }
 
-  /** Takes events as they happen; while one run is read from its log, only the results of own runs. */
+  /** Handles live events. While one run is read from its log, only the results of own runs are sent. */
   #handleEvents(events: readonly LoggedRunEvent[]): void {
     if (this.#early !== undefined) this.#holdEarly(this.#early, events)
     else if (this.#stopReading === undefined) {
@@ -173,7 +173,7 @@ export class SocketSession {
     } else this.#deliver(events.filter((event) => this.#isOwnResult(event)))
   }
 
-  /** Keeps events until `hello` is sent; too many of them are as if the connection did not read. */
+  /** Holds events until `hello` is sent. Too many of them close the connection as too slow. */
   #holdEarly(early: LoggedRunEvent[], events: readonly LoggedRunEvent[]): void {
     early.push(...events)
     if (early.length > MAX_EARLY) this.#tooSlow()
@@ -199,12 +199,12 @@ export class SocketSession {
     if (events.at(-1)?.id === this.#lastEventId) this.#reader.recordDelivery(events)
   }
 
-  /** Whether the connection subscribed to messages of this type by name (API-N5). */
+  /** Returns whether the connection subscribed to messages of a type by name (API-N5). */
   subscribesTo(type: ServerMessage['type']): boolean {
     return this.#subscription.types?.has(type) === true
   }
 
-  /** Tells a connection that subscribed to it of the command that an event records (API-N5). */
+  /** Sends the acknowledgement of the command that an event records, if the connection subscribed to it (API-N5). */
   #acknowledge(event: LoggedRunEvent): void {
     const { runId } = this.#subscription
     if (runId !== undefined && runId !== event.runId) return
@@ -218,7 +218,7 @@ export class SocketSession {
   #deliverOne(event: LoggedRunEvent): void {
     if (!this.#wants(event)) return
     this.#write(encodeEventBytes(event))
-    // Not before: an event that finds the connection too slow is not sent.
+    // Set after writing, because an event is not sent if the connection is too slow.
     this.#lastEventId = event.id
   }
 
@@ -231,7 +231,7 @@ export class SocketSession {
     )
   }
 
-  /** Sends a text, or its bytes. */
+  /** Sends a text or its bytes in UTF-8, unless the connection is too slow. */
   #write(text: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     if (this.#socket.bufferedAmount > this.#options.maxBufferedBytes) {
@@ -250,12 +250,15 @@ export class SocketSession {
     this.#socket.close(TRY_AGAIN_LATER, formatClosingReason('Too slow', this.#lastEventId))
   }
 
-  /** Closes the connection, as what it is to be sent cannot be read. */
+  /** Closes the connection because its events cannot be read. */
   #fail(text: string, error: unknown): void {
-    const isAway = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
-    this.#options.logger[isAway ? 'warn' : 'error']('A WebSocket was closed', { error, text })
+    const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
+    this.#options.logger[isUnavailable ? 'warn' : 'error']('Closed a WebSocket after an error', {
+      error,
+      text,
+    })
     this.#stop()
-    const code = isAway ? TRY_AGAIN_LATER : INTERNAL_ERROR
+    const code = isUnavailable ? TRY_AGAIN_LATER : INTERNAL_ERROR
     this.#socket.close(code, formatClosingReason(text, this.#lastEventId))
   }
 
@@ -289,20 +292,20 @@ export class SocketSession {
     }
   }
 
-  /** Sends an event again that the dialect needs after a refusal. */
+  /** Sends the event again that the dialect requires after a refusal. */
   async #sendAgain(refused: ClientMessage): Promise<void> {
     try {
       const event = await this.#dialect.afterRefusal(refused)
       if (event !== undefined) this.#deliver([event])
     } catch (error) {
-      this.#fail('The server could not read its runs', error)
+      this.#fail('The server failed to read its runs', error)
     }
   }
 
   async #subscribe({ events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
     const types = events.length === 0 || events.includes('*') ? undefined : new Set<string>(events)
-    const about = runId ?? this.#subscription.runId
-    const place = from === undefined ? undefined : await this.#findPlace(about, from)
+    const readRunId = runId ?? this.#subscription.runId
+    const place = from === undefined ? undefined : await this.#findPlace(readRunId, from)
     this.#stopReading?.()
     this.send({
       type: 'subscribe_ack',
@@ -310,12 +313,12 @@ export class SocketSession {
       ...(runId === undefined ? {} : { runId }),
       ...(place === undefined ? {} : { from: place.cursor }),
     })
-    if (about === undefined || place === undefined) {
+    if (readRunId === undefined || place === undefined) {
       this.#subscription = { runId: runId ?? this.#runId, types }
       this.#stopReading = undefined
     } else {
-      this.#subscription = { runId: about, types }
-      this.#stopReading = this.#readFrom(about, place)
+      this.#subscription = { runId: readRunId, types }
+      this.#stopReading = this.#readFrom(readRunId, place)
     }
     if (this.subscribesTo('capacity_update')) this.send(await this.#capacity())
   }
@@ -325,11 +328,11 @@ export class SocketSession {
     throw badRequest('message', [{ path: '/runId', message: 'is required with "from"' }])
   }
 
-  /** Reads one run from its log and then live, no faster than the client takes it. */
+  /** Reads one run from its log and then live, no faster than the client reads. */
   #readFrom(runId: string, { cursor, over }: ReadingPlace): () => void {
     const stop = new AbortController()
     const { signal } = stop
-    /** Sends the next batch. It returns before the client has taken it, so that the batch is not held meanwhile. */
+    /** Sends the next batch. It is a separate function, so that no reference to the batch remains while waiting. */
     const sendNext = async (
       batches: AsyncIterator<readonly LoggedRunEvent[]>,
     ): Promise<boolean> => {
@@ -348,19 +351,19 @@ export class SocketSession {
       while (await sendNext(batches)) await this.#drained()
     }
     read().catch((error: unknown) => {
-      this.#fail('The server could not read the run', error)
+      this.#fail('The server failed to read the run', error)
     })
     return () => {
       stop.abort()
     }
   }
 
-  /** Whether so much waits for the client that a reader who reads on would soon look too slow. */
+  /** Whether so much is unsent that more data could close the connection as too slow. */
   get #isBusy(): boolean {
     return this.#socket.bufferedAmount > this.#options.maxBufferedBytes / 2
   }
 
-  /** Resolves when what was sent has left this process. */
+  /** Resolves when all sent data has left this process. */
   #drained(): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN) return Promise.resolve()
     return new Promise((resolve) => {

@@ -20,15 +20,15 @@ import type { RunRecord, RunService } from '@tutti/runs'
 /** Maximum number of passes over the runs of a tag; bounded so that the loop terminates. */
 const MAX_PASSES = 10
 
-/** Number of runs that are cancelled at the same time. */
+/** Number of runs cancelled at the same time. */
 const BATCH = 20
 
-/** Page size of the list of runs, and the number of runs that one directive reaches. */
+/** Page size of the list of runs, and maximum number of runs that one directive reaches. */
 const PAGE = 1_000
 
 /**
- * Cancels every run with a tag that has not ended; resolves with the status of each. Runs that are submitted
- * meanwhile are cancelled too, in at most {@link MAX_PASSES} passes.
+ * Cancels all unfinished runs with a tag and returns the status of each. Runs submitted meanwhile are cancelled too,
+ * in at most {@link MAX_PASSES} passes.
  */
 export async function cancelTaggedRuns(
   runs: RunService,
@@ -36,7 +36,7 @@ export async function cancelTaggedRuns(
   caller: Caller,
 ): Promise<RunsCancelled> {
   const statuses = new Map<string, RunStatus | undefined>()
-  // Pages shift while runs end, so the list is read again for runs that were passed over.
+  // Pages shift while runs end, so the list is read again to find skipped runs.
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     const found = await unfinishedRuns(runs, tag)
     const fresh = found.filter((runId) => !statuses.has(runId))
@@ -55,7 +55,7 @@ export async function cancelTaggedRuns(
   return { runs: cancelled, total: cancelled.length }
 }
 
-/** The ids of the runs with a tag that have not ended. */
+/** Returns the ids of the unfinished runs with a tag. */
 async function unfinishedRuns(runs: RunService, tag: string): Promise<readonly string[]> {
   const ids: string[] = []
   for (;;) {
@@ -71,11 +71,11 @@ async function unfinishedRuns(runs: RunService, tag: string): Promise<readonly s
 }
 
 /**
- * Injects a directive into one run, or into every run that is being worked on; resolves with its id, the same in
- * every run. A directive to an ensemble is for all agents of its runs.
+ * Injects a directive into one run, or into all active runs. Returns the id of the directive, the same in every run. A
+ * directive to an ensemble is for all agents of its runs.
  *
- * @throws {TuttiError} as `RunService.send`, when no run has taken it; BAD_REQUEST naming what the message lacks;
- * RUN_NOT_RUNNING when no run is being worked on.
+ * @throws {TuttiError} like `RunService.send` when no run accepted it; BAD_REQUEST for an invalid message;
+ * RUN_NOT_RUNNING when no run is active.
  */
 export async function broadcastDirective(
   runs: RunService,
@@ -115,7 +115,7 @@ function readDirective(message: DirectiveMessage): DirectiveInput {
 
 type TargetRun = Pick<RunRecord, 'runId' | 'ensemble'>
 
-/** The run of that id, or every run that is being worked on. */
+/** Returns the run with an id, or all active runs. */
 async function findTargets(
   runs: RunService,
   runId: string | undefined,
@@ -130,14 +130,14 @@ async function findTargets(
     offset: 0,
   })
   if (page.runs.length > 0) return page.runs
-  throw new TuttiError('RUN_NOT_RUNNING', 'No run is being worked on', { retryable: true })
+  throw new TuttiError('RUN_NOT_RUNNING', 'No run is active', { retryable: true })
 }
 
 function forEnsemble({ to, ...directive }: DirectiveInput, ensemble: string): DirectiveInput {
   return to === undefined || to === ensemble ? directive : { ...directive, to }
 }
 
-/** Whether a run has refused the directive, because it is over or has no task or agent of that name. */
+/** Returns whether a run refused the directive, because it has ended or has no task or agent of that name. */
 function isRefusal(reason: unknown): boolean {
   if (!TuttiError.isInstance(reason) || !isErrorCode(reason.code)) return false
   return ERROR_CODES[reason.code].status < 500

@@ -1,4 +1,4 @@
-/** Reviews as bodies and messages ask for them and decide them. */
+/** Lists reviews and validates decisions, for routes and messages. */
 import { limitText } from '@tutti/core'
 import { badRequest, type Caller, findRecord, mayDecide } from '@tutti/gateway'
 
@@ -7,12 +7,12 @@ import { toPendingReview } from '../runs/to-wire.ts'
 import type { ListReviewsQuery, ReviewDecisionBody, ReviewList } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
-/** Longest value of an input in the list, in characters. */
+/** Maximum length of an input value in the list, in characters. */
 const MAX_INPUT_LENGTH = 200
 
 /**
- * The reviews that wait for a decision, of one run or of all, in the order in which they opened, with what a
- * person needs to know of their runs.
+ * Returns the open reviews of one run or of all, in the order in which they opened, with ensemble, inputs and tags of
+ * their runs.
  *
  * @throws {TuttiError} RUN_NOT_FOUND for an unknown run.
  */
@@ -42,12 +42,12 @@ function shortenInputs(inputs: Readonly<Record<string, string>>): Record<string,
 }
 
 /**
- * Checks that a rejection says why: without it the agent would repeat the same work.
+ * Checks that a rejection has feedback, because the agent would otherwise repeat the same work.
  *
  * @throws {TuttiError} BAD_REQUEST.
  */
 export function assertFeedback({ decision, feedback = '' }: ReviewDecisionBody): void {
   if (decision !== 'REJECT' || feedback.trim() !== '') return
-  const message = 'is required with REJECT: say what should be different'
+  const message = 'is required with REJECT: describe what to change'
   throw badRequest('decision', [{ path: '/feedback', message }])
 }

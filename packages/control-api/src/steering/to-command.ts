@@ -1,9 +1,13 @@
-/** Pure: from bodies and messages to commands. */
+/** Converts bodies and messages to commands. Pure. */
 import { actorOf, badRequest, type Caller, durationMs } from '@tutti/gateway'
 
 import type { DirectiveInput, InjectBody, RunCommandOf, SwitchModelBody } from '@tutti/protocol'
 
-/** @throws {TuttiError} BAD_REQUEST unless either a model or a tier is named. */
+/**
+ * Returns the command that switches the model.
+ *
+ * @throws {TuttiError} BAD_REQUEST unless exactly one of `model` and `tier` is given.
+ */
 export function toSwitchCommand(
   { model, tier, taskName }: SwitchModelBody,
   caller: Caller,
@@ -25,10 +29,14 @@ function chooseModel(
   }
   if (tier !== undefined) return { tier }
   if (model !== undefined) return model
-  throw badRequest('request', [{ path: '/model', message: 'is required, or tier' }])
+  throw badRequest('request', [{ path: '/model', message: 'or tier is required' }])
 }
 
-/** @throws {TuttiError} BAD_REQUEST when `ttl` is not longer than 0. */
+/**
+ * Returns the command that injects a directive.
+ *
+ * @throws {TuttiError} BAD_REQUEST when `ttl` is 0 or has months or years.
+ */
 export function toInjectCommand(
   { target, ...body }: InjectBody,
   caller: Caller,
@@ -40,7 +48,7 @@ export function toInjectCommand(
   }
 }
 
-/** The fields that a body and a message have in common; `what` names them in errors. */
+/** Converts the fields that bodies and messages have in common; `what` names their source in errors. */
 export function toDirective(
   { content, action, value, priority, ttl }: Omit<InjectBody, 'action'> & { action?: string },
   what: string,

@@ -1,4 +1,4 @@
-/** What a webhook is told: made when it is sent, of what is kept then. */
+/** Builds the content of webhook deliveries, at the time of sending, from the state of the store. */
 import { runSpanKey, spanTraceparent, type TraceContext } from '@tutti/core'
 
 import { readRunDetail } from '../runs/run-detail.ts'
@@ -14,16 +14,16 @@ const OUTCOMES = {
   CANCELLED: 'run.cancelled',
 } as const satisfies Record<RunOutcome, WebhookEventType>
 
-/** What a delivery says, and the trace of its run. */
+/** Body of a delivery, and the trace of its run. */
 export interface DeliveryContent {
   readonly body: WebhookDelivery
   readonly trace: TraceContext
 }
 
-/** Source of deliveries. */
+/** Options of {@link readDeliveryContent}. */
 export type DeliveryOptions = Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>
 
-/** What a delivery says; undefined when there is nothing to say any more. */
+/** Returns the content of a delivery; undefined when it is obsolete. */
 export async function readDeliveryContent(
   options: DeliveryOptions,
   { runId, seq }: Pick<ClaimedDelivery, 'runId' | 'seq'>,
@@ -34,7 +34,7 @@ export async function readDeliveryContent(
   return body === undefined ? undefined : { body, trace: await readRunTraceContext(runs, runId) }
 }
 
-/** The span of the run, where somebody has given the run a trace. */
+/** Returns the trace context of the span of a run; empty if the run was submitted without a trace. */
 async function readRunTraceContext(runs: RunService, runId: string): Promise<TraceContext> {
   const { traceparent, tracestate } = (await runs.record(runId))?.request ?? {}
   if (traceparent === undefined) return {}
@@ -54,7 +54,7 @@ async function buildBody(
   }
   if (event.type !== 'review_requested') return undefined
   const review = await runs.review(event.reviewId)
-  // Nobody is asked for what has been decided meanwhile.
+  // Obsolete if the review was closed meanwhile.
   if (review?.status !== 'OPEN') return undefined
   return { type: 'review.requested', timestamp: event.requestedAt, data: toPendingReview(review) }
 }

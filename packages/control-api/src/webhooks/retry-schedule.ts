@@ -1,10 +1,10 @@
-/** Pure: when a delivery that failed is tried again. */
+/** Retry schedule of failed deliveries. Pure. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** Time to the next attempt after each that failed: about three days in all, as Standard Webhooks advises. */
+/** Wait after each failed attempt, about three days in total, as Standard Webhooks recommends. */
 const WAITS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -17,13 +17,14 @@ const WAITS: readonly number[] = [
   24 * HOUR,
 ]
 
-/** Share of the time that is left to chance, so that receivers that come back are not all asked at once. */
+/** Random share of the wait, so that deliveries to a recovered receiver do not arrive all at once. */
 const JITTER = 0.1
 
 /**
- * Time to the next attempt in milliseconds; undefined when there is no other. `random` is from 0 to 1.
+ * Returns the time to the next attempt in milliseconds; undefined after the last attempt.
  *
- * @param attempt the one that failed, from 1.
+ * @param attempt number of the failed attempt, from 1.
+ * @param random number from 0 to 1.
  */
 export function nextAttemptInMs(attempt: number, random: number): number | undefined {
   const wait = WAITS[attempt - 1]

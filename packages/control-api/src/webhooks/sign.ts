@@ -1,22 +1,22 @@
-/** Signs what webhooks are sent, by Standard Webhooks. @see https://www.standardwebhooks.com */
+/** Signs webhook deliveries according to Standard Webhooks. @see https://www.standardwebhooks.com */
 import { createHmac } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 
-/** Bytes of a secret that the standard allows. */
+/** Minimum and maximum size of a secret in the standard, in bytes. */
 const MIN_SECRET = 24
 const MAX_SECRET = 64
 
-/** What is signed. */
+/** Signed content of a delivery. */
 export interface Signed {
-  /** The same for every attempt. */
+  /** Id of the delivery, the same for every attempt. */
   readonly id: string
-  /** Seconds since 1970. */
+  /** Time of the attempt in seconds since 1970. */
   readonly timestamp: number
   readonly body: string
 }
 
-/** The three headers of a delivery, with its signature `v1,…`. */
+/** Returns the three headers of a delivery, with the signature `v1,…`. */
 export function signatureHeaders(
   secret: string,
   { id, timestamp, body }: Signed,
@@ -30,9 +30,9 @@ export function signatureHeaders(
   }
 }
 
-/** What is wrong with a secret, to go after its name; undefined when nothing. The secret is not shown. */
+/** Returns the problem of a secret without the secret, to append to its name; undefined if it is valid. */
 export function findSecretProblem(secret: string): string | undefined {
-  const wanted = `must be "${PREFIX}" and ${MIN_SECRET} to ${MAX_SECRET} bytes in base64`
+  const wanted = `must be "${PREFIX}" followed by ${MIN_SECRET} to ${MAX_SECRET} bytes in base64`
   const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []
   if (encoded === undefined) return wanted
   const { length } = Buffer.from(encoded, 'base64')

@@ -1,4 +1,4 @@
-/** Checks webhooks as the operator registers them, and starts their sender. */
+/** Validates the registered webhooks and starts their sender. */
 import { TuttiError } from '@tutti/core'
 
 import { findSecretProblem } from './sign.ts'
@@ -7,7 +7,7 @@ import { WebhookSender } from './webhook-sender.ts'
 import type { ResolvedControlApiOptions, Webhook } from '../options.ts'
 
 /**
- * Notifies webhooks of runs until the returned function is called or the runs are closed.
+ * Notifies webhooks of runs until the returned function is called or the run service is closed.
  *
  * @throws {TuttiError} CONFIG_INVALID naming every problem of the webhooks.
  */
@@ -23,9 +23,9 @@ export function startWebhooks(
 }
 
 /**
- * Checks webhooks.
+ * Validates webhooks.
  *
- * @throws {TuttiError} CONFIG_INVALID naming every problem; no secret is shown.
+ * @throws {TuttiError} CONFIG_INVALID naming every problem but no secret.
  */
 function assertWebhooks(webhooks: Readonly<Record<string, Webhook>>): void {
   const problems = Object.entries(webhooks).flatMap(([name, webhook]) =>
@@ -38,11 +38,11 @@ function assertWebhooks(webhooks: Readonly<Record<string, Webhook>>): void {
 }
 
 function findProblems({ url, secret }: Webhook): readonly string[] {
-  const secretIs = findSecretProblem(secret)
+  const secretProblem = findSecretProblem(secret)
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const isHttp = parsed?.protocol === 'https:' || parsed?.protocol === 'http:'
   return [
     ...(isHttp ? [] : [`url must be an http or https address, got "${url}"`]),
-    ...(secretIs === undefined ? [] : [`secret ${secretIs}`]),
+    ...(secretProblem === undefined ? [] : [`secret ${secretProblem}`]),
   ]
 }

@@ -1,17 +1,17 @@
 /**
- * Tells webhooks what becomes of runs.
+ * Notifies webhooks of runs.
  *
- *   outbox ─claim─▶ body of what is kept now ─sign─▶ POST ─┬─ 2xx ────────▶ done
- *                                                          ├─ 410 ────────▶ given up
- *                                                          └─ all else ───▶ again later, then given up
+ *   outbox ─claim─▶ body from the store ─sign─▶ POST ─┬─ 2xx ────▶ done
+ *                                                     ├─ 410 ────▶ failed
+ *                                                     └─ other ──▶ retried, then failed
  *
- * API-W1 What a webhook is to be told is told at least once, also after a crash: it is kept until a receiver has
- *    answered, or until the last attempt has failed.
- * API-W2 Every attempt has the same `webhook-id`, so that a receiver knows what it has had.
- * API-W3 A receiver that is slow, or answers much, holds up nobody else: every attempt has a time, and what it
- *    answers is not read.
- * API-W4 Redirects are not followed: the operator registered an address, not where it leads.
- * API-W5 A delivery that is cut off by a stop is due again when its claim is over.
+ * API-W1 Deliveries are made at least once, also after a crash. A delivery is stored until its receiver has acknowledged
+ *    it or the last attempt has failed.
+ * API-W2 Every attempt has the same `webhook-id`, so that receivers can detect duplicates.
+ * API-W3 A slow receiver, or one that sends a large response, does not delay others. Every attempt has a timeout, and
+ *    response bodies are not read.
+ * API-W4 Redirects are not followed, because the operator registered only the address itself.
+ * API-W5 A delivery that a shutdown interrupts is due again when its claim expires.
  */
 import { errorMessage, type Clock, type Logger } from '@tutti/core'
 import { guardAround, HttpConnections } from '@tutti/net'
@@ -25,22 +25,22 @@ import type { Redactor } from '@tutti/gateway'
 import type { WebhookDelivery } from '@tutti/protocol'
 import type { ClaimedDelivery, DeliveryEnd, RunService } from '@tutti/runs'
 
-/** How long a receiver may take, in milliseconds. */
+/** Timeout of an attempt, in milliseconds. */
 const ATTEMPT_MS = 15_000
 
-/** After what time a delivery that was claimed is due again: longer than an attempt takes. */
+/** Time after which a claimed delivery is due again, in milliseconds; longer than an attempt. */
 const CLAIM_MS = 60_000
 
-/** Deliveries that are under way at the same time. */
+/** Maximum number of deliveries at the same time. */
 const CONCURRENCY = 8
 
-/** How often deliveries are looked for that no notice tells of, in milliseconds. */
+/** Interval at which the outbox is polled in addition to notifications, in milliseconds. */
 const POLL_MS = 5_000
 
-/** "Gone", with which a receiver says that it wants nothing more. */
+/** Status "Gone", with which a receiver refuses further attempts. */
 const GONE = 410
 
-/** Sends what is in the outbox until it is stopped. */
+/** Sends the deliveries in the outbox until it is stopped. */
 export class WebhookSender {
   readonly #runs: RunService
   readonly #redactor: Redactor
@@ -48,7 +48,7 @@ export class WebhookSender {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #stopping = new AbortController()
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inProgress = new Set<Promise<void>>()
   readonly #stopListening: () => void
   #stopTimer: () => void = () => undefined
   #claiming: Promise<void> | undefined
@@ -72,13 +72,13 @@ export class WebhookSender {
     this.#poll()
   }
 
-  /** Sends nothing more; resolves when nothing is under way. */
+  /** Stops sending; resolves when no delivery is in progress. */
   async stop(): Promise<void> {
     this.#stopListening()
     this.#stopTimer()
     this.#stopping.abort()
     await this.#claiming
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inProgress)
   }
 
   #poll(): void {
@@ -102,22 +102,22 @@ export class WebhookSender {
   }
 
   async #claim(): Promise<void> {
-    const limit = CONCURRENCY - this.#underWay.size
+    const limit = CONCURRENCY - this.#inProgress.size
     if (limit <= 0) return
     try {
       const claimed = await this.#runs.outbox.claim({ limit, claimMs: CLAIM_MS })
       for (const delivery of claimed) this.#begin(delivery)
     } catch (error) {
-      this.#logger.warn('Could not look for what webhooks are to be told', { error })
+      this.#logger.warn('Failed to poll the webhook outbox', { error })
     }
   }
 
   #begin(delivery: ClaimedDelivery): void {
     const work: Promise<void> = this.#deliver(delivery).finally(() => {
-      this.#underWay.delete(work)
+      this.#inProgress.delete(work)
       this.#claimNext()
     })
-    this.#underWay.add(work)
+    this.#inProgress.add(work)
   }
 
   async #deliver(delivery: ClaimedDelivery): Promise<void> {
@@ -128,21 +128,23 @@ export class WebhookSender {
       if (end.kind !== 'done') {
         const { reason } = end
         const message =
-          end.kind === 'retry' ? 'A webhook was not reached' : 'A webhook was given up'
+          end.kind === 'retry'
+            ? 'Webhook delivery failed; retrying'
+            : 'Webhook delivery failed permanently'
         this.#logger.warn(message, { webhook: name, runId, attempt, reason })
       }
       await this.#runs.outbox.settle({ id, attempt }, end)
     } catch (error) {
-      // Its claim will be over, and it is due again.
-      this.#logger.warn('What became of a delivery could not be kept', { webhook: name, error })
+      // The delivery is due again when its claim expires.
+      this.#logger.warn('Failed to record the delivery result', { webhook: name, error })
     }
   }
 
-  /** What became of an attempt; undefined when it was cut off by a stop. */
+  /** Makes an attempt and returns its outcome; undefined when a shutdown interrupted it. */
   async #attempt(delivery: ClaimedDelivery): Promise<DeliveryEnd | undefined> {
     const webhook = this.#webhooks[delivery.webhook]
     if (webhook === undefined) {
-      return { kind: 'given_up', reason: 'It is not registered any more' }
+      return { kind: 'given_up', reason: 'Webhook is no longer registered' }
     }
     const content = await readDeliveryContent(
       { runs: this.#runs, redactor: this.#redactor },
@@ -152,8 +154,8 @@ export class WebhookSender {
     try {
       const status = await this.#post(webhook, delivery.id, content)
       if (status >= 200 && status < 300) return { kind: 'done' }
-      if (status === GONE) return { kind: 'given_up', reason: 'It answered 410' }
-      return retryLater(delivery, `It answered ${status}`)
+      if (status === GONE) return { kind: 'given_up', reason: 'Receiver responded with 410' }
+      return retryLater(delivery, `Receiver responded with ${status}`)
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined
       return retryLater(delivery, errorMessage(error))
@@ -163,15 +165,15 @@ export class WebhookSender {
   async #post(webhook: Webhook, id: string, content: DeliveryContent): Promise<number> {
     const url = new URL(webhook.url)
     const body = JSON.stringify(content.body)
-    // The answer is not read, so its connection cannot be reused.
+    // The response is not read, so its connection cannot be reused.
     await using connections = new HttpConnections(guardAround(url), { keepAlive: false })
     const timeout = new AbortController()
     const stopTimer = this.#clock.after(ATTEMPT_MS, () => {
-      timeout.abort(new Error(`It did not answer within ${ATTEMPT_MS} ms`))
+      timeout.abort(new Error(`Receiver did not respond within ${ATTEMPT_MS} ms`))
     })
     try {
       const timestamp = Math.floor(this.#clock.now() / 1_000)
-      const answer = await connections.send({
+      const response = await connections.send({
         url,
         method: 'POST',
         headers: {
@@ -183,8 +185,8 @@ export class WebhookSender {
         body: Buffer.from(body),
         signal: AbortSignal.any([timeout.signal, this.#stopping.signal]),
       })
-      answer.body.destroy()
-      return answer.status
+      response.body.destroy()
+      return response.status
     } finally {
       stopTimer()
     }

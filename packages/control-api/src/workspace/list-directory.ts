@@ -15,15 +15,15 @@ import { isReachable, formatPath } from './workspace-names.ts'
 
 import type { WorkspaceEntry } from '@tutti/protocol'
 
-/** Entries of one directory that are listed; more are a lake of data, and no list for people. */
+/** Maximum number of entries in a listed directory. */
 const MAX_ENTRIES = 10_000
 
 /**
- * The files and directories of a directory: directories first, each by name. What is hidden, leads out or is
- * neither is left out.
+ * Returns the files and subdirectories of a directory: directories first, each sorted by name. Hidden entries, links that
+ * lead out of the workspace and special files are left out.
  *
- * @throws {TuttiError} as `openInside`; PAYLOAD_TOO_LARGE when it has more than `maxEntries`, 10000 when
- * nothing is said.
+ * @throws {TuttiError} like `openInside`; PAYLOAD_TOO_LARGE when the directory has more than `maxEntries` entries, 10,000
+ * by default.
  */
 export async function listDirectory(
   root: Root,
@@ -71,7 +71,7 @@ async function readEntry(
   return stats.isFile() ? { name, type: 'file', size: stats.size, ...changed } : undefined
 }
 
-/** A time of a file as text; undefined for one without a year of four digits: a file can bear any time. */
+/** Formats a file time; undefined if its year does not have four digits, since file times can be arbitrary. */
 export function formatFileTime(ms: number): string | undefined {
   const isWritable = ms >= Date.parse('0000-01-01T00:00Z') && ms < Date.UTC(10_000, 0, 1)
   return isWritable ? new Date(ms).toISOString() : undefined

@@ -1,15 +1,15 @@
 /**
- * Opens a file or directory of the workspace, and nothing outside of it.
+ * Opens files and directories of the workspace, and nothing outside of it.
  *
  *   path ─names─▶ real path ─inside?─▶ a file?─▶ opened ─still inside?─▶ handle
  *
- * API-O1 The real path, with all links gone, is below the root and not hidden, or nothing is opened.
- * API-O2 What was opened is looked at once more, by its handle: a directory that became a link meanwhile
- *    leads nowhere.
- * API-O3 Only regular files and directories are opened; never a device, a pipe or a socket.
+ * API-O1 A path is opened only if its real path, with all links resolved, is below the root and not hidden.
+ * API-O2 After opening, the location is checked again by the handle, so that a directory replaced by a link meanwhile
+ *    gives no access.
+ * API-O3 Only regular files and directories are opened, never devices, pipes or sockets.
  *
- * API-O2 holds against whoever renames directories of the workspace at that very moment only where the system
- * names what is open (Linux). Elsewhere paths are compared, which makes it improbable and not impossible.
+ * On Linux, where the system reports the paths of open files, API-O2 is exact. Elsewhere paths are compared, so an
+ * attacker who renames directories at the right moment is unlikely to succeed, but not certain to fail.
  */
 import { constants, existsSync, type Stats } from 'node:fs'
 import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
@@ -25,18 +25,18 @@ import {
   parseWorkspacePath,
 } from './workspace-names.ts'
 
-/** The directory that requests are confined to. */
+/** Directory to which requests are confined. */
 export interface Root {
-  /** Its real path. */
+  /** Real path of the directory. */
   readonly path: string
-  /** Whether the system names what is open, under `/proc/self/fd` (Linux). */
+  /** Whether the system reports the paths of open files under `/proc/self/fd` (Linux). */
   readonly namesOpenFiles: boolean
 }
 
-/** What is open, and where it is. Whoever has it closes the handle. */
+/** An open file or directory. The caller closes the handle. */
 export interface Opened {
   readonly handle: FileHandle
-  /** The path to go on from: on Linux that of the open file itself, whatever its name leads to. */
+  /** Path for further access. On Linux it refers to the open file itself, even if its name was reused. */
   readonly path: string
 }
 
@@ -44,26 +44,26 @@ type Kind = 'file' | 'directory'
 
 const OPEN_FILES = '/proc/self/fd'
 
-// A system that lacks one of these has no such constant; among bits, nothing counts as 0.
+// Undefined on systems that lack the flag; a bitwise OR treats undefined as 0.
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 
-/** Takes the real path of a directory as the root. */
+/** Returns the root at a real path. */
 export function rootAt(path: string): Root {
   return { path, namesOpenFiles: existsSync(OPEN_FILES) }
 }
 
 /**
- * Opens what a request asks for.
+ * Opens a file or directory by the path of a request.
  *
- * @throws {TuttiError} BAD_REQUEST, FORBIDDEN when it leads out or may not be read, NOT_FOUND when it is not
- * there or is of another kind.
+ * @throws {TuttiError} BAD_REQUEST for a malformed path, FORBIDDEN when it leads out of the workspace or is not readable,
+ * NOT_FOUND when it does not exist, is hidden or is of another kind.
  */
 export async function openInside(root: Root, path: string, kind: Kind): Promise<Opened> {
   const names = parseWorkspacePath(path)
   try {
     const real = await realpath(join(root.path, ...names))
     assertShown(root, real, path)
-    // Before it is opened: to open a device may do something.
+    // Checked before opening, because opening a device can have side effects.
     assertKind(await lstat(real), kind, path)
     const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | (kind === 'directory' ? O_DIRECTORY : 0)
     const handle = await open(real, flags)
@@ -80,7 +80,7 @@ export async function openInside(root: Root, path: string, kind: Kind): Promise<
   }
 }
 
-/** What a name of an open directory is, all links gone; undefined when it is nothing that is shown. */
+/** Returns the stats of an entry of an open directory, with links resolved; undefined when it is not accessible. */
 export async function statInside(
   root: Root,
   { path }: Opened,
@@ -97,7 +97,11 @@ export async function statInside(
   }
 }
 
-/** @throws {TuttiError} when a directory is not, by now, where it was opened. */
+/**
+ * Checks that an open file or directory is still in the workspace.
+ *
+ * @throws {TuttiError} FORBIDDEN or NOT_FOUND.
+ */
 export async function assertStillInside(root: Root, opened: Opened, path: string): Promise<void> {
   const { handle } = opened
   if (root.namesOpenFiles) {
@@ -123,7 +127,7 @@ function isShown(root: Root, real: string): boolean {
   return namesBelow(root, real)?.some(isHidden) === false
 }
 
-/** The names that lead from the root to a real path; undefined when it is outside. */
+/** Returns the names from the root to a real path; undefined when the path is outside. */
 function namesBelow(root: Root, real: string): readonly string[] | undefined {
   const start = root.path.endsWith(sep) ? root.path : `${root.path}${sep}`
   return `${real}${sep}`.startsWith(start) ? real.slice(start.length).split(sep) : undefined
@@ -131,10 +135,10 @@ function namesBelow(root: Root, real: string): readonly string[] | undefined {
 
 function assertKind(stats: Stats, kind: Kind, path: string): void {
   if (kind === 'file' ? stats.isFile() : stats.isDirectory()) return
-  throw notInWorkspace(path, `is no ${kind}`)
+  throw notInWorkspace(path, `is not a ${kind}`)
 }
 
-/** What failed, in words that name nothing outside of the workspace; a fault of ours as it is. */
+/** Converts a file system error to one that names no path outside of the workspace; returns other errors as they are. */
 export function toWorkspaceError(error: unknown, path: string): unknown {
   switch (readSystemCode(error)) {
     case 'ENOENT':
@@ -153,7 +157,7 @@ export function toWorkspaceError(error: unknown, path: string): unknown {
   }
 }
 
-/** The code of an error of the file system, such as ENOENT. */
+/** Returns the code of a file system error, such as ENOENT. */
 function readSystemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   return String(error.code)

@@ -1,4 +1,4 @@
-/** Reads a text file of the workspace. */
+/** Reads text files of the workspace. */
 import { isUtf8 } from 'node:buffer'
 
 import { TuttiError } from '@tutti/core'
@@ -8,15 +8,15 @@ import { formatPath } from './workspace-names.ts'
 
 import type { FileHandle } from 'node:fs/promises'
 
-/** Longest file that is sent, in bytes; AgentEnsemble's number. */
+/** Maximum size of a file, in bytes; the same as in AgentEnsemble. */
 export const MAX_FILE_BYTES = 1024 * 1024
 
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * The bytes of a file, which are UTF-8 text.
+ * Returns the bytes of a UTF-8 text file.
  *
- * @throws {TuttiError} as `openInside`; PAYLOAD_TOO_LARGE; UNSUPPORTED_MEDIA_TYPE when it is no text.
+ * @throws {TuttiError} like `openInside`; PAYLOAD_TOO_LARGE; UNSUPPORTED_MEDIA_TYPE when it is not UTF-8.
  */
 export async function readTextFile(root: Root, path: string): Promise<Buffer<ArrayBuffer>> {
   const { handle } = await openInside(root, path, 'file')
@@ -29,7 +29,7 @@ export async function readTextFile(root: Root, path: string): Promise<Buffer<Arr
   }
 }
 
-/** All bytes of a file; its size is not believed, because it may grow. */
+/** Reads all bytes of a file. The limit is also checked while reading, because the file can grow. */
 async function readBytes(handle: FileHandle, path: string): Promise<Buffer<ArrayBuffer>> {
   const { size } = await handle.stat()
   if (size > MAX_FILE_BYTES) throw tooLarge(path, `${size}`)
@@ -45,6 +45,6 @@ async function readBytes(handle: FileHandle, path: string): Promise<Buffer<Array
 }
 
 function tooLarge(path: string, size: string): TuttiError {
-  const message = `File "${formatPath(path)}" has ${size} bytes, at most ${MAX_FILE_BYTES} are sent`
+  const message = `File "${formatPath(path)}" has ${size} bytes; the maximum is ${MAX_FILE_BYTES}`
   return new TuttiError('PAYLOAD_TOO_LARGE', message)
 }

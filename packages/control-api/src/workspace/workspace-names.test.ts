@@ -33,11 +33,11 @@ describe('workspaceNames', () => {
   })
 
   it.each([
-    ['a\0b', 'no control characters'],
-    ['a\nb', 'no control characters'],
-    ['\x7f', 'no control characters'],
-    ['..\\a', 'no "\\"'],
-    ['docs\\a', 'no "\\"'],
+    ['a\0b', 'not contain control characters'],
+    ['a\nb', 'not contain control characters'],
+    ['\x7f', 'not contain control characters'],
+    ['..\\a', 'not contain "\\"'],
+    ['docs\\a', 'not contain "\\"'],
     ['\ud800', 'well-formed'],
     ['x'.repeat(1_001), 'at most 1000 characters, got 1001'],
   ])('refuses what is no path: %j', (path, why) => {

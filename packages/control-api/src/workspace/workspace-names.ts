@@ -1,23 +1,21 @@
 /**
- * Pure: from a path as a request writes it to the names it consists of, below the root of the workspace.
+ * Parses the paths of requests to names below the root of the workspace. Pure.
  *
- * What is hidden, a name that begins with a dot, is not shown: `.env`, `.git`, `.ssh` and `.tutti` hold
- * what readers of runs are not to see.
+ * Names that begin with a dot are hidden, because `.env`, `.git`, `.ssh` and `.tutti` contain secrets.
  */
 import { TuttiError } from '@tutti/core'
 import { badRequest } from '@tutti/gateway'
 
-/** Characters of a path; the longest of use are far shorter. */
+/** Maximum length of a path, in characters. */
 const MAX_PATH_LENGTH = 1_000
 
-/** Characters of a path that a message repeats. */
+/** Maximum length of a path in a message, in characters. */
 const SHOWN_LENGTH = 200
 
 /**
- * The names of a relative path: `./docs//a.txt` is `docs`, `a.txt`; of the root itself there are none.
+ * Returns the names of a relative path, such as `docs` and `a.txt` of `./docs//a.txt`. The root has none.
  *
- * @throws {TuttiError} BAD_REQUEST for what is no path; FORBIDDEN for one that leads out; NOT_FOUND for one
- * that is hidden.
+ * @throws {TuttiError} BAD_REQUEST for a malformed path; FORBIDDEN for one that leads out; NOT_FOUND for a hidden one.
  */
 export function parseWorkspacePath(path: string): readonly string[] {
   const problem = findPathProblem(path)
@@ -29,28 +27,28 @@ export function parseWorkspacePath(path: string): readonly string[] {
   return names
 }
 
-/** Whether a name is not shown. */
+/** Returns whether a name is hidden. */
 export function isHidden(name: string): boolean {
   return name.startsWith('.')
 }
 
-/** Whether a request can ask for a name of a directory as it is. */
+/** Returns whether requests can access a name in a directory. */
 export function isReachable(name: string): boolean {
   return !isHidden(name) && !name.includes('/') && findPathProblem(name) === undefined
 }
 
-/** A path that leads out of the workspace. */
+/** Creates the error for a path that leads out of the workspace. */
 export function outsideWorkspace(path: string): TuttiError {
-  const message = `Path "${formatPath(path)}" leads out of the workspace; it must be relative and have no ".."`
+  const message = `Path "${formatPath(path)}" leads out of the workspace; it must be relative and must not contain ".."`
   return new TuttiError('FORBIDDEN', message)
 }
 
-/** A path where the workspace has nothing to show. */
+/** Creates the error for a path that does not exist in the workspace, or must not be accessed. */
 export function notInWorkspace(path: string, why = 'is not in the workspace'): TuttiError {
   return new TuttiError('NOT_FOUND', `"${formatPath(path)}" ${why}`)
 }
 
-/** A path in a message, on one line. */
+/** Formats a path for a message: truncated, and `.` for the root. */
 export function formatPath(path: string): string {
   const shown = path.length > SHOWN_LENGTH ? `${path.slice(0, SHOWN_LENGTH)}…` : path
   return shown === '' ? '.' : shown.toWellFormed()
@@ -60,9 +58,9 @@ function findPathProblem(path: string): string | undefined {
   if (path.length > MAX_PATH_LENGTH) {
     return `must have at most ${MAX_PATH_LENGTH} characters, got ${path.length}`
   }
-  if (/\p{Cc}/u.test(path)) return 'must have no control characters'
+  if (/\p{Cc}/u.test(path)) return 'must not contain control characters'
   if (!path.isWellFormed()) return 'must be well-formed Unicode'
-  // On some systems it separates names, on others it is part of one.
-  if (path.includes('\\')) return 'must separate names with "/", and have no "\\"'
+  // A backslash separates names on some systems and is part of a name on others.
+  if (path.includes('\\')) return 'must separate names with "/" and must not contain "\\"'
   return undefined
 }

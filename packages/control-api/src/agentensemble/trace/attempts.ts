@@ -1,42 +1,42 @@
 /**
- * Pure: from the events of a run to what each attempt at a task did, and when.
+ * Derives the model turns, tool calls and delegations of each attempt at a task, with their times, from the events of
+ * a run. Pure.
  *
- * Model turns, tool calls and delegations say when they were. Logs of earlier versions say only how long
- * they took; there a turn begins when the last thing before it in its task was over, the calls of a turn
- * begin together when it has ended, and a delegation begins when the last thing before it was over. In
- * every log a call begins no earlier than its turn has ended, and nothing ends before it begins: a clock
- * that was set back, or an instant that was rounded, does not turn a span round.
+ * Events of turns, calls and delegations have timestamps. Logs of earlier versions have only durations. There a turn or
+ * a delegation starts at the end of the work before it in its task, and the calls of a turn start together at its end.
+ * In every log, a call starts no earlier than the end of its turn, and no span ends before it starts, even if a clock
+ * was set back or a timestamp was rounded.
  */
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
-/** When something was. */
+/** Start and end in milliseconds since 1970. */
 export interface WorkSpan {
   readonly startedAt: number
   readonly completedAt: number
 }
 
-/** One tool call, or a step of one. */
+/** A tool call, or a call that a tool made itself. */
 export interface AttemptCall extends WorkSpan {
   readonly event: RunEventOf<'tool_called'>
 }
 
-/** One model turn that was answered, with the tool calls it asked for. */
+/** A completed model turn with the tool calls that it requested. */
 export interface TracedTurn extends WorkSpan {
   readonly started: RunEventOf<'llm_iteration_started'>
   readonly completed: RunEventOf<'llm_iteration_completed'>
   readonly calls: AttemptCall[]
 }
 
-/** Work that was handed to another. */
+/** A delegation of work to another task. */
 export interface TracedDelegation {
   readonly started: RunEventOf<'delegation_started'>
   readonly startedAt: number
   end?: RunEventOf<'delegation_completed' | 'delegation_failed'>
-  /** When it ended, where its end says so. */
+  /** Time of the end in milliseconds since 1970, if its event has a timestamp. */
   endedAt?: number
 }
 
-/** One try of a task. */
+/** One attempt at a task. */
 export interface TracedAttempt {
   readonly started: RunEventOf<'task_started'>
   input?: RunEventOf<'task_input'>
@@ -46,12 +46,12 @@ export interface TracedAttempt {
 }
 
 interface Open extends TracedAttempt {
-  /** When the last thing that is known of it was over. */
+  /** End of the last known work of the attempt. */
   clock: number
   turn?: { readonly started: RunEventOf<'llm_iteration_started'>; readonly startedAt: number }
 }
 
-/** The attempts of a run, in the order in which they began. */
+/** Returns the attempts of a run in the order in which they started. */
 export function collectAttempts(events: readonly LoggedRunEvent[]): readonly TracedAttempt[] {
   const all = new Map<string, Open>()
   for (const event of events) {
@@ -136,7 +136,7 @@ function endCall(attempt: Open, event: RunEventOf<'tool_called'>, at: number | u
   attempt.clock = Math.max(attempt.clock, completedAt)
 }
 
-/** When an event of a task happened, where it says so. */
+/** Returns the timestamp of an event in milliseconds since 1970; undefined if it has none. */
 function readInstant(event: LoggedRunEvent): number | undefined {
   const at = readTimestamp(event)
   return at === undefined ? undefined : Date.parse(at)

@@ -1,15 +1,15 @@
 /**
- * Pure: builds the task graph of a run in the form of AgentEnsemble's `*.dag.json` files.
+ * Builds the task graph of a run in the format of AgentEnsemble's `*.dag.json` files. Pure.
  *
- * API-D1 Nodes are the planned tasks. In a HIERARCHICAL run they are the tasks that the manager delegated, then
- *    the manager, which depends on them: the planned workers never run themselves.
+ * API-D1 Nodes are the planned tasks. In a HIERARCHICAL run they are the tasks that the manager delegated, then the
+ *    manager, which depends on them, because the planned workers never run themselves.
  * API-D2 Role and description of a node equal those of its task trace, because AgentEnsemble's viewer joins the
  *    two files by them.
- * API-D3 Expected outputs and agents are known once a task has started; before that they are empty.
+ * API-D3 Expected outputs and the details of agents are empty until a task has started.
  */
 import type { AgentSummary, DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
 
-/** AgentEnsemble's version of the form. */
+/** AgentEnsemble's version of the format. */
 const SCHEMA_VERSION = '1.3'
 
 interface Node {
@@ -20,7 +20,7 @@ interface Node {
   readonly dependsOn: readonly string[]
 }
 
-/** The task graph of a run, generated at `now`, in milliseconds since 1970. */
+/** Returns the task graph of a run. `now`, in milliseconds since 1970, is the time at which it is generated. */
 export function buildDagModel(
   { workflow, agents }: Pick<ExecutionTrace, 'workflow' | 'agents'>,
   events: readonly LoggedRunEvent[],
@@ -70,7 +70,7 @@ function buildPlan(events: readonly LoggedRunEvent[]): readonly Node[] {
   }))
 }
 
-/** API-D1 */
+/** Returns the nodes of a HIERARCHICAL run (API-D1). */
 function buildHierarchy(events: readonly LoggedRunEvent[]): readonly Node[] {
   const nodes = events
     .filter((event) => event.type === 'delegation_started')
@@ -85,7 +85,7 @@ function buildHierarchy(events: readonly LoggedRunEvent[]): readonly Node[] {
   return [...nodes, { id: String(nodes.length), name, description, agentRole, dependsOn }]
 }
 
-/** The length of the longest chain of dependencies before each node. */
+/** Returns the length of the longest chain of dependencies before each node. */
 function computeLevels(nodes: readonly Node[]): ReadonlyMap<string, number> {
   const levels = new Map<string, number>()
   // Dependencies may be listed after the nodes that need them, so one pass is not enough.
@@ -101,7 +101,7 @@ function computeLevels(nodes: readonly Node[]): ReadonlyMap<string, number> {
   return levels
 }
 
-/** The longest chain; of several, the one that ends last in the list, as in AgentEnsemble. */
+/** Returns the longest chain; of several, the one that ends last in the list, as in AgentEnsemble. */
 function longestChain(nodes: readonly Node[], levels: ReadonlyMap<string, number>): string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const levelOf = (id: string): number => levels.get(id) ?? -1
@@ -125,7 +125,7 @@ function groupByLevel(nodes: readonly Node[], levels: ReadonlyMap<string, number
   return groups
 }
 
-/** API-D3 */
+/** Adds agents without details for the nodes whose tasks have not started (API-D3). */
 function addUnknownAgents(agents: readonly AgentSummary[], nodes: readonly Node[]): AgentSummary[] {
   const known = new Set(agents.map(({ role }) => role))
   const unknown = new Set(

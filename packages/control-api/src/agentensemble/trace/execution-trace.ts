@@ -1,15 +1,14 @@
 /**
- * Pure: builds the trace of a run in AgentEnsemble's form from the run's record and its events.
+ * Builds the trace of a run in AgentEnsemble's format from the record of the run and its events. Pure.
  *
- * API-E1 The capture mode of the run's options controls the content: OFF has no messages and prompts, STANDARD
- *    has them, DETAILED and FULL also have the inputs of tools as values. The default is STANDARD.
- * API-E2 Every attempt of a task is one task trace. A delegated task is inside its delegation; the tasks that
- *    the manager of a HIERARCHICAL run delegates are also at top level, before the manager, as in
- *    AgentEnsemble, whose viewer shows only top-level tasks.
+ * API-E1 The capture mode of the run's options controls the content: OFF has no messages and prompts, STANDARD has
+ *    them, DETAILED and FULL also have the inputs of tools as values. The default is STANDARD.
+ * API-E2 Every attempt at a task is one task trace. A delegated task is inside its delegation. The tasks that the
+ *    manager of a HIERARCHICAL run delegates are also at top level, before the manager, because AgentEnsemble's viewer
+ *    shows only top-level tasks.
  * API-E3 The trace of a running run ends at `now`.
  * API-E4 Tasks with a handler have no trace, as in AgentEnsemble.
- * API-E5 Lists are never null, and outputs that do not exist are null, never absent: AgentEnsemble's viewer
- *    relies on both.
+ * API-E5 Lists are never null, and missing outputs are null, never absent. AgentEnsemble's viewer relies on both.
  */
 import { collectAttempts, type TracedAttempt } from './attempts.ts'
 import { formatJavaDuration } from './iso-duration.ts'
@@ -25,10 +24,10 @@ import type {
 } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
-/** AgentEnsemble's version of the form. */
+/** AgentEnsemble's version of the format. */
 const SCHEMA_VERSION = '1.1'
 
-/** The trace of a run, at `now`, in milliseconds since 1970. */
+/** Returns the trace of a run at `now`, in milliseconds since 1970. */
 export function buildExecutionTrace(
   run: RunRecord,
   events: readonly LoggedRunEvent[],
@@ -89,11 +88,11 @@ function findLastEvent<T extends LoggedRunEvent['type']>(
   type: T,
 ): RunEventOf<T> | undefined {
   const found = events.findLast((event) => event.type === type)
-  // NOTE: it was looked for by its type.
+  // NOTE: the predicate has compared its type.
   return found as RunEventOf<T> | undefined
 }
 
-/** API-E2, API-E4 */
+/** Selects the attempts whose traces are at top level (API-E2, API-E4). */
 function selectTopAttempts(
   attempts: readonly TracedAttempt[],
   events: readonly LoggedRunEvent[],
@@ -110,7 +109,7 @@ function selectTopAttempts(
   return [...traced.filter(({ started }) => byManager.has(started.taskName)), ...own]
 }
 
-/** The agents at work, each once. */
+/** Returns the agents of all attempts, each once, with the tools of all their tasks. */
 function collectAgents(attempts: readonly TracedAttempt[]): AgentSummary[] {
   const agents = new Map<string, AgentSummary>()
   for (const { input, delegations } of attempts) {

@@ -1,5 +1,5 @@
 /**
- * A length of time as Java writes it, such as `PT1M2.345S`: hours, minutes and seconds, never days.
+ * Formats a duration in milliseconds as Java does, such as `PT1M2.345S`: in hours, minutes and seconds, never days.
  *
  * @see https://docs.oracle.com/en/java/javase/21/docs/api/java.base/java/time/Duration.html#toString()
  */

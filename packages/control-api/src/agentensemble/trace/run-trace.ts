@@ -14,7 +14,7 @@ type TraceOptions = Pick<ResolvedControlApiOptions, 'runs' | 'clock' | 'redactor
 /**
  * Returns the trace of a run as of now.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE beyond `maxTraceBytes`.
  */
 export async function readRunTrace(options: TraceOptions, runId: string): Promise<ExecutionTrace> {
   const { clock } = options
@@ -25,7 +25,7 @@ export async function readRunTrace(options: TraceOptions, runId: string): Promis
 /**
  * Returns the task graph of a run as of now.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE beyond `maxTraceBytes`.
  */
 export async function readRunDag(options: TraceOptions, runId: string): Promise<DagModel> {
   const { run, events } = await readRun(options, runId)
@@ -42,7 +42,7 @@ async function readRun(
   let bytes = 0
   for await (const page of eventPages(runs, { runId, from: 0 })) {
     for (const event of page) {
-      // Later events are left out, so that record and events describe the same moment.
+      // Later events are skipped, so that record and events describe the same moment.
       if (event.type === 'token' || event.seq > run.lastSeq) continue
       events.push(event)
       bytes += eventSize(event)
@@ -50,14 +50,14 @@ async function readRun(
     if (bytes > maxTraceBytes) throw tooLarge(run, maxTraceBytes)
     if ((page.at(-1)?.seq ?? run.lastSeq) >= run.lastSeq) break
   }
-  // Events are stored without secrets; the record has those of the inputs and tags.
+  // Events are stored without secrets. The record contains those of inputs and tags.
   return { run: redactor.value(run), events }
 }
 
 function tooLarge({ runId }: RunRecord, maxTraceBytes: number): TuttiError {
   return new TuttiError(
     'PAYLOAD_TOO_LARGE',
-    `The trace of run ${runId} would have more than ${maxTraceBytes} bytes; ` +
-      `read its events instead: GET /api/runs/${runId}/events`,
+    `The events of run ${runId} exceed ${maxTraceBytes} bytes, the limit for a trace; ` +
+      `read them with GET /api/runs/${runId}/events`,
   )
 }

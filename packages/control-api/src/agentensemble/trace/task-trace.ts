@@ -1,4 +1,4 @@
-/** Pure: the trace of one attempt at a task, with those of the tasks that it delegated. */
+/** Builds the trace of one attempt at a task, with the traces of the tasks that it delegated. Pure. */
 import { formatJavaDuration } from './iso-duration.ts'
 import { sumAttempt, toTaskMetrics, type CostShares } from './trace-metrics.ts'
 
@@ -17,17 +17,17 @@ import type {
   ToolCallTrace,
 } from '@tutti/protocol'
 
-/** What traces of tasks are made with. */
+/** Facts about the run that the traces of its tasks need. */
 export interface TraceParts {
   readonly captureMode: CaptureMode
-  /** The last attempt at a task, by its name. */
+  /** Last attempt at each task, by the name of the task. */
   readonly lastAttempts: ReadonlyMap<string, TracedAttempt>
   readonly shares: CostShares | undefined
-  /** The end of what has not ended, in milliseconds since 1970. */
+  /** End of unfinished work, in milliseconds since 1970. */
   readonly now: number
 }
 
-/** The trace of an attempt whose agent was given its input. */
+/** Returns the trace of an attempt. */
 export function buildTaskTrace(attempt: TracedAttempt, parts: TraceParts): TaskTrace {
   const { started, input, end, turns } = attempt
   const startedAt = Date.parse(started.startedAt)
@@ -92,7 +92,7 @@ function toInteraction(turn: TracedTurn, parts: TraceParts): LlmInteraction {
   }
 }
 
-/** In traces `toolCalls` is always a list: AgentEnsemble's viewer reads its length. */
+/** Adds an empty list of tool calls where there is none, because AgentEnsemble's viewer reads its length. */
 function toTraceMessage(message: LlmMessage): LlmMessage {
   return { ...message, toolCalls: message.toolCalls ?? [] }
 }
@@ -117,7 +117,7 @@ function toToolCall(call: AttemptCall, { captureMode }: TraceParts): ToolCallTra
   }
 }
 
-/** The arguments of a call as an object; null when they are none. */
+/** Parses the arguments of a call; null when they are not a JSON object. */
 function parseArguments(text: string | null): Record<string, unknown> | null {
   if (text === null) return null
   try {
@@ -152,7 +152,7 @@ function toDelegation(
   }
 }
 
-/** When a delegation was; where it does not say so, when its worker was at work. */
+/** Returns start and end of a delegation. Without a timestamp, it starts when its worker starts. */
 function findDelegationSpan(
   { started, startedAt: askedAt, end, endedAt }: TracedDelegation,
   worker: TracedAttempt | undefined,

@@ -1,4 +1,4 @@
-/** Pure: the numbers of a trace. */
+/** Computes the metrics of a trace. Pure. */
 import { addTokens, totalTokens } from '@tutti/ensemble'
 
 import { formatJavaDuration } from './iso-duration.ts'
@@ -10,13 +10,13 @@ type TaskMetrics = TaskTrace['metrics']
 type RunMetrics = ExecutionTrace['metrics']
 type Cost = Exclude<ExecutionTrace['totalCostEstimate'], null>
 
-/** How the cost of a run is made up, once that is known: when it has ended. */
+/** Cost of a run by input and output; known when the run has ended. */
 export interface CostShares {
   readonly inputCost: number
   readonly outputCost: number
 }
 
-/** What nothing of this engine does: AgentEnsemble's kinds of memory. */
+/** AgentEnsemble's memory operations, which this engine does not have. */
 const NO_MEMORY = { stmWrites: 0, ltmStores: 0, ltmRetrievals: 0, entityLookups: 0 }
 
 /** The sums behind the metrics of an attempt, in milliseconds and counts. */
@@ -28,11 +28,11 @@ export interface AttemptSums {
   readonly llmCalls: number
   readonly toolCalls: number
   readonly delegations: number
-  /** Undefined when a price is not known. */
+  /** Cost in US dollars; undefined when a price is not known. */
   readonly costUsd: number | undefined
 }
 
-/** What an attempt has used so far. */
+/** Sums the usage of an attempt so far. */
 export function sumAttempt({ turns, delegations, end }: TracedAttempt): AttemptSums {
   const calls = turns.flatMap((turn) => turn.calls.map(({ event }) => event))
   const own = calls.filter(({ parentToolCallId }) => parentToolCallId === undefined)
@@ -50,7 +50,7 @@ export function sumAttempt({ turns, delegations, end }: TracedAttempt): AttemptS
   }
 }
 
-/** The sum of the sums of attempts. */
+/** Adds the sums of several attempts. */
 export function addSums(sums: readonly AttemptSums[]): AttemptSums {
   const add = (field: 'llmMs' | 'toolMs' | 'llmCalls' | 'toolCalls' | 'delegations'): number =>
     sums.reduce((total, sum) => total + sum[field], 0)
@@ -65,7 +65,7 @@ export function addSums(sums: readonly AttemptSums[]): AttemptSums {
   }
 }
 
-/** The metrics of one task. */
+/** Converts sums to the metrics of one task. */
 export function toTaskMetrics(sums: AttemptSums, shares: CostShares | undefined): TaskMetrics {
   return {
     inputTokens: sums.inputTokens,
@@ -83,7 +83,7 @@ export function toTaskMetrics(sums: AttemptSums, shares: CostShares | undefined)
   }
 }
 
-/** The metrics of the run; `byRole` are those of each agent's last task. */
+/** Converts sums to the metrics of the run. `byRole` holds the metrics of each agent's last task. */
 export function toTraceMetrics(
   sums: AttemptSums,
   byRole: Readonly<Record<string, TaskMetrics>>,
@@ -107,8 +107,8 @@ export function toTraceMetrics(
 }
 
 /**
- * A cost as AgentEnsemble has it. Events have the cost of a task in one number: what of it was input is
- * taken to be as in the whole run.
+ * Splits a cost into input and output, as AgentEnsemble's format requires. Events have the cost of a task as one number,
+ * so the shares of the whole run are assumed.
  */
 function estimateCost(costUsd: number | undefined, shares: CostShares | undefined): Cost | null {
   if (costUsd === undefined || shares === undefined) return null
