@@ -77,7 +77,7 @@ describe('a program', () => {
     [
       'not-a-program-8',
       [],
-      /^Cannot connect to MCP server "not-a-program-8": .* no program "not-a-program-8"$/,
+      /^Cannot connect to MCP server "not-a-program-8": .* program "not-a-program-8" not found$/,
     ],
     [process.execPath, ['-e', 'process.exit(4)'], /^Cannot connect to .*: it exited with code 4$/],
   ])('that cannot be a server is a failure that says why (%s)', async (command, args, message) => {

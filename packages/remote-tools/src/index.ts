@@ -1,6 +1,6 @@
 /**
- * Tools that live elsewhere. Programs: `processTool`. HTTP services: `httpTool`, `openApiTools`. MCP
- * servers: `mcpTools`.
+ * Tools outside this process. Programs: `processTool`. HTTP services: `httpTool`, `openApiTools`. MCP servers:
+ * `mcpTools`.
  */
 
 // Programs

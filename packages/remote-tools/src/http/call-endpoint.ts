@@ -1,11 +1,11 @@
 /**
- * One call of an HTTP tool: the request, made again where that helps, and the answer as a result.
+ * Runs one call of an HTTP tool: sends the request, retries it if that can help, and converts the response to a result.
  *
  *   planned request ─headers─▶ send ─▶ retry? ─wait─▶ send … ─▶ ToolResult
  *
- * C1 The author's headers win over those of the input, in any case of letters.
- * C2 What fails is a failed result that names the origin at most, and no header.
- * C3 Waiting ends with the call.
+ * C1 The author's headers replace those of the input; names are case-insensitive.
+ * C2 A failure is a failed result, which names the origin at most, and no header.
+ * C3 Waiting for a retry ends with the call.
  */
 import { errorMessage, sleep, ToolResult, TuttiError, type ToolContext } from '@tutti/core'
 import {
@@ -16,21 +16,21 @@ import {
   type RequestSettings,
 } from '@tutti/net'
 
-import { retryDelayMs, type RetryReason } from './retries.ts'
+import { decideRetryDelay, type RetryReason } from './retries.ts'
 import { toHttpResult, type AnswerRules } from './to-result.ts'
 
 import type { HeaderRecord, HeaderSource, ResolvedHttpOptions } from './options.ts'
 import type { PlannedRequest } from './request-parts.ts'
 
-/** A place that requests go to, as a tool is set up for it. */
+/** An HTTP endpoint with the options of its tool. */
 export interface Endpoint extends AnswerRules {
   readonly options: ResolvedHttpOptions
   readonly connections: HttpConnections
-  /** Limit of one call, in milliseconds. */
+  /** Time limit of one call, in milliseconds. */
   readonly timeoutMs: number
 }
 
-/** Makes the request of a call; what fails is a failed result. */
+/** Sends the request of a call. Failures are failed results. */
 export async function callEndpoint(
   endpoint: Endpoint,
   planned: PlannedRequest,
@@ -39,9 +39,9 @@ export async function callEndpoint(
   const { options, connections } = endpoint
   const url = URL.parse(planned.url)
   if (url === null) return requestFailure('the URL of the request is invalid')
-  if (connections.closed) return requestFailure(`the tool was closed (${url.origin})`)
-  const making = headersOf(options, planned, context)
-  const headers = making instanceof Promise ? await making : making
+  if (connections.closed) return requestFailure(`the tool is closed (${url.origin})`)
+  const building = buildHeaders(options, planned, context)
+  const headers = building instanceof Promise ? await building : building
   const { method, redirects, maxResponseBytes: maxBytes } = options
   const { signal } = context
   const settings: RequestSettings & { readonly signal: AbortSignal } = {
@@ -51,24 +51,24 @@ export async function callEndpoint(
     ...(redirects === 0 ? { redirect: 'manual' } : { maxRedirects: redirects }),
     maxBytes,
     signal,
-    // The call has a limit of its own.
+    // The call has its own time limit.
     timeoutMs: Infinity,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
   }
-  const attempted = await attempts(endpoint, url, settings)
+  const attempted = await sendWithRetries(endpoint, url, settings)
   if (attempted.ok) return toHttpResult(attempted.answer, endpoint)
   const { error } = attempted
   if (!signal.aborted && connections.closed) {
-    return requestFailure(`the tool was closed (${url.origin})`)
+    return requestFailure(`the tool is closed (${url.origin})`)
   }
-  return requestFailure(signal.aborted ? errorMessage(error) : failureReason(error, url))
+  return requestFailure(signal.aborted ? errorMessage(error) : explainFailure(error, url))
 }
 
-/** Limit until a connection is open, in milliseconds. */
+/** Time limit for opening a connection, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** The reason in text without secrets: of the URL it names the origin at most. */
-function failureReason(error: unknown, { origin }: URL): string {
+/** Returns the reason without secrets: it names the origin at most. */
+function explainFailure(error: unknown, { origin }: URL): string {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof NetworkError ? `${cause.message} (${origin})` : errorMessage(error)
 }
@@ -81,7 +81,7 @@ type Attempt =
   | { readonly ok: true; readonly answer: GuardedResponse }
   | { readonly ok: false; readonly error: unknown }
 
-async function attempts(
+async function sendWithRetries(
   { options, connections, timeoutMs }: Endpoint,
   url: URL,
   settings: RequestSettings & { readonly signal: AbortSignal },
@@ -96,9 +96,9 @@ async function attempts(
     } catch (error) {
       attempt = { ok: false, error }
     }
-    const reason = retries.max === 0 || signal.aborted ? undefined : retryReason(attempt)
+    const reason = retries.max === 0 || signal.aborted ? undefined : findRetryReason(attempt)
     if (reason === undefined) return attempt
-    const delayMs = retryDelayMs(
+    const delayMs = decideRetryDelay(
       {
         reason,
         attempts: made,
@@ -114,36 +114,36 @@ async function attempts(
   }
 }
 
-function retryReason(attempt: Attempt): RetryReason | undefined {
+function findRetryReason(attempt: Attempt): RetryReason | undefined {
   if (attempt.ok) return attempt.answer.status >= 400 ? attempt.answer.status : undefined
   const { error } = attempt
   return TuttiError.isInstance(error) && error.retryable ? 'network' : undefined
 }
 
-function headersOf(
+function buildHeaders(
   { headers, idempotencyKeyHeader }: ResolvedHttpOptions,
   planned: PlannedRequest,
   context: ToolContext,
 ): HeaderRecord | Promise<HeaderRecord> {
   const base: HeaderRecord = {
-    ...traceHeaders(context),
+    ...buildTraceHeaders(context),
     ...planned.headers,
     ...(idempotencyKeyHeader === undefined
       ? {}
       : { [idempotencyKeyHeader.toLowerCase()]: context.idempotencyKey }),
   }
   return typeof headers === 'function'
-    ? withOwnHeaders(base, headers, context)
+    ? addHeadersFrom(base, headers, context)
     : { ...base, ...headers }
 }
 
-/** The trace of the call. Headers of that name which the author or the input sets win. */
-function traceHeaders({ traceparent, tracestate }: ToolContext): HeaderRecord {
+/** Returns the trace headers of the call. Headers of the author or of the input replace them. */
+function buildTraceHeaders({ traceparent, tracestate }: ToolContext): HeaderRecord {
   if (traceparent === undefined) return {}
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
 }
 
-async function withOwnHeaders(
+async function addHeadersFrom(
   base: HeaderRecord,
   source: HeaderSource,
   context: ToolContext,

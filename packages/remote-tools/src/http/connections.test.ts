@@ -39,7 +39,7 @@ describe('connections', () => {
     const calling = call(tool)
     await arrived.promise
     await tool[Symbol.asyncDispose]()
-    const message = `HTTP request failed: the tool was closed (${server.origin})`
+    const message = `HTTP request failed: the tool is closed (${server.origin})`
     expect((await calling).result.errorMessage).toBe(message)
     expect((await call(tool)).result.errorMessage).toBe(message)
     await server.allClosed()
@@ -49,7 +49,7 @@ describe('connections', () => {
   it('end with a tool that was never called', async () => {
     const tool = toolFor('http://127.0.0.1:9')
     await tool.close()
-    expect((await call(tool)).result.errorMessage).toMatch(/the tool was closed/)
+    expect((await call(tool)).result.errorMessage).toMatch(/the tool is closed/)
   })
 })
 

@@ -216,12 +216,12 @@ describe('a definition that does not fit', () => {
 
   it('is refused when it has credentials in its URL', () => {
     const define = (): unknown => httpGetTool('a', 'A', 'https://me:secret@a.test/')
-    expect(define).toThrow('url must have no user name or password: set a header')
+    expect(define).toThrow('url must not contain a user name or password: set a header')
   })
 
   it('is refused when it would make a POST twice', () => {
     const options = { name: 'a', description: 'A', url: 'http://a.test', retries: { max: 1 } }
-    expect(() => httpTool(options)).toThrow('retries would make a POST request twice')
+    expect(() => httpTool(options)).toThrow('retries would send a POST request twice')
     expect(() => httpTool({ ...options, idempotent: true })).not.toThrow()
     expect(() => httpTool({ ...options, method: 'PUT' })).not.toThrow()
   })

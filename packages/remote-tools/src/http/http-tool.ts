@@ -1,7 +1,6 @@
 /**
- * Tools that are HTTP endpoints. A text tool sends its one string as AgentEnsemble does: as the field
- * `input` of the query of GET, and as the body otherwise. A typed tool makes path, query and body of
- * the fields of its input.
+ * Tools that are HTTP endpoints. A text tool sends its single string as AgentEnsemble does: as the query parameter
+ * `input` with GET, otherwise as the body. A typed tool builds path, query and body from the fields of its input.
  */
 import {
   startOfInput,
@@ -34,9 +33,9 @@ import {
   type HttpOptions,
   type ResolvedHttpOptions,
 } from './options.ts'
-import { partsOfInput, planRequest, planTextRequest, type RequestParts } from './request-parts.ts'
+import { splitInput, planRequest, planTextRequest, type RequestParts } from './request-parts.ts'
 
-/** What the author of an HTTP tool writes whose whole input is one string. */
+/** Options of an HTTP tool whose input is one string. */
 export interface TextHttpToolOptions extends ToolSettings<string>, HttpOptions {
   readonly idempotent?: boolean
   readonly input?: undefined
@@ -44,13 +43,13 @@ export interface TextHttpToolOptions extends ToolSettings<string>, HttpOptions {
   readonly request?: undefined
 }
 
-/** What the author of a typed HTTP tool writes. */
+/** Options of a typed HTTP tool. */
 export interface TypedHttpToolOptions<Input extends ToolSchema, Output extends ToolSchema>
   extends Omit<ToolDefinition<Input, Output>, 'execute'>, HttpOptions {
   readonly idempotent?: boolean
   /**
-   * The parts of the request that the input makes. @default fields that the URL has places for go
-   * there; the rest is the query of GET, HEAD, DELETE and OPTIONS, and the JSON body otherwise
+   * Converts the input to the parts of the request. @default fields with a placeholder in the URL fill it; the others
+   * are the query of GET, HEAD, DELETE and OPTIONS, and the JSON body of other methods
    */
   request?(input: ValueOf<Input>): RequestParts
 }
@@ -74,18 +73,18 @@ const TYPED_NAMES = {
 /** A tool that is an HTTP endpoint. */
 export interface HttpTool<Input, Output = string>
   extends TypedTool<Input, Output>, AsyncDisposable {
-  /** Ends its connections: calls in flight fail, and so do later ones. Never rejects. */
+  /** Closes its connections. Calls in flight and later calls fail. Never rejects. */
   close(): Promise<void>
 }
 
 /**
- * Makes a tool of an HTTP endpoint, such as `httpTool({ name: 'classify', description: 'Sorts a text',
- * url: 'https://ml.example.com/classify' })`. Nothing is connected before the first call.
+ * Creates a tool from an HTTP endpoint, for example `httpTool({ name: 'classify', description: 'Sorts a text',
+ * url: 'https://ml.example.com/classify' })`. It opens no connection before the first call.
  *
- * A text tool, and a typed one without `output`, gives {@link HttpResponseFacts} as its structured
- * result; with `output`, that is the value of the JSON answer.
+ * The structured result of a text tool, and of a typed tool without `output`, is {@link HttpResponseFacts}; with
+ * `output` it is the value of the JSON response.
  *
- * @throws {TypeError} naming everything of the definition that does not fit.
+ * @throws {TypeError} naming every invalid option.
  */
 export function httpTool(options: TextHttpToolOptions): HttpTool<string>
 export function httpTool<
@@ -107,17 +106,17 @@ export function httpTool(
   return Object.assign(tool, { close, [Symbol.asyncDispose]: close })
 }
 
-/** A text tool that asks with GET. */
+/** Creates a text tool that sends its input with GET. */
 export function httpGetTool(name: string, description: string, url: string): HttpTool<string> {
   return httpTool({ name, description, url, method: 'GET' })
 }
 
-/** A text tool that sends its input with POST. */
+/** Creates a text tool that sends its input with POST. */
 export function httpPostTool(name: string, description: string, url: string): HttpTool<string> {
   return httpTool({ name, description, url, method: 'POST' })
 }
 
-/** Makes a tool over connections that others may share. */
+/** Creates a tool over the given connections, which other tools may share. */
 export function httpToolOver(
   connections: HttpConnections,
   options: TextHttpToolOptions | TypedHttpToolOptions<ToolSchema, ToolSchema>,
@@ -131,7 +130,7 @@ export function httpToolOver(
     maxResponseBytes,
     outputCheck: options.output === undefined ? undefined : (options.outputCheck ?? 'warn'),
   }
-  const shared = { idempotent, ...approvalOf(options, resolved) }
+  const shared = { idempotent, ...resolveApproval(options, resolved) }
   if (options.input === undefined) {
     return defineTextTool({
       ...pickOptions(options, TOOL_SETTING_NAMES),
@@ -140,7 +139,7 @@ export function httpToolOver(
         callEndpoint(endpoint, planTextRequest(template, { method, input }), context),
     })
   }
-  const request = options.request ?? ((input) => partsOfInput(input, { ...template, method }))
+  const request = options.request ?? ((input) => splitInput(input, { ...template, method }))
   const tool = defineTool({
     ...pickOptions(options, DEFINITION_NAMES),
     ...shared,
@@ -151,16 +150,19 @@ export function httpToolOver(
       return ToolResult.failure(`Invalid input for "${options.name}": ${plan.problems.join('; ')}`)
     },
   })
-  if (options.request === undefined) assertPlaces(tool, template.places)
+  if (options.request === undefined) assertPlaceholders(tool, template.placeholders)
   return tool
 }
 
 /**
- * Checks that the input has a field for each place of the URL, when its schema lists all fields.
+ * Checks that the input has a field for each placeholder of the URL, if its schema lists all fields.
  *
- * @throws {TypeError} naming every place without a field.
+ * @throws {TypeError} naming every placeholder without a field.
  */
-function assertPlaces({ name, inputSchema }: AgentTool, places: readonly string[]): void {
+function assertPlaceholders(
+  { name, inputSchema }: AgentTool,
+  placeholders: readonly string[],
+): void {
   const { properties, additionalProperties, anyOf, oneOf, allOf, $ref } = inputSchema as Readonly<
     Record<string, unknown>
   >
@@ -171,19 +173,19 @@ function assertPlaces({ name, inputSchema }: AgentTool, places: readonly string[
   )
     return
   if ([anyOf, oneOf, allOf, $ref].some((part) => part !== undefined)) return
-  const problems = places
-    .filter((place) => !Object.hasOwn(properties, place))
-    .map((place) => {
-      const meant = suggest(place, Object.keys(properties))
+  const problems = placeholders
+    .filter((placeholder) => !Object.hasOwn(properties, placeholder))
+    .map((placeholder) => {
+      const meant = suggest(placeholder, Object.keys(properties))
       const hint = meant === undefined ? '' : ` (did you mean {${meant}}?)`
-      return `url has the place {${place}}, and the input has no such field${hint}`
+      return `url has the placeholder {${placeholder}}, but the input has no such field${hint}`
     })
   if (problems.length === 0) return
   throw new TypeError(`Cannot define HTTP tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
 }
 
-/** A reviewer is shown the request, unless the tool describes its calls itself. */
-function approvalOf(
+/** Returns the approval option; unless it describes calls itself, it shows the request to the reviewer. */
+function resolveApproval(
   { requireApproval }: Pick<ToolSettings<never>, 'requireApproval'>,
   resolved: ResolvedHttpOptions,
 ): Pick<ToolSettings<unknown>, 'requireApproval'> {
@@ -192,7 +194,7 @@ function approvalOf(
   return { requireApproval: { describe, ...(requireApproval === true ? {} : requireApproval) } }
 }
 
-/** Text for a reviewer: the method, the URL without its query, which may hold a key, and the start of the input. */
+/** Returns the text for a reviewer: method, start of the input, and URL without its query, which may contain a key. */
 function describeRequest(
   { method, template }: Pick<ResolvedHttpOptions, 'method' | 'template'>,
   input: unknown,

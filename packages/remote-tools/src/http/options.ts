@@ -1,4 +1,4 @@
-/** What the author of an HTTP tool writes about its requests, with the defaults and the checks. */
+/** Options of the requests of HTTP tools, with their defaults and checks. */
 import {
   definitionError,
   findUnknownOptions,
@@ -18,50 +18,53 @@ import {
 import {
   isIdempotent,
   resolveRetryOptions,
-  retryProblems,
+  findRetryProblems,
   type ResolvedRetryOptions,
   type RetryOptions,
 } from './retries.ts'
-import { readUrlTemplate, type UrlTemplate } from './url-template.ts'
+import { parseUrlTemplate, type UrlTemplate } from './url-template.ts'
 
-/** Headers of a request, by name. */
+/** Headers of a request by name. */
 export type HeaderRecord = Readonly<Record<string, string>>
 
-/** Gives the headers of one call, such as a token that expires. What it throws fails the call. */
+/** Returns the headers of one call, such as a token that expires. An error that it throws fails the call. */
 export type HeaderSource = (context: ToolContext) => HeaderRecord | Promise<HeaderRecord>
 
-/** How the requests of a tool are made. */
+/** Options of the requests of a tool. */
 export interface HttpOptions {
   /**
-   * Where they go: an http or https URL. Of a typed tool it may have places for fields of the input,
-   * such as `https://api.example.com/users/{id}`. A place in the host, or `{url}` alone, lets the model
-   * say where the request goes; that needs a `guard`.
+   * The http or https URL of the endpoint. That of a typed tool may have placeholders for fields of the input, such as
+   * `https://api.example.com/users/{id}`. A placeholder in the host, or `{url}` alone, lets the model choose where the
+   * request goes, and requires a `guard`.
    */
   readonly url: string | URL
   /** @default POST */
   readonly method?: string
-  /** Sent with each request, or a function that gives them for each call. They win over all others. */
+  /** Headers of each request, or a function that returns them for each call. They replace all others. */
   readonly headers?: HeaderRecord | HeaderSource
-  /** Bytes of an answer that are kept, counted after decompression. @default 1048576 */
+  /** Maximum number of bytes of a response to read, counted after decompression. @default 1048576 */
   readonly maxResponseBytes?: number
-  /** Redirects that are followed, at most. @default 0: a redirect is the answer */
+  /** Maximum number of redirects to follow; with 0, a redirect is the response. @default 0 */
   readonly redirects?: number
-  /** Makes failed requests again. @default never */
+  /** Retries of failed requests. @default none */
   readonly retries?: RetryOptions
-  /** Name of a header that is sent with the idempotency key of the call, such as `Idempotency-Key`. */
+  /** Name of a header that carries the idempotency key of the call, such as `Idempotency-Key`. @default none */
   readonly idempotencyKeyHeader?: string
-  /** Whether a request may be made twice. @default by its method: all but POST and PATCH */
+  /**
+   * Whether a request may be sent twice. @default true for GET, HEAD, OPTIONS, PUT, DELETE and
+   * QUERY, or with `idempotencyKeyHeader`
+   */
   readonly idempotent?: boolean
   /**
-   * Keeps every request on the public internet, and on what it allows besides. @default what the
-   * author wrote as `url` is trusted, and only redirects are guarded
+   * Restricts requests to the public internet and to the hosts that it allows. @default the host and port of `url` are
+   * trusted, and redirects elsewhere are restricted to the public internet
    */
   readonly guard?: NetworkGuard | NetworkGuardOptions
   /** @default the system's clock */
   readonly clock?: Clock
 }
 
-/** The options of the requests of an HTTP tool. */
+/** Names of the {@link HttpOptions}. */
 export const HTTP_OPTION_NAMES = {
   url: true,
   method: true,
@@ -75,11 +78,11 @@ export const HTTP_OPTION_NAMES = {
   clock: true,
 } as const satisfies OptionNames<HttpOptions>
 
-/** {@link HttpOptions} with every default filled in. */
+/** {@link HttpOptions} with their defaults. */
 export interface ResolvedHttpOptions {
   readonly template: UrlTemplate
   readonly method: string
-  /** With names in lower case, or a function that gives them as they are. */
+  /** Headers by lower-case name, or a function that returns them with any case. */
   readonly headers: HeaderRecord | HeaderSource
   readonly maxResponseBytes: number
   readonly redirects: number
@@ -90,25 +93,25 @@ export interface ResolvedHttpOptions {
   readonly clock: Clock
 }
 
-/** As AgentEnsemble's HTTP tool. */
+/** The same as in AgentEnsemble's HTTP tool. */
 const DEFAULT_MAX_RESPONSE_BYTES = 1_048_576
 
-/** Methods that do not ask for an answer to one request. */
+/** Methods that are not requests for a resource. */
 const NOT_A_REQUEST: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
-/** What else the checks need to know. */
+/** Properties of the tool that the checks need. */
 export interface HttpToolKind {
   readonly name: string
-  /** Whether the URL may have places for fields of the input. */
+  /** Whether the URL may have placeholders for fields of the input. */
   readonly isTyped: boolean
-  /** The options that the tool has. @default those of its requests */
+  /** Names of all options of the tool. @default those of {@link HttpOptions} */
   readonly optionNames?: Readonly<Record<string, true>>
 }
 
 /**
  * Fills in the defaults.
  *
- * @throws {TypeError} naming every option that does not fit.
+ * @throws {TypeError} naming every invalid option.
  */
 export function resolveHttpOptions(
   options: HttpOptions,
@@ -117,13 +120,13 @@ export function resolveHttpOptions(
   const method = (options.method ?? 'POST').toUpperCase()
   const idempotent =
     options.idempotent ?? (isIdempotent(method) || options.idempotencyKeyHeader !== undefined)
-  const read = readUrlTemplate(String(options.url), { allowPlaces: isTyped })
+  const read = parseUrlTemplate(String(options.url), { allowPlaceholders: isTyped })
   const problems = [
     ...findUnknownOptions(options, optionNames),
-    ...(read.ok ? originProblems(read.template, options) : [read.problem]),
-    ...requestProblems(options, method),
-    ...limitProblems(options),
-    ...retryProblems(options.retries, { method, idempotent }),
+    ...(read.ok ? findOriginProblems(read.template, options) : [read.problem]),
+    ...findRequestProblems(options, method),
+    ...findLimitProblems(options),
+    ...findRetryProblems(options.retries, { method, idempotent }),
   ]
   if (problems.length > 0 || !read.ok) {
     throw definitionError(`Cannot define HTTP tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
@@ -131,39 +134,42 @@ export function resolveHttpOptions(
   return {
     template: read.template,
     method,
-    headers: settledHeaders(options.headers),
+    headers: normalizeHeaders(options.headers),
     maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
     redirects: options.redirects ?? 0,
     retries: resolveRetryOptions(options.retries),
     idempotencyKeyHeader: options.idempotencyKeyHeader,
     idempotent,
-    guard: guardOf(options, read.template),
+    guard: resolveGuard(options, read.template),
     clock: options.clock ?? systemClock,
   }
 }
 
-function settledHeaders(headers: HttpOptions['headers'] = {}): HeaderRecord | HeaderSource {
+function normalizeHeaders(headers: HttpOptions['headers'] = {}): HeaderRecord | HeaderSource {
   if (typeof headers === 'function') return headers
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   )
 }
 
-/** The guard that was given, or one that trusts the place that the author wrote and no other. */
-function guardOf({ guard }: HttpOptions, { fixedOrigin }: UrlTemplate): NetworkGuard {
+/** Returns the given guard, or one that trusts the origin that the author wrote and no other. */
+function resolveGuard({ guard }: HttpOptions, { fixedOrigin }: UrlTemplate): NetworkGuard {
   if (guard !== undefined) return 'assertUrl' in guard ? guard : networkGuard(guard)
   if (fixedOrigin === undefined) return networkGuard()
   return guardAround(new URL(fixedOrigin))
 }
 
-function originProblems({ fixedOrigin }: UrlTemplate, { guard }: HttpOptions): readonly string[] {
+function findOriginProblems(
+  { fixedOrigin }: UrlTemplate,
+  { guard }: HttpOptions,
+): readonly string[] {
   if (fixedOrigin !== undefined || guard !== undefined) return []
   return [
-    'url lets the model say where the request goes: set guard, such as { allow: [] } for the public internet',
+    'url lets the model choose where the request goes: set guard, such as { allow: [] } for the public internet',
   ]
 }
 
-function requestProblems(options: HttpOptions, method: string): readonly string[] {
+function findRequestProblems(options: HttpOptions, method: string): readonly string[] {
   const { headers = {}, idempotencyKeyHeader } = options
   const problems: string[] = []
   if (!/^[A-Z]+$/.test(method) || NOT_A_REQUEST.has(method)) {
@@ -176,7 +182,10 @@ function requestProblems(options: HttpOptions, method: string): readonly string[
   return problems
 }
 
-function limitProblems({ maxResponseBytes = 1, redirects = 0 }: HttpOptions): readonly string[] {
+function findLimitProblems({
+  maxResponseBytes = 1,
+  redirects = 0,
+}: HttpOptions): readonly string[] {
   const problems: string[] = []
   if (!Number.isInteger(maxResponseBytes) || maxResponseBytes < 1) {
     problems.push(`maxResponseBytes must be an integer >= 1, got ${String(maxResponseBytes)}`)

@@ -1,4 +1,4 @@
-/** From the input of a call to the request that is sent. Pure. */
+/** Converts the input of a call to a request. Pure. */
 import { isJsonObject, findUnknownOptions, type OptionNames } from '@tutti/core'
 import { findHeaderProblems } from '@tutti/net'
 
@@ -6,28 +6,28 @@ import { encodeText, fillUrl, type UrlTemplate } from './url-template.ts'
 
 /** The parts of a request that come from the input of a call. */
 export interface RequestParts {
-  /** Values for the places of the URL, by name. */
+  /** Values for the placeholders of the URL, by name. */
   readonly path?: Readonly<Record<string, unknown>>
   /**
-   * Fields of the query: a list is one field repeated, an object its JSON text, what is null or
-   * undefined is left out. Text is a query that is written already.
+   * Fields of the query. A list repeats the field, an object is sent as JSON text, and null and undefined are omitted. A
+   * string is a complete query.
    */
   readonly query?: Readonly<Record<string, unknown>> | string
-  /** Headers of this request; the tool's own win over them. */
+  /** Headers of this request; those of the tool replace them. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Text and bytes are sent as they are, any other value as JSON. */
+  /** Body: text and bytes are sent unchanged, any other value as JSON. */
   readonly body?: unknown
 }
 
 /** A request before the headers of the tool are added. */
 export interface PlannedRequest {
   readonly url: string
-  /** With names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
 }
 
-/** A request, or why the input makes none. */
+/** A request, or the problems of the input. */
 export type RequestPlan =
   | { readonly ok: true; readonly request: PlannedRequest }
   | { readonly ok: false; readonly problems: readonly string[] }
@@ -39,7 +39,7 @@ const PART_NAMES = {
   body: true,
 } as const satisfies OptionNames<RequestParts>
 
-/** Makes the request of its parts; `isStrict` also refuses parts that no request has, and values without a place. */
+/** Creates a request from its parts. `isStrict` also refuses unknown parts and values without a placeholder. */
 export function planRequest(
   template: UrlTemplate,
   parts: RequestParts,
@@ -51,64 +51,64 @@ export function planRequest(
   if (!filled.ok) return filled
   const problems = findHeaderProblems(parts.headers ?? {})
   if (problems.length > 0) return { ok: false, problems }
-  const query = typeof parts.query === 'string' ? parts.query : queryText(parts.query ?? {})
-  const sent = bodyOf(parts.body)
+  const query = typeof parts.query === 'string' ? parts.query : formatQuery(parts.query ?? {})
+  const sent = encodeBody(parts.body)
   const headers = Object.entries(parts.headers ?? {}).map(
     ([name, value]) => [name.toLowerCase(), value] as const,
   )
   return {
     ok: true,
     request: {
-      url: withQuery(filled.url, query),
+      url: addQuery(filled.url, query),
       headers: { ...sent.headers, ...Object.fromEntries(headers) },
       ...(sent.body === undefined ? {} : { body: sent.body }),
     },
   }
 }
 
-function findUnusedParts({ places }: UrlTemplate, parts: RequestParts): readonly string[] {
-  const known = Object.fromEntries(places.map((name) => [name, true] as const))
+function findUnusedParts({ placeholders }: UrlTemplate, parts: RequestParts): readonly string[] {
+  const known = Object.fromEntries(placeholders.map((name) => [name, true] as const))
   return [
     ...findUnknownOptions(parts, PART_NAMES, 'the request'),
     ...findUnknownOptions(parts.path ?? {}, known, 'the path'),
   ]
 }
 
-/** Methods whose input goes into the query. */
+/** Methods that send their input in the query. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 
-/** Fields that the URL has places for go there; the rest is the query, or the body of methods that have one. */
-export function partsOfInput(
+/** Splits an input: fields with a placeholder fill the path; the others are the query, or the body if the method has one. */
+export function splitInput(
   input: unknown,
-  { places, method }: { readonly places: readonly string[]; readonly method: string },
+  { placeholders, method }: { readonly placeholders: readonly string[]; readonly method: string },
 ): RequestParts {
   const path = isJsonObject(input) ? input : {}
   const rest = isJsonObject(input)
-    ? Object.fromEntries(Object.entries(input).filter(([name]) => !places.includes(name)))
+    ? Object.fromEntries(Object.entries(input).filter(([name]) => !placeholders.includes(name)))
     : input
   if (WITHOUT_BODY.has(method)) return { path, query: isJsonObject(rest) ? rest : {} }
   return { path, body: rest }
 }
 
-/** The request of a text tool: the input is a field of the query of GET, and the body otherwise. */
+/** Creates the request of a text tool: the input is a query parameter with GET, otherwise the body. */
 export function planTextRequest(
   { text: url }: UrlTemplate,
   { method, input }: { readonly method: string; readonly input: string },
 ): PlannedRequest {
   if (method === 'GET') {
     const query = new URLSearchParams({ input: input.toWellFormed() }).toString()
-    return { url: withQuery(url, query), headers: {} }
+    return { url: addQuery(url, query), headers: {} }
   }
   const type = isJson(input) ? 'application/json' : 'text/plain; charset=UTF-8'
   return { url, headers: { 'content-type': type }, body: input }
 }
 
-function withQuery(url: string, query: string): string {
+function addQuery(url: string, query: string): string {
   if (query === '') return url
   return `${url}${url.includes('?') ? (/[?&]$/.test(url) ? '' : '&') : '?'}${query}`
 }
 
-function queryText(fields: Readonly<Record<string, unknown>>): string {
+function formatQuery(fields: Readonly<Record<string, unknown>>): string {
   return Object.entries(fields)
     .flatMap(([name, value]) =>
       (Array.isArray(value) ? value : [value])
@@ -118,12 +118,12 @@ function queryText(fields: Readonly<Record<string, unknown>>): string {
     .join('&')
 }
 
-/** A value as one field of a query or path: an object is its JSON text. */
+/** Formats a value as one field of a query or path; an object becomes JSON text. */
 export function scalarText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-function bodyOf(body: unknown): {
+function encodeBody(body: unknown): {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
 } {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { resolveRetryOptions, retryDelayMs, type FailedAttempt } from './retries.ts'
+import { resolveRetryOptions, decideRetryDelay, type FailedAttempt } from './retries.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const attempt: FailedAttempt = {
@@ -16,20 +16,20 @@ describe('[T2] the wait before the next attempt', () => {
 
   it('doubles from half a second up to ten', () => {
     const waits = [1, 2, 3, 4, 5, 6, 20].map((attempts) =>
-      retryDelayMs({ ...attempt, attempts }, options),
+      decideRetryDelay({ ...attempt, attempts }, options),
     )
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 10_000, 10_000])
   })
 
   it('is left to chance for its second half', () => {
-    expect(retryDelayMs({ ...attempt, chance: 0 }, options)).toBe(250)
-    expect(retryDelayMs({ ...attempt, chance: 0.5 }, options)).toBe(375)
+    expect(decideRetryDelay({ ...attempt, chance: 0 }, options)).toBe(250)
+    expect(decideRetryDelay({ ...attempt, chance: 0.5 }, options)).toBe(375)
   })
 
   it('is what the server asks for, also beyond the longest wait of the tool', () => {
-    expect(retryDelayMs({ ...attempt, retryAfter: '42' }, options)).toBe(42_000)
-    expect(retryDelayMs({ ...attempt, retryAfter: '0' }, options)).toBe(0)
-    expect(retryDelayMs({ ...attempt, retryAfter: 'soon' }, options)).toBe(500)
+    expect(decideRetryDelay({ ...attempt, retryAfter: '42' }, options)).toBe(42_000)
+    expect(decideRetryDelay({ ...attempt, retryAfter: '0' }, options)).toBe(0)
+    expect(decideRetryDelay({ ...attempt, retryAfter: 'soon' }, options)).toBe(500)
   })
 })
 
@@ -37,21 +37,21 @@ describe('there is no next attempt', () => {
   const options = resolveRetryOptions({ max: 2 })
 
   it('after the last', () => {
-    expect(retryDelayMs({ ...attempt, attempts: 2 }, options)).toBe(1000)
-    expect(retryDelayMs({ ...attempt, attempts: 3 }, options)).toBeUndefined()
-    expect(retryDelayMs(attempt, resolveRetryOptions())).toBeUndefined()
+    expect(decideRetryDelay({ ...attempt, attempts: 2 }, options)).toBe(1000)
+    expect(decideRetryDelay({ ...attempt, attempts: 3 }, options)).toBeUndefined()
+    expect(decideRetryDelay(attempt, resolveRetryOptions())).toBeUndefined()
   })
 
   it('for a reason that is not among those given', () => {
     for (const reason of [429, 502, 503, 504, 'network'] as const) {
-      expect(retryDelayMs({ ...attempt, reason }, options)).toBe(500)
+      expect(decideRetryDelay({ ...attempt, reason }, options)).toBe(500)
     }
-    expect(retryDelayMs({ ...attempt, reason: 500 }, options)).toBeUndefined()
+    expect(decideRetryDelay({ ...attempt, reason: 500 }, options)).toBeUndefined()
   })
 
   it('[T3] when the wait would outlast the call', () => {
-    expect(retryDelayMs({ ...attempt, leftMs: 500 }, options)).toBeUndefined()
-    expect(retryDelayMs({ ...attempt, leftMs: 501 }, options)).toBe(500)
-    expect(retryDelayMs({ ...attempt, retryAfter: '100' }, options)).toBeUndefined()
+    expect(decideRetryDelay({ ...attempt, leftMs: 500 }, options)).toBeUndefined()
+    expect(decideRetryDelay({ ...attempt, leftMs: 501 }, options)).toBe(500)
+    expect(decideRetryDelay({ ...attempt, retryAfter: '100' }, options)).toBeUndefined()
   })
 })

@@ -1,27 +1,27 @@
 /**
- * When a request is made again, and how long to wait before. Pure.
+ * Decides whether a request is retried, and after which delay. Pure.
  *
- * T1 Only what may be made twice is made again: by its method, or by the author's word.
- * T2 `Retry-After` is the wait when the server gives one, in seconds or as a date; otherwise the wait
- *    doubles with each attempt, with half of it left to chance, so that clients do not return together.
- * T3 A wait that would outlast the call is not begun: the failure is the answer.
+ * T1 Only a request that may be sent twice is retried, as its method or the author says.
+ * T2 The delay is `Retry-After` if the server sends it. Otherwise it doubles with each attempt, and half of it is
+ *    random, so that clients do not retry at the same time.
+ * T3 If the delay would outlast the call, the call fails without waiting.
  */
 
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 import { readRetryAfter } from '@tutti/net'
 
-/** Why a request may be made again: a status, or no answer at all. */
+/** Reason for a retry: a status, or `network` if no response arrived. */
 export type RetryReason = number | 'network'
 
-/** Which requests are made again, and when. */
+/** Options of retries. */
 export interface RetryOptions {
-  /** Attempts after the first, at most. */
+  /** Maximum number of retries. */
   readonly max: number
-  /** @default 429, 502, 503, 504 and 'network', which is no answer at all */
+  /** Statuses that are retried, and 'network' for requests without a response. @default 429, 502, 503, 504, 'network' */
   readonly on?: readonly RetryReason[]
-  /** Wait before the second attempt, in milliseconds; it doubles with each. @default 500 */
+  /** Delay before the first retry, in milliseconds; it doubles with each retry. @default 500 */
   readonly firstDelayMs?: number
-  /** Longest wait that the tool chooses, in milliseconds; a server may ask for more. @default 10000 */
+  /** Maximum delay, in milliseconds; a `Retry-After` of the server may exceed it. @default 10000 */
   readonly maxDelayMs?: number
 }
 
@@ -32,7 +32,7 @@ const RETRY_OPTION_NAMES = {
   maxDelayMs: true,
 } as const satisfies OptionNames<RetryOptions>
 
-/** {@link RetryOptions} with every default filled in. */
+/** {@link RetryOptions} with their defaults. */
 export interface ResolvedRetryOptions {
   readonly max: number
   readonly on: ReadonlySet<RetryReason>
@@ -41,21 +41,21 @@ export interface ResolvedRetryOptions {
 }
 
 const DEFAULTS = {
-  // The statuses that say "later", and what a proxy says of a server that is starting anew.
+  // Statuses that ask for a later retry, and those that a proxy returns while its server restarts.
   on: [429, 502, 503, 504, 'network'],
-  // Long enough for a connection to be there again.
+  // Long enough for a broken connection to recover.
   firstDelayMs: 500,
-  // A third of the time of a call.
+  // A third of the default time limit of a call.
   maxDelayMs: 10_000,
 } as const
 
-/** Fills in the defaults; without options nothing is made again. */
+/** Fills in the defaults. Without options, there are no retries. */
 export function resolveRetryOptions(options: RetryOptions = { max: 0 }): ResolvedRetryOptions {
-  const settled = { ...DEFAULTS, ...options }
-  return { ...settled, on: new Set<RetryReason>(settled.on) }
+  const resolved = { ...DEFAULTS, ...options }
+  return { ...resolved, on: new Set<RetryReason>(resolved.on) }
 }
 
-/** Methods that mean the same when they are sent twice. @see https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2 */
+/** Idempotent methods. @see https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2 */
 const IDEMPOTENT: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -65,13 +65,13 @@ const IDEMPOTENT: ReadonlySet<string> = new Set([
   'QUERY',
 ])
 
-/** Whether a request of this method may be made twice. */
+/** Returns whether a request of this method may be sent twice. */
 export function isIdempotent(method: string): boolean {
   return IDEMPOTENT.has(method)
 }
 
-/** What is wrong with the options of a tool. */
-export function retryProblems(
+/** Returns every problem of the retry options. */
+export function findRetryProblems(
   options: RetryOptions | undefined,
   { method, idempotent }: { readonly method: string; readonly idempotent: boolean },
 ): readonly string[] {
@@ -92,29 +92,29 @@ export function retryProblems(
   }
   if (max > 0 && !idempotent) {
     problems.push(
-      `retries would make a ${method} request twice: set idempotent to true if that does no harm`,
+      `retries would send a ${method} request twice: set idempotent to true if that is safe`,
     )
   }
   return problems
 }
 
-/** What is known when an attempt has failed. */
+/** The state after a failed attempt. */
 export interface FailedAttempt {
   readonly reason: RetryReason
-  /** Attempts so far, from 1. */
+  /** Number of attempts so far, from 1. */
   readonly attempts: number
-  /** The `Retry-After` of the answer. */
+  /** The `Retry-After` header of the response. */
   readonly retryAfter?: string | null
-  /** Instant, in milliseconds since 1970. */
+  /** Current time, in milliseconds since 1970. */
   readonly now: number
-  /** Time that the call has left, in milliseconds. */
+  /** Remaining time of the call, in milliseconds. */
   readonly leftMs: number
-  /** From 0 up to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: number
 }
 
-/** How long to wait before the next attempt, in milliseconds; undefined when there is none. */
-export function retryDelayMs(
+/** Returns the delay before the next attempt, in milliseconds; undefined for no retry. */
+export function decideRetryDelay(
   { reason, attempts, retryAfter, now, leftMs, chance }: FailedAttempt,
   { max, on, firstDelayMs, maxDelayMs }: ResolvedRetryOptions,
 ): number | undefined {

@@ -1,50 +1,50 @@
-/** From an answer to the result of a call. */
+/** Converts responses to results of calls. */
 import { ToolResult } from '@tutti/core'
 import { decodeBody, type GuardedResponse } from '@tutti/net'
 
-/** What is known of an answer besides its text; `structured` of the results of an HTTP tool. */
+/** Status, headers and JSON body of a response: the structured result of an HTTP tool. */
 export interface HttpResponseFacts {
   readonly status: number
-  /** By name in lower case, without cookies. */
+  /** Headers by lower-case name, without cookies. */
   readonly headers: Readonly<Record<string, string>>
-  /** The value of the body, when it is JSON and whole. */
+  /** Value of the body, if it is complete JSON. */
   readonly body?: unknown
 }
 
-/** What the tool says of its answers. */
+/** Rules of a tool for its responses. */
 export interface AnswerRules {
   readonly maxResponseBytes: number
-  /** How JSON is checked, when the tool declares the schema of its answer. */
+  /** Strictness of the check of the output, if the tool declares its schema. */
   readonly outputCheck?: 'warn' | 'strict' | undefined
 }
 
-/** Characters of the body of a failure that are quoted, as in AgentEnsemble. */
+/** Maximum number of characters of an error body that a message quotes, as in AgentEnsemble. */
 const EXCERPT_LENGTH = 200
 
-/** The first status that is a failure. */
+/** Lowest status that is a failure. */
 const FIRST_FAILURE = 400
 
-/** The result that an answer stands for; text alone leaves it to the tool's schema what it means. */
-export function toHttpResult(answer: GuardedResponse, rules: AnswerRules): ToolResult | string {
-  const text = textOf(answer)
-  const value = answer.truncated ? undefined : jsonOf(answer, text)
-  const facts = factsOf(answer, value)
-  if (answer.status >= FIRST_FAILURE) {
-    return Object.assign(ToolResult.failure(statusFailure(answer.status, text)), {
+/** Converts a response to a result. The schema of the tool reads a result that is only text. */
+export function toHttpResult(response: GuardedResponse, rules: AnswerRules): ToolResult | string {
+  const text = decodeText(response)
+  const value = response.truncated ? undefined : parseJson(response, text)
+  const facts = toResponseFacts(response, value)
+  if (response.status >= FIRST_FAILURE) {
+    return Object.assign(ToolResult.failure(formatStatusFailure(response.status, text)), {
       structured: facts,
     })
   }
-  const shown = shownText(answer, { text, maxResponseBytes: rules.maxResponseBytes })
+  const shown = formatText(response, { text, maxResponseBytes: rules.maxResponseBytes })
   if (rules.outputCheck === undefined) return ToolResult.success(shown, facts)
   if (value !== undefined) return ToolResult.success(shown, value)
   if (rules.outputCheck === 'warn') return shown
-  const got = answer.truncated
+  const got = response.truncated
     ? `over ${rules.maxResponseBytes} bytes`
-    : (answer.headers.get('content-type') ?? 'no content type')
-  return ToolResult.failure(`HTTP ${answer.status}: expected an answer of JSON, got ${got}`)
+    : (response.headers.get('content-type') ?? 'no content type')
+  return ToolResult.failure(`HTTP ${response.status}: expected a JSON response, got ${got}`)
 }
 
-function statusFailure(status: number, text: string): string {
+function formatStatusFailure(status: number, text: string): string {
   const excerpt = text
     .trim()
     .slice(0, EXCERPT_LENGTH)
@@ -52,35 +52,35 @@ function statusFailure(status: number, text: string): string {
   return excerpt === '' ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`
 }
 
-function shownText(
-  answer: GuardedResponse,
+function formatText(
+  response: GuardedResponse,
   { text, maxResponseBytes }: { readonly text: string; readonly maxResponseBytes: number },
 ): string {
-  if (answer.truncated) return `${text}\n[response truncated at ${maxResponseBytes} bytes]`
-  if (text !== '' || answer.status < 300) return text
-  const location = answer.headers.get('location')
-  return location === null ? text : `HTTP ${answer.status}: redirects to ${location}`
+  if (response.truncated) return `${text}\n[response truncated at ${maxResponseBytes} bytes]`
+  if (text !== '' || response.status < 300) return text
+  const location = response.headers.get('location')
+  return location === null ? text : `HTTP ${response.status}: redirects to ${location}`
 }
 
-/** Types whose text is UTF-8 unless it begins with a byte order mark, which is the common case. */
+/** Common types whose text is UTF-8 unless it starts with a byte order mark. */
 const UTF8_TYPE =
   /^(application\/json|text\/plain; charset=utf-8|application\/json; charset=utf-8)$/i
 
 /** First bytes of the byte order marks. */
 const MARKS: ReadonlySet<number | undefined> = new Set([0xef, 0xfe, 0xff])
 
-function textOf(answer: GuardedResponse): string {
-  const { body, truncated } = answer
+function decodeText(response: GuardedResponse): string {
+  const { body, truncated } = response
   if (body.byteLength === 0) return ''
-  const contentType = answer.headers.get('content-type') ?? ''
+  const contentType = response.headers.get('content-type') ?? ''
   if (!truncated && UTF8_TYPE.test(contentType) && !MARKS.has(body[0])) return body.toString()
   return decodeBody({ body, headers: new Headers({ 'content-type': contentType }), truncated })
 }
 
 const JSON_TYPE = /^[^;]*\b(application|text)\/([\w.+-]+\+)?json\b/i
 
-function jsonOf(answer: GuardedResponse, text: string): unknown {
-  if (!JSON_TYPE.test(answer.headers.get('content-type') ?? '')) return undefined
+function parseJson(response: GuardedResponse, text: string): unknown {
+  if (!JSON_TYPE.test(response.headers.get('content-type') ?? '')) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -88,13 +88,13 @@ function jsonOf(answer: GuardedResponse, text: string): unknown {
   }
 }
 
-/** Headers that are secrets of the connection between the tool and its server. */
+/** Headers that may contain secrets shared by the tool and its server. */
 const WITHHELD: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'authentication-info'])
 
-function factsOf(answer: GuardedResponse, body: unknown): HttpResponseFacts {
-  const { status } = answer
+function toResponseFacts(response: GuardedResponse, body: unknown): HttpResponseFacts {
+  const { status } = response
   const headers: Record<string, string> = {}
-  for (const [name, value] of answer.headers) {
+  for (const [name, value] of response.headers) {
     if (!WITHHELD.has(name)) headers[name] = value
   }
   return body === undefined ? { status, headers } : { status, headers, body }

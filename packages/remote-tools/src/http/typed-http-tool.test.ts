@@ -70,7 +70,7 @@ describe('a place of the URL', () => {
     const options = { name: 'x', description: 'X', input }
     expect(() => httpTool({ ...options, url: 'http://a.test/{ids}/{tags}' })).toThrow(
       new TypeError(
-        'Cannot define HTTP tool "x": url has the place {ids}, and the input has no such field (did you mean {id}?)',
+        'Cannot define HTTP tool "x": url has the placeholder {ids}, but the input has no such field (did you mean {id}?)',
       ),
     )
     const open = Type.Object({}, { additionalProperties: true })
@@ -79,7 +79,7 @@ describe('a place of the URL', () => {
 
   it('needs an input schema', () => {
     expect(() => httpTool({ name: 'x', description: 'X', url: 'http://a.test/{id}' })).toThrow(
-      'url has places for fields ({id}), and the tool has no input schema',
+      'url has placeholders ({id}), but the tool has no input schema',
     )
   })
 })
@@ -189,9 +189,9 @@ describe('the schema of the answer', () => {
   it('lets an answer that is no JSON be text, or fails the call', async () => {
     expect(await answered('hello', {}, 'text/plain')).toEqual({ success: true, output: 'hello' })
     const strict = await answered('hello', { outputCheck: 'strict' }, 'text/plain')
-    expect(strict.errorMessage).toBe('HTTP 200: expected an answer of JSON, got text/plain')
+    expect(strict.errorMessage).toBe('HTTP 200: expected a JSON response, got text/plain')
     const long = await answered('[1,2,3]', { outputCheck: 'strict', maxResponseBytes: 3 })
-    expect(long.errorMessage).toBe('HTTP 200: expected an answer of JSON, got over 3 bytes')
+    expect(long.errorMessage).toBe('HTTP 200: expected a JSON response, got over 3 bytes')
   })
 
   it('that is text takes the body as it is', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { fillUrl, readUrlTemplate, type UrlTemplate } from './url-template.ts'
+import { fillUrl, parseUrlTemplate, type UrlTemplate } from './url-template.ts'
 
 function template(text: string): UrlTemplate {
-  const read = readUrlTemplate(text, { allowPlaces: true })
+  const read = parseUrlTemplate(text, { allowPlaceholders: true })
   if (!read.ok) throw new Error(read.problem)
   return read.template
 }
@@ -14,40 +14,40 @@ function fill(text: string, values: Record<string, unknown>): string {
 }
 
 describe('a template', () => {
-  it('names its places, and the origin when none is in it', () => {
+  it('names its placeholders, and the origin when none is in it', () => {
     expect(template('https://a.test:8443/users/{id}/{file.name}?v={view}#{x}')).toEqual({
       text: 'https://a.test:8443/users/{id}/{file.name}?v={view}',
       fixedOrigin: 'https://a.test:8443',
-      places: ['id', 'file.name', 'view'],
+      placeholders: ['id', 'file.name', 'view'],
       shown: 'https://a.test:8443/users/{id}/{file.name}',
     })
     expect(template('https://{region}.a.test/x').fixedOrigin).toBeUndefined()
-    expect(template('{url}')).toMatchObject({ fixedOrigin: undefined, places: ['url'] })
+    expect(template('{url}')).toMatchObject({ fixedOrigin: undefined, placeholders: ['url'] })
   })
 
-  it('has its places also when the URL class has encoded them', () => {
-    expect(template(new URL('https://a.test/users/{id}').href).places).toEqual(['id'])
+  it('has its placeholders also when the URL class has encoded them', () => {
+    expect(template(new URL('https://a.test/users/{id}').href).placeholders).toEqual(['id'])
   })
 
-  it('of a text tool must not have places', () => {
-    const read = readUrlTemplate('https://a.test/{x}', { allowPlaces: false })
+  it('of a text tool must not have placeholders', () => {
+    const read = parseUrlTemplate('https://a.test/{x}', { allowPlaceholders: false })
     expect(read).toEqual({
       ok: false,
-      problem: 'url has places for fields ({x}), and the tool has no input schema',
+      problem: 'url has placeholders ({x}), but the tool has no input schema',
     })
   })
 
   it.each(['', 'x', '/path', 'file:///etc/passwd', 'http://', '{a}{b}', 'http://a.test:{port}/'])(
     'is refused: %s',
     (text) => {
-      expect(readUrlTemplate(text, { allowPlaces: true }).ok).toBe(false)
+      expect(parseUrlTemplate(text, { allowPlaceholders: true }).ok).toBe(false)
     },
   )
 
   it.each(['http://{host}:{port}/', 'http://{user}@a.test/', '{scheme}://a.test/'])(
-    'has no places in scheme, user or port: %s',
+    'has no placeholders in scheme, user or port: %s',
     (text) => {
-      expect(readUrlTemplate(text, { allowPlaces: true }).ok).toBe(false)
+      expect(parseUrlTemplate(text, { allowPlaceholders: true }).ok).toBe(false)
     },
   )
 })

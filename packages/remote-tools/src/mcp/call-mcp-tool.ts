@@ -1,8 +1,8 @@
 /**
  * Calls an imported MCP tool. Questions of its server (elicitation) go to the reviewer of the run.
  *
- * E1 A question without a reviewer, or on a connection with several calls in flight that does not name its call, is
- *    declined, and the result of the call says so.
+ * E1 A question is declined if the run has no reviewer, or if it does not name its call while the connection has
+ *    several calls in flight. The result of the call reports it.
  */
 import { errorMessage, limitText, ToolResult, type ToolContext } from '@tutti/core'
 import {
@@ -24,13 +24,13 @@ interface ImportedCall {
   readonly context: ToolContext
 }
 
-/** Maximum characters of a declined question that a result quotes. */
+/** Maximum number of characters of a declined question that a result quotes. */
 const QUOTED_LENGTH = 200
 
 /**
- * Calls a tool; returns its result or its failure.
+ * Calls a tool. Failures are failed results.
  *
- * @throws the error of a question that decided about more than the call, such as EXIT_EARLY.
+ * @throws the error of a question that concerns more than the call, such as EXIT_EARLY.
  */
 export async function callMcpTool(
   connection: McpConnection,
@@ -74,7 +74,7 @@ export async function callMcpTool(
   }
 }
 
-/** Adds to a result the questions that were declined without a reviewer. */
+/** Adds the declined questions to a result. */
 function withDeclined(result: ToolResult, declined: readonly string[]): ToolResult {
   if (declined.length === 0) return result
   const add = (text: string): string => [text, ...declined].join('\n')
@@ -86,7 +86,7 @@ function toToolResult(result: McpToolResult): ToolResult {
   const { structuredContent } = result
   const text = contentText(result.content)
   if (result.isError === true) {
-    const reason = text.trim() === '' ? 'The tool failed and did not say why' : text
+    const reason = text.trim() === '' ? 'The tool failed without a message' : text
     return failure(reason, structuredContent)
   }
   if (structuredContent === undefined) return ToolResult.success(text)
@@ -101,7 +101,7 @@ function failure(reason: string, structured: unknown): ToolResult {
   return structured === undefined ? result : Object.assign(result, { structured })
 }
 
-/** The trace of the call, under the keys that the protocol reserves for it. */
+/** Returns the trace of the call, under the keys that the protocol reserves for it. */
 function traceMeta({ traceparent, tracestate }: ToolContext): Record<string, string> {
   if (traceparent === undefined) return {}
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }

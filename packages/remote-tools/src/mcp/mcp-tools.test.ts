@@ -147,7 +147,7 @@ describe('a call', () => {
       errorMessage: 'no such file',
     })
     expect((await call(imported, 'fail-silently')).result.errorMessage).toBe(
-      'The tool failed and did not say why',
+      'The tool failed without a message',
     )
     expect((await call(imported, 'throw')).result.errorMessage).toMatch(
       /^MCP call failed: .*the tool broke/,

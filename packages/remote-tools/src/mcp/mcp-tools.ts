@@ -1,6 +1,6 @@
 /**
- * The tools of an MCP server as tools. Their schemas are the server's own; a call is a `tools/call` with the limits,
- * cancel, approval and counts of every tool.
+ * Imports the tools of an MCP server. They have the schemas of the server; a call is a `tools/call` with the limits,
+ * cancellation, approval and counting of every tool.
  *
  *   server ─tools/list─▶ tools        input ─tools/call─▶ content ─▶ ToolResult
  */
@@ -28,11 +28,11 @@ export interface SkippedMcpTool {
 export interface McpTools extends AsyncDisposable {
   /** The tools, in the server's order. */
   readonly tools: readonly AgentTool[]
-  /** Tools that were not imported although they were requested, and why. */
+  /** Requested tools that were not imported, with the reasons. */
   readonly skipped: readonly SkippedMcpTool[]
-  /** Lists the tools of the server again; those that were made before continue to work. */
+  /** Lists the tools of the server again. Earlier tools continue to work. */
   refresh(): Promise<readonly AgentTool[]>
-  /** Ends the connection, and a server that is a child process. Later calls fail. Never rejects. */
+  /** Closes the connection, and ends a server that is a child process. Later calls fail. Never rejects. */
   close(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export async function mcpTools(
   const connection = new McpConnection(resolveMcpServer(server), {
     maxMessageBytes,
     connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_MCP_CONNECT_TIMEOUT_MS,
-    // Every child process speaks the older era; some end at the question for a newer one.
+    // Every child process supports the older era, but some exit at the probe for a newer one.
     programEra: 'legacy',
     onToolsChanged: onChange,
   })
@@ -110,14 +110,14 @@ function importTools(
   return { tools, skipped }
 }
 
-/** Whether a tool can only be called as a task of the protocol, which the SDK does not support. */
+/** Returns whether a tool can be called only as an MCP task, which the SDK does not support. */
 function needsTasks(tool: McpTool): boolean {
   const { execution } = tool
   return execution?.taskSupport === 'required'
 }
 
 const NEEDS_TASKS =
-  'it can only be called as a task (taskSupport: required), which is not supported'
+  'it can be called only as a task (taskSupport: required), which is not supported'
 
 function importTool(
   tool: McpTool,
@@ -137,7 +137,7 @@ function importTool(
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(limiter === undefined ? {} : { limiter }),
     ...(outputCheck === undefined ? {} : { outputCheck }),
-    // NOTE: the input was read by the schema of the tool, which describes an object.
+    // NOTE: the input matches the schema of the tool, which describes an object.
     execute: (input, context) =>
       callMcpTool(connection, { tool, args: input as Record<string, unknown>, context }),
   })
@@ -146,7 +146,7 @@ function importTool(
 function needsApproval(tool: McpToolFacts, approve: McpToolsOptions['approve'] = 'none'): boolean {
   if (typeof approve === 'function') return approve(tool)
   const { readOnlyHint, destructiveHint } = tool.annotations
-  // By the protocol, a tool without these hints is destructive.
+  // The protocol defines a tool without these hints as destructive.
   return (
     approve === 'all' ||
     (approve === 'destructive' && readOnlyHint !== true && destructiveHint !== false)

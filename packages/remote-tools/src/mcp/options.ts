@@ -1,4 +1,4 @@
-/** Options of importing the tools of an MCP server. */
+/** Options of `mcpTools`, with their checks. */
 import {
   definitionError,
   findChoiceProblems,
@@ -8,7 +8,7 @@ import {
   type OutputCheck,
 } from '@tutti/core'
 
-/** What a server reports of one of its tools, for deciding about approval. */
+/** Name and hints of a tool of a server, for decisions about approval. */
 export interface McpToolFacts {
   readonly name: string
   /** Claims of the server; a server that is not trusted may claim anything. */
@@ -20,7 +20,7 @@ export interface McpToolFacts {
   }
 }
 
-/** How the tools of a server are imported. */
+/** Options of `mcpTools`. */
 export interface McpToolsOptions {
   /** Prefix of each name, such as `github_`. @default none */
   readonly prefix?: string
@@ -33,15 +33,15 @@ export interface McpToolsOptions {
    * true. @default none
    */
   readonly approve?: 'all' | 'destructive' | 'none' | ((tool: McpToolFacts) => boolean)
-  /** Time limit of one call in milliseconds. @default 30000 */
+  /** Time limit of one call, in milliseconds. @default 30000 */
   readonly timeoutMs?: number
-  /** Bounds the calls of all tools of the server together. */
+  /** Limits the concurrent calls of all tools of the server together. */
   readonly limiter?: Limiter
   /** Whether a value that does not match the output schema is logged as a warning or fails the call. @default warn */
   readonly outputCheck?: OutputCheck
-  /** Maximum time until the server is ready, and then until it has listed its tools, in milliseconds. @default 30000 */
+  /** Maximum time until the server is ready, and again until it has listed its tools, in milliseconds. @default 30000 */
   readonly connectTimeoutMs?: number
-  /** Maximum bytes of one message of the server; a longer one fails its call. @default 10485760 */
+  /** Maximum size of one message of the server, in bytes; a longer one fails its call. @default 10485760 */
   readonly maxMessageBytes?: number
   /** Called when the server reports that its tools have changed; `refresh` lists them again. */
   readonly onChange?: () => void

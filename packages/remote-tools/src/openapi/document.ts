@@ -1,37 +1,37 @@
-/** Reading an OpenAPI document: values of any shape, followed where they refer to others. Pure. */
+/** Reads OpenAPI documents: accesses unchecked values and follows references. Pure. */
 
 import { isJsonObject } from '@tutti/core'
 
-/** A JSON object of which nothing is known. */
+/** A JSON object with unknown fields. */
 export type OpenApiNode = Readonly<Record<string, unknown>>
 
-/** Something of a document that cannot be used, with the place that it is at. */
+/** A part of a document that cannot be used. */
 export class DocumentProblem extends Error {
   override readonly name = 'DocumentProblem'
 }
 
-/** The value as an object; an empty one when it is none. */
+/** Returns a value that is an object, otherwise an empty object. */
 export function asObject(value: unknown): OpenApiNode {
   return isJsonObject(value) ? value : {}
 }
 
-/** The value as a list of objects; what is none is left out. */
+/** Returns the objects of a list; other values are omitted. */
 export function asObjects(value: unknown): readonly OpenApiNode[] {
   return Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : []
 }
 
-/** The value as text; undefined when it is none. */
+/** Returns a value that is a string, otherwise undefined. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** A document, and the way through its references. */
+/** A document whose references can be followed. */
 export class OpenApiReader {
   readonly root: OpenApiNode
-  /** Whether its schemas are those of OpenAPI 3.0, which are not quite JSON Schema. */
+  /** Whether its schemas are those of OpenAPI 3.0, which differ from JSON Schema. */
   readonly isVersion30: boolean
 
-  /** @throws {TypeError} when it is no OpenAPI document of version 3.0 or 3.1. */
+  /** @throws {TypeError} when the value is not an OpenAPI document of version 3.0 or 3.1. */
   constructor(value: unknown) {
     const root = asObject(value)
     const version = asText(root['openapi']) ?? ''
@@ -46,7 +46,7 @@ export class OpenApiReader {
     this.isVersion30 = version.startsWith('3.0')
   }
 
-  /** The object that a value is or refers to, over any number of references. */
+  /** Returns the object that a value is or refers to, through any number of references. */
   resolve(value: unknown): OpenApiNode {
     let found = value
     for (const seen = new Set<string>(); isJsonObject(found);) {
@@ -59,11 +59,11 @@ export class OpenApiReader {
     return {}
   }
 
-  /** The value that a reference points to. @throws {DocumentProblem} when there is none. */
+  /** Returns the target of a reference. @throws {DocumentProblem} when it does not exist. */
   at(ref: string): unknown {
     if (!ref.startsWith('#')) throw new DocumentProblem(`${ref} is in another document`)
     let found: unknown = this.root
-    for (const step of stepsOf(ref)) {
+    for (const step of parsePointer(ref)) {
       found = typeof found === 'object' && found !== null ? Reflect.get(found, step) : undefined
     }
     if (found === undefined) throw new DocumentProblem(`${ref} is not in the document`)
@@ -72,15 +72,15 @@ export class OpenApiReader {
 }
 
 /** @see https://www.rfc-editor.org/rfc/rfc6901#section-6 */
-function stepsOf(ref: string): readonly string[] {
+function parsePointer(ref: string): readonly string[] {
   return ref
     .slice(1)
     .split('/')
     .slice(1)
-    .map((step) => decoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((step) => decodeStep(step).replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-function decoded(text: string): string {
+function decodeStep(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

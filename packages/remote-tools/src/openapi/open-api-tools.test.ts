@@ -448,7 +448,7 @@ describe('who calls', () => {
 
   it('must be known to the document', () => {
     expect(() => imported(secured([]), { auth: { nope: 'x' }, baseUrl: 'ftp://a' })).toThrow(
-      'auth has no scheme "nope" to be for; known: "key", "query", "cookie", "bearer", "basic", "oauth"; baseUrl must be',
+      'auth names the unknown scheme "nope"; known: "key", "query", "cookie", "bearer", "basic", "oauth"; baseUrl must be',
     )
   })
 })

@@ -1,11 +1,9 @@
 /**
- * The operations of an OpenAPI document as tools: a typed tool for each, over connections that they
- * share.
+ * Imports the operations of an OpenAPI document as typed tools, which share their connections.
  *
  *   operation ─parameters, body─▶ input schema      input ─styles, auth─▶ request ─▶ ToolResult
  *
- * What cannot become a tool is in a list beside the tools, with the reason; nothing is dropped in
- * silence.
+ * Operations that cannot become a tool are listed with the reason.
  */
 import {
   defineTool,
@@ -24,28 +22,33 @@ import { isIdempotent } from '../http/retries.ts'
 import { resolveHttpOptions, type HttpOptions } from '../http/options.ts'
 import { ToolNames } from '../http/tool-names.ts'
 import { OpenApiReader, asObject } from './document.ts'
-import { answerSchema, descriptionOf, operationsOf, type FoundOperation } from './operations.ts'
-import { operationInput } from './operation-input.ts'
-import { operationRequest, shownInput } from './operation-request.ts'
+import {
+  findResponseSchema,
+  describeOperation,
+  findOperations,
+  type FoundOperation,
+} from './operations.ts'
+import { buildOperationInput } from './operation-input.ts'
+import { buildOperationRequest, formatInput } from './operation-request.ts'
 import {
   isChosen,
   OPEN_API_OPTION_NAMES,
   type OpenApiOperation,
   type OpenApiToolsOptions,
 } from './options.ts'
-import { parametersOf } from './parameters.ts'
-import { requestBodyOf } from './request-body.ts'
+import { readParameters } from './parameters.ts'
+import { readRequestBody } from './request-body.ts'
 import { Schemas } from './schemas.ts'
 import {
-  authProblems,
-  credentialsFor,
-  schemesOf,
-  securityOf,
+  findAuthProblems,
+  createCredentials,
+  readSchemes,
+  readSecurity,
   type SecurityContext,
 } from './security.ts'
-import { serverUrl } from './servers.ts'
+import { resolveServerUrl } from './servers.ts'
 
-/** An operation that is no tool, and why. */
+/** An operation that was not imported. */
 export interface SkippedOperation {
   /** Its `operationId`, or `METHOD /path` when it has none. */
   readonly operation: string
@@ -56,29 +59,31 @@ export interface SkippedOperation {
 export interface OpenApiTools extends AsyncDisposable {
   /** The tools, in the order of the document. */
   readonly tools: readonly AgentTool[]
-  /** Operations that are not among them though they were asked for. */
+  /** Chosen operations that were not imported, with the reasons. */
   readonly skipped: readonly SkippedOperation[]
-  /** Ends the connections: calls in flight fail, and so do later ones. Never rejects. */
+  /** Closes the connections. Calls in flight and later calls fail. Never rejects. */
   close(): Promise<void>
 }
 
 /**
- * Makes a tool of each operation of an OpenAPI document of version 3.0 or 3.1, given as a parsed JSON
- * object. References are followed within the document.
+ * Creates a tool for each operation of an OpenAPI document of version 3.0 or 3.1, given as a parsed JSON object.
+ * References are followed within the document only.
  *
- * @throws {TypeError} when it is no such document, or naming every option that does not fit.
+ * @throws {TypeError} when it is not such a document, or naming every invalid option.
  */
 export function openApiTools(document: unknown, options: OpenApiToolsOptions = {}): OpenApiTools {
   const source = new OpenApiReader(document)
-  const schemes = schemesOf(source)
+  const schemes = readSchemes(source)
   assertOptions(options, { schemes, auth: options.auth ?? {} })
   const { located, skipped } = locate(source, options)
-  const guard = guardOf(options, [...new Set(located.map(({ server }) => new URL(server).host))])
+  const guard = resolveGuard(options, [
+    ...new Set(located.map(({ server }) => new URL(server).host)),
+  ])
   const connections = new HttpConnections(guard)
   const factory = new ToolFactory(source, { options, schemes, connections, guard })
   const tools = located.flatMap((one) => {
     try {
-      return [factory.toolOf(one)]
+      return [factory.create(one)]
     } catch (error) {
       skipped.push({ operation: one.found.id, reason: errorMessage(error) })
       return []
@@ -98,7 +103,7 @@ function assertOptions(
     ...(typeof approve === 'function'
       ? []
       : findChoiceProblems('approve', approve, ['all', 'writes', 'none'])),
-    ...authProblems(auth, schemes),
+    ...findAuthProblems(auth, schemes),
   ]
   const url = baseUrl === undefined ? undefined : URL.parse(String(baseUrl))
   if (url === null || (url !== undefined && !/^https?:$/.test(url.protocol))) {
@@ -114,13 +119,13 @@ interface Located {
   readonly server: string
 }
 
-/** The operations that were asked for, with the server of each. */
+/** Returns the chosen operations with their servers. */
 function locate(source: OpenApiReader, options: OpenApiToolsOptions) {
   const { include, exclude, deprecated = false } = options
   const baseUrl = options.baseUrl === undefined ? undefined : String(options.baseUrl)
   const located: Located[] = []
   const skipped: SkippedOperation[] = []
-  for (const found of operationsOf(source)) {
+  for (const found of findOperations(source)) {
     if (include !== undefined && !isChosen(include, found)) continue
     if (exclude !== undefined && isChosen(exclude, found)) continue
     if (found.deprecated && !deprecated) {
@@ -128,7 +133,7 @@ function locate(source: OpenApiReader, options: OpenApiToolsOptions) {
       continue
     }
     try {
-      located.push({ found, server: serverUrl({ ...found, root: source.root }, baseUrl) })
+      located.push({ found, server: resolveServerUrl({ ...found, root: source.root }, baseUrl) })
     } catch (error) {
       skipped.push({ operation: found.id, reason: errorMessage(error) })
     }
@@ -136,8 +141,8 @@ function locate(source: OpenApiReader, options: OpenApiToolsOptions) {
   return { located, skipped }
 }
 
-/** The guard that was given, or one that trusts the document's own servers and no others. */
-function guardOf({ guard }: OpenApiToolsOptions, hosts: readonly string[]): NetworkGuard {
+/** Returns the given guard, or one that trusts only the servers of the document. */
+function resolveGuard({ guard }: OpenApiToolsOptions, hosts: readonly string[]): NetworkGuard {
   if (guard !== undefined) return 'assertUrl' in guard ? guard : networkGuard(guard)
   return networkGuard({ allow: hosts })
 }
@@ -161,40 +166,40 @@ class ToolFactory {
     this.#parts = parts
   }
 
-  toolOf({ found, server }: Located): AgentTool {
+  create({ found, server }: Located): AgentTool {
     const { operation, pathItem, method, path } = found
     const { options, schemes } = this.#parts
-    const input = operationInput(
+    const input = buildOperationInput(
       this.#source,
       {
-        parameters: parametersOf(this.#source, { pathItem, operation }),
+        parameters: readParameters(this.#source, { pathItem, operation }),
         body:
           method === 'GET' || method === 'HEAD'
             ? undefined
-            : requestBodyOf(this.#source, operation),
+            : readRequestBody(this.#source, operation),
       },
       this.#schemas,
     )
-    const answer = answerSchema(this.#source, operation)
-    const name = this.#names.take(`${options.prefix ?? ''}${nameOf(found, options)}`)
-    const output = answer === undefined ? undefined : this.#schemas.standalone(answer, 'output')
+    const response = findResponseSchema(this.#source, operation)
+    const name = this.#names.take(`${options.prefix ?? ''}${chooseName(found, options)}`)
+    const output = response === undefined ? undefined : this.#schemas.standalone(response, 'output')
     const endpoint = this.#endpoint({ name, server, method, hasOutput: output !== undefined })
-    const security = securityOf(this.#source, operation)
+    const security = readSecurity(this.#source, operation)
     const auth: SecurityContext = { toolName: name, schemes, auth: options.auth ?? {} }
     return defineTool({
       name,
-      description: descriptionOf(found),
+      description: describeOperation(found),
       input: input.schema,
       ...(output === undefined ? {} : { output }),
-      ...settingsOf(options),
+      ...pickSettings(options),
       idempotent: endpoint.options.idempotent,
       requireApproval: needsApproval(found, options.approve) && {
         describe: (value: unknown) =>
-          `HTTP ${method} ${server}${path}\nInput: ${shownInput(value)}`,
+          `HTTP ${method} ${server}${path}\nInput: ${formatInput(value)}`,
       },
       execute: async (value: unknown, context: ToolContext) => {
-        const credentials = await credentialsFor(security, auth)
-        const plan = operationRequest({ server, path, input }, asObject(value), credentials)
+        const credentials = await createCredentials(security, auth)
+        const plan = buildOperationRequest({ server, path, input }, asObject(value), credentials)
         if (plan.ok) return callEndpoint(endpoint, plan.request, context)
         return ToolResult.failure(`Invalid input for "${name}": ${plan.problems.join('; ')}`)
       },
@@ -204,7 +209,7 @@ class ToolFactory {
   #endpoint({ name, server, method, hasOutput }: EndpointFacts): Endpoint {
     const { options, guard, connections } = this.#parts
     const { retries, timeoutMs = DEFAULT_TOOL_TIMEOUT_MS, outputCheck = 'warn' } = options
-    const http: HttpOptions = { ...httpOptionsOf(options), url: server, method, guard }
+    const http: HttpOptions = { ...pickHttpOptions(options), url: server, method, guard }
     const resolved = resolveHttpOptions(
       retries !== undefined && isIdempotent(method) ? { ...http, retries } : http,
       { name, isTyped: false },
@@ -227,7 +232,7 @@ interface EndpointFacts {
   readonly hasOutput: boolean
 }
 
-function nameOf(found: FoundOperation, { rename }: OpenApiToolsOptions): string {
+function chooseName(found: FoundOperation, { rename }: OpenApiToolsOptions): string {
   const { operation, method, path } = found
   const own =
     typeof operation['operationId'] === 'string' ? found.id : `${method.toLowerCase()} ${path}`
@@ -243,7 +248,7 @@ function needsApproval(
   return approve === 'all' || (approve === 'writes' && writes)
 }
 
-function settingsOf({ timeoutMs, limiter, outputCheck }: OpenApiToolsOptions) {
+function pickSettings({ timeoutMs, limiter, outputCheck }: OpenApiToolsOptions) {
   return {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(limiter === undefined ? {} : { limiter }),
@@ -251,7 +256,7 @@ function settingsOf({ timeoutMs, limiter, outputCheck }: OpenApiToolsOptions) {
   }
 }
 
-function httpOptionsOf(options: OpenApiToolsOptions): Omit<HttpOptions, 'url'> {
+function pickHttpOptions(options: OpenApiToolsOptions): Omit<HttpOptions, 'url'> {
   const { headers, maxResponseBytes, redirects, idempotencyKeyHeader, clock } = options
   return {
     ...(headers === undefined ? {} : { headers }),

@@ -1,10 +1,10 @@
 /**
- * The input of the tool of an operation: one object with a field for each parameter and for the body.
+ * Builds the input of the tool of an operation: one object with a field for each parameter and for the body.
  *
- * I1 A parameter is a field of its own name. Characters that model providers refuse in names become
- *    `_`, and where two parameters share a name, both have their place before it: `query_id`.
- * I2 The fields of a body stand beside the parameters when it is a required JSON or form object with
- *    fields of its own and none has the name of a parameter; otherwise the body is one field, `body`.
+ * I1 A parameter is a field with its name. Characters that model providers refuse in names become `_`. Two parameters
+ *    with the same name get their location as a prefix: `query_id`.
+ * I2 The fields of a body are on the same level as the parameters if the body is a required JSON or form object with
+ *    declared fields, none of which has the name of a parameter. Otherwise the body is one field, `body`.
  */
 import { asObject, type OpenApiNode, type OpenApiReader } from './document.ts'
 
@@ -12,7 +12,7 @@ import type { OperationParameter } from './parameters.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Schemas } from './schemas.ts'
 
-/** Which field of the input goes where. */
+/** The layout of an input: its fields with their targets. */
 export interface OperationInput {
   /** JSON Schema of the input. */
   readonly schema: OpenApiNode
@@ -20,44 +20,47 @@ export interface OperationInput {
   readonly body: RequestBodyFields | undefined
 }
 
-/** A field of the input that is a parameter. */
+/** A field of the input for a parameter. */
 export interface ParameterField {
   readonly field: string
   readonly parameter: OperationParameter
 }
 
-/** The field that is the body, or the fields that are the body's. */
+/** The field for the body, or the fields for the fields of the body. */
 export interface RequestBodyFields {
   readonly body: RequestBody
-  /** Field of the input → field of the body; undefined when `field` is the whole. */
+  /** Fields of the body by field of the input; undefined when `field` is the whole body. */
   readonly fields: ReadonlyMap<string, string> | undefined
   readonly field: string
 }
 
-/** What the input is made of. */
+/** The parameters and the body of an operation. */
 export interface OperationParts {
   readonly parameters: readonly OperationParameter[]
   readonly body: RequestBody | undefined
 }
 
-/** Lays out the input of an operation. */
-export function operationInput(
+/** Builds the input of an operation. */
+export function buildOperationInput(
   document: OpenApiReader,
   { parameters, body }: OperationParts,
   schemas: Schemas,
 ): OperationInput {
-  const fields = parameterFields(parameters)
+  const fields = nameParameters(parameters)
   const taken = new Set(fields.map(({ field }) => field))
-  const bodyFields = body === undefined ? undefined : bodyFieldsOf(document, body, taken)
+  const bodyFields = body === undefined ? undefined : layOutBody(document, body, taken)
   const properties: Record<string, unknown> = {}
   const required: string[] = []
   for (const { field, parameter } of fields) {
     const { description, schema } = parameter
-    properties[field] = described(schema, description)
+    properties[field] = addDescription(schema, description)
     if (parameter.required) required.push(field)
   }
   if (bodyFields?.fields !== undefined) {
-    const { properties: inside, required: needed } = fieldSchemas(document, bodyFields.body.schema)
+    const { properties: inside, required: needed } = readFieldSchemas(
+      document,
+      bodyFields.body.schema,
+    )
     const isNeeded = new Set(Array.isArray(needed) ? needed : [])
     for (const [field, name] of bodyFields.fields) {
       properties[field] = asObject(inside)[name]
@@ -65,29 +68,30 @@ export function operationInput(
     }
   } else if (bodyFields !== undefined) {
     const { field, body: one } = bodyFields
-    properties[field] = described(one.schema, one.description)
+    properties[field] = addDescription(one.schema, one.description)
     if (one.required) required.push(field)
   }
   const schema = schemas.standalone({ type: 'object', properties, required }, 'input')
   return { schema, parameters: fields, body: bodyFields }
 }
 
-function parameterFields(parameters: readonly OperationParameter[]): readonly ParameterField[] {
-  const clean = parameters.map(({ name }) => fieldName(name))
+function nameParameters(parameters: readonly OperationParameter[]): readonly ParameterField[] {
+  const clean = parameters.map(({ name }) => toFieldName(name))
   const taken = new Set<string>()
   return parameters.map((parameter, index) => {
     const own = clean[index] ?? ''
     const isShared = clean.filter((name) => name === own).length > 1
-    const wished = isShared ? fieldName(`${parameter.place}_${parameter.name}`) : own
-    let field = wished
-    for (let number = 2; taken.has(field); number += 1) field = `${wished.slice(0, 60)}_${number}`
+    const preferred = isShared ? toFieldName(`${parameter.location}_${parameter.name}`) : own
+    let field = preferred
+    for (let number = 2; taken.has(field); number += 1)
+      field = `${preferred.slice(0, 60)}_${number}`
     taken.add(field)
     return { field, parameter }
   })
 }
 
-/** A name that providers of models take for a field: letters, digits, `_`, `.` and `-`, at most 64. */
-function fieldName(name: string): string {
+/** Converts a name to a field name that model providers accept: letters, digits, `_`, `.` and `-`, at most 64. */
+function toFieldName(name: string): string {
   return (
     name
       .replaceAll(/[^\w.-]+/g, '_')
@@ -96,7 +100,7 @@ function fieldName(name: string): string {
   )
 }
 
-function bodyFieldsOf(
+function layOutBody(
   document: OpenApiReader,
   body: RequestBody,
   taken: ReadonlySet<string>,
@@ -104,15 +108,15 @@ function bodyFieldsOf(
   const field = taken.has('body') ? 'request_body' : 'body'
   const whole: RequestBodyFields = { body, fields: undefined, field }
   if (!body.required || body.kind === 'text' || body.kind === 'bytes') return whole
-  const { properties, rest } = fieldSchemas(document, body.schema)
+  const { properties, rest } = readFieldSchemas(document, body.schema)
   const names = Object.keys(asObject(properties))
-  const clean = names.map((name) => fieldName(name))
+  const clean = names.map((name) => toFieldName(name))
   const isClear = new Set(clean).size === names.length && !clean.some((name) => taken.has(name))
   if (names.length === 0 || rest || !isClear) return whole
   return { body, field, fields: new Map(clean.map((name, index) => [name, names[index] ?? ''])) }
 }
 
-/** Keywords that may stand beside the fields of an object for these to be all there is to it. */
+/** Keywords of an object schema that is described completely by its fields. */
 const PLAIN: ReadonlySet<string> = new Set([
   'type',
   'properties',
@@ -126,8 +130,8 @@ const PLAIN: ReadonlySet<string> = new Set([
   'xml',
 ])
 
-/** The fields of a body that the service does not set itself, and whether there is more to it. */
-function fieldSchemas(
+/** Returns the fields of a body without read-only ones; `rest` is true if the schema has other constraints. */
+function readFieldSchemas(
   document: OpenApiReader,
   schema: unknown,
 ): { readonly properties: OpenApiNode; readonly required: unknown; readonly rest: boolean } {
@@ -144,8 +148,8 @@ function fieldSchemas(
   return { properties, required: resolved['required'], rest }
 }
 
-/** A schema with the description of what it is the schema of, when it has none. */
-function described(schema: unknown, description: string | undefined): unknown {
+/** Adds a description to a schema that has none. */
+function addDescription(schema: unknown, description: string | undefined): unknown {
   const { $ref, ...own } = asObject(schema)
   if (description === undefined || description.trim() === '') return schema
   if ($ref !== undefined) return { description, allOf: [{ $ref }] }

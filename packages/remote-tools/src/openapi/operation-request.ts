@@ -1,8 +1,8 @@
 /**
- * From the input of a call to the request of an operation. Pure.
+ * Converts the input of a call to the request of an operation. Pure.
  *
- * O1 A value stays in its place: in the path it is percent-encoded, and one that would still make
- *    another path of it (empty, `.` or `..` as a whole segment) is refused.
+ * O1 A value cannot leave its placeholder: in the path it is percent-encoded, and a value that would still change the
+ *    path (an empty segment, `.` or `..`) is refused.
  */
 import { isJsonObject } from '@tutti/core'
 
@@ -10,29 +10,29 @@ import { scalarText, type PlannedRequest } from '../http/request-parts.ts'
 import { encodeText } from '../http/url-template.ts'
 import { type OpenApiNode } from './document.ts'
 import { cookiePairs, headerText, pathText, queryFields } from './parameter-style.ts'
-import { sentBody } from './request-body.ts'
+import { encodeRequestBody } from './request-body.ts'
 
 import type { OperationInput, ParameterField } from './operation-input.ts'
-import type { ParameterPlace } from './parameters.ts'
+import type { ParameterLocation } from './parameters.ts'
 import type { Credentials } from './security.ts'
 
-/** Where an operation is, and what its input becomes. */
-export interface OperationPlace {
-  /** URL that the path is put after. */
+/** The URL of an operation and the layout of its input. */
+export interface OperationTarget {
+  /** URL that precedes the path. */
   readonly server: string
-  /** With places, such as `/users/{id}`. */
+  /** Path with placeholders, such as `/users/{id}`. */
   readonly path: string
   readonly input: OperationInput
 }
 
-/** The request, or every value that does not fit its place. */
+/** The request, or the problems of the values. */
 export type OperationPlan =
   | { readonly ok: true; readonly request: PlannedRequest }
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/** Makes the request. */
-export function operationRequest(
-  { server, path, input: layout }: OperationPlace,
+/** Builds the request. */
+export function buildOperationRequest(
+  { server, path, input: layout }: OperationTarget,
   input: OpenApiNode,
   credentials: Credentials,
 ): OperationPlan {
@@ -40,26 +40,26 @@ export function operationRequest(
     const value = input[one.field]
     return value === undefined || value === null ? [] : [{ ...one, value }]
   })
-  const at = (place: ParameterPlace): readonly GivenField[] =>
-    given.filter(({ parameter }) => parameter.place === place)
+  const at = (location: ParameterLocation): readonly GivenField[] =>
+    given.filter(({ parameter }) => parameter.location === location)
   const filled = fillPath(path, at('path'))
   if (!filled.ok) return filled
   const secrets = credentials.query.map(
     ([name, value]) => `${encodeText(name)}=${encodeText(value)}`,
   )
   const fields = [
-    ...at('query').flatMap((one) => queryFields(written(one), one.parameter)),
+    ...at('query').flatMap((one) => queryFields(toSent(one), one.parameter)),
     ...secrets,
   ]
   const query = fields.length === 0 ? '' : `?${fields.join('&')}`
   const cookies = [
-    ...at('cookie').flatMap((one) => cookiePairs(written(one), one.parameter)),
+    ...at('cookie').flatMap((one) => cookiePairs(toSent(one), one.parameter)),
     ...credentials.cookies.map(([name, value]) => `${name}=${value}`),
   ]
   const headers = at('header').map(
-    (one) => [one.parameter.name.toLowerCase(), headerText(written(one), one.parameter)] as const,
+    (one) => [one.parameter.name.toLowerCase(), headerText(toSent(one), one.parameter)] as const,
   )
-  const sent = bodyOf(layout, input)
+  const sent = encodeInputBody(layout, input)
   return {
     ok: true,
     request: {
@@ -78,8 +78,8 @@ export function operationRequest(
 
 type GivenField = ParameterField & { readonly value: unknown }
 
-/** A value as it is written: that of a JSON parameter is its text. */
-function written({ value, parameter }: GivenField): unknown {
+/** Returns the value to send; that of a JSON parameter is its text. */
+function toSent({ value, parameter }: GivenField): unknown {
   return parameter.isJson ? JSON.stringify(value) : value
 }
 
@@ -91,11 +91,11 @@ function fillPath(path: string, fields: readonly GivenField[]): FilledPath {
   const problems: string[] = []
   const segments = path.split('/').map((segment) => {
     const names: string[] = []
-    const filled = segment.replaceAll(/\{([^{}]+)\}/g, (place, name: string) => {
+    const filled = segment.replaceAll(/\{([^{}]+)\}/g, (placeholder, name: string) => {
       const field = fields.find(({ parameter }) => parameter.name === name)
-      if (field === undefined) return place
+      if (field === undefined) return placeholder
       names.push(field.field)
-      return pathText(written(field), field.parameter)
+      return pathText(toSent(field), field.parameter)
     })
     if (names.length > 0 && /^\.{0,2}$/.test(filled)) {
       problems.push(`${names.join(' and ')} must not make the path segment "${filled}"`)
@@ -105,21 +105,21 @@ function fillPath(path: string, fields: readonly GivenField[]): FilledPath {
   return problems.length > 0 ? { ok: false, problems } : { ok: true, path: segments.join('/') }
 }
 
-function bodyOf({ body }: OperationInput, input: OpenApiNode) {
+function encodeInputBody({ body }: OperationInput, input: OpenApiNode) {
   if (body === undefined) return undefined
-  const value = body.fields === undefined ? input[body.field] : fieldsOf(body.fields, input)
+  const value = body.fields === undefined ? input[body.field] : pickFields(body.fields, input)
   if (value === undefined || (value === null && !body.body.required)) return undefined
-  return sentBody(value, body.body)
+  return encodeRequestBody(value, body.body)
 }
 
-function fieldsOf(fields: ReadonlyMap<string, string>, input: OpenApiNode): OpenApiNode {
+function pickFields(fields: ReadonlyMap<string, string>, input: OpenApiNode): OpenApiNode {
   const value: Record<string, unknown> = {}
   for (const [field, name] of fields) if (input[field] !== undefined) value[name] = input[field]
   return value
 }
 
-/** What a reviewer is shown of an input: its start. */
-export function shownInput(input: unknown): string {
+/** Returns the start of an input, for reviewers. */
+export function formatInput(input: unknown): string {
   const text = isJsonObject(input) ? JSON.stringify(input) : scalarText(input)
   return text.length > 200 ? `${text.slice(0, 200).replace(/[\uD800-\uDBFF]$/, '')}…` : text
 }

@@ -1,4 +1,4 @@
-/** The operations of a document, and what is said of each. Pure. */
+/** Finds the operations of a document and their descriptions. Pure. */
 import { asObject, asText, type OpenApiNode, type OpenApiReader } from './document.ts'
 
 import type { OpenApiOperation } from './options.ts'
@@ -11,8 +11,8 @@ export interface FoundOperation extends OpenApiOperation {
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const
 
-/** Every operation, in the order of the document. */
-export function operationsOf(document: OpenApiReader): readonly FoundOperation[] {
+/** Returns every operation, in the order of the document. */
+export function findOperations(document: OpenApiReader): readonly FoundOperation[] {
   return Object.entries(asObject(document.root['paths'])).flatMap(([path, given]) => {
     const pathItem = document.resolve(given)
     return METHODS.filter((method) => method in pathItem).map((method) => {
@@ -31,11 +31,11 @@ export function operationsOf(document: OpenApiReader): readonly FoundOperation[]
   })
 }
 
-/** Characters of a description, at most: those of an operation may be pages long. */
+/** Maximum number of characters of a description; documents may contain pages of text. */
 export const MAX_DESCRIPTION_LENGTH = 1000
 
-/** What the tool of an operation does: its summary and description, cut where they are long. */
-export function descriptionOf({ operation, method, path }: FoundOperation): string {
+/** Returns the description of the tool of an operation: its summary and description, limited in length. */
+export function describeOperation({ operation, method, path }: FoundOperation): string {
   const parts = [operation['summary'], operation['description']]
     .map((part) => asText(part)?.trim() ?? '')
     .filter((part, index, all) => part !== '' && all.indexOf(part) === index)
@@ -45,8 +45,8 @@ export function descriptionOf({ operation, method, path }: FoundOperation): stri
   return `${text.slice(0, MAX_DESCRIPTION_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
-/** The schema of the JSON that comes back when all went well; undefined when there is none. */
-export function answerSchema(document: OpenApiReader, operation: OpenApiNode): unknown {
+/** Returns the schema of the JSON response of a successful call; undefined when there is none. */
+export function findResponseSchema(document: OpenApiReader, operation: OpenApiNode): unknown {
   const responses = asObject(operation['responses'])
   const [status] = Object.keys(responses)
     .filter((code) => /^2(\d\d|XX)$/i.test(code))

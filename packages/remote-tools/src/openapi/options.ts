@@ -1,55 +1,55 @@
-/** What is made of an OpenAPI document, and how its tools call. */
+/** Options of `openApiTools`. */
 import type { Limiter, OptionNames, OutputCheck } from '@tutti/core'
 import type { HttpOptions } from '../http/options.ts'
 import type { OpenApiAuth } from './security.ts'
 
-/** An operation of a document, as far as it is asked for here. */
+/** An operation of a document, for choosing and naming. */
 export interface OpenApiOperation {
   /** Its `operationId`, or `METHOD /path` when it has none. */
   readonly id: string
-  /** Such as GET. */
+  /** HTTP method in upper case, such as GET. */
   readonly method: string
-  /** With places, such as `/users/{id}`. */
+  /** Path with placeholders, such as `/users/{id}`. */
   readonly path: string
   readonly tags: readonly string[]
   readonly deprecated: boolean
 }
 
-/** Which operations: by id, or by a function. */
+/** A choice of operations: their ids, or a function. */
 export type OpenApiChoice = readonly string[] | ((operation: OpenApiOperation) => boolean)
 
-/** What is made of a document. Limits, headers and the rest are those of HTTP tools. */
+/** Options of the tools of a document. Those of requests are the same as in HTTP tools. */
 export interface OpenApiToolsOptions extends Pick<
   HttpOptions,
   'headers' | 'maxResponseBytes' | 'redirects' | 'idempotencyKeyHeader' | 'guard' | 'clock'
 > {
-  /** Where the API is: takes the place of absolute servers; relative ones are read from it. */
+  /** URL of the API. It replaces absolute server URLs, and is the base of relative ones. @default the servers of the document */
   readonly baseUrl?: string | URL
   /** Secrets by the name of their security scheme. @default none */
   readonly auth?: OpenApiAuth
-  /** Operations that are taken. @default all */
+  /** Operations to import. @default all */
   readonly include?: OpenApiChoice
-  /** Operations that are left out. @default none */
+  /** Operations to leave out. @default none */
   readonly exclude?: OpenApiChoice
-  /** Whether deprecated operations are taken, too. @default false */
+  /** Whether deprecated operations are imported. @default false */
   readonly deprecated?: boolean
-  /** The name of a tool. @default its operationId, or method and path */
+  /** Returns the name of a tool; undefined for the default. @default its operationId, or method and path */
   readonly rename?: (operation: OpenApiOperation) => string | undefined
-  /** Put before each name, such as `github_`. @default nothing */
+  /** Prefix of each name, such as `github_`. @default none */
   readonly prefix?: string
-  /** Operations that need approval: all, those that may change something, or those chosen. @default none */
+  /** Operations that need approval: all, those that may write, or those for which a function returns true. @default none */
   readonly approve?: 'all' | 'writes' | 'none' | ((operation: OpenApiOperation) => boolean)
-  /** Makes failed requests of idempotent methods again. @default never */
+  /** Retries of failed requests with idempotent methods. @default none */
   readonly retries?: HttpOptions['retries']
-  /** Limit of one call in milliseconds. @default 30000 */
+  /** Time limit of one call, in milliseconds. @default 30000 */
   readonly timeoutMs?: number
-  /** Bounds the calls of all tools of the document together. */
+  /** Limits the concurrent calls of all tools of the document together. */
   readonly limiter?: Limiter
-  /** What an answer that does not match the schema of its operation means. @default warn */
+  /** Whether a response that does not match the schema is logged as a warning or fails the call. @default warn */
   readonly outputCheck?: OutputCheck
 }
 
-/** The options of an import. */
+/** Names of the {@link OpenApiToolsOptions}. */
 export const OPEN_API_OPTION_NAMES = {
   headers: true,
   maxResponseBytes: true,
@@ -71,7 +71,7 @@ export const OPEN_API_OPTION_NAMES = {
   outputCheck: true,
 } as const satisfies OptionNames<OpenApiToolsOptions>
 
-/** Whether a choice has an operation. */
+/** Returns whether a choice includes an operation. */
 export function isChosen(choice: OpenApiChoice, operation: OpenApiOperation): boolean {
   return typeof choice === 'function' ? choice(operation) : choice.includes(operation.id)
 }

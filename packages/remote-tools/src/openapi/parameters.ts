@@ -1,4 +1,4 @@
-/** The parameters of an operation. Pure. */
+/** Reads the parameters of operations. Pure. */
 import { isJsonObject } from '@tutti/core'
 
 import {
@@ -12,36 +12,36 @@ import {
 
 import type { ParameterStyle } from './parameter-style.ts'
 
-/** Where a parameter goes. */
-export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
+/** Location of a parameter in the request. */
+export type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 
-/** A parameter, read. */
+/** A parameter of an operation. */
 export interface OperationParameter extends ParameterStyle {
-  readonly place: ParameterPlace
+  readonly location: ParameterLocation
   readonly required: boolean
   readonly description: string | undefined
-  /** As the document has it. */
+  /** Schema as in the document. */
   readonly schema: unknown
-  /** Whether its value is written as JSON text. */
+  /** Whether its value is sent as JSON text. */
   readonly isJson: boolean
 }
 
-const STYLES: Readonly<Record<ParameterPlace, string>> = {
+const STYLES: Readonly<Record<ParameterLocation, string>> = {
   path: 'simple',
   query: 'form',
   header: 'simple',
   cookie: 'form',
 }
 
-/** Headers that other parts of the document speak of. @see https://spec.openapis.org/oas/v3.1.1.html#parameter-object */
+/** Headers that other parts of the document define. @see https://spec.openapis.org/oas/v3.1.1.html#parameter-object */
 const NOT_PARAMETERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
 
 /**
- * The parameters of an operation: its own, and those of its path that it does not replace.
+ * Returns the parameters of an operation, and those of its path that it does not replace.
  *
- * @throws {DocumentProblem} when one is none.
+ * @throws {DocumentProblem} naming an invalid parameter.
  */
-export function parametersOf(
+export function readParameters(
   document: OpenApiReader,
   { pathItem, operation }: { readonly pathItem: OpenApiNode; readonly operation: OpenApiNode },
 ): readonly OperationParameter[] {
@@ -50,39 +50,39 @@ export function parametersOf(
     ...asObjects(pathItem['parameters']),
     ...asObjects(operation['parameters']),
   ]) {
-    const parameter = read(document.resolve(given))
-    found.set(`${parameter.place} ${parameter.name}`, parameter)
+    const parameter = readParameter(document.resolve(given))
+    found.set(`${parameter.location} ${parameter.name}`, parameter)
   }
   return [...found.values()].filter(
-    ({ place, name }) => place !== 'header' || !NOT_PARAMETERS.has(name.toLowerCase()),
+    ({ location, name }) => location !== 'header' || !NOT_PARAMETERS.has(name.toLowerCase()),
   )
 }
 
-function read(given: OpenApiNode): OperationParameter {
+function readParameter(given: OpenApiNode): OperationParameter {
   const name = asText(given['name'])
-  const place = given['in']
+  const location = given['in']
   if (name === undefined || name === '') throw new DocumentProblem('a parameter has no name')
-  if (!isPlace(place)) {
+  if (!isLocation(location)) {
     throw new DocumentProblem(
-      `parameter "${name}" must be in path, query, header or cookie, got ${JSON.stringify(place)}`,
+      `parameter "${name}" must be in path, query, header or cookie, got ${JSON.stringify(location)}`,
     )
   }
-  const style = asText(given['style']) ?? STYLES[place]
+  const style = asText(given['style']) ?? STYLES[location]
   const [content] = Object.entries(asObject(given['content']))
   const schema = content === undefined ? given['schema'] : asObject(content[1])['schema']
   return {
     name,
-    place,
+    location,
     style,
     explode: typeof given['explode'] === 'boolean' ? given['explode'] : style === 'form',
     allowReserved: given['allowReserved'] === true,
-    required: place === 'path' || given['required'] === true,
+    required: location === 'path' || given['required'] === true,
     description: asText(given['description']),
     schema: isJsonObject(schema) ? schema : {},
     isJson: content !== undefined && /\bjson\b/i.test(content[0]),
   }
 }
 
-function isPlace(value: unknown): value is ParameterPlace {
+function isLocation(value: unknown): value is ParameterLocation {
   return typeof value === 'string' && value in STYLES
 }

@@ -1,9 +1,10 @@
 /**
- * The body of an operation: which of its content types is sent, and how. Pure but for the boundary of
- * multipart bodies.
+ * Chooses the content type of a request body and encodes the body. Pure except for the random boundary of multipart
+ * bodies.
  *
- * B1 JSON where it is offered; then a form, parts, text, bytes, and any other type as text.
- * B2 Bytes are base64 in the input: models write text alone.
+ * B1 The first content type that the operation offers is used: JSON, form, multipart, text, bytes, or any other type as
+ *    text.
+ * B2 Bytes are base64 in the input, because models write only text.
  */
 import { isJsonObject } from '@tutti/core'
 
@@ -13,46 +14,46 @@ import { scalarText } from '../http/request-parts.ts'
 import { asObject, asText, type OpenApiNode, type OpenApiReader } from './document.ts'
 import { queryFields } from './parameter-style.ts'
 
-/** How a body is written. */
+/** Encoding of a body. */
 export type BodyKind = 'json' | 'form' | 'multipart' | 'bytes' | 'text'
 
-/** The body of an operation, read. */
+/** The body of an operation. */
 export interface RequestBody {
   readonly kind: BodyKind
   readonly contentType: string
   readonly required: boolean
   readonly description: string | undefined
-  /** As the document has it, with base64 text in place of bytes. */
+  /** Schema as in the document, with base64 text in place of bytes. */
   readonly schema: unknown
-  /** How the fields of forms and parts are written, by name. */
+  /** Encoding of the fields of forms and multipart bodies, by name. */
   readonly encoding: OpenApiNode
   /** Fields of a multipart body that are bytes. */
   readonly binaryFields: ReadonlySet<string>
 }
 
-/** The body of an operation, or undefined when it has none. */
-export function requestBodyOf(
+/** Returns the body of an operation; undefined when it has none. */
+export function readRequestBody(
   document: OpenApiReader,
   operation: OpenApiNode,
 ): RequestBody | undefined {
   const body = document.resolve(operation['requestBody'])
-  const chosen = chosenContent(asObject(body['content']))
+  const chosen = chooseContent(asObject(body['content']))
   if (chosen === undefined) return undefined
   const { kind, contentType, media } = chosen
   const schema = media['schema'] ?? {}
-  const binaryFields = new Set(kind === 'multipart' ? binaryFieldsOf(document, schema) : [])
+  const binaryFields = new Set(kind === 'multipart' ? findBinaryFields(document, schema) : [])
   return {
     kind,
     contentType,
     required: body['required'] === true,
     description: asText(body['description']),
-    schema: inputSchema({ kind, contentType, schema, binaryFields }, document),
+    schema: toInputSchema({ kind, contentType, schema, binaryFields }, document),
     encoding: asObject(media['encoding']),
     binaryFields,
   }
 }
 
-/** The kinds in the order of preference, and the content types that they are. */
+/** Kinds in order of preference, with their content types. */
 const KINDS: readonly (readonly [BodyKind, RegExp])[] = [
   ['json', /^application\/json\b/i],
   ['json', /^[^;]*[+/]json\b|^\*\/\*/i],
@@ -63,12 +64,12 @@ const KINDS: readonly (readonly [BodyKind, RegExp])[] = [
   ['text', /^/],
 ]
 
-function chosenContent(content: OpenApiNode) {
+function chooseContent(content: OpenApiNode) {
   const types = Object.keys(content)
   for (const [kind, pattern] of KINDS) {
     const type = types.find((one) => pattern.test(one))
     if (type === undefined) continue
-    return { kind, contentType: concrete(type, kind), media: asObject(content[type]) }
+    return { kind, contentType: toConcreteType(type, kind), media: asObject(content[type]) }
   }
   return undefined
 }
@@ -81,14 +82,14 @@ const CONCRETE: Readonly<Record<BodyKind, string>> = {
   bytes: 'application/octet-stream',
 }
 
-/** A type that can be sent, in place of a range such as `text/*`. */
-function concrete(type: string, kind: BodyKind): string {
+/** Replaces a range such as `text/*` with a type that can be sent. */
+function toConcreteType(type: string, kind: BodyKind): string {
   return type.includes('*') || kind === 'multipart' ? CONCRETE[kind] : type
 }
 
 const BASE64 = 'Bytes, as base64'
 
-function inputSchema(
+function toInputSchema(
   {
     kind,
     contentType,
@@ -103,21 +104,21 @@ function inputSchema(
   const resolved = document.resolve(schema)
   const properties = Object.entries(asObject(resolved['properties'])).map(([name, part]) => [
     name,
-    binaryFields.has(name) ? base64Schema(document.resolve(part)) : part,
+    binaryFields.has(name) ? toBase64Schema(document.resolve(part)) : part,
   ])
   return { ...resolved, properties: Object.fromEntries(properties) }
 }
 
-function base64Schema({ description, type }: OpenApiNode): OpenApiNode {
-  const said = asText(description)
+function toBase64Schema({ description, type }: OpenApiNode): OpenApiNode {
+  const text = asText(description)
   const one = { type: 'string', contentEncoding: 'base64' }
   return {
     ...(type === 'array' ? { type, items: one } : one),
-    description: said === undefined ? BASE64 : `${said} (${BASE64})`,
+    description: text === undefined ? BASE64 : `${text} (${BASE64})`,
   }
 }
 
-function binaryFieldsOf(document: OpenApiReader, schema: unknown): readonly string[] {
+function findBinaryFields(document: OpenApiReader, schema: unknown): readonly string[] {
   const properties = asObject(document.resolve(schema)['properties'])
   return Object.keys(properties).filter((name) => {
     const part = document.resolve(properties[name])
@@ -134,24 +135,24 @@ function isBinary({ format, contentMediaType, contentEncoding }: OpenApiNode): b
   )
 }
 
-/** A body as it is sent. */
+/** An encoded body. */
 export interface SentBody {
   readonly contentType: string
   readonly body: string | Uint8Array
 }
 
-/** Writes a body. */
-export function sentBody(value: unknown, body: RequestBody): SentBody {
+/** Encodes a body. */
+export function encodeRequestBody(value: unknown, body: RequestBody): SentBody {
   const { kind, contentType } = body
   if (kind === 'json') return { contentType, body: JSON.stringify(value) }
-  if (kind === 'form' && isJsonObject(value)) return { contentType, body: formText(value, body) }
-  if (kind === 'multipart' && isJsonObject(value)) return multipart(value, body)
+  if (kind === 'form' && isJsonObject(value)) return { contentType, body: encodeForm(value, body) }
+  if (kind === 'multipart' && isJsonObject(value)) return encodeMultipart(value, body)
   if (kind === 'bytes') return { contentType, body: Buffer.from(scalarText(value), 'base64') }
   return { contentType, body: scalarText(value) }
 }
 
-/** Fields whose style is given are written in it; others, when they are objects, as JSON text. */
-function formText(value: OpenApiNode, { encoding }: RequestBody): string {
+/** Encodes a form. Fields use the given style; objects without one are sent as JSON text. */
+function encodeForm(value: OpenApiNode, { encoding }: RequestBody): string {
   return Object.entries(value)
     .flatMap(([name, item]) => {
       const { style, explode, allowReserved } = asObject(encoding[name])
@@ -170,16 +171,16 @@ function formText(value: OpenApiNode, { encoding }: RequestBody): string {
 }
 
 /** @see https://www.rfc-editor.org/rfc/rfc7578 */
-function multipart(value: OpenApiNode, { encoding, binaryFields }: RequestBody): SentBody {
+function encodeMultipart(value: OpenApiNode, { encoding, binaryFields }: RequestBody): SentBody {
   const boundary = `tutti-${randomUUID()}`
   const chunks: Uint8Array[] = []
   for (const [name, given] of Object.entries(value)) {
     for (const item of Array.isArray(given) ? given : [given]) {
       if (item === null || item === undefined) continue
       const binary = binaryFields.has(name)
-      const type = partType(item, { binary, given: asObject(encoding[name])['contentType'] })
-      const file = binary ? `; filename="${quoted(name)}"` : ''
-      const head = `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"${file}\r\n`
+      const type = choosePartType(item, { binary, given: asObject(encoding[name])['contentType'] })
+      const file = binary ? `; filename="${escapeName(name)}"` : ''
+      const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"${file}\r\n`
       chunks.push(
         Buffer.from(`${head}${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`),
       )
@@ -191,18 +192,18 @@ function multipart(value: OpenApiNode, { encoding, binaryFields }: RequestBody):
   return { contentType, body: Buffer.concat(chunks) }
 }
 
-function partType(
+function choosePartType(
   item: unknown,
   { binary, given }: { readonly binary: boolean; readonly given: unknown },
 ): string | undefined {
-  // A list of types is one that the service accepts; the first is as good as any.
+  // The service accepts each type of the list, so the first one is used.
   const [first] = asText(given)?.split(',') ?? []
   if (first !== undefined && /^[\w.+-]+\/[\w.+-]+(; ?[\w=-]+)*$/.test(first)) return first
   if (binary) return 'application/octet-stream'
   return typeof item === 'object' ? 'application/json' : undefined
 }
 
-/** A name within a header, as browsers write it. */
-function quoted(name: string): string {
+/** Escapes a name in a header as browsers do. */
+function escapeName(name: string): string {
   return name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')
 }

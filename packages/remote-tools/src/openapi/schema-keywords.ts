@@ -1,19 +1,17 @@
 /**
- * The keywords of one schema object as JSON Schema 2020-12 has them. Pure; what is inside is the
- * business of `schemas.ts`.
+ * Converts the keywords of one schema object to JSON Schema 2020-12. Pure. `schemas.ts` converts nested schemas.
  *
- * K1 What OpenAPI 3.0 writes in its own way is written as JSON Schema has it: `nullable`,
- *    `exclusiveMinimum: true`, `example`.
- * K2 `default` becomes a sentence of the description. It says what the service assumes; to fill it in
- *    would set fields that a change did not mean to touch.
- * K3 What cannot be checked (a pattern that is none, an unknown type) is left out, and so is a list of
- *    values that is longer than a model should read.
+ * K1 Keywords of OpenAPI 3.0 become those of JSON Schema: `nullable`, `exclusiveMinimum: true`, `example`.
+ * K2 `default` becomes a part of the description. It is the value that the service assumes; filling it in would set
+ *    fields that an update should not change.
+ * K3 Keywords that cannot be checked (an invalid pattern, an unknown type) are omitted, as is an `enum` that is too long
+ *    for a model.
  */
 import { isJsonObject } from '@tutti/core'
 
 import { type OpenApiNode } from './document.ts'
 
-/** Keywords that say nothing about the value, or that have a meaning in the whole document only. */
+/** Keywords that do not constrain the value, or that have a meaning only in the whole document. */
 const DROPPED: ReadonlySet<string> = new Set([
   '$anchor',
   '$comment',
@@ -45,7 +43,7 @@ const TYPES: ReadonlySet<unknown> = new Set([
   'string',
 ])
 
-/** Keywords whose value must be a list, or a number, for the schema to be one. */
+/** Keywords whose value must be a list or a number. */
 const LISTS = ['enum', 'required', 'examples', 'allOf', 'anyOf', 'prefixItems']
 const NUMBERS = [
   'minimum',
@@ -57,10 +55,10 @@ const NUMBERS = [
   'maxItems',
 ]
 
-/** Values of one `enum`, at most; real documents list every code of a trade. */
+/** Maximum number of values of one `enum`; some documents list every code of an industry. */
 const MAX_VALUES = 1000
 
-/** The schema with the keywords of JSON Schema, its parts as they were. */
+/** Returns the schema with the keywords of JSON Schema; nested schemas are unchanged. */
 export function toJsonSchemaKeywords(schema: OpenApiNode): OpenApiNode {
   const result: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(schema)) {
@@ -75,8 +73,8 @@ export function toJsonSchemaKeywords(schema: OpenApiNode): OpenApiNode {
   if (schema['example'] !== undefined && !('examples' in result)) {
     result['examples'] = [schema['example']]
   }
-  if (schema['default'] !== undefined) noteDefault(result, schema['default'])
-  return schema['nullable'] === true ? orNull(result) : result
+  if (schema['default'] !== undefined) describeDefault(result, schema['default'])
+  return schema['nullable'] === true ? allowNull(result) : result
 }
 
 function isFullList(value: unknown): boolean {
@@ -105,24 +103,24 @@ function fixBounds(schema: Record<string, unknown>): void {
   }
 }
 
-/** Characters of a default that are shown. */
+/** Maximum number of characters of a default that a description shows. */
 const SHOWN_DEFAULT_LENGTH = 100
 
-function noteDefault(schema: Record<string, unknown>, value: unknown): void {
-  const text = JSON.stringify(value)
-  if (text.length > SHOWN_DEFAULT_LENGTH) return
+function describeDefault(schema: Record<string, unknown>, value: unknown): void {
+  const shown = JSON.stringify(value)
+  if (shown.length > SHOWN_DEFAULT_LENGTH) return
   const { description } = schema
-  const said = typeof description === 'string' ? description.trim() : ''
-  schema['description'] = `${said === '' ? '' : `${said} `}(default: ${text})`
+  const text = typeof description === 'string' ? description.trim() : ''
+  schema['description'] = `${text === '' ? '' : `${text} `}(default: ${shown})`
 }
 
-function orNull(schema: Record<string, unknown>): OpenApiNode {
+function allowNull(schema: Record<string, unknown>): OpenApiNode {
   const { type, enum: values } = schema
   if (type === undefined) {
     const { description, ...rest } = schema
     if (Object.keys(rest).length === 0) return schema
-    const said = description === undefined ? {} : { description }
-    return { ...said, anyOf: [rest, { type: 'null' }] }
+    const described = description === undefined ? {} : { description }
+    return { ...described, anyOf: [rest, { type: 'null' }] }
   }
   return {
     ...schema,
@@ -141,7 +139,7 @@ function isPattern(value: unknown): boolean {
   }
 }
 
-/** Keywords that hold one schema, a list of schemas, or schemas by name. */
+/** Keywords that contain one schema, a list of schemas, or schemas by name. */
 const ONE = [
   'additionalProperties',
   'contains',
@@ -157,7 +155,7 @@ const ONE = [
 const MANY = ['allOf', 'anyOf', 'prefixItems']
 const NAMED = ['dependentSchemas', 'patternProperties', 'properties']
 
-/** The schema with each schema directly within it replaced; what should be one and is not is left out. */
+/** Replaces each schema directly within a schema; invalid ones are omitted. */
 export function mapSubSchemas(schema: OpenApiNode, map: (part: unknown) => unknown): OpenApiNode {
   const result: Record<string, unknown> = { ...schema }
   for (const name of ONE) {

@@ -1,37 +1,37 @@
 /**
- * Schemas of a document as schemas that stand alone: JSON Schema 2020-12, with the definitions that
- * they use, and no others, under `$defs`.
+ * Converts the schemas of a document to self-contained JSON Schema 2020-12, with the definitions that they use under
+ * `$defs`.
  *
  * S1 A recursive schema stays recursive.
- * S2 What the service alone may set (`readOnly`) is not in input, and what it never gives back
- *    (`writeOnly`) is not required of output.
- * S3 Of very many definitions the nearest are kept; a reference to one that is not allows any value.
- *    The service checks what it gets in any case.
- * S4 `oneOf` becomes `anyOf`: real documents have members that overlap, which services do not mind.
+ * S2 Fields that only the service sets (`readOnly`) are not part of the input. Fields that it never returns
+ *    (`writeOnly`) are not required in the output.
+ * S3 If there are too many definitions, the nearest ones are retained, and a reference to another one allows any value.
+ *    The service checks its input in any case.
+ * S4 `oneOf` becomes `anyOf`, because the members of real documents overlap and services accept that.
  */
 import { isJsonObject } from '@tutti/core'
 
 import { DocumentProblem, type OpenApiNode, type OpenApiReader } from './document.ts'
 import { mapSubSchemas, toJsonSchemaKeywords } from './schema-keywords.ts'
 
-/** Which way values go. */
+/** Direction of values: to the service or from it. */
 export type Direction = 'input' | 'output'
 
-/** Characters of the definitions of one schema, at most: of input, which is sent to models, and of output. */
+/** Maximum number of characters of the definitions of one schema. That of the input is sent to models. */
 export const MAX_DEFINITIONS_LENGTH: Readonly<Record<Direction, number>> = {
   input: 50_000,
   output: 20_000,
 }
 
-/** A converted schema, and the references that are in it. */
+/** A converted schema with its references. */
 interface Converted {
   readonly schema: unknown
   readonly refs: readonly string[]
-  /** Characters of its JSON text. */
+  /** Number of characters of its JSON text. */
   readonly length: number
 }
 
-/** Converts the schemas of one document; each definition is converted once. */
+/** Converts the schemas of one document, each definition once per direction. */
 export class Schemas {
   readonly #document: OpenApiReader
   readonly #definitions = new Map<string, Converted>()
@@ -43,9 +43,9 @@ export class Schemas {
   }
 
   /**
-   * Makes `schema` stand alone.
+   * Returns the self-contained form of `schema`.
    *
-   * @throws {DocumentProblem} when it refers to what is not there.
+   * @throws {DocumentProblem} when a reference has no target.
    */
   standalone(schema: unknown, direction: Direction): OpenApiNode {
     const { schema: converted, refs } = this.#convert(schema, direction)
@@ -55,9 +55,9 @@ export class Schemas {
     let left = MAX_DEFINITIONS_LENGTH[direction]
     for (let ref = queue.shift(); ref !== undefined; ref = queue.shift()) {
       const definition = this.#definition(ref, direction)
-      const isKept = definition.length <= left
-      definitions[this.#nameOf(ref)] = isKept ? definition.schema : {}
-      if (!isKept) continue
+      const fits = definition.length <= left
+      definitions[this.#nameOf(ref)] = fits ? definition.schema : {}
+      if (!fits) continue
       left -= definition.length
       for (const next of definition.refs) {
         if (!seen.has(next)) queue.push(next)
@@ -82,48 +82,48 @@ export class Schemas {
     const convert = (part: unknown, depth: number): unknown => {
       if (typeof part === 'boolean') return part
       if (!isJsonObject(part)) return {}
-      // Deeper than any schema that is meant: a document that was put together by a program gone astray.
+      // Deeper than any real schema; probably a generated document with an error.
       if (depth > 200) throw new DocumentProblem('a schema is nested more than 200 levels deep')
       const ref = part['$ref']
       if (typeof ref === 'string') {
-        // To be named, it must be there.
+        // Throws if the target does not exist.
         this.#document.at(ref)
         refs.add(ref)
         return this.#reference(ref, part, (sub) => convert(sub, depth + 1))
       }
-      const kept = this.#withoutOneWay(part, direction)
+      const visible = this.#removeOneWayFields(part, direction)
       return toJsonSchemaKeywords(
-        mapSubSchemas(withoutOneOf(kept), (sub) => convert(sub, depth + 1)),
+        mapSubSchemas(replaceOneOf(visible), (sub) => convert(sub, depth + 1)),
       )
     }
     const converted = convert(schema, 0)
     return { schema: converted, refs: [...refs], length: JSON.stringify(converted).length }
   }
 
-  /** In OpenAPI 3.0 what stands beside a reference does not count; `nullable` is meant all the same. */
+  /** Converts a reference. OpenAPI 3.0 ignores keywords next to `$ref`, but documents use `nullable` there. */
   #reference(ref: string, part: OpenApiNode, convert: (sub: unknown) => unknown): OpenApiNode {
     const reference = { $ref: `#/$defs/${this.#nameOf(ref)}` }
     if (this.#document.isVersion30) {
       return part['nullable'] === true ? { anyOf: [reference, { type: 'null' }] } : reference
     }
-    const { $ref: _, ...beside } = part
-    if (Object.keys(beside).length === 0) return reference
-    const rest = convert(beside)
+    const { $ref: _, ...others } = part
+    if (Object.keys(others).length === 0) return reference
+    const rest = convert(others)
     return isJsonObject(rest) && Object.keys(rest).length > 0
       ? { ...rest, ...reference }
       : reference
   }
 
-  #withoutOneWay(schema: OpenApiNode, direction: Direction): OpenApiNode {
+  #removeOneWayFields(schema: OpenApiNode, direction: Direction): OpenApiNode {
     const { properties, required } = schema
     if (!isJsonObject(properties)) return schema
     const oneWay = direction === 'input' ? 'readOnly' : 'writeOnly'
     const hidden = Object.keys(properties).filter((name) => this.#has(properties[name], oneWay))
     if (hidden.length === 0) return schema
-    const kept = Object.entries(properties).filter(([name]) => !hidden.includes(name))
+    const visible = Object.entries(properties).filter(([name]) => !hidden.includes(name))
     return {
       ...schema,
-      properties: direction === 'input' ? Object.fromEntries(kept) : properties,
+      properties: direction === 'input' ? Object.fromEntries(visible) : properties,
       required: Array.isArray(required) ? required.filter((name) => !hidden.includes(name)) : [],
     }
   }
@@ -132,7 +132,7 @@ export class Schemas {
     return isJsonObject(schema) && this.#document.resolve(schema)[keyword] === true
   }
 
-  /** The name of a definition: the last part of its place, with a number where two end alike. */
+  /** Returns the name of a definition: the last part of its reference, with a number if two have the same. */
   #nameOf(ref: string): string {
     const known = this.#names.get(ref)
     if (known !== undefined) return known
@@ -145,8 +145,8 @@ export class Schemas {
   }
 }
 
-/** The schema with `anyOf` in place of `oneOf`. */
-function withoutOneOf(schema: OpenApiNode): OpenApiNode {
+/** Replaces `oneOf` with `anyOf`. */
+function replaceOneOf(schema: OpenApiNode): OpenApiNode {
   const { oneOf, ...rest } = schema
   if (!Array.isArray(oneOf) || oneOf.length === 0) return rest
   if (rest['anyOf'] === undefined) return { ...rest, anyOf: oneOf }

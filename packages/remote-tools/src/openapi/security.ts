@@ -1,45 +1,45 @@
 /**
- * Who calls: the security schemes of a document and the secrets for them.
+ * Creates credentials from the security schemes of a document and the configured secrets.
  *
- * A1 Of the alternatives that an operation offers, the first is used whose secrets are all there; none
- *    is needed where the operation says so.
- * A2 With secrets missing the tool is misconfigured, and says which; nothing is sent. That is found out
- *    at the call, so that a document can be imported without the secrets of tools that nobody uses.
+ * A1 The first alternative of an operation whose secrets are all configured is used. An operation may also allow
+ *    requests without credentials.
+ * A2 If secrets are missing, the call fails as a configuration error that names them, and no request is sent. The check
+ *    is part of the call, so a document can be imported without the secrets of unused tools.
  */
 import { isJsonObject, TuttiError } from '@tutti/core'
 
 import { asObject, asObjects, asText, type OpenApiNode, type OpenApiReader } from './document.ts'
 
-/** A secret, or what gives it for each call; of the scheme basic, `user:password`. */
+/** A secret, or a function that returns it for each call; `user:password` for the scheme basic. */
 export type OpenApiSecret = string | (() => string | Promise<string>)
 
 /** Secrets by the name of their scheme. */
 export type OpenApiAuth = Readonly<Record<string, OpenApiSecret>>
 
-/** The parts of a request that say who calls. */
+/** The parts of a request that authenticate the caller. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>
-  /** Name and value, not encoded. */
+  /** Names and values, not encoded. */
   readonly query: readonly (readonly [string, string])[]
   readonly cookies: readonly (readonly [string, string])[]
 }
 
-/** What an operation needs; each alternative is a list of names of schemes. */
+/** Alternatives of an operation, each a list of names of schemes. */
 export type Security = readonly (readonly string[])[]
 
-/** What an operation needs, by its own word or that of the document. */
-export function securityOf({ root }: OpenApiReader, operation: OpenApiNode): Security {
+/** Returns the alternatives of an operation, or those of the document if it has none. */
+export function readSecurity({ root }: OpenApiReader, operation: OpenApiNode): Security {
   const given = operation['security'] ?? root['security']
   return asObjects(given).map((alternative) => Object.keys(alternative))
 }
 
-/** The schemes of a document, by name. */
-export function schemesOf(document: OpenApiReader): ReadonlyMap<string, OpenApiNode> {
+/** Returns the schemes of a document by name. */
+export function readSchemes(document: OpenApiReader): ReadonlyMap<string, OpenApiNode> {
   const schemes = asObject(asObject(document.root['components'])['securitySchemes'])
   return new Map(Object.entries(schemes).map(([name, scheme]) => [name, document.resolve(scheme)]))
 }
 
-/** What credentials are made of. */
+/** The schemes and secrets of a tool. */
 export interface SecurityContext {
   readonly toolName: string
   readonly schemes: ReadonlyMap<string, OpenApiNode>
@@ -47,11 +47,11 @@ export interface SecurityContext {
 }
 
 /**
- * The credentials of one call.
+ * Creates the credentials of one call.
  *
- * @throws {TuttiError} TOOL_CONFIGURATION when there are none for any alternative.
+ * @throws {TuttiError} TOOL_CONFIGURATION when every alternative lacks a secret.
  */
-export async function credentialsFor(
+export async function createCredentials(
   security: Security,
   { toolName, schemes, auth }: SecurityContext,
 ): Promise<Credentials> {
@@ -67,7 +67,7 @@ export async function credentialsFor(
     chosen.map(async (name) => {
       const secret = auth[name]
       const value = typeof secret === 'function' ? await secret() : (secret ?? '')
-      return credentialsOf(value, asObject(schemes.get(name)))
+      return toCredentials(value, asObject(schemes.get(name)))
     }),
   )
   return {
@@ -79,7 +79,7 @@ export async function credentialsFor(
 
 const NONE: Credentials = { headers: {}, query: [], cookies: [] }
 
-function credentialsOf(value: string, scheme: OpenApiNode): Credentials {
+function toCredentials(value: string, scheme: OpenApiNode): Credentials {
   const { type } = scheme
   if (type === 'apiKey') {
     const name = asText(scheme['name']) ?? ''
@@ -96,8 +96,8 @@ function credentialsOf(value: string, scheme: OpenApiNode): Credentials {
   return { ...NONE, headers: { authorization: authorization() } }
 }
 
-/** What is wrong with the secrets: names that no scheme has. */
-export function authProblems(
+/** Returns the problems of the secrets: names without a scheme. */
+export function findAuthProblems(
   auth: OpenApiAuth,
   schemes: ReadonlyMap<string, OpenApiNode>,
 ): readonly string[] {
@@ -105,5 +105,5 @@ export function authProblems(
   const known = [...schemes.keys()].map((name) => `"${name}"`).join(', ') || 'none'
   return Object.keys(auth)
     .filter((name) => !schemes.has(name))
-    .map((name) => `auth has no scheme "${name}" to be for; known: ${known}`)
+    .map((name) => `auth names the unknown scheme "${name}"; known: ${known}`)
 }

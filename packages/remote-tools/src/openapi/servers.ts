@@ -1,8 +1,8 @@
-/** Where the operations of a document are. Pure. */
+/** Resolves the server URLs of operations. Pure. */
 import { scalarText } from '../http/request-parts.ts'
 import { DocumentProblem, asObject, asObjects, asText, type OpenApiNode } from './document.ts'
 
-/** Whose servers count: the first of these that has any. */
+/** The scopes of servers; the first one with servers applies. */
 export interface ServerScope {
   readonly operation: OpenApiNode
   readonly pathItem: OpenApiNode
@@ -10,17 +10,17 @@ export interface ServerScope {
 }
 
 /**
- * The URL that the path of an operation is put after, without a slash at its end. A base URL takes the
- * place of absolute servers, and relative ones are read from it.
+ * Returns the URL that precedes the path of an operation, without a slash at its end. A base URL replaces absolute
+ * servers, and is the base of relative ones.
  *
- * @throws {DocumentProblem} when there is none.
+ * @throws {DocumentProblem} when the document has no usable server.
  */
-export function serverUrl(
+export function resolveServerUrl(
   { operation, pathItem, root }: ServerScope,
   baseUrl: string | undefined,
 ): string {
   const [server] = [operation, pathItem, root].flatMap((scope) => asObjects(scope['servers']))
-  const given = server === undefined ? '' : withVariables(server)
+  const given = server === undefined ? '' : fillVariables(server)
   const isAbsolute = /^[a-z][a-z\d+.-]*:\/\//i.test(given)
   const text = isAbsolute && baseUrl !== undefined ? baseUrl : given
   if (!isAbsolute && baseUrl === undefined) {
@@ -37,7 +37,7 @@ export function serverUrl(
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
 
-function withVariables(server: OpenApiNode): string {
+function fillVariables(server: OpenApiNode): string {
   const variables = asObject(server['variables'])
   const url = asText(server['url']) ?? ''
   return url.replaceAll(/\{([^{}]+)\}/g, (place, name: string) => {

@@ -1,11 +1,11 @@
-/** Logging from where nothing may throw: the listeners of pipes. */
+/** Logging for listeners of pipes, which must not throw. */
 import type { LogFields, Logger } from '@tutti/core'
 
-/** Writes a debug line; a logger that throws is no reason to fail. */
+/** Writes a debug line. Ignores errors of the logger. */
 export function logDebug(logger: Logger, message: string, fields: LogFields): void {
   try {
     logger.debug(message, fields)
   } catch {
-    // There is nowhere left to say it.
+    // A logger that throws must not fail the call.
   }
 }

@@ -15,22 +15,22 @@ import {
 
 import {
   resolveWorkerOptions,
-  workerProblems,
+  findWorkerProblems,
   type ResolvedWorkerOptions,
   type WorkerOptions,
 } from './worker/options.ts'
 
-/** The program of a tool, and how it is run. */
+/** Options of the child processes of a tool. */
 export interface ProgramOptions extends ProcessOptions {
-  /** Bytes of stdout and of stderr that are kept in memory, each; the rest is dropped, and noted. @default 1048576 */
+  /** Maximum number of bytes of stdout and of stderr to retain, each; the rest is dropped with a note. @default 1048576 */
   readonly maxOutputBytes?: number
-  /** `once` starts the program for each call; `worker` keeps programs that answer many. @default once */
+  /** `once` starts the program for each call; `worker` keeps programs running for many calls. @default once */
   readonly mode?: 'once' | 'worker'
-  /** The pool of programs; only with mode `worker`. */
+  /** Options of the pool of programs; only with mode `worker`. */
   readonly worker?: WorkerOptions
 }
 
-/** The options of the program of a tool. */
+/** Names of the {@link ProgramOptions}. */
 export const PROGRAM_OPTION_NAMES = {
   ...PROCESS_OPTION_NAMES,
   maxOutputBytes: true,
@@ -38,12 +38,12 @@ export const PROGRAM_OPTION_NAMES = {
   worker: true,
 } as const satisfies OptionNames<ProgramOptions>
 
-/** {@link ProgramOptions} with every default filled in. */
+/** {@link ProgramOptions} with their defaults. */
 export interface ResolvedProgramOptions extends ResolvedProcessOptions {
   readonly maxOutputBytes: number
-  /** Present exactly with mode `worker`. */
+  /** Defined only with mode `worker`. */
   readonly worker: ResolvedWorkerOptions | undefined
-  /** Whether the tool declares the schema of its output, so that values matter in addition to their text. */
+  /** Whether the tool declares the schema of its output and so needs values in addition to text. */
   readonly declaresOutput: boolean
 }
 
@@ -53,7 +53,7 @@ export interface ToolOfProgram extends ProgramOptions {
   readonly output?: unknown
 }
 
-/** The bound of the reference: long for a model, small for a machine. */
+/** The same as in AgentEnsemble: long for a model, small for a machine. */
 const DEFAULT_MAX_OUTPUT_BYTES = 1_048_576
 
 /**
@@ -72,8 +72,8 @@ export function resolveProgramOptions(
   const problems = [
     ...findUnknownOptions(options, optionNames),
     ...findProcessProblems(options),
-    ...outputProblems(options),
-    ...modeProblems(options),
+    ...findOutputProblems(options),
+    ...findModeProblems(options),
   ]
   if (problems.length > 0) {
     const name = JSON.stringify(options.name)
@@ -88,15 +88,15 @@ export function resolveProgramOptions(
   }
 }
 
-function outputProblems({ maxOutputBytes = 1 }: ProgramOptions): readonly string[] {
+function findOutputProblems({ maxOutputBytes = 1 }: ProgramOptions): readonly string[] {
   if (Number.isInteger(maxOutputBytes) && maxOutputBytes >= 1) return []
   return [`maxOutputBytes must be an integer >= 1, got ${JSON.stringify(maxOutputBytes)}`]
 }
 
-function modeProblems({ mode = 'once', worker }: ProgramOptions): readonly string[] {
+function findModeProblems({ mode = 'once', worker }: ProgramOptions): readonly string[] {
   const wrong = findChoiceProblems('mode', mode, ['once', 'worker'])
   if (wrong.length > 0) return wrong
   if (worker === undefined) return []
-  if (mode === 'once') return ['worker goes with mode "worker" only']
-  return workerProblems(worker)
+  if (mode === 'once') return ['worker requires mode "worker"']
+  return findWorkerProblems(worker)
 }

@@ -1,6 +1,6 @@
 /**
- * Tools that are programs, in any language. The program is named once and started by the tool itself,
- * never through a shell; what the model writes reaches it as input alone.
+ * Tools that are programs in any language. The author names the program, and the tool starts it without a shell. Text of
+ * the model reaches the program only as input.
  */
 import {
   defineTextTool,
@@ -26,13 +26,13 @@ import { WorkerPool } from './worker/pool.ts'
 
 import type { ResolvedProgramOptions } from './options.ts'
 
-/** What the author of a process tool writes whose whole input is one string. */
+/** Options of a process tool whose input is one string. */
 export interface TextProcessToolOptions extends ToolSettings<string>, ProgramOptions {
   readonly input?: undefined
   readonly output?: undefined
 }
 
-/** What the author of a typed process tool writes: the program gets the whole object as its input. */
+/** Options of a typed process tool; the program gets the whole object as its input. */
 export interface TypedProcessToolOptions<Input extends ToolSchema, Output extends ToolSchema>
   extends Omit<ToolDefinition<Input, Output>, 'execute'>, ProgramOptions {}
 
@@ -54,17 +54,17 @@ const TYPED_NAMES = {
 export interface ProcessTool<Input, Output = string>
   extends TypedTool<Input, Output>, AsyncDisposable {
   /**
-   * Ends what runs: calls in flight are cancelled, workers may finish theirs first. Later calls fail.
-   * Resolves when no program of the tool is left, at most a few seconds later. Never rejects.
+   * Closes the tool. With mode `once`, calls in flight are cancelled; workers get a few seconds to finish theirs. Later
+   * calls fail. Resolves when no program of the tool is running. Never rejects.
    */
   close(): Promise<void>
 }
 
 /**
- * Makes a tool of a program, such as `processTool({ name: 'sentiment', description: 'Rates a text',
- * command: 'python3', args: ['/opt/tools/sentiment.py'] })`. Nothing is started before the first call.
+ * Creates a tool from a program, for example `processTool({ name: 'sentiment', description: 'Rates a text',
+ * command: 'python3', args: ['/opt/tools/sentiment.py'] })`. The first call starts the program.
  *
- * @throws {TypeError} naming everything of the definition that does not fit.
+ * @throws {TypeError} naming every invalid option.
  */
 export function processTool(options: TextProcessToolOptions): ProcessTool<string>
 export function processTool<
@@ -82,21 +82,25 @@ export function processTool(
   const runner = worker === undefined ? new OnceRunner(program) : new WorkerPool(program, worker)
   const execute = (input: unknown, context: ProcessCall['context']): Promise<ToolResult> =>
     runner.run({ input, context })
-  const shared = { ...turnsOf(options, program), ...approvalOf(options, program), execute }
+  const shared = {
+    ...resolveConcurrency(options, program),
+    ...resolveApproval(options, program),
+    execute,
+  }
   const tool =
     options.input === undefined
       ? defineTextTool({ ...pickOptions(options, TOOL_SETTING_NAMES), ...shared })
       : defineTool({ ...pickOptions(options, DEFINITION_NAMES), ...shared })
   const close = (): Promise<void> => runner.close()
-  // NOTE: a tool takes the input that its own schema describes, which the signatures above say.
+  // NOTE: the input of the tool has the type of its schema, as the signatures above declare.
   return Object.assign(tool, { close, [Symbol.asyncDispose]: close }) as ProcessTool<
     unknown,
     unknown
   >
 }
 
-/** Calls that the workers have no room for wait before their time begins, unless a bound is given. */
-function turnsOf(
+/** Limits concurrent calls to the capacity of the workers, so that waiting does not count as call time; the author's limit takes precedence. */
+function resolveConcurrency(
   { maxConcurrentCalls, limiter }: Pick<ToolSettings<never>, 'maxConcurrentCalls' | 'limiter'>,
   { worker }: ResolvedProgramOptions,
 ): Pick<ToolSettings<never>, 'maxConcurrentCalls'> {
@@ -104,8 +108,8 @@ function turnsOf(
   return { maxConcurrentCalls: worker.size * worker.concurrency }
 }
 
-/** A reviewer is shown the command line, unless the tool describes its calls itself. */
-function approvalOf(
+/** Returns the approval option; unless it describes calls itself, it shows the command line to the reviewer. */
+function resolveApproval(
   { requireApproval }: Pick<ToolSettings<never>, 'requireApproval'>,
   program: ResolvedProgramOptions,
 ): Pick<ToolSettings<unknown>, 'requireApproval'> {
@@ -114,7 +118,7 @@ function approvalOf(
   return { requireApproval: { describe, ...(requireApproval === true ? {} : requireApproval) } }
 }
 
-/** Text for a reviewer: the command line, and the start of the input. */
+/** Returns the text for a reviewer: the command line and the start of the input. */
 function describeCall({ command, args }: ResolvedProgramOptions, input: unknown): string {
   return `Execute command: ${[command, ...args].join(' ')}\nInput: ${startOfInput(input)}`
 }

@@ -1,12 +1,11 @@
 /**
- * One call by a program of its own: the subprocess protocol of the remote tools seed.
+ * Runs each call in its own child process.
  *
  *   {"input": …} ─stdin─▶ program ─stdout, stderr, exit─▶ ToolResult
  *
- * O1 The request is compact JSON without a newline, and stdin is closed after it. A program that does
- *    not read it is none the worse.
- * O2 Writing and reading go on at the same time, so that neither side waits for the other.
- * O3 A call that is aborted ends when its program has, and all it has started is ended with it.
+ * O1 The request is compact JSON without a newline, and stdin is closed after it. A program need not read it.
+ * O2 Writing and reading overlap, so neither the tool nor the program blocks the other.
+ * O3 An aborted call ends when its program and the descendants of the program have ended.
  */
 import { errorMessage, ToolResult, type ToolContext } from '@tutti/core'
 import { startProcess, type ProcessExit, type RunningProcess } from '@tutti/net'
@@ -22,16 +21,16 @@ export interface ProcessCall {
   readonly context: ToolContext
 }
 
-/** Starts the program, gives it the input and reads its answer; `closing` ends it as the call's signal does. */
+/** Starts the program, sends the input and reads the answer. `closing` ends the program as the call's signal does. */
 export async function runOnce(
   { input, context }: ProcessCall,
   options: ResolvedProgramOptions,
   { closing }: { readonly closing: AbortSignal },
 ): Promise<ToolResult> {
   const { signal, logger } = context
-  if (signal.aborted) return interrupted(options, signal)
+  if (signal.aborted) return interruptedResult(options, signal)
   const request = JSON.stringify({ input })
-  const start = await startProcess(options, callVariables(context))
+  const start = await startProcess(options, createCallVariables(context))
   if (!start.ok) return ToolResult.failure(start.message)
   const { process: program } = start
   const stdout = collect(program.stdout, options.maxOutputBytes)
@@ -40,27 +39,30 @@ export async function runOnce(
     logDebug(logger, 'Program did not read its input', { command: options.command, error })
   })
   program.stdin.end(request)
-  const exit = await exitOrEnd(program, [signal, closing])
-  if (exit === undefined) return interrupted(options, signal.aborted ? signal : closing)
-  const said = stderr.text()
-  if (exit.code !== 0) return ToolResult.failure(exitFailure(exit, said))
-  if (said !== '') {
-    logDebug(logger, 'Program wrote to stderr', { command: options.command, stderr: said })
+  const exit = await awaitExitOrEnd(program, [signal, closing])
+  if (exit === undefined) return interruptedResult(options, signal.aborted ? signal : closing)
+  const errors = stderr.text()
+  if (exit.code !== 0) return ToolResult.failure(explainExit(exit, errors))
+  if (errors !== '') {
+    logDebug(logger, 'Program wrote to stderr', { command: options.command, stderr: errors })
   }
   return readProcessAnswer(stdout.text(), options)
 }
 
-/** What a call that was aborted comes to. */
-export function interrupted({ command }: ResolvedProgramOptions, signal: AbortSignal): ToolResult {
+/** Returns the result of an aborted call. */
+export function interruptedResult(
+  { command }: ResolvedProgramOptions,
+  signal: AbortSignal,
+): ToolResult {
   return ToolResult.failure(`Process "${command}" was ended: ${errorMessage(signal.reason)}`)
 }
 
 /**
- * What a program is told of its call, besides the input.
+ * Returns the environment variables that describe the call.
  *
  * @see https://opentelemetry.io/docs/specs/otel/context/env-carriers/ on the names of the trace
  */
-function callVariables({
+function createCallVariables({
   idempotencyKey,
   runId,
   traceparent,
@@ -82,8 +84,8 @@ function collect(pipe: RunningProcess['stdout'], maxBytes: number): BoundedOutpu
   return output
 }
 
-/** How the program ended by itself; nothing when a signal aborted first, and all of it is gone. */
-async function exitOrEnd(
+/** Resolves with the exit of the program; undefined when a signal aborted first and the process tree has ended. */
+async function awaitExitOrEnd(
   program: RunningProcess,
   signals: readonly AbortSignal[],
 ): Promise<ProcessExit | undefined> {
@@ -101,13 +103,13 @@ async function exitOrEnd(
   return isAborted() ? undefined : exit
 }
 
-/** Why a program failed that did not exit with code 0: what it says itself, or how it ended. */
-function exitFailure({ code, signal }: ProcessExit, stderr: string): string {
+/** Explains a failed exit: returns stderr, or the exit code or signal. */
+function explainExit({ code, signal }: ProcessExit, stderr: string): string {
   if (signal === null) return stderr === '' ? `Process exited with code ${code}` : stderr
   return `Process was killed by ${signal}${stderr === '' ? '' : `: ${stderr}`}`
 }
 
-/** Runs calls, and ends those in flight when it is closed. */
+/** Runs calls; `close` ends those in flight. */
 export class OnceRunner {
   readonly #options: ResolvedProgramOptions
   readonly #closing = new AbortController()
@@ -129,14 +131,14 @@ export class OnceRunner {
     }
   }
 
-  /** Ends the calls in flight; resolves when they have ended. Never rejects. */
+  /** Ends the calls in flight. Resolves when they have ended. Never rejects. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('Tool is closed'))
     await Promise.allSettled(this.#inFlight)
   }
 }
 
-/** Keeps the first bytes of a stream and drops the rest. */
+/** Retains the first bytes of a stream and drops the rest. */
 export class BoundedOutput {
   readonly #maxBytes: number
   readonly #chunks: Uint8Array[] = []
@@ -151,14 +153,14 @@ export class BoundedOutput {
     const free = this.#maxBytes - this.#bytes
     if (chunk.length > free) this.#dropped = true
     if (free <= 0) return
-    const kept = chunk.length > free ? chunk.subarray(0, free) : chunk
-    this.#chunks.push(kept)
-    this.#bytes += kept.length
+    const retained = chunk.length > free ? chunk.subarray(0, free) : chunk
+    this.#chunks.push(retained)
+    this.#bytes += retained.length
   }
 
   /**
-   * The text without blanks at its ends. Bytes that are no UTF-8 are U+FFFD; a character that the bound
-   * cuts in two is left out, and a line says that and where it was cut.
+   * Returns the trimmed text. Invalid UTF-8 becomes U+FFFD. Truncated text loses an incomplete character and ends with a
+   * line that states the limit.
    */
   text(): string {
     const text = new TextDecoder()

@@ -1,17 +1,15 @@
-/** Lines of a stream of bytes, each up to a bound. */
-
-/** Told of each line, without its end; `cut` when it was longer than the bound and is only its start. */
+/** Called with each line, without its line break. With `cut`, the line exceeded the limit and is only its start. */
 export type OnLine = (line: string, how: { readonly cut: boolean }) => void
 
 const NEWLINE = 0x0a
 
-/** Splits what comes at `\n`; a `\r` before it belongs to the end of the line. */
+/** Splits a byte stream into lines of limited length. Lines end with `\n` or `\r\n`. */
 export class LineReader {
   readonly #maxBytes: number
   readonly #onLine: OnLine
   #parts: Uint8Array[] = []
   #bytes = 0
-  /** The rest of a line that was too long is passed over. */
+  /** Whether the rest of a line that was too long is being skipped. */
   #skipping = false
 
   constructor(maxBytes: number, onLine: OnLine) {
@@ -29,7 +27,7 @@ export class LineReader {
     this.#take(chunk.subarray(start))
   }
 
-  /** The stream has ended: what is left is a line too. */
+  /** Ends the stream; the remaining bytes are a line too. */
   end(): void {
     if (this.#bytes > 0) this.#endLine()
   }
@@ -40,16 +38,16 @@ export class LineReader {
     this.#parts.push(part.length > free ? part.subarray(0, free) : part)
     this.#bytes += Math.min(part.length, free)
     if (part.length <= free) return
-    this.#tell({ cut: true })
+    this.#emit({ cut: true })
     this.#skipping = true
   }
 
   #endLine(): void {
-    if (!this.#skipping) this.#tell({ cut: false })
+    if (!this.#skipping) this.#emit({ cut: false })
     this.#skipping = false
   }
 
-  #tell({ cut }: { readonly cut: boolean }): void {
+  #emit({ cut }: { readonly cut: boolean }): void {
     const text = new TextDecoder().decode(Buffer.concat(this.#parts), { stream: cut })
     this.#parts = []
     this.#bytes = 0

@@ -1,11 +1,11 @@
-/** The lines between a tool and its workers: JSON objects, one a line, calls and answers matched by id. */
+/** Encodes and decodes the lines between a tool and its workers: one JSON object per line, matched by id. */
 import { isJsonObject } from '@tutti/core'
 
-import { parsed, readAnswerObject, type ProcessAnswerOptions } from '../read-answer.ts'
+import { tryParseJson, readAnswerObject, type ProcessAnswerOptions } from '../read-answer.ts'
 
 import type { ToolContext, ToolResult } from '@tutti/core'
 
-/** A call as a worker reads it. */
+/** A call, as sent to a worker. */
 export interface CallMessage {
   /** Unique among the calls of this worker. */
   readonly id: string
@@ -17,7 +17,7 @@ export interface CallMessage {
   readonly tracestate?: string
 }
 
-/** The line of a call. */
+/** Returns the line that sends a call. */
 export function encodeCall(
   id: string,
   input: unknown,
@@ -36,22 +36,22 @@ export function encodeCall(
   return encode(message)
 }
 
-/** The line that tells a worker that nobody waits for an answer any more. */
+/** Returns the line that cancels a call. */
 export function encodeCancel(id: string): string {
   return encode({ id, cancel: true })
 }
 
-/** What a line of a worker says; undefined is nothing of the protocol. */
+/** A message of a worker. */
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly id: string; readonly result: ToolResult }
 
-/** Reads a line of a worker. An id may come back as a number. */
+/** Parses a line of a worker; returns undefined if it is not a message. An id may be a number. */
 export function decodeWorkerMessage(
   line: string,
   options: ProcessAnswerOptions,
 ): WorkerMessage | undefined {
-  const message = parsed(line)
+  const message = tryParseJson(line)
   if (!isJsonObject(message)) return undefined
   const { id, ...answer } = message
   if (typeof id === 'string' || typeof id === 'number') {
@@ -65,7 +65,7 @@ export function decodeWorkerMessage(
   return answer['ready'] === true ? { type: 'ready' } : undefined
 }
 
-/** One line: some readers, Node's own among them, also take U+2028 and U+2029 for the end of one. */
+/** Encodes one line. U+2028 and U+2029 are escaped, because some readers, such as Node's, treat them as line breaks. */
 function encode(message: object): string {
   const text = JSON.stringify(message)
   return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`

@@ -1,25 +1,25 @@
-/** How many programs a worker tool keeps, and for how long. */
+/** Options of the pool of a worker tool, with their defaults and checks. */
 
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
-/** The pool of programs of a tool in worker mode. */
+/** Options of the pool of programs of a tool in worker mode. */
 export interface WorkerOptions {
-  /** Programs kept at the same time, at most; those that are being ended are not counted. @default 1 */
+  /** Maximum number of programs that run at the same time, without those that are ending. @default 1 */
   readonly size?: number
-  /** Calls that one program works on at the same time; above 1 it must answer by id. @default 1 */
+  /** Maximum number of concurrent calls per program; above 1, the program must answer by id. @default 1 */
   readonly concurrency?: number
-  /** Calls after which a program is ended and another takes its place. @default Infinity */
+  /** Number of calls after which a program is replaced. @default Infinity */
   readonly maxCallsPerWorker?: number
-  /** How long a program without work is kept, in milliseconds; Infinity is for ever. @default 60000 */
+  /** Time after which an idle program is ended, in milliseconds; Infinity means never. @default 60000 */
   readonly idleTimeoutMs?: number
   /**
-   * Failures in a row, with no answer between them, after which calls fail at once for a while instead
-   * of starting the program once more. Before that, each start waits longer. @default 5
+   * Number of consecutive failures, without an answer in between, after which calls fail immediately for 30 s instead of
+   * restarting the program. Until then, the delay before each restart grows. @default 5
    */
   readonly maxRestarts?: number
   /**
-   * When given, a program says `{"ready":true}` before it gets its first call, and has so many
-   * milliseconds for it. @default programs are ready when they are started
+   * Time limit for the program to send `{"ready":true}`, in milliseconds; it gets no call before.
+   * @default programs are ready as soon as they are started
    */
   readonly startTimeoutMs?: number
 }
@@ -33,21 +33,21 @@ const WORKER_OPTION_NAMES = {
   startTimeoutMs: true,
 } as const satisfies OptionNames<WorkerOptions>
 
-/** {@link WorkerOptions} with every default filled in. */
+/** {@link WorkerOptions} with their defaults. */
 export interface ResolvedWorkerOptions extends Required<Omit<WorkerOptions, 'startTimeoutMs'>> {
   readonly startTimeoutMs: number | undefined
 }
 
-/** A minute without work: the conversation that used the tool is over. */
+/** After a minute without calls, the conversation that used the tool is probably over. */
 const DEFAULT_IDLE_TIMEOUT_MS = 60_000
 
-/** With the waits between them, about two seconds of trying. */
+/** With the delays in between, about two seconds of attempts. */
 const DEFAULT_MAX_RESTARTS = 5
 
-/** Beyond this, the timers of Node fire at once. */
+/** Maximum delay of Node's timers, in milliseconds; longer ones fire immediately. */
 const LONGEST_TIMER_MS = 2_147_483_647
 
-/** Fills in the defaults of options that were checked. */
+/** Fills in the defaults of valid options. */
 export function resolveWorkerOptions(options: WorkerOptions = {}): ResolvedWorkerOptions {
   return {
     size: options.size ?? 1,
@@ -59,8 +59,8 @@ export function resolveWorkerOptions(options: WorkerOptions = {}): ResolvedWorke
   }
 }
 
-/** Everything that is wrong with the options. */
-export function workerProblems(options: WorkerOptions): readonly string[] {
+/** Returns every problem of the options. */
+export function findWorkerProblems(options: WorkerOptions): readonly string[] {
   const { size = 1, concurrency = 1, maxCallsPerWorker = 1, maxRestarts = 0 } = options
   const { idleTimeoutMs = 1, startTimeoutMs = 1 } = options
   return [

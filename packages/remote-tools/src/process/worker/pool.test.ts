@@ -98,7 +98,7 @@ describe('[L3] a program', () => {
       expect(await waiting).toEqual(died)
     }
     const refused = failure(
-      'Worker failed 4 times in a row and is not started for 30000 ms: Worker exited with code 9',
+      'Worker failed 4 times in a row; next start in 30000 ms: Worker exited with code 9',
     )
     expect(await ask(tool, 'd')).toEqual(refused)
     await clock.advance(COOL_DOWN_MS)
@@ -248,7 +248,7 @@ describe('a pool that is closed', () => {
     const waiting = ask(tool, 'c')
     await until('the wait', () => clock.pending > 0)
     await tool.close()
-    expect(await waiting).toEqual(failure('Worker was ended before it was started'))
+    expect(await waiting).toEqual(failure('Worker was ended before it started'))
     expect(clock.pending).toBe(0)
   })
 })

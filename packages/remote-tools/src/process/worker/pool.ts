@@ -1,53 +1,53 @@
 /**
- * The programs of a tool in worker mode.
+ * The pool of programs of a tool in worker mode.
  *
- * L1 A call goes to a program without work, else to a new one, else to that with the least work.
- * L2 At most `size` programs take calls; one that is being ended is replaced at once.
- * L3 A program is started for a call, never of itself, and not when it keeps failing (`restarts.ts`).
- * L4 A call that finds no room waits for its turn, and stops waiting when it is aborted.
+ * L1 A call goes to an idle program, otherwise to a new one, otherwise to the one with the fewest calls.
+ * L2 At most `size` programs take calls. A program that is ending is replaced immediately.
+ * L3 Only a call starts a program, and not while it keeps failing (`restarts.ts`).
+ * L4 A call without a free slot waits, and stops waiting when it is aborted.
  */
 import { createLimiter, sleep, ToolResult, type Limiter } from '@tutti/core'
 
-import { interrupted, type ProcessCall } from '../run-once.ts'
+import { interruptedResult, type ProcessCall } from '../run-once.ts'
 import { quietClock, startProcess } from '@tutti/net'
-import { decideStart, NO_FAILURES, withFailure, type FailureRow } from './restarts.ts'
+import { decideStart, NO_FAILURES, addFailure, type FailureRow } from './restarts.ts'
 import { Worker } from './worker.ts'
 
 import type { ResolvedProgramOptions } from '../options.ts'
 import type { ResolvedWorkerOptions } from './options.ts'
 
-/** Keeps programs and gives them calls. */
+/** Distributes calls over a pool of programs. */
 export class WorkerPool {
   readonly #options: ResolvedProgramOptions
   readonly #worker: ResolvedWorkerOptions
   readonly #workers = new Set<Worker>()
-  readonly #turns: Limiter
+  readonly #slots: Limiter
   #failures: FailureRow = NO_FAILURES
   #isClosed = false
 
   constructor(options: ResolvedProgramOptions, worker: ResolvedWorkerOptions) {
     this.#options = options
     this.#worker = worker
-    this.#turns = createLimiter({ maxConcurrent: worker.size * worker.concurrency })
+    this.#slots = createLimiter({ maxConcurrent: worker.size * worker.concurrency })
   }
 
   /**
-   * Has a call answered, or says why there is no answer.
+   * Runs a call. Failures are failed results.
    *
-   * @throws {TypeError} when the input cannot be written as JSON.
+   * @throws {TypeError} when the input cannot be serialized as JSON.
    */
   async run(call: ProcessCall): Promise<ToolResult> {
     const { signal } = call.context
-    let hasTurn = await this.#takeTurn(signal)
+    let hasSlot = await this.#takeSlot(signal)
     const release = (): void => {
-      if (hasTurn) this.#turns.release()
-      hasTurn = false
+      if (hasSlot) this.#slots.release()
+      hasSlot = false
     }
-    // The program of a call that is aborted ends by itself; its turn is free for the next.
+    // The worker ends the program of an aborted call; the slot is free for the next call.
     signal.addEventListener('abort', release, { once: true })
     try {
-      if (signal.aborted) return interrupted(this.#options, signal)
-      const worker = this.#workerForCall()
+      if (signal.aborted) return interruptedResult(this.#options, signal)
+      const worker = this.#findWorker()
       return await (worker instanceof Worker ? worker.run(call) : worker)
     } finally {
       signal.removeEventListener('abort', release)
@@ -55,25 +55,25 @@ export class WorkerPool {
     }
   }
 
-  /** Ends all programs, after the calls they work on; resolves when none is left. Never rejects. */
+  /** Ends all programs after their calls. Resolves when none is running. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#workers].map((worker) => worker.close()))
   }
 
-  /** Waits for a turn; none when the signal aborts before that. */
-  async #takeTurn(signal: AbortSignal): Promise<boolean> {
-    if (this.#turns.tryAcquire()) return true
+  /** Waits for a slot; resolves with false when the signal aborts first. */
+  async #takeSlot(signal: AbortSignal): Promise<boolean> {
+    if (this.#slots.tryAcquire()) return true
     try {
-      await this.#turns.acquire(signal)
+      await this.#slots.acquire(signal)
       return true
     } catch {
       return false
     }
   }
 
-  /** A worker with room, or the result that there is none. */
-  #workerForCall(): Worker | ToolResult {
+  /** Returns a worker with free capacity, or the result of the call when there is none. */
+  #findWorker(): Worker | ToolResult {
     if (this.#isClosed) return ToolResult.failure('Tool is closed')
     const open = [...this.#workers].filter((worker) => worker.isOpen)
     const [best] = open
@@ -94,7 +94,7 @@ export class WorkerPool {
       worker: this.#worker,
       start: async (signal) => {
         if (waitMs > 0) await sleep(clock, waitMs, signal)
-        if (signal.aborted) return { ok: false, message: 'Worker was ended before it was started' }
+        if (signal.aborted) return { ok: false, message: 'Worker was ended before it started' }
         return startProcess(quiet)
       },
       listener: {
@@ -102,7 +102,7 @@ export class WorkerPool {
           this.#failures = NO_FAILURES
         },
         onFailure: (reason) => {
-          this.#failures = withFailure(this.#failures, reason, clock.elapsed())
+          this.#failures = addFailure(this.#failures, reason, clock.elapsed())
         },
         onReopen: () => {
           const open = [...this.#workers].filter((other) => other.isOpen)

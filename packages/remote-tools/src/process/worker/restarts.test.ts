@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { COOL_DOWN_MS, decideStart, NO_FAILURES, withFailure, type FailureRow } from './restarts.ts'
+import { COOL_DOWN_MS, decideStart, NO_FAILURES, addFailure, type FailureRow } from './restarts.ts'
 
 const MAX = 5
 
@@ -38,18 +38,17 @@ describe('a program', () => {
     const row = failures(6, 1_000)
     expect(decideStart(row, MAX, 1_000)).toEqual({
       start: false,
-      message:
-        'Worker failed 6 times in a row and is not started for 30000 ms: Worker exited with code 6',
+      message: 'Worker failed 6 times in a row; next start in 30000 ms: Worker exited with code 6',
     })
     expect(decideStart(row, MAX, 1_000 + COOL_DOWN_MS - 0.5)).toMatchObject({
       start: false,
-      message: expect.stringContaining('for 1 ms') as string,
+      message: expect.stringContaining('in 1 ms') as string,
     })
     expect(decideStart(row, MAX, 1_000 + COOL_DOWN_MS)).toEqual({ start: true, waitMs: 0 })
   })
 
   it('[B3] has one more chance after each rest', () => {
-    const row = withFailure(failures(6, 1_000), 'again', 50_000)
+    const row = addFailure(failures(6, 1_000), 'again', 50_000)
     expect(decideStart(row, MAX, 50_000)).toMatchObject({ start: false })
   })
 
@@ -58,7 +57,7 @@ describe('a program', () => {
   })
 
   it('[B4] that has answered has no failures', () => {
-    expect(withFailure(NO_FAILURES, 'x', 7)).toEqual({ count: 1, lastAt: 7, reason: 'x' })
+    expect(addFailure(NO_FAILURES, 'x', 7)).toEqual({ count: 1, lastAt: 7, reason: 'x' })
   })
 })
 
@@ -66,7 +65,7 @@ describe('a program', () => {
 function failures(count: number, at = 0): FailureRow {
   let row = NO_FAILURES
   for (let index = 1; index <= count; index += 1) {
-    row = withFailure(row, `Worker exited with code ${index}`, at)
+    row = addFailure(row, `Worker exited with code ${index}`, at)
   }
   return row
 }

@@ -1,50 +1,50 @@
 /**
- * When a program that keeps failing is started anew.
+ * Decides when a program that keeps failing is restarted.
  *
- * B1 After one failure it is started at once: that costs the next call nothing.
- * B2 After more in a row it waits, twice as long each time, up to a bound.
- * B3 After more than `maxRestarts` it is not started at all for `COOL_DOWN_MS`; then once more.
- * B4 An answer ends the row.
+ * B1 After one failure it is restarted immediately, without cost for the next call.
+ * B2 After consecutive failures the restart is delayed; the delay doubles up to a maximum.
+ * B3 After more than `maxRestarts` failures it is not started for `COOL_DOWN_MS`, and then tried again.
+ * B4 An answer resets the count.
  */
 
-/** A row of failures. */
+/** Consecutive failures. */
 export interface FailureRow {
   readonly count: number
-  /** When the last one was, on the clock's own scale. */
+  /** Time of the last failure, in milliseconds of `clock.elapsed()`. */
   readonly lastAt: number
-  /** What it was. */
+  /** Reason of the last failure. */
   readonly reason: string
 }
 
-/** No failure since the start or the last answer. */
+/** The state without a failure since the start or the last answer. */
 export const NO_FAILURES: FailureRow = { count: 0, lastAt: 0, reason: '' }
 
-/** Wait after the second failure; a crash is seldom over sooner. */
+/** Delay after the second failure, in milliseconds; the cause of a crash rarely disappears sooner. */
 const FIRST_WAIT_MS = 100
 
-/** Waits do not grow beyond this: calls have time limits. */
+/** Maximum delay, in milliseconds, because calls have time limits. */
 const LONGEST_WAIT_MS = 5_000
 
-/** Rest after too many failures: about the time in which somebody could mend something. */
+/** Pause after too many failures, in milliseconds: about the time that a person needs to fix the cause. */
 export const COOL_DOWN_MS = 30_000
 
-/** Whether to start, and after which wait, or why not. */
+/** A decision about a start: its delay, or the reason against it. */
 export type StartDecision =
   | { readonly start: true; readonly waitMs: number }
   | { readonly start: false; readonly message: string }
 
-/** The row with one failure more. */
-export function withFailure(row: FailureRow, reason: string, now: number): FailureRow {
+/** Returns the state with one more failure. */
+export function addFailure(row: FailureRow, reason: string, now: number): FailureRow {
   return { count: row.count + 1, lastAt: now, reason }
 }
 
-/** Decides about a start at `now`. */
+/** Decides whether and after which delay to start at `now`. */
 export function decideStart(row: FailureRow, maxRestarts: number, now: number): StartDecision {
   const since = now - row.lastAt
   if (row.count > maxRestarts) {
     const restMs = Math.ceil(COOL_DOWN_MS - since)
     if (restMs <= 0) return { start: true, waitMs: 0 }
-    const message = `Worker failed ${row.count} times in a row and is not started for ${restMs} ms: ${row.reason}`
+    const message = `Worker failed ${row.count} times in a row; next start in ${restMs} ms: ${row.reason}`
     return { start: false, message }
   }
   if (row.count < 2) return { start: true, waitMs: 0 }

@@ -1,47 +1,47 @@
 /**
- * The program of a worker, as lines that come and go, until it is over.
+ * The program of a worker: writes and reads its lines, and reports its end.
  *
- * Its end is told once, with the reason: how it exited, or why it was ended. Whether that was asked for
- * is told too: what a program does of itself is a failure, and so is what makes it useless.
+ * The end is reported once, with the reason: its exit, or why it was ended. `asked` is false for failures: the program
+ * ended by itself, or was ended because it was unusable.
  */
 import { CANCEL_GRACE_MS } from '@tutti/core'
 
 import { DRAIN_MS, type ProcessExit, type ProcessStart, type RunningProcess } from '@tutti/net'
 import { LineReader } from './line-reader.ts'
 
-/** Told what the program does. */
+/** Callbacks for the output and the end of the program. */
 export interface ProgramListener {
   onStarted(): void
   onLine(line: string): void
-  /** A line was longer than the bound; it is lost. */
+  /** Called when a line exceeded the limit and was dropped. */
   onLongLine(): void
   onStderr(line: string): void
-  /** Nothing of it is left. */
+  /** Called once, when the process tree has ended. */
   onOver(reason: string, how: { readonly asked: boolean }): void
 }
 
-/** Bytes kept of a line of stderr: enough to read in a log. */
+/** Maximum number of bytes of a line of stderr that a log shows. */
 const MAX_STDERR_LINE_BYTES = 8_192
 
-/** Starts the program; the signal aborts when it is not wanted any more. */
+/** Starts the program. The signal aborts when the program is no longer needed. */
 export type StartWorkerProgram = (signal: AbortSignal) => Promise<ProcessStart>
 
 interface Ending {
-  /** Undefined is how it exits. */
+  /** Reason to report; undefined for the exit code or signal. */
   readonly reason: string | undefined
   readonly asked: boolean
 }
 
-/** A program that is being started, runs or is over. */
+/** A program, from its start to its end. */
 export class WorkerProgram {
-  /** Resolves when nothing of it is left. Never rejects. */
+  /** Resolves when the process tree has ended. Never rejects. */
   readonly gone: Promise<void>
   readonly #listener: ProgramListener
   readonly #unwanted = new AbortController()
   readonly #resolveGone: () => void
   #program: RunningProcess | undefined
   #isOver = false
-  /** Why the program is being ended, once it is. */
+  /** The requested end; undefined while the program should run. */
   #ending: Ending | undefined
 
   constructor(start: StartWorkerProgram, maxLineBytes: number, listener: ProgramListener) {
@@ -56,22 +56,22 @@ export class WorkerProgram {
     this.#program?.stdin.write(line)
   }
 
-  /** Ends it and all it has started, because that is asked for; `reason` says why. */
+  /** Ends the process tree on request, with the reason. */
   end(reason: string): void {
     this.#kill({ reason, asked: true })
   }
 
-  /** The same, because the program is of no use any more. */
+  /** Ends the process tree because of a failure, with the reason. */
   fail(reason: string): void {
     this.#kill({ reason, asked: false })
   }
 
-  /** Closes its stdin, and ends it when it does not exit within core's `CANCEL_GRACE_MS`. */
+  /** Closes stdin, and ends the program if it does not exit within core's `CANCEL_GRACE_MS`. */
   finish(): void {
     void this.#finish()
   }
 
-  /** Lets this process exit while the program runs; nothing before it is started. */
+  /** Lets this process exit while the program runs. Has no effect before the start. */
   unref(): void {
     this.#program?.unref()
   }
@@ -98,14 +98,14 @@ export class WorkerProgram {
       this.#listener.onStderr(line)
     })
     readInto(stderr, program.stderr)
-    program.stdin.on('error', () => void this.#lose('stdin'))
-    program.stdout.on('end', () => void this.#lose('stdout'))
+    program.stdin.on('error', () => void this.#onPipeClosed('stdin'))
+    program.stdout.on('end', () => void this.#onPipeClosed('stdout'))
     if (this.#ending === undefined) this.#listener.onStarted()
     else this.#kill(this.#ending)
     const exit = await program.ended
     stdout.end()
     stderr.end()
-    this.#over(exitReason(exit))
+    this.#over(explainExit(exit))
   }
 
   #kill(ending: Ending): void {
@@ -113,7 +113,7 @@ export class WorkerProgram {
     this.#unwanted.abort()
     const program = this.#program
     if (program === undefined) return
-    // A program that nothing can end is let go.
+    // A program that cannot be killed is abandoned.
     void program.end().then(() => {
       this.#over('Worker was ended')
     })
@@ -123,7 +123,7 @@ export class WorkerProgram {
     this.#unwanted.abort()
     const program = this.#program
     if (program === undefined) {
-      this.#ending ??= { reason: 'Worker was ended before it was started', asked: true }
+      this.#ending ??= { reason: 'Worker was ended before it started', asked: true }
       return
     }
     this.#ending ??= { reason: undefined, asked: true }
@@ -131,8 +131,8 @@ export class WorkerProgram {
     if (!(await program.endedWithin(CANCEL_GRACE_MS))) this.#kill(this.#ending)
   }
 
-  /** A program that has closed a pipe and does not exit can do no more work. */
-  async #lose(pipe: 'stdin' | 'stdout'): Promise<void> {
+  /** Fails a program that has closed a pipe but does not exit, since it can answer no more calls. */
+  async #onPipeClosed(pipe: 'stdin' | 'stdout'): Promise<void> {
     const hasEnded = await this.#program?.endedWithin(DRAIN_MS)
     if (hasEnded === false && this.#ending === undefined) this.fail(`Worker closed its ${pipe}`)
   }
@@ -152,6 +152,6 @@ function readInto(reader: LineReader, pipe: RunningProcess['stdout']): void {
   })
 }
 
-function exitReason({ code, signal }: ProcessExit): string {
+function explainExit({ code, signal }: ProcessExit): string {
   return signal === null ? `Worker exited with code ${code}` : `Worker was killed by ${signal}`
 }

@@ -80,7 +80,7 @@ describe('[W1] a call is answered by the line with its id', () => {
     expect(await ask(tool, 'noise', { logger })).toEqual(success('quiet'))
     const told = (message: string): readonly unknown[] =>
       debug.mock.calls.filter(([text]) => text === message).map(([, fields]) => fields?.['line'])
-    expect(told('Worker wrote a line that answers no call')).toEqual([
+    expect(told('Worker wrote a line that does not answer a call')).toEqual([
       'loading…',
       '[1]',
       '{"level":"info"}',
@@ -286,7 +286,7 @@ describe('[W3] a call that is aborted', () => {
       await clock.advance(1)
       expect((await outcome).end).toBe('cancelled')
       expect((await other.outcome).result).toEqual(
-        failure('Worker was ended: it did not stop another call that was aborted'),
+        failure('Worker was ended: it did not stop another call, which was aborted'),
       )
       expect(isRunning(pid)).toBe(false)
       expect(await ask(tool, 'echo on')).toEqual(success('on'))

@@ -1,39 +1,39 @@
 /**
  * One program that answers many calls.
  *
- * W1 A call is answered by the line with its id, whatever else the program writes and in whatever order.
- * W2 The end of the program fails the calls it has not answered, and no others.
- * W3 A call that is aborted ends the program, since nobody knows what state it is in. One that works on
- *    several calls is told first, and goes on when it answers within `CANCEL_ANSWER_MS`.
- * W4 A program without work does not keep this process alive, and is ended after its idle time.
- * W5 A retired program takes no more calls, and ends when it has answered those it has.
+ * W1 The line with the id of a call answers it. Answers may have any order, and other lines are ignored.
+ * W2 The end of the program fails only the calls that it has not answered.
+ * W3 An aborted call ends the program, because its state is unknown. A program with a `concurrency` above 1 gets a
+ *    cancel message first, and continues if it answers within `CANCEL_ANSWER_MS`.
+ * W4 An idle program does not keep this process alive, and is ended after its idle time.
+ * W5 A retired program takes no more calls, and ends when it has answered its calls.
  */
 import { silentLogger, ToolResult, type Clock, type LogFields, type Logger } from '@tutti/core'
 import { quietClock } from '@tutti/net'
 
 import { logDebug } from '../log-debug.ts'
-import { interrupted, type ProcessCall } from '../run-once.ts'
+import { interruptedResult, type ProcessCall } from '../run-once.ts'
 import { decodeWorkerMessage, encodeCall, encodeCancel } from './messages.ts'
 import { WorkerProgram, type StartWorkerProgram } from './worker-program.ts'
 
 import type { ResolvedProgramOptions } from '../options.ts'
 import type { ResolvedWorkerOptions } from './options.ts'
 
-/** How long a worker of several calls may take to say that it has stopped one of them. */
+/** Time for a program with several calls to confirm that it has stopped one of them, in milliseconds. */
 export const CANCEL_ANSWER_MS = 500
 
-/** Told what becomes of a worker. */
+/** Callbacks for the state of a worker. */
 export interface WorkerListener {
   onAnswer(): void
-  /** It ended, or had to be ended, when it should not have. */
+  /** Called when it ended unexpectedly or was ended as unusable. */
   onFailure(reason: string): void
-  /** It takes calls again: it has stopped those that were aborted. */
+  /** Called when it takes calls again after it has stopped the aborted ones. */
   onReopen(): void
-  /** Nothing of it is left. */
+  /** Called when its process tree has ended. */
   onGone(): void
 }
 
-/** What a worker is made of. */
+/** Options and callbacks of a worker. */
 export interface WorkerParts {
   readonly options: ResolvedProgramOptions
   readonly worker: ResolvedWorkerOptions
@@ -43,20 +43,20 @@ export interface WorkerParts {
 
 interface PendingCall {
   readonly call: ProcessCall
-  /** Its message to the program. */
+  /** Message for the program. */
   readonly line: string
   settle(result: ToolResult): void
 }
 
-/** A program of a pool. It is started when it is made. */
+/** A program of a pool. The constructor starts it. */
 export class Worker {
   readonly #parts: WorkerParts
   readonly #clock: Clock
   readonly #program: WorkerProgram
   readonly #calls = new Map<string, PendingCall>()
-  /** Calls in flight that were aborted, each with what stops the wait for its answer. */
+  /** Aborted calls in flight, each with the function that stops the wait for its answer. */
   readonly #aborted = new Map<string, () => void>()
-  readonly #lastWords = new RecentLines()
+  readonly #stderr = new RecentLines()
   #phase: 'starting' | 'ready' | 'over' = 'starting'
   #isRetired = false
   #callCount = 0
@@ -78,7 +78,7 @@ export class Worker {
         this.#onLongLine()
       },
       onStderr: (line) => {
-        this.#lastWords.add(line)
+        this.#stderr.add(line)
         this.#log('Worker wrote to stderr', { line })
       },
       onOver: (reason, { asked }) => {
@@ -87,20 +87,20 @@ export class Worker {
     })
   }
 
-  /** Whether it takes calls. */
+  /** Whether it takes new calls. */
   get isOpen(): boolean {
     return this.#phase !== 'over' && !this.#isRetired && this.#aborted.size === 0
   }
 
-  /** Calls it works on. */
+  /** Number of calls in flight. */
   get load(): number {
     return this.#calls.size
   }
 
   /**
-   * Gives the program a call; resolves with its answer, or with why there is none.
+   * Sends a call to the program; resolves with its answer or with a failed result.
    *
-   * @throws {TypeError} when the input cannot be written as JSON.
+   * @throws {TypeError} when the input cannot be serialized as JSON.
    */
   run(call: ProcessCall): Promise<ToolResult> {
     const { signal, logger } = call.context
@@ -111,7 +111,7 @@ export class Worker {
     if (this.#callCount >= this.#parts.worker.maxCallsPerWorker) this.#isRetired = true
     this.#program.ref()
     if (this.#phase === 'ready') this.#stopTimer?.()
-    if (this.#hasAnswered) this.#lastWords.clear()
+    if (this.#hasAnswered) this.#stderr.clear()
     return new Promise((resolve) => {
       const onAbort = (): void => {
         this.#abort(id)
@@ -129,13 +129,13 @@ export class Worker {
     })
   }
 
-  /** Takes no more calls. */
+  /** Stops taking calls. */
   retire(): void {
     this.#isRetired = true
-    if (this.#calls.size === 0) this.#rest()
+    if (this.#calls.size === 0) this.#onIdle()
   }
 
-  /** Takes no more calls, and ends; resolves when nothing of it is left. Never rejects. */
+  /** Stops taking calls and ends the program. Resolves when its process tree has ended. Never rejects. */
   async close(): Promise<void> {
     this.#isRetired = true
     this.#program.ref()
@@ -149,7 +149,7 @@ export class Worker {
       this.#onReady()
       return
     }
-    if (this.#calls.size === 0) this.#rest()
+    if (this.#calls.size === 0) this.#onIdle()
     this.#stopTimer = this.#clock.after(startTimeoutMs, () => {
       this.#program.fail(`Worker was not ready within ${startTimeoutMs} ms`)
     })
@@ -160,7 +160,7 @@ export class Worker {
     this.#phase = 'ready'
     this.#stopTimer?.()
     for (const { line } of this.#calls.values()) this.#program.write(line)
-    if (this.#calls.size === 0) this.#rest()
+    if (this.#calls.size === 0) this.#onIdle()
   }
 
   #onLine(line: string): void {
@@ -169,7 +169,7 @@ export class Worker {
     else if (message !== undefined && this.#calls.has(message.id)) {
       this.#answer(message.id, message.result)
     } else if (line.trim() !== '') {
-      this.#log('Worker wrote a line that answers no call', { line: line.slice(0, 200) })
+      this.#log('Worker wrote a line that does not answer a call', { line: line.slice(0, 200) })
     }
   }
 
@@ -183,7 +183,7 @@ export class Worker {
       this.#aborted.delete(id)
       if (this.isOpen) this.#parts.listener.onReopen()
     }
-    if (this.#calls.size === 0) this.#rest()
+    if (this.#calls.size === 0) this.#onIdle()
   }
 
   #onLongLine(): void {
@@ -199,29 +199,29 @@ export class Worker {
     const pending = this.#calls.get(id)
     if (pending === undefined) return
     if (this.#phase === 'starting') {
-      this.#settle(id, this.#interrupted(pending))
-      if (this.#calls.size === 0) this.#rest()
+      this.#settle(id, this.#interruptedResult(pending))
+      if (this.#calls.size === 0) this.#onIdle()
       return
     }
     if (this.#parts.worker.concurrency === 1) {
       this.#aborted.set(id, () => undefined)
-      this.#endUnfinished('Worker was ended')
+      this.#endNow('Worker was ended')
       return
     }
     this.#program.write(encodeCancel(id))
     const stopWait = this.#clock.after(CANCEL_ANSWER_MS, () => {
-      this.#endUnfinished('Worker was ended: it did not stop another call that was aborted')
+      this.#endNow('Worker was ended: it did not stop another call, which was aborted')
     })
     this.#aborted.set(id, stopWait)
   }
 
-  #endUnfinished(reason: string): void {
+  #endNow(reason: string): void {
     this.#isRetired = true
     this.#program.end(reason)
   }
 
-  /** There is no work. */
-  #rest(): void {
+  /** Starts the idle time, or ends a retired program. */
+  #onIdle(): void {
     const { idleTimeoutMs } = this.#parts.worker
     if (this.#isRetired) this.#program.finish()
     this.#program.unref()
@@ -233,23 +233,23 @@ export class Worker {
 
   #onOver(reason: string, asked: boolean): void {
     const hadCalls = this.#calls.size > 0
-    const why = asked ? reason : this.#withLastWords(reason)
+    const why = asked ? reason : this.#addStderr(reason)
     this.#phase = 'over'
     this.#stopTimer?.()
     for (const stopWait of this.#aborted.values()) stopWait()
     for (const [id, pending] of this.#calls) {
       const wasAborted = this.#aborted.has(id)
-      this.#settle(id, wasAborted ? this.#interrupted(pending) : ToolResult.failure(why))
+      this.#settle(id, wasAborted ? this.#interruptedResult(pending) : ToolResult.failure(why))
     }
     if (!asked && (hadCalls || !this.#hasAnswered)) this.#parts.listener.onFailure(why)
     this.#parts.listener.onGone()
   }
 
-  /** A call never reads what was said of another one. */
-  #withLastWords(reason: string): string {
-    const said = this.#lastWords.text()
+  /** Adds the last lines of stderr, unless they may belong to another call. */
+  #addStderr(reason: string): string {
+    const lines = this.#stderr.text()
     const isOfOneCall = this.#parts.worker.concurrency === 1 || !this.#hasAnswered
-    return said === '' || !isOfOneCall ? reason : `${reason}: ${said}`
+    return lines === '' || !isOfOneCall ? reason : `${reason}: ${lines}`
   }
 
   #settle(id: string, result: ToolResult): void {
@@ -257,8 +257,8 @@ export class Worker {
     this.#calls.delete(id)
   }
 
-  #interrupted({ call }: PendingCall): ToolResult {
-    return interrupted(this.#parts.options, call.context.signal)
+  #interruptedResult({ call }: PendingCall): ToolResult {
+    return interruptedResult(this.#parts.options, call.context.signal)
   }
 
   #log(message: string, fields: LogFields): void {
@@ -266,10 +266,10 @@ export class Worker {
   }
 }
 
-/** The number of lines to keep: the end of a stack trace. */
+/** Number of lines to retain; enough for the end of a stack trace. */
 const MAX_LINES = 20
 
-/** The last lines of a stream. */
+/** Retains the last lines of a stream. */
 class RecentLines {
   #lines: string[] = []
 
@@ -282,7 +282,7 @@ class RecentLines {
     this.#lines = []
   }
 
-  /** The lines; empty when there are none. */
+  /** Returns the lines as text; empty when there are none. */
   text(): string {
     return this.#lines.join('\n').trim()
   }
