@@ -107,7 +107,9 @@ describe('a tool that asks an agent', () => {
   it('names everything that does not fit', () => {
     const wrong = { name: 'x y', description: '', agent: echo, maxTurns: 0 } as const
     expect(() => agentTool(wrong)).toThrow(/maxTurns must be an integer >= 1, got 0/)
-    expect(() => agentTool({ ...wrong, maxTurns: 1 })).toThrow(/a name is .*; description must not/)
+    expect(() => agentTool({ ...wrong, maxTurns: 1 })).toThrow(
+      /name must be .*; description must not/,
+    )
   })
 
   it('of one MCP server shares its program with others, which ends with the last of them', async () => {

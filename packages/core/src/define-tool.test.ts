@@ -76,7 +76,7 @@ describe('defineTool', () => {
     (name) => {
       expect(() => returning('x', { name })).toThrow(TypeError)
       expect(() => returning('x', { name })).toThrow(
-        `Cannot define tool ${JSON.stringify(name)}: a name is 1 to 64 letters, digits, "_" or "-"`,
+        `Cannot define tool ${JSON.stringify(name)}: name must be 1 to 64 letters, digits, "_" or "-"`,
       )
     },
   )

@@ -128,7 +128,7 @@ describe('createLimiter', () => {
       createLimiter({ maxConcurrent: 0, maxPerInterval: 1.5, intervalMs: Number.NaN }),
     ).toThrow(
       new RangeError(
-        'Cannot make a limiter: maxConcurrent must be an integer >= 1 or Infinity, got 0; ' +
+        'Cannot create limiter: maxConcurrent must be an integer >= 1 or Infinity, got 0; ' +
           'maxPerInterval must be an integer >= 1 or Infinity, got 1.5; intervalMs must be > 0, got NaN',
       ),
     )

@@ -46,7 +46,7 @@ const OPTION_NAMES = {
  * @throws {RangeError} naming every bound that does not fit.
  */
 export function createLimiter(options: LimiterOptions): Limiter {
-  assertKnownOptions('Cannot make a limiter:', options, OPTION_NAMES)
+  assertKnownOptions('Cannot create limiter:', options, OPTION_NAMES)
   const { maxConcurrent, maxPerInterval = Infinity, intervalMs = 1000 } = options
   assertBounds({ maxConcurrent, maxPerInterval, intervalMs })
   return new TurnLimiter(
@@ -72,7 +72,7 @@ function assertBounds({ maxConcurrent, maxPerInterval, intervalMs }: Bounds): vo
     .filter(([, bound]) => !isBound(bound))
     .map(([name, bound]) => `${name} must be an integer >= 1 or Infinity, got ${bound}`)
   if (!isInterval) problems.push(`intervalMs must be > 0, got ${intervalMs}`)
-  throw new RangeError(`Cannot make a limiter: ${problems.join('; ')}`)
+  throw new RangeError(`Cannot create limiter: ${problems.join('; ')}`)
 }
 
 class TurnLimiter implements Limiter {

@@ -32,7 +32,7 @@ describe('toolCatalog', () => {
 
   it('refuses two tools of one name', () => {
     expect(() => toolCatalog([search, calculator, named('search')])).toThrow(
-      new TypeError('Cannot make a tool catalog: two tools are named "search"'),
+      new TypeError('Cannot create tool catalog: two tools are named "search"'),
     )
   })
 

@@ -25,7 +25,7 @@ export function toolCatalog(tools: readonly AgentTool[]): ToolCatalog {
   const byName = new Map<string, AgentTool>()
   for (const tool of tools) {
     if (byName.has(tool.name)) {
-      throw new TypeError(`Cannot make a tool catalog: two tools are named "${tool.name}"`)
+      throw new TypeError(`Cannot create tool catalog: two tools are named "${tool.name}"`)
     }
     byName.set(tool.name, tool)
   }

@@ -47,10 +47,10 @@ describe('assertToolSettings', () => {
       ),
     ).toThrow(
       new TypeError(
-        'Cannot define tool "two words": a name is 1 to 64 letters, digits, "_" or "-"; ' +
+        'Cannot define tool "two words": name must be 1 to 64 letters, digits, "_" or "-"; ' +
           'description must not be blank; timeoutMs must be > 0, got 0; graceMs must be > 0, got 0; ' +
           'maxConcurrentCalls must be an integer >= 1, got 1.5; ' +
-          'maxConcurrentCalls and limiter exclude each other',
+          'maxConcurrentCalls and limiter cannot be used together',
       ),
     )
   })

@@ -107,7 +107,7 @@ export function assertToolSettings(
   } = settings
   const problems = [...findUnknownOptions(settings, known)]
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-    problems.push('a name is 1 to 64 letters, digits, "_" or "-"')
+    problems.push('name must be 1 to 64 letters, digits, "_" or "-"')
   }
   if (typeof description !== 'string' || description.trim() === '') {
     problems.push('description must not be blank')
@@ -118,7 +118,7 @@ export function assertToolSettings(
     problems.push(`maxConcurrentCalls must be an integer >= 1, got ${maxConcurrentCalls}`)
   }
   if (settings.maxConcurrentCalls !== undefined && limiter !== undefined) {
-    problems.push('maxConcurrentCalls and limiter exclude each other')
+    problems.push('maxConcurrentCalls and limiter cannot be used together')
   }
   problems.push(...findApprovalProblems(settings.requireApproval))
   if (problems.length === 0) return

@@ -56,7 +56,7 @@ function tryDocument(schema: TSchema): SchemaDocument | undefined {
   try {
     return openUsableSchema(schema, { action: 'Cannot try:', ofObject: false })
   } catch (error) {
-    expect(String(error)).toMatch(/default must fit/)
+    expect(String(error)).toMatch(/default must match/)
     return undefined
   }
 }
@@ -104,5 +104,5 @@ function tryLaws({ schema, document, coerce }: Subject, value: unknown): Finding
 }
 
 function isUnexplained({ message }: { readonly message: string }): boolean {
-  return /cannot be checked|does not fit its schema/.test(message)
+  return /cannot be checked|does not match its schema/.test(message)
 }

@@ -84,7 +84,7 @@ describe('approval', () => {
       status: 'FAILED',
       error: {
         code: 'TOOL_CONFIGURATION',
-        message: 'Tool "pay" needs approval, and there is no reviewer to ask',
+        message: 'Tool "pay" requires approval, but no reviewer is configured',
       },
     })
     expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'TOOL_CONFIGURATION' }])

@@ -120,7 +120,7 @@ describe('[C3] a definition that does not fit is a TypeError', () => {
         'errorStrategy must be "FAIL_FAST" or "CONTINUE_ON_FAILURE", got "RETRY"; ' +
         'Cannot define tool " ": ',
     )
-    expect(make).toThrow(/a name is .*; .*description/)
+    expect(make).toThrow(/name must be .*; .*description/)
   })
 
   it('without steps', () => {
@@ -217,7 +217,7 @@ describe('the builder', () => {
         'Cannot make a pipeline: step 1 must be a tool, got null; ' +
           'an adapter comes after a step, and there is none before it; ' +
           'the adapter after step 1 must be a function, got string; ' +
-          'Cannot define tool "": a name is 1 to 64 letters, digits, "_" or "-"',
+          'Cannot define tool "": name must be 1 to 64 letters, digits, "_" or "-"',
       ),
     )
     expect(() => careless.build()).toThrow(/it needs at least one step; Cannot define tool ""/)

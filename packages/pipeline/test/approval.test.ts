@@ -187,7 +187,7 @@ describe('the approval of a step', () => {
     const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b'))
     const { end, error } = await call(tool, { input: 'x' })
     expect(end).toBe('misconfigured')
-    expect(error?.message).toBe('Tool "careful" needs approval, and there is no reviewer to ask')
+    expect(error?.message).toBe('Tool "careful" requires approval, but no reviewer is configured')
   })
 
   it('stops the time of all pipelines round it', async () => {

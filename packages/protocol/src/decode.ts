@@ -58,7 +58,7 @@ export function decodeServerMessage(value: unknown): Decoded<ServerMessage> {
   return decode(ServerMessage, value)
 }
 
-const UNEXPLAINED: Problem = { path: '', message: 'does not fit its schema' }
+const UNEXPLAINED: Problem = { path: '', message: 'does not match its schema' }
 
 function fits(schema: object, value: unknown): boolean {
   const narrowed: Schema = hasReferences(schema) ? schema : narrowByTag(schema, value)

@@ -1,44 +1,44 @@
 /**
- * Every code that crosses the wire, in two tables: what a request can be answered with, and what a
- * run, task or tool can fail with. A code is written nowhere else as a literal.
+ * All error codes of the wire, in two tables: codes with which a request is answered, and codes with which a run, task or
+ * tool call fails. Other code refers to these tables instead of repeating a code as a literal.
  */
 
-/** What is said about an answer's code: its HTTP status, whether the same request may work later, why. */
+/** HTTP status of an error code, whether a retry of the same request may succeed, and the meaning of the code. */
 export interface ErrorCodeInfo {
   readonly status: number
   readonly retryable: boolean
   readonly meaning: string
 }
 
-/** What is said about a failure's code: whether doing the same again may work, and why it failed. */
+/** Whether a retry may succeed after a failure, and the meaning of the code. */
 export interface FailureCodeInfo {
   readonly retryable: boolean
   readonly meaning: string
 }
 
-/** Code of an error body → status, retryable, meaning. The seed's codes, and ours in the same manner. */
+/** Codes of an error body, with status, retryability and meaning. */
 export const ERROR_CODES = {
-  BAD_REQUEST: { status: 400, retryable: false, meaning: 'The request does not fit its schema' },
-  INVALID_TOOL: { status: 400, retryable: false, meaning: 'No tool of the catalog has this name' },
+  BAD_REQUEST: { status: 400, retryable: false, meaning: 'The request does not match its schema' },
+  INVALID_TOOL: { status: 400, retryable: false, meaning: 'The catalog has no tool of this name' },
   INVALID_MODEL: {
     status: 400,
     retryable: false,
-    meaning: 'No model of the catalog has this alias',
+    meaning: 'The catalog has no model with this alias',
   },
   INVALID_TASK_OVERRIDE: {
     status: 400,
     retryable: false,
-    meaning: 'An override names no task of the ensemble',
+    meaning: 'An override refers to a task that the ensemble does not have',
   },
   CIRCULAR_DEPENDENCY: {
     status: 400,
     retryable: false,
-    meaning: 'Tasks wait for each other in a circle',
+    meaning: 'The context of tasks forms a cycle',
   },
   INVALID_ENSEMBLE: {
     status: 400,
     retryable: false,
-    meaning: 'No ensemble has this name, or its tasks do not fit together',
+    meaning: 'No ensemble has this name, or its tasks are inconsistent',
   },
   INVALID_WEBHOOK: {
     status: 400,
@@ -58,34 +58,34 @@ export const ERROR_CODES = {
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     retryable: false,
-    meaning: 'The web page that sent this is not on the list of origins',
+    meaning: 'The origin of the request is not allowed',
   },
   HOST_NOT_ALLOWED: {
     status: 403,
     retryable: false,
     meaning: 'The Host header names another server, as in DNS rebinding',
   },
-  NOT_FOUND: { status: 404, retryable: false, meaning: 'Nothing is at this address' },
+  NOT_FOUND: { status: 404, retryable: false, meaning: 'The route or the file does not exist' },
   RUN_NOT_FOUND: {
     status: 404,
     retryable: false,
-    meaning: 'No run has this id, or it is no longer kept',
+    meaning: 'No run has this id, or it is no longer stored',
   },
   REVIEW_NOT_FOUND: { status: 404, retryable: false, meaning: 'No review has this id' },
   TOOL_NOT_FOUND: {
     status: 404,
     retryable: false,
-    meaning: 'No tool that can be invoked has this name',
+    meaning: 'No tool that can be called has this name',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     retryable: false,
-    meaning: 'The address exists, but not with this method',
+    meaning: 'The route does not support this method',
   },
   NOT_ACCEPTABLE: {
     status: 406,
     retryable: false,
-    meaning: 'The Accept header allows no form that this address can send',
+    meaning: 'The route cannot respond in a media type that the Accept header allows',
   },
   REQUEST_TIMEOUT: {
     status: 408,
@@ -95,18 +95,18 @@ export const ERROR_CODES = {
   RUN_COMPLETED: {
     status: 409,
     retryable: false,
-    meaning: 'The run is over and can no longer be changed',
+    meaning: 'The run has ended and can no longer be changed',
   },
   RUN_NOT_RUNNING: {
     status: 409,
     retryable: true,
-    meaning: 'The run is not being worked on at this moment',
+    meaning: 'The run is not running at the moment',
   },
-  RUN_EXISTS: { status: 409, retryable: false, meaning: 'The chosen run id is taken' },
+  RUN_EXISTS: { status: 409, retryable: false, meaning: 'The chosen run id is already in use' },
   REVIEW_RESOLVED: {
     status: 409,
     retryable: false,
-    meaning: 'The review was decided or timed out before',
+    meaning: 'The review has already been decided or has timed out',
   },
   IDEMPOTENCY_CONFLICT: {
     status: 409,
@@ -116,32 +116,32 @@ export const ERROR_CODES = {
   CURSOR_PAST_END: {
     status: 409,
     retryable: false,
-    meaning: 'The position asked for is after the last event',
+    meaning: 'The requested position is after the last event',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     retryable: false,
-    meaning: 'The body, message, file or trace is over the limit',
+    meaning: 'The body, message, file or trace exceeds its size limit',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     retryable: false,
-    meaning: 'The body is not application/json, or the file is no text in UTF-8',
+    meaning: 'The body is not application/json, or the file is not UTF-8 text',
   },
   SPEND_LIMIT: {
     status: 429,
     retryable: true,
-    meaning: 'The runs of this key have cost as much as it may spend',
+    meaning: 'The runs of this key have reached its spend limit',
   },
   HEADERS_TOO_LARGE: {
     status: 431,
     retryable: false,
-    meaning: 'The headers of the request are over the limit',
+    meaning: 'The headers of the request exceed the size limit',
   },
   CONCURRENCY_LIMIT: {
     status: 429,
     retryable: true,
-    meaning: 'As many runs as allowed are running and waiting',
+    meaning: 'The limit on running and waiting runs is reached',
   },
   RATE_LIMITED: {
     status: 429,
@@ -151,36 +151,35 @@ export const ERROR_CODES = {
   INTERNAL: {
     status: 500,
     retryable: true,
-    meaning: 'The server failed; the log has the details under the request id',
+    meaning: 'Internal error; the server logs details under the request id',
   },
   TOOL_EXECUTION_FAILED: {
     status: 500,
     retryable: true,
-    meaning: 'The tool could not be run to an answer',
+    meaning: 'The tool call failed without a result',
   },
   NOT_CONFIGURED: {
     status: 503,
     retryable: false,
-    meaning: 'The server lacks the ensemble, catalog or directory that this needs',
+    meaning: 'The server is not configured with the required ensemble, catalog or directory',
   },
   DRAINING: {
     status: 503,
     retryable: true,
-    meaning: 'The server is shutting down and takes no new runs',
+    meaning: 'The server is draining and accepts no new runs',
   },
-  STORE_UNAVAILABLE: { status: 503, retryable: true, meaning: 'The run store cannot be reached' },
+  STORE_UNAVAILABLE: { status: 503, retryable: true, meaning: 'The run store is unavailable' },
   NOT_CONFIRMED: {
     status: 504,
     retryable: true,
-    meaning:
-      'The command is stored, but the process that executes the run has not confirmed it in time',
+    meaning: 'The command is queued, but the process that owns the run did not confirm it in time',
   },
 } as const satisfies Record<string, ErrorCodeInfo>
 
-/** A code of `ERROR_CODES`: the `error` field of an error body and of the `error` message. */
+/** Code of `ERROR_CODES`: the `error` field of an error body and of the `error` message. */
 export type ErrorCode = keyof typeof ERROR_CODES
 
-/** Code with which a run, task or tool call fails → retryable, meaning. */
+/** Codes with which a run, task or tool call fails, with retryability and meaning. */
 export const FAILURE_CODES = {
   MODEL_FAILED: {
     retryable: true,
@@ -189,7 +188,7 @@ export const FAILURE_CODES = {
   MODEL_REFUSED: { retryable: false, meaning: 'The model refused to answer' },
   OUTPUT_TRUNCATED: {
     retryable: false,
-    meaning: 'The answer was cut at the output limit of the model, after all extra calls',
+    meaning: 'The answer was truncated at the output limit of the model, after all extra calls',
   },
   CONTENT_FILTERED: {
     retryable: false,
@@ -197,84 +196,87 @@ export const FAILURE_CODES = {
   },
   TOOL_CONFIGURATION: {
     retryable: false,
-    meaning: 'A tool is set up wrongly, such as one that needs approval with no reviewer',
+    meaning: 'A tool is misconfigured, such as one that requires approval without a reviewer',
   },
   ITERATION_LIMIT: {
     retryable: false,
-    meaning: 'The agent used all its model turns and gave no final answer',
+    meaning: 'The agent used all its model turns without a final answer',
   },
-  TASK_TIMEOUT: { retryable: true, meaning: 'The task took longer than its time limit' },
-  TASK_FAILED: { retryable: false, meaning: 'The task failed for a reason of its own' },
-  REQUEST_REJECTED: { retryable: false, meaning: 'A handler does not accept the request' },
+  TASK_TIMEOUT: { retryable: true, meaning: 'The task exceeded its time limit' },
+  TASK_FAILED: { retryable: false, meaning: 'The task failed for another reason' },
+  REQUEST_REJECTED: { retryable: false, meaning: 'A handler rejected the request' },
   OUTPUT_INVALID: {
     retryable: true,
-    meaning: 'The answer did not fit the output schema, after all corrections',
+    meaning: 'The answer did not match the output schema, after all corrections',
   },
-  GUARDRAIL_VIOLATION: { retryable: false, meaning: 'A guardrail refused the input or the output' },
+  GUARDRAIL_VIOLATION: {
+    retryable: false,
+    meaning: 'A guardrail rejected the input or the output',
+  },
   BUDGET_EXCEEDED: {
     retryable: false,
     meaning: 'A limit on tokens, cost, time or tool calls was reached',
   },
-  INPUT_MISSING: { retryable: false, meaning: 'A template names inputs that were not given' },
+  INPUT_MISSING: { retryable: false, meaning: 'A template refers to inputs that were not given' },
   INPUT_TOO_LARGE: {
     retryable: false,
-    meaning: 'The inputs of the run, or a text with them, are over a limit in bytes',
+    meaning: 'The inputs of the run, or a text that contains them, exceed a limit in bytes',
   },
-  CANCELLED: { retryable: false, meaning: 'Somebody cancelled the work' },
-  ENGINE_FAILED: { retryable: true, meaning: 'The engine itself failed' },
+  CANCELLED: { retryable: false, meaning: 'The work was cancelled' },
+  ENGINE_FAILED: { retryable: true, meaning: 'Internal error of the engine' },
   TOOL_INPUT_INVALID: {
     retryable: true,
-    meaning: 'The arguments of a tool call do not fit its schema',
+    meaning: 'The arguments of a tool call do not match its schema',
   },
-  TOOL_TIMEOUT: { retryable: true, meaning: 'A tool took longer than its time limit' },
+  TOOL_TIMEOUT: { retryable: true, meaning: 'A tool exceeded its time limit' },
   TOOL_FAILED: { retryable: true, meaning: 'A tool reported a failure or threw' },
-  TOOL_REJECTED: { retryable: false, meaning: 'A reviewer refused the tool call' },
+  TOOL_REJECTED: { retryable: false, meaning: 'A reviewer rejected the tool call' },
   EXIT_EARLY: { retryable: false, meaning: 'A reviewer ended the run early' },
   TOOL_UNKNOWN: {
     retryable: false,
-    meaning: 'The model asked for a tool that the task does not have',
+    meaning: 'The model requested a tool that the task does not have',
   },
-  CONFIG_INVALID: { retryable: false, meaning: 'The configuration does not fit together' },
-  INTERRUPTED: { retryable: true, meaning: 'The process that did the work went away' },
+  CONFIG_INVALID: { retryable: false, meaning: 'The configuration is invalid' },
+  INTERRUPTED: { retryable: true, meaning: 'The process that did the work disappeared' },
   PROCESS_LOST: {
     retryable: false,
-    meaning: 'The process that executed the run died, or lost it, several times in a row',
+    meaning: 'The process that owned the run crashed or lost it several times in a row',
   },
   RUN_TOO_LARGE: {
     retryable: false,
-    meaning: 'What is stored of the run, or one of its events, is over a limit in bytes',
+    meaning: 'The stored run, or one of its events, exceeds a limit in bytes',
   },
-  RUN_UNREADABLE: { retryable: false, meaning: 'What is stored of the run cannot be read' },
-  FENCED: { retryable: false, meaning: 'Another process has taken the run over' },
+  RUN_UNREADABLE: { retryable: false, meaning: 'The stored run cannot be read' },
+  FENCED: { retryable: false, meaning: 'Another process has taken over the run' },
   STORE_LOCKED: {
     retryable: true,
-    meaning: 'Another process holds the store of this data directory',
+    meaning: 'Another process has locked the store of this data directory',
   },
   SCHEMA_TOO_NEW: { retryable: false, meaning: 'The store was written by a newer version' },
   REVIEW_REJECTED: {
     retryable: false,
-    meaning: 'A reviewer refused the work, and no further try is allowed',
+    meaning: 'A reviewer rejected the work, and no further attempt is allowed',
   },
   REVIEW_TIMEOUT: {
     retryable: false,
     meaning: 'A review timed out, and its onTimeout is FAIL',
   },
-  RATE_LIMIT_TIMEOUT: { retryable: true, meaning: 'A rate limit gave no turn in time' },
+  RATE_LIMIT_TIMEOUT: { retryable: true, meaning: 'A rate limit did not allow the call in time' },
   CONSTRAINT_VIOLATION: {
     retryable: false,
-    meaning: 'The manager ended without delegations that are required',
+    meaning: 'The manager ended without the required delegations',
   },
 } as const satisfies Record<string, FailureCodeInfo>
 
-/** A code of `FAILURE_CODES`: why a run, task or tool call failed. */
+/** Code of `FAILURE_CODES`: the reason why a run, task or tool call failed. */
 export type FailureCode = keyof typeof FAILURE_CODES
 
-/** True when the text is a code of `ERROR_CODES`; own keys only, so `constructor` is none. */
+/** Whether the text is a code of `ERROR_CODES`; inherited names such as `constructor` are not. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CODES, code)
 }
 
-/** True when the text is a code of `FAILURE_CODES`. */
+/** Whether the text is a code of `FAILURE_CODES`. */
 export function isFailureCode(code: string): code is FailureCode {
   return Object.hasOwn(FAILURE_CODES, code)
 }

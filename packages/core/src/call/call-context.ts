@@ -64,10 +64,10 @@ export class CallContext implements ToolContext, BeginContext {
     const labels = { toolName: tool.name, agentRole: this.agentRole }
     return {
       increment: (name, by = 1) => {
-        callListener(options, 'tool metrics', () => options.metrics?.increment(labels, name, by))
+        callListener(options, 'metrics', () => options.metrics?.increment(labels, name, by))
       },
       record: (name, value) => {
-        callListener(options, 'tool metrics', () => options.metrics?.record(labels, name, value))
+        callListener(options, 'metrics', () => options.metrics?.record(labels, name, value))
       },
     }
   }
@@ -77,14 +77,14 @@ export class CallContext implements ToolContext, BeginContext {
       const { call, options, over } = this.#running
       if (over) return
       const told = typeof progress === 'string' ? { message: progress } : progress
-      callListener(options, 'tool progress', () => options.onProgress?.(call, told))
+      callListener(options, 'onProgress', () => options.onProgress?.(call, told))
     }
   }
 
   get reportFileChange(): ToolContext['reportFileChange'] {
     return (change) => {
       const { call, options } = this.#running
-      callListener(options, 'file changes', () => options.onFileChange?.(call, change))
+      callListener(options, 'onFileChange', () => options.onFileChange?.(call, change))
     }
   }
 
@@ -116,7 +116,7 @@ export class CallContext implements ToolContext, BeginContext {
     return (report) => {
       const { call, options, over } = this.#running
       if (over) return
-      callListener(options, 'calls to agents', () => {
+      callListener(options, 'onAgentReport', () => {
         options.onAgentReport?.(call, { ...report, timestamp_ms: this.clock.now() })
       })
     }

@@ -44,7 +44,7 @@ export class Deadline {
     this.start()
   }
 
-  /** The call is over: the limit never passes any more. */
+  /** The call has ended: the limit never passes any more. */
   end(): void {
     this.#ended = true
     this.#stop()

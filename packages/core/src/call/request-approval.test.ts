@@ -135,7 +135,7 @@ describe('a tool that declares requireApproval', () => {
     expect(outcome).toMatchObject({
       end: 'misconfigured',
       error: { code: 'TOOL_CONFIGURATION' },
-      result: ToolResult.failure('Tool "order" needs approval, and there is no reviewer to ask'),
+      result: ToolResult.failure('Tool "order" requires approval, but no reviewer is configured'),
     })
     expect(execute).not.toHaveBeenCalled()
   })
@@ -152,7 +152,7 @@ describe('a tool that declares requireApproval', () => {
     const outcome = await runTool(order, call, { clock, reviewer: { decide } })
     expect(outcome).toMatchObject({
       end: 'threw',
-      result: ToolResult.failure('The reviewer of tool "order" could not be asked: Line is dead'),
+      result: ToolResult.failure('Review of tool "order" failed: Line is dead'),
     })
     expect(execute).not.toHaveBeenCalled()
   })
@@ -162,7 +162,7 @@ describe('a tool that declares requireApproval', () => {
     async (answer) => {
       const outcome = await runTool(order, call, { clock, reviewer: answering(answer as never) })
       expect(outcome.result).toEqual(
-        ToolResult.failure('The reviewer of tool "order" gave no answer'),
+        ToolResult.failure('The reviewer of tool "order" returned no valid decision'),
       )
       expect(execute).not.toHaveBeenCalled()
     },
@@ -185,7 +185,7 @@ describe('a tool that declares requireApproval', () => {
     expect(requests[0]?.description).toBe('Spend money on tea?')
     expect(await running).toMatchObject({
       end: 'finished',
-      result: ToolResult.failure('Nobody approved tool "order" within 50 ms'),
+      result: ToolResult.failure('Tool "order" was not approved within 50 ms'),
     })
   })
 

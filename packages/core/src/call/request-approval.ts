@@ -48,7 +48,7 @@ export async function requestAnswer(
   question: string,
   { schema = ANY_TEXT, ...options }: AnswerOptions<ToolSchema> = {},
 ): Promise<Answer<unknown>> {
-  const { jsonSchema, read } = schemaReader(schema, { action: `Cannot ask: answer` })
+  const { jsonSchema, read } = schemaReader(schema, { action: `Cannot request an answer: schema` })
   const form: Form = { what: 'answer', input: null, schema: jsonSchema, read }
   const asked = { ...options, description: question, form, asksForAnswer: true }
   const decision = await decide(running, asked)
@@ -83,7 +83,7 @@ async function decide(running: RunningCall, question: Question): Promise<Approva
   if (reviewer === undefined) {
     throw new TuttiError(
       'TOOL_CONFIGURATION',
-      `Tool "${tool.name}" needs approval, and there is no reviewer to ask`,
+      `Tool "${tool.name}" requires approval, but no reviewer is configured`,
     )
   }
   const signal = combineSignals(running, question)
@@ -195,7 +195,7 @@ async function askReviewer(
   try {
     return await reviewer.decide(request, signal)
   } catch (error) {
-    const message = `The reviewer of tool "${request.toolName}" could not be asked: ${errorMessage(error)}`
+    const message = `Review of tool "${request.toolName}" failed: ${errorMessage(error)}`
     throw new TuttiError('TOOL_FAILED', message, { cause: error, retryable: true })
   }
 }
@@ -221,7 +221,10 @@ async function toDecision(
     case 'TIMED_OUT':
       return decideAfterTimeout(tool, answer.request)
     default:
-      throw new TuttiError('TOOL_FAILED', `The reviewer of tool "${tool.name}" gave no answer`)
+      throw new TuttiError(
+        'TOOL_FAILED',
+        `The reviewer of tool "${tool.name}" returned no valid decision`,
+      )
   }
 }
 
@@ -230,7 +233,7 @@ function decideAfterTimeout(
   { timeoutMs, onTimeout }: ApprovalRequest,
 ): ApprovalDecision {
   if (onTimeout === 'CONTINUE') return { action: 'CONTINUE', timedOut: true }
-  const message = `Nobody approved tool "${tool.name}" within ${timeoutMs} ms`
+  const message = `Tool "${tool.name}" was not approved within ${timeoutMs} ms`
   throw onTimeout === 'FAIL'
     ? new TuttiError('TOOL_REJECTED', message)
     : makeEarlyExit(message, true)

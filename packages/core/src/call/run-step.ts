@@ -38,7 +38,7 @@ export async function runStep(
   else parent.steps.delete(name)
   if (!parent.over && options.onNestedOutcome !== undefined) {
     const told: NestedToolCall = { ...call, arguments: toJsonText(input), parentId: parent.call.id }
-    callListener(options, 'nested tool calls', () => options.onNestedOutcome?.(told, outcome))
+    callListener(options, 'onNestedOutcome', () => options.onNestedOutcome?.(told, outcome))
   }
   if (outcome.error !== undefined) throw outcome.error
   return outcome

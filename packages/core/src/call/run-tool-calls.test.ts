@@ -172,7 +172,8 @@ describe('runToolCalls', () => {
       'waited 30',
     ])
     expect(warn).toHaveBeenCalledTimes(3)
-    expect(warn).toHaveBeenCalledWith('A listener of tool outcomes threw', {
+    expect(warn).toHaveBeenCalledWith('Listener threw', {
+      listener: 'onOutcome',
       error: boom,
     })
   })

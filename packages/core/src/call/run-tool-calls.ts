@@ -40,7 +40,7 @@ export async function runToolCalls(
               idempotencyKey: `${idempotencyPrefix}${call.id}`,
             })
       outcomes[index] = outcome
-      callListener(options, 'tool outcomes', () => onOutcome?.(call, outcome))
+      callListener(options, 'onOutcome', () => onOutcome?.(call, outcome))
     }
   }
   await Promise.all(Array.from({ length: Math.min(width, calls.length) }, worker))

@@ -393,7 +393,7 @@ describe('[CORE-R4] arguments are parsed and checked before the body runs', () =
     async (args) => {
       const { result, end, durationMs } = await run(args)
       expect(result.errorMessage).toMatch(
-        /^Invalid input for "add": arguments are not JSON \(.+\)$/,
+        /^Invalid input for "add": arguments are not valid JSON \(.+\)$/,
       )
       expect({ end, durationMs }).toEqual({ end: 'finished', durationMs: 0 })
       expect(add).not.toHaveBeenCalled()

@@ -147,7 +147,7 @@ function countOutcome(tool: AgentTool, options: RunToolOptions, outcome: ToolCal
   const { end, result, durationMs } = outcome
   const counted = end === 'finished' ? (result.success ? 'success' : 'failure') : COUNTED[end]
   if (counted === undefined) return
-  callListener(options, 'tool metrics', () => {
+  callListener(options, 'metrics', () => {
     metrics.countCall({ toolName: tool.name, agentRole }, counted, durationMs)
   })
 }
@@ -165,7 +165,7 @@ function parseArguments(tool: AgentTool, text: string): Parsed {
   } catch (error) {
     if (tool.kind === 'text') return { ok: true, value: text }
     const failure = ToolResult.failure(
-      `Invalid input for "${tool.name}": arguments are not JSON (${errorMessage(error)})`,
+      `Invalid input for "${tool.name}": arguments are not valid JSON (${errorMessage(error)})`,
     )
     return { ok: false, failure }
   }

@@ -209,7 +209,7 @@ export class RunningCall {
   /** Keeps a body from running whose call was cancelled, or is over. */
   #assertWanted(): void {
     this.options.signal?.throwIfAborted()
-    if (this.#over) throw new DOMException('The call is over', 'AbortError')
+    if (this.#over) throw new DOMException('The call has ended', 'AbortError')
   }
 
   #timeOut(): void {
@@ -293,11 +293,11 @@ function logWarning(
   }
 }
 
-/** Tells a listener; what it throws is logged and changes nothing. */
-export function callListener(options: RunToolOptions, what: string, listener: () => void): void {
+/** Calls a listener. An error that it throws is logged and ignored; `name` is the listener in the log. */
+export function callListener(options: RunToolOptions, name: string, listener: () => void): void {
   try {
     listener()
   } catch (error) {
-    logWarning(options, `A listener of ${what} threw`, { error })
+    logWarning(options, 'Listener threw', { listener: name, error })
   }
 }

@@ -55,7 +55,7 @@ describe('inDialect', () => {
     const schema = Type.Object({ a: Type.Literal(1), b: Type.Array(Type.Null()) })
     expect(() => assertDialect(schema, 'openapi-3.0')).toThrow(
       new TypeError(
-        'Cannot write a schema as "openapi-3.0": it has no way to say /properties/a/const, /properties/b/items/type',
+        'Cannot convert schema to "openapi-3.0": it does not support /properties/a/const, /properties/b/items/type',
       ),
     )
   })
@@ -63,7 +63,7 @@ describe('inDialect', () => {
   it('names the dialects there are when it is asked for another', () => {
     expect(() => assertDialect(plain, 'draft-04')).toThrow(
       new TypeError(
-        'Cannot write a schema as "draft-04": target must be one of "draft-2020-12", "draft-07", "openapi-3.0"',
+        'Cannot convert schema to "draft-04": target must be one of "draft-2020-12", "draft-07", "openapi-3.0"',
       ),
     )
   })

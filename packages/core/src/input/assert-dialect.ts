@@ -100,7 +100,7 @@ export function assertDialect(schema: SchemaNode, target: string): Record<string
   if (dialect === undefined) {
     const known = [...DIALECTS.keys()].map((name) => JSON.stringify(name)).join(', ')
     throw new TypeError(
-      `Cannot write a schema as ${JSON.stringify(target)}: target must be one of ${known}`,
+      `Cannot convert schema to ${JSON.stringify(target)}: target must be one of ${known}`,
     )
   }
   const foreign = [...surveySchema(schema).nodes].flatMap(([node, path]) =>
@@ -110,7 +110,7 @@ export function assertDialect(schema: SchemaNode, target: string): Record<string
   )
   if (foreign.length > 0) {
     throw new TypeError(
-      `Cannot write a schema as ${JSON.stringify(target)}: it has no way to say ${foreign.join(', ')}`,
+      `Cannot convert schema to ${JSON.stringify(target)}: it does not support ${foreign.join(', ')}`,
     )
   }
   // NOTE: a node is an object with any keywords; its type names those that this package reads.

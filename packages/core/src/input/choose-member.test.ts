@@ -207,7 +207,7 @@ describe('[CORE-U3] of several members that fit', () => {
       oneOf: [Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })],
     }
     expect(problemsBy(either, { a: 1, b: 2 })).toEqual([
-      'must be of one kind only, got {"a":1,"b":2}',
+      'must be valid for exactly one alternative, got {"a":1,"b":2}',
     ])
     expect(readBy(either, { a: 1, z: 0 })).toEqual({ a: 1 })
     const uneven = { oneOf: [A, Type.Object({ b: Type.Integer(), c: Type.Integer() })] }

@@ -77,10 +77,10 @@ describe('schemaReader', () => {
     const broken = Type.Object({ a: Type.Integer({ default: 'x' }) })
     expect(() => schemaReader(broken, USE)).toThrow(TypeError)
     expect(() => schemaReader(broken, USE)).toThrow(
-      'Cannot make task "x": output /properties/a/default must fit its schema, got "x"',
+      'Cannot make task "x": output /properties/a/default must match its schema, got "x"',
     )
     expect(() => schemaReader(z.bigint(), USE)).toThrow(
-      'Cannot make task "x": output cannot be said as JSON Schema',
+      'Cannot make task "x": output cannot be converted to JSON Schema',
     )
   })
 })

@@ -227,7 +227,7 @@ describe('a library', () => {
       ),
     ).toEqual({
       ok: false,
-      problems: [{ path: '', message: 'does not fit its schema' }],
+      problems: [{ path: '', message: 'does not match its schema' }],
     })
   })
 
@@ -288,7 +288,7 @@ describe('a schema that cannot be used is refused at definition', () => {
   it('when its library cannot say it as JSON Schema, with the reason', () => {
     expect(define(z.object({ at: z.date() }))).toThrow(
       new TypeError(
-        'Cannot define tool "x": input cannot be said as JSON Schema: Date cannot be represented in JSON Schema',
+        'Cannot define tool "x": input cannot be converted to JSON Schema: Date cannot be represented in JSON Schema',
       ),
     )
     expect(define(toStandardJsonSchema(v.object({ at: v.date() })))).toThrow(/"date" schema cannot/)

@@ -92,7 +92,7 @@ function requestJsonSchema(standard: StandardToolSchema['~standard'], action: st
     return jsonSchema.input({ target: 'draft-2020-12' })
   } catch (error) {
     const reason = errorMessage(error)
-    throw new TypeError(`${action} cannot be said as JSON Schema: ${reason}`, { cause: error })
+    throw new TypeError(`${action} cannot be converted to JSON Schema: ${reason}`, { cause: error })
   }
 }
 
@@ -122,7 +122,7 @@ function toDecoded(result: StandardSchemaV1.Result<unknown>, value: unknown): De
   return { ok: false, problems: problems.length > 0 ? problems : [UNEXPLAINED] }
 }
 
-const UNEXPLAINED: Problem = { path: '', message: 'does not fit its schema' }
+const UNEXPLAINED: Problem = { path: '', message: 'does not match its schema' }
 
 function toProblem({ message, path = [] }: StandardSchemaV1.Issue, value: unknown): Problem {
   const keys = path.map((segment) => (typeof segment === 'object' ? segment.key : segment))

@@ -53,7 +53,7 @@ describe('toStandardSchema', () => {
   it('may be one of any type, but must be one that can be used', () => {
     expect(toStandardSchema(Type.Integer())['~standard'].validate('5')).toEqual({ value: 5 })
     expect(() => toStandardSchema({ pattern: '(' })).toThrow(
-      /^Cannot make a Standard Schema: \/pattern must be a regular expression, got "\("/,
+      /^Cannot create Standard Schema: \/pattern must be a regular expression, got "\("/,
     )
   })
 

@@ -21,7 +21,7 @@ export interface StandardSchemaOptions {
   readonly coerce?: boolean
 }
 
-const USE: SchemaUse = { action: 'Cannot make a Standard Schema:', ofObject: false }
+const USE: SchemaUse = { action: 'Cannot create Standard Schema:', ofObject: false }
 
 /**
  * The schema with `~standard`: it validates as a tool reads its input (unknown fields dropped, defaults

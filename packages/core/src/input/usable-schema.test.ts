@@ -243,14 +243,14 @@ describe('a default', () => {
     ['is of no member', { anyOf: [{ type: 'string' }, { type: 'null' }], default: 1 }, '1'],
   ])('that %s is refused at definition', (_, part, shown) => {
     expect(messageOf(withField(part))).toBe(
-      `Cannot define tool "x": input /properties/a/default must fit its schema, got ${shown}`,
+      `Cannot define tool "x": input /properties/a/default must match its schema, got ${shown}`,
     )
   })
 
   it('that is no JSON value is refused', () => {
     const part = Type.Unknown({ default: { run: () => 1 } })
     expect(messageOf(withField(part))).toMatch(
-      /\/default must be a JSON value that fits its schema/,
+      /\/default must be a JSON value that matches its schema/,
     )
   })
 

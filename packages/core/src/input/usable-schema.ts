@@ -85,8 +85,8 @@ function describeDefaultFault(node: Schema, document: SchemaDocument): string | 
   try {
     const value = createDefault(document.place([node]), document)
     if (interpretedCheck(document.references, node, value)) return undefined
-    return `must fit its schema, got ${shown}`
+    return `must match its schema, got ${shown}`
   } catch (error) {
-    return `must be a JSON value that fits its schema, got ${shown}: ${errorMessage(error)}`
+    return `must be a JSON value that matches its schema, got ${shown}: ${errorMessage(error)}`
   }
 }

@@ -82,7 +82,7 @@ describe('the words for a problem', () => {
       'contains',
       Type.Array(Type.Any(), { contains: { const: 1 } }),
       [2],
-      'must contain at least 1 item of the kind asked for, got [2]',
+      'must contain at least 1 matching item, got [2]',
     ],
     [
       'fewest fields',
@@ -96,7 +96,7 @@ describe('the words for a problem', () => {
       { a: 1 },
       'must have at most 0 fields, got {"a":1}',
     ],
-    ['not', { not: { type: 'string' } }, 'a', 'must not be of the kind that is ruled out, got "a"'],
+    ['not', { not: { type: 'string' } }, 'a', 'must not match the excluded schema, got "a"'],
     [
       'together',
       { dependentRequired: { a: ['b', 'c'] } },
@@ -121,7 +121,7 @@ describe('the words for a problem', () => {
       'never',
       Type.Object({ a: Type.Optional(Type.Never()) }),
       { a: 1 },
-      'must not be of the kind that is ruled out, got 1',
+      'must not match the excluded schema, got 1',
     ],
     [
       'refined',

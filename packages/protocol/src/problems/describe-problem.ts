@@ -166,15 +166,15 @@ function describeSizeDemand(error: TValidationError): string {
     case 'maxProperties':
       return `have at most ${formatCount(error.params.limit, 'field')}`
     case 'contains':
-      return `contain at least ${formatCount(error.params.minContains, 'item')} of the kind asked for`
+      return `contain at least ${formatCount(error.params.minContains, 'matching item')}`
     case 'uniqueItems':
       return 'not have the same item twice'
     case 'oneOf':
-      return 'be of one kind only'
+      return 'be valid for exactly one alternative'
     case 'not':
-      return 'not be of the kind that is ruled out'
+      return 'not match the excluded schema'
     default:
-      return 'fit its schema'
+      return 'match its schema'
   }
 }
 

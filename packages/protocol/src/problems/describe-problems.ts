@@ -217,7 +217,8 @@ function visitOpenUnion(place: ProblemPlace, { members, most }: Alternatives, wa
   }
   const results = candidates.map((schema) => findProblems({ ...place, schema }, walk))
   const fitting = results.filter((problems) => problems.length === 0).length
-  if (fitting > most) walk.problems.push(describeMismatch('of one kind only', place))
+  if (fitting > most)
+    walk.problems.push(describeMismatch('valid for exactly one alternative', place))
   if (fitting > 0) return
   const distances = candidates.map((schema, index) =>
     measureDistance({ ...place, schema }, results[index] ?? [], walk.scopes),

@@ -40,7 +40,7 @@ export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
   [ISO_DURATION, 'an ISO-8601 duration such as "PT30S"'],
   [
     RUN_STATUS_LIST,
-    `one of ${RunStatus.enum.map((status) => JSON.stringify(status)).join(', ')}, or several with commas between them`,
+    `one of ${RunStatus.enum.map((status) => JSON.stringify(status)).join(', ')}, or several separated by commas`,
   ],
 ])
 

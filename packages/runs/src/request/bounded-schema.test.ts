@@ -148,7 +148,7 @@ describe('a schema of a request', () => {
       'must not lead back to itself',
     ],
     ['a broken pattern', { pattern: '(' }, '/pattern must be a regular expression'],
-    ['a default that does not fit', { type: 'integer', default: 'x' }, '/default must fit'],
+    ['a default that does not fit', { type: 'integer', default: 'x' }, '/default must match'],
     ['no schema of a library', { '~standard': { validate: 1 }, type: 'text' }, '/type must be'],
   ])('[RUNS-T3] with a fault is refused with its path: %s', (_, schema, message) => {
     expect(faultIn(schema)).toContain(message)

@@ -180,7 +180,7 @@ function isNode(value: unknown): value is object {
 
 /** Returns the message of a schema error without its prefix. */
 export function describeFault(error: unknown): string {
-  return errorMessage(error).replace(/^Cannot make a Standard Schema: ?/, '')
+  return errorMessage(error).replace(/^Cannot create Standard Schema: ?/, '')
 }
 
 /**
