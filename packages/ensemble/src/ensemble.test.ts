@@ -10,7 +10,7 @@ const first = task({ name: 'first', description: 'Do it' })
 const second = task({ name: 'second', description: 'Go on', context: [first] })
 
 describe('ensemble', () => {
-  it('fills what is not said', () => {
+  it('fills in defaults', () => {
     expect(ensemble({ name: 'pair', tasks: [first], model })).toMatchObject({
       name: 'pair',
       description: '',
@@ -21,14 +21,14 @@ describe('ensemble', () => {
     })
   })
 
-  it('[ENS-W3] infers its workflow unless it is said', () => {
+  it('[ENS-W3] infers its workflow unless it is set', () => {
     const tasks = [first, second]
     expect(ensemble({ name: 'pair', tasks, model }).plan.workflow).toBe('PARALLEL')
     const workflow = 'SEQUENTIAL'
     expect(ensemble({ name: 'pair', tasks, model, workflow }).plan.workflow).toBe(workflow)
   })
 
-  it('is copied with a change by making it again, with what was said and no more', async () => {
+  it('accepts a copy of an ensemble with a change, without its inferred values', async () => {
     const pair = ensemble({ name: 'pair', tasks: [first, second], model, maxConcurrentTasks: 2 })
     const other = scriptedModel(() => 'done by another')
     const copy = ensemble({ ...pair, tasks: [first], model: other })
@@ -40,7 +40,7 @@ describe('ensemble', () => {
     expect(ensemble({ ...said, name: 'duo' }).plan.workflow).toBe('SEQUENTIAL')
   })
 
-  it('needs no model of its own when every task has one', () => {
+  it('needs no model if every task has one', () => {
     const tasks = [
       task({ description: 'Do it', model }),
       task({ description: 'Go on', agent: agent({ role: 'Writer', goal: 'Write', model }) }),
@@ -49,7 +49,7 @@ describe('ensemble', () => {
     expect(made).not.toHaveProperty('model')
   })
 
-  it('[ENS-W8] is refused with every problem at once', () => {
+  it('[ENS-W8] rejects an invalid definition with every problem at once', () => {
     const make = (): unknown =>
       ensemble({
         name: ' ',
@@ -71,7 +71,7 @@ describe('ensemble', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
   })
 
-  it('[ENS-W8] that is nothing but a cycle is refused with that cycle alone', () => {
+  it('[ENS-W8] rejects a cycle with the message of the cycle alone', () => {
     const tasks = [
       task({ name: 'a', description: 'Do it', context: ['b'] }),
       task({ name: 'b', description: 'Do it', context: ['a'] }),
@@ -90,7 +90,7 @@ describe('ensemble', () => {
     )
   })
 
-  it('can be run many times, each run on its own', async () => {
+  it('can run several times independently', async () => {
     const team = ensemble({ name: 'pair', tasks: [first, second], model })
     const [one, two] = await Promise.all([team.run(), team.run()])
     expect(one).toMatchObject({ status: 'COMPLETED', output: 'done' })
@@ -100,7 +100,7 @@ describe('ensemble', () => {
 })
 
 describe('run', () => {
-  it('runs a text on a model', async () => {
+  it('runs a text with a model', async () => {
     const model = scriptedModel(() => 'Tides rise and fall.')
     const { status, output } = await run(model, 'Explain {topic}', { inputs: { topic: 'tides' } })
     expect([status, output]).toEqual(['COMPLETED', 'Tides rise and fall.'])

@@ -8,7 +8,7 @@ import { inMemoryStore } from './memory/in-memory-store.ts'
 import { rateLimit } from './model/rate-limit.ts'
 import { task } from './definition/define-task.ts'
 
-/** Calls `make` as JavaScript does, with an object that the compiler has not seen. */
+/** Calls `make` without type checks, as JavaScript code does. */
 function careless(make: (definition: never) => unknown, definition: object): () => unknown {
   return () => make(definition as never)
 }

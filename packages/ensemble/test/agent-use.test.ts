@@ -1,11 +1,11 @@
-/** What agents used counts once, also over a resume; and how long agents of this process may take to stop. */
+/** Tests that the usage of agents counts once, also after a resume, and the grace period of local agents. */
 import { defineTextTool, defineTool, runTool, Type } from '@tutti/core'
 import { defineAgentTool, localConnector, type AgentUpdate } from '@tutti/agent-call'
 import { runStateAfter } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, priceList, task, type Ensemble } from '../src/index.ts'
-import { joined, startKept } from './kept-run.ts'
+import { joinRuns, startRecorded } from './recorded-run.ts'
 import { fakeClock, scriptedModel, type ScriptEntry } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
@@ -21,7 +21,7 @@ function asking(tool: AgentTool, script: readonly ScriptEntry[]): Ensemble {
   return ensemble({ name: 'team', tasks: [only], model: scriptedModel(script) })
 }
 
-function agentThat(answer: () => AsyncGenerator<AgentUpdate>): AgentTool {
+function createAgentTool(answer: () => AsyncGenerator<AgentUpdate>): AgentTool {
   return defineAgentTool({
     name: 'ask',
     description: 'Asks',
@@ -38,38 +38,38 @@ const piece = (): AgentUpdate => ({
   usage: { costUsd: 1, inputTokens: 2, outputTokens: 3 },
 })
 
-describe('[ENS-B6] a run that is cut off while its agent is at work', () => {
-  async function cut(): Promise<ReturnType<typeof startKept>> {
-    const told = Promise.withResolvers<void>()
-    const tool = agentThat(async function* () {
+describe('[ENS-B6] a run that is interrupted while its agent works', () => {
+  async function cut(): Promise<ReturnType<typeof startRecorded>> {
+    const reported = Promise.withResolvers<void>()
+    const tool = createAgentTool(async function* () {
       yield piece()
       yield piece()
-      told.resolve()
+      reported.resolve()
       await new Promise(() => undefined)
     })
-    const first = startKept(asking(tool, [ASKS]), { prices })
-    await told.promise
-    first.letGo()
+    const first = startRecorded(asking(tool, [ASKS]), { prices })
+    await reported.promise
+    first.release()
     return first
   }
-  const again = agentThat(async function* () {
+  const again = createAgentTool(async function* () {
     yield piece()
     yield { kind: 'end', state: 'completed', output: 'ok' }
   })
 
-  it('counts what was used before it and after it once, in totals and in its task', async () => {
+  it('counts usage before and after the interruption once, in totals and in its task', async () => {
     const first = await cut()
-    const second = startKept(asking(again, [DONE]), { from: first, prices })
+    const second = startRecorded(asking(again, [DONE]), { from: first, prices })
     expect(await second.handle.result).toMatchObject({ status: 'COMPLETED' })
-    const { events } = joined(first, second)
-    // Two model calls and three pieces.
+    const { events } = joinRuns(first, second)
+    // Two model calls and three chunks.
     expect(runStateAfter(events).totals).toMatchObject({ totalTokens: 17, costUsd: 5 })
     expect(eventsOf(events, 'task_completed')).toMatchObject([{ inputTokens: 8, costUsd: 5 }])
   })
 
-  it('has what was used before it taken from its budget', async () => {
+  it('has less budget by the usage before the interruption', async () => {
     const first = await cut()
-    const second = startKept(asking(again, [DONE]), {
+    const second = startRecorded(asking(again, [DONE]), {
       from: first,
       prices,
       budget: { maxCostUsd: 3 },
@@ -78,14 +78,14 @@ describe('[ENS-B6] a run that is cut off while its agent is at work', () => {
   })
 })
 
-it('[ENS-B6] numbers that are no amounts undo no budget', async () => {
+it('[ENS-B6] invalid amounts do not increase a budget', async () => {
   const tool = defineTextTool({
     name: 'ask',
     description: 'Asks',
     execute: (_, { reportAgent, remaining }) => {
       for (const cost of [NaN, -5, Infinity]) {
-        const facts = { retry_index: 0, chunk_index: 0, chunk: 1, accumulated_cost_usd: 0 }
-        reportAgent({ type: 'agent_tool_progress', ...facts, cost_usd: cost, input_tokens: cost })
+        const fields = { retry_index: 0, chunk_index: 0, chunk: 1, accumulated_cost_usd: 0 }
+        reportAgent({ type: 'agent_tool_progress', ...fields, cost_usd: cost, input_tokens: cost })
       }
       return JSON.stringify(remaining())
     },
@@ -99,7 +99,7 @@ it('[ENS-B6] numbers that are no amounts undo no budget', async () => {
   expect(JSON.parse(called?.toolResult ?? '')).toMatchObject({ costUsd: 2, tokens: 8 })
 })
 
-it('an ensemble as a tool is waited for until what it does was given up by itself', async () => {
+it('a call of an ensemble as a tool ends only when the ensemble has abandoned its own work', async () => {
   const clock = fakeClock()
   const begun = Promise.withResolvers<void>()
   const stuck = defineTool({

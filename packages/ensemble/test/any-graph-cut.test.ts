@@ -1,24 +1,37 @@
-/** Laws of every graph of tasks, whatever its tasks do, whenever it is cancelled, wherever it is cut off. */
+/** Laws of every graph of tasks, with any work, any moment of a cancel and any interruption. */
 import { sleep } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, task, type EnsembleDefinition, type Task } from '../src/index.ts'
-import { runInPieces, type Process, type Scenario, type ScenarioEnd } from './cut-everywhere.ts'
-import { passing, thinker } from './scenario-parts.ts'
-import { expectedPhases, randomGraph, randomNumbers, type GraphTask } from './task-graphs.ts'
-import { phasesAfter } from './task-phases.ts'
+import {
+  runInProcesses,
+  type Process,
+  type Scenario,
+  type ScenarioEnd,
+} from './interrupt-everywhere.ts'
+import { createTaskFailure, createThinker } from './scenario-parts.ts'
+import {
+  computeExpectedPhases,
+  createRandomGraph,
+  createRandom,
+  type GraphTask,
+} from './task-graphs.ts'
+import { readPhasesAfter } from './task-phases.ts'
 import { eventsOf } from './watch-run.ts'
 
 const SEEDS = Array.from({ length: 80 }, (_, index) => index + 1)
 
-/** Tasks of agents and of handlers; every other one is tried again, one in three only works then. */
+/**
+ * Creates a task with an agent or a handler. Every second task has a retry; of the handlers, those with a
+ * retry fail first.
+ */
 function toTask(process: Process, { name, context, ms, fails }: GraphTask): Task {
   const index = Number(name.slice(1))
   const retries = index % 2
   const common = { name, description: `Do ${name}`, context, retries }
   if (index % 3 > 0) {
-    const answer = () => (fails ? passing(`${name} broke`) : `${name} done`)
-    return task({ ...common, model: thinker(process, answer, { ms }) })
+    const answer = () => (fails ? createTaskFailure(`${name} broke`) : `${name} done`)
+    return task({ ...common, model: createThinker(process, answer, { ms }) })
   }
   return task({
     ...common,
@@ -36,16 +49,16 @@ interface Law {
   readonly seed: number
   readonly settings: Partial<EnsembleDefinition>
   readonly graph: readonly GraphTask[]
-  readonly wishes?: NonNullable<Scenario['wishes']>
+  readonly commands?: NonNullable<Scenario['commands']>
 }
 
-/** Runs the graph in up to four pieces, and checks what holds for every run. */
-async function runGraph({ seed, settings, graph, wishes = [] }: Law): Promise<ScenarioEnd> {
-  const random = randomNumbers(seed + 500)
+/** Runs the graph in up to four processes and checks the laws of every run. */
+async function runGraph({ seed, settings, graph, commands = [] }: Law): Promise<ScenarioEnd> {
+  const random = createRandom(seed + 500)
   const sizes = Array.from({ length: seed % 4 }, () => 1 + Math.floor(random() * graph.length * 5))
-  const end = await runInPieces(
+  const end = await runInProcesses(
     {
-      wishes,
+      commands,
       open: (process) => ({
         team: ensemble({
           name: 'graph',
@@ -73,8 +86,8 @@ async function runGraph({ seed, settings, graph, wishes = [] }: Law): Promise<Sc
   return end
 }
 
-function graphOf(seed: number): readonly GraphTask[] {
-  return randomGraph(randomNumbers(seed), { maxTasks: 7, failing: 0.25 })
+function createGraph(seed: number): readonly GraphTask[] {
+  return createRandomGraph(createRandom(seed), { maxTasks: 7, failing: 0.25 })
 }
 
 async function forEachSeed(law: (seed: number) => Promise<void>): Promise<void> {
@@ -87,84 +100,88 @@ async function forEachSeed(law: (seed: number) => Promise<void>): Promise<void> 
   )
 }
 
-describe('[ENS-E2] [ENS-E16] any graph, cut off up to three times', { timeout: 60_000 }, () => {
-  it('[ENS-W6] CONTINUE_ON_ERROR: each task ends as its own work and its context say', () =>
-    forEachSeed(async (seed) => {
-      const graph = graphOf(seed)
-      const settings = {
-        workflow: 'PARALLEL',
-        errorStrategy: 'CONTINUE_ON_ERROR',
-        maxConcurrentTasks: 1 + (seed % 5),
-      } as const
-      const { events, result } = await runGraph({ seed, settings, graph })
-      const expected = expectedPhases(graph)
-      expect(phasesAfter(events)).toEqual(expected)
-      const broken = [...expected.values()].some((phase) => phase !== 'completed')
-      expect(result.status).toBe(broken ? 'FAILED' : 'COMPLETED')
-    }))
-
-  it('[ENS-W1] [ENS-W6] SEQUENTIAL with CONTINUE_ON_ERROR: the same, one after the other', () =>
-    forEachSeed(async (seed) => {
-      const graph = graphOf(seed).toSorted((a, b) => a.name.localeCompare(b.name))
-      const settings = { workflow: 'SEQUENTIAL', errorStrategy: 'CONTINUE_ON_ERROR' } as const
-      const { events } = await runGraph({ seed, settings, graph })
-      expect(phasesAfter(events)).toEqual(expectedPhases(graph))
-      let running: string | undefined
-      const order: string[] = []
-      for (const event of events) {
-        if (event.type === 'task_started') {
-          expect(running ?? event.taskName).toBe(event.taskName)
-          running = event.taskName
-          if (event.attempt === 1) order.push(event.taskName)
-        }
-        const isOver = event.type === 'task_failed' || event.type === 'task_completed'
-        if (isOver) running = undefined
-      }
-      expect(order).toEqual(order.toSorted((a, b) => a.localeCompare(b)))
-    }))
-
-  it('[ENS-E3] FAIL_FAST: nothing begins after a failure that stays', () =>
-    forEachSeed(async (seed) => {
-      const graph = graphOf(seed)
-      const { events, result } = await runGraph({
-        seed,
-        settings: { workflow: 'PARALLEL', maxConcurrentTasks: 1 + (seed % 5) },
-        graph,
-      })
-      const failure = events.findIndex((event) => event.type === 'task_failed')
-      expect(result.status).toBe(failure === -1 ? 'COMPLETED' : 'FAILED')
-      const begins = events.findLastIndex(
-        (event) => event.type === 'task_started' && event.attempt === 1,
-      )
-      if (failure !== -1) expect(begins).toBeLessThan(failure)
-    }))
-
-  it.each(['abort', 'boundary'] as const)(
-    '[ENS-E4] [ENS-S1] a cancel in mode %s: nothing begins after it',
-    (mode) =>
+describe(
+  '[ENS-E2] [ENS-E16] a graph that is interrupted up to three times',
+  { timeout: 60_000 },
+  () => {
+    it('[ENS-W6] with CONTINUE_ON_ERROR ends each task as its own work and its context determine', () =>
       forEachSeed(async (seed) => {
-        const graph = graphOf(seed)
+        const graph = createGraph(seed)
+        const settings = {
+          workflow: 'PARALLEL',
+          errorStrategy: 'CONTINUE_ON_ERROR',
+          maxConcurrentTasks: 1 + (seed % 5),
+        } as const
+        const { events, result } = await runGraph({ seed, settings, graph })
+        const expected = computeExpectedPhases(graph)
+        expect(readPhasesAfter(events)).toEqual(expected)
+        const broken = [...expected.values()].some((phase) => phase !== 'completed')
+        expect(result.status).toBe(broken ? 'FAILED' : 'COMPLETED')
+      }))
+
+    it('[ENS-W1] [ENS-W6] with SEQUENTIAL and CONTINUE_ON_ERROR ends the same, one task at a time', () =>
+      forEachSeed(async (seed) => {
+        const graph = createGraph(seed).toSorted((a, b) => a.name.localeCompare(b.name))
+        const settings = { workflow: 'SEQUENTIAL', errorStrategy: 'CONTINUE_ON_ERROR' } as const
+        const { events } = await runGraph({ seed, settings, graph })
+        expect(readPhasesAfter(events)).toEqual(computeExpectedPhases(graph))
+        let running: string | undefined
+        const order: string[] = []
+        for (const event of events) {
+          if (event.type === 'task_started') {
+            expect(running ?? event.taskName).toBe(event.taskName)
+            running = event.taskName
+            if (event.attempt === 1) order.push(event.taskName)
+          }
+          const isOver = event.type === 'task_failed' || event.type === 'task_completed'
+          if (isOver) running = undefined
+        }
+        expect(order).toEqual(order.toSorted((a, b) => a.localeCompare(b)))
+      }))
+
+    it('[ENS-E3] with FAIL_FAST begins nothing after a final failure', () =>
+      forEachSeed(async (seed) => {
+        const graph = createGraph(seed)
         const { events, result } = await runGraph({
           seed,
-          settings: { workflow: 'PARALLEL', errorStrategy: 'CONTINUE_ON_ERROR' },
+          settings: { workflow: 'PARALLEL', maxConcurrentTasks: 1 + (seed % 5) },
           graph,
-          wishes: [
-            {
-              when: (event) => event.type === 'task_started' && event.taskName === `t${seed % 4}`,
-              ask: (handle) => handle.cancel({ mode }),
-              isKept: (step) => step.kind === 'cancel_asked',
-            },
-          ],
         })
-        const asked = events.findIndex(({ type }) => type === 'run_cancelling')
-        if (asked === -1) return
-        const after = events.slice(asked)
-        expect(eventsOf(after, 'task_started').filter(({ attempt }) => attempt === 1)).toEqual([])
-        const cut = eventsOf(after, 'task_failed').filter(({ code }) => code === 'CANCELLED')
-        if (mode === 'boundary') expect(cut).toEqual([])
-        if (cut.length > 0 || eventsOf(after, 'task_skipped').length > 0) {
-          expect(result.status).toBe('CANCELLED')
-        }
-      }),
-  )
-})
+        const failure = events.findIndex((event) => event.type === 'task_failed')
+        expect(result.status).toBe(failure === -1 ? 'COMPLETED' : 'FAILED')
+        const begins = events.findLastIndex(
+          (event) => event.type === 'task_started' && event.attempt === 1,
+        )
+        if (failure !== -1) expect(begins).toBeLessThan(failure)
+      }))
+
+    it.each(['abort', 'boundary'] as const)(
+      '[ENS-E4] [ENS-S1] begins nothing after a cancel in mode %s',
+      (mode) =>
+        forEachSeed(async (seed) => {
+          const graph = createGraph(seed)
+          const { events, result } = await runGraph({
+            seed,
+            settings: { workflow: 'PARALLEL', errorStrategy: 'CONTINUE_ON_ERROR' },
+            graph,
+            commands: [
+              {
+                when: (event) => event.type === 'task_started' && event.taskName === `t${seed % 4}`,
+                send: (handle) => handle.cancel({ mode }),
+                isRecorded: (step) => step.kind === 'cancel_asked',
+              },
+            ],
+          })
+          const asked = events.findIndex(({ type }) => type === 'run_cancelling')
+          if (asked === -1) return
+          const after = events.slice(asked)
+          expect(eventsOf(after, 'task_started').filter(({ attempt }) => attempt === 1)).toEqual([])
+          const cut = eventsOf(after, 'task_failed').filter(({ code }) => code === 'CANCELLED')
+          if (mode === 'boundary') expect(cut).toEqual([])
+          if (cut.length > 0 || eventsOf(after, 'task_skipped').length > 0) {
+            expect(result.status).toBe('CANCELLED')
+          }
+        }),
+    )
+  },
+)

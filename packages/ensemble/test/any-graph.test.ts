@@ -1,23 +1,23 @@
-/** Laws that hold for every graph of tasks, tried on graphs made from seeds; a failure names its seed. */
+/** Laws of every graph of tasks, tested on graphs from seeds; a failure names its seed. */
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, type EnsembleDefinition, type RunResult } from '../src/index.ts'
 import {
-  expectedPhases,
-  finishTimes,
-  randomGraph,
-  randomNumbers,
+  computeExpectedPhases,
+  computeFinishTimes,
+  createRandomGraph,
+  createRandom,
   toTasks,
   type GraphTask,
 } from './task-graphs.ts'
-import { phasesAfter } from './task-phases.ts'
+import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock } from './testing.ts'
-import { eventsOf, namesOf, watchRun } from './watch-run.ts'
+import { eventsOf, listNamesIn, watchRun } from './watch-run.ts'
 
 import type { TimedModel } from './timed-model.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** Tries a law on that many graphs, all at once: each has a clock of its own. */
+/** Tests a law on `count` graphs concurrently, each with its own clock. */
 async function tryOn(count: number, law: (seed: number) => Promise<void>): Promise<void> {
   const seeds = Array.from({ length: count }, (_, index) => index + 1)
   await Promise.all(
@@ -37,11 +37,11 @@ interface GraphRun {
 }
 
 interface GraphRunSettings extends Partial<EnsembleDefinition> {
-  /** When the run is cancelled, in milliseconds from its start. */
+  /** Time of the cancel, in milliseconds since the start of the run. */
   readonly cancelAt?: number
 }
 
-/** Runs a graph on a clock of its own and checks what holds for every run. */
+/** Runs a graph with its own clock and checks the laws of every run. */
 async function runGraph(
   graph: readonly GraphTask[],
   { cancelAt, ...settings }: GraphRunSettings = {},
@@ -69,7 +69,7 @@ async function runGraph(
   return { graph, events: run.events, result, models }
 }
 
-/** At most once, and never before what it waits for is completed. */
+/** Checks that each task starts at most once, and never before its context is completed. */
 function expectEachTaskAtMostOnce(
   graph: readonly GraphTask[],
   events: readonly RunEvent[],
@@ -95,8 +95,8 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** The most tasks that ran at the same time. */
-function mostRunning(events: readonly RunEvent[]): number {
+/** Returns the maximum number of tasks that ran at the same time. */
+function countMostRunning(events: readonly RunEvent[]): number {
   let running = 0
   let most = 0
   for (const { type } of events) {
@@ -107,16 +107,16 @@ function mostRunning(events: readonly RunEvent[]): number {
   return most
 }
 
-function graphOf(seed: number, failing: number): readonly GraphTask[] {
-  return randomGraph(randomNumbers(seed), { maxTasks: 9, failing })
+function createGraph(seed: number, failing: number): readonly GraphTask[] {
+  return createRandomGraph(createRandom(seed), { maxTasks: 9, failing })
 }
 
-describe('any graph in which nothing fails', () => {
+describe('a graph without failures', () => {
   it('[ENS-E2] takes as long as its critical path', () =>
     tryOn(300, async (seed) => {
-      const graph = graphOf(seed, 0)
+      const graph = createGraph(seed, 0)
       const { result, events } = await runGraph(graph)
-      const times = finishTimes(graph)
+      const times = computeFinishTimes(graph)
       expect(result).toMatchObject({
         status: 'COMPLETED',
         durationMs: Math.max(...times.values()),
@@ -129,23 +129,23 @@ describe('any graph in which nothing fails', () => {
       expect(new Map(ends)).toEqual(times)
     }))
 
-  it('[ENS-W4] keeps within its slots, and idles in none', () =>
+  it('[ENS-W4] never exceeds its slots and never leaves one empty', () =>
     tryOn(300, async (seed) => {
-      const graph = graphOf(seed, 0)
+      const graph = createGraph(seed, 0)
       const slots = 1 + (seed % 3)
       const { result, events } = await runGraph(graph, { maxConcurrentTasks: slots })
       expect(result.status).toBe('COMPLETED')
-      expect(mostRunning(events)).toBeLessThanOrEqual(slots)
-      // Graham's bound: no schedule that leaves no slot idle while a task is ready takes longer.
-      const critical = Math.max(...finishTimes(graph).values())
+      expect(countMostRunning(events)).toBeLessThanOrEqual(slots)
+      // Graham's bound: a schedule that leaves no slot empty while a task is ready cannot take longer.
+      const critical = Math.max(...computeFinishTimes(graph).values())
       const work = sum(graph.map(({ ms }) => ms))
       expect(result.durationMs).toBeLessThanOrEqual((work - critical) / slots + critical)
       expect(result.durationMs).toBeGreaterThanOrEqual(Math.max(critical, work / slots))
     }))
 
-  it('[ENS-W1] one by one in SEQUENTIAL', () =>
+  it('[ENS-W1] runs one task at a time in SEQUENTIAL', () =>
     tryOn(300, async (seed) => {
-      const graph = graphOf(seed, 0).map((task) => ({ ...task, context: [] }))
+      const graph = createGraph(seed, 0).map((task) => ({ ...task, context: [] }))
       const { result, events } = await runGraph(graph, { workflow: 'SEQUENTIAL' })
       expect(result.durationMs).toBe(sum(graph.map(({ ms }) => ms)))
       expect(eventsOf(events, 'task_started').map(({ taskName }) => taskName)).toEqual(
@@ -154,10 +154,10 @@ describe('any graph in which nothing fails', () => {
     }))
 })
 
-describe('any graph in which tasks fail', () => {
-  it('[ENS-E3] FAIL_FAST starts nothing after a failure', () =>
+describe('a graph with failures', () => {
+  it('[ENS-E3] starts nothing after a failure with FAIL_FAST', () =>
     tryOn(300, async (seed) => {
-      const graph = graphOf(seed, 0.3)
+      const graph = createGraph(seed, 0.3)
       const { result, events } = await runGraph(graph, { maxConcurrentTasks: 1 + (seed % 4) })
       const types = events.map(({ type }) => type)
       const failure = types.indexOf('task_failed')
@@ -167,41 +167,41 @@ describe('any graph in which tasks fail', () => {
       expect(result.error?.message).toBe(eventsOf(events, 'task_failed')[0]?.reason)
     }))
 
-  it('[ENS-W6] CONTINUE_ON_ERROR runs all that does not need a failed one', () =>
+  it('[ENS-W6] runs all tasks that do not need a failed one with CONTINUE_ON_ERROR', () =>
     tryOn(300, async (seed) => {
-      const graph = graphOf(seed, 0.3)
+      const graph = createGraph(seed, 0.3)
       const settings = {
         errorStrategy: 'CONTINUE_ON_ERROR',
         maxConcurrentTasks: 1 + (seed % 4),
       } as const
       const { result, events } = await runGraph(graph, settings)
-      const expected = expectedPhases(graph)
-      expect(phasesAfter(events)).toEqual(expected)
+      const expected = computeExpectedPhases(graph)
+      expect(readPhasesAfter(events)).toEqual(expected)
       const broken = [...expected.values()].some((phase) => phase !== 'completed')
       expect(result.status).toBe(broken ? 'FAILED' : 'COMPLETED')
     }))
 })
 
-describe('any graph that is cancelled', () => {
-  it('[ENS-E4] stops at once and keeps what is done', () =>
+describe('a graph that is cancelled', () => {
+  it('[ENS-E4] stops at once and retains completed tasks', () =>
     tryOn(300, async (seed) => {
-      const graph = graphOf(seed, 0)
-      const times = finishTimes(graph)
+      const graph = createGraph(seed, 0)
+      const times = computeFinishTimes(graph)
       const makespan = Math.max(...times.values())
-      // Between two milliseconds, so that no task ends in the very moment of the cancel.
-      const cancelAt = Math.floor(randomNumbers(seed + 10_000)() * makespan * 1.2) + 0.5
+      // Between two milliseconds, so that no task ends at the time of the cancel.
+      const cancelAt = Math.floor(createRandom(seed + 10_000)() * makespan * 1.2) + 0.5
       const { result, events } = await runGraph(graph, { cancelAt })
       const done = graph.map(({ name }) => name).filter((name) => (times.get(name) ?? 0) < cancelAt)
-      expect(namesOf(phasesAfter(events), 'completed').toSorted()).toEqual(done.toSorted())
+      expect(listNamesIn(readPhasesAfter(events), 'completed').toSorted()).toEqual(done.toSorted())
       expect(result.tasks.map(({ output }) => output)).toEqual(done.map((name) => `${name} done`))
       expect(result.status).toBe(cancelAt < makespan ? 'CANCELLED' : 'COMPLETED')
       expect(result.durationMs).toBe(Math.min(Math.round(cancelAt), makespan))
     }))
 
-  it('[ENS-E4] starts nothing after it, also when tasks fail', () =>
+  it('[ENS-E4] starts nothing after the cancel, also when tasks fail', () =>
     tryOn(300, async (seed) => {
-      const random = randomNumbers(seed + 10_000)
-      const graph = graphOf(seed, 0.3)
+      const random = createRandom(seed + 10_000)
+      const graph = createGraph(seed, 0.3)
       const cancelAt = Math.floor(random() * 150) + 0.5
       const { result, events } = await runGraph(graph, {
         cancelAt,
@@ -218,8 +218,8 @@ describe('any graph that is cancelled', () => {
     }))
 })
 
-it('the graphs are what the laws speak of: wide, deep, declared in any order, broken and whole', () => {
-  const graphs = Array.from({ length: 300 }, (_, index) => graphOf(index + 1, 0.3))
+it('the graphs of the tests are wide and deep, in any order of declaration, with and without failures', () => {
+  const graphs = Array.from({ length: 300 }, (_, index) => createGraph(index + 1, 0.3))
   const count = (holds: (graph: readonly GraphTask[]) => boolean): number =>
     graphs.filter(holds).length
   const place = (graph: readonly GraphTask[], name: string): number =>
@@ -233,7 +233,7 @@ it('the graphs are what the laws speak of: wide, deep, declared in any order, br
       graph.some(({ context }, at) => context.some((name) => place(graph, name) > at)),
     ),
   ).toBeGreaterThan(30)
-  const phases = graphs.map((graph) => [...expectedPhases(graph).values()])
+  const phases = graphs.map((graph) => [...computeExpectedPhases(graph).values()])
   expect(phases.filter((list) => list.includes('skipped')).length).toBeGreaterThan(30)
   expect(
     phases.filter((list) => list.every((phase) => phase === 'completed')).length,

@@ -1,4 +1,4 @@
-/** Ensembles as agents and tools of other ensembles, down to the third level. */
+/** Tests of ensembles as agents and tools of other ensembles, up to three levels. */
 import { defineTool, runTool, Type, type AgentTool, type RunToolOptions } from '@tutti/core'
 import { AgentError, defineAgentTool, localConnector } from '@tutti/agent-call'
 import { runStateAfter, type RunEvent, type RunEventOf } from '@tutti/protocol'
@@ -17,12 +17,12 @@ import { eventsOf, watchRun } from './watch-run.ts'
 
 const USAGE = { inputTokens: 1, outputTokens: 1 }
 
-/** A token that is read costs 1 US dollar. */
+/** Prices an input token at 1 US dollar. */
 const prices = priceList({
   'scripted:model': { inputPerMillion: 1_000_000, outputPerMillion: 0 },
 })
 
-/** An ensemble of one task, whose model answers so. */
+/** Returns an ensemble of one task with a scripted model. */
 function solo(
   name: string,
   script: readonly ScriptEntry[],
@@ -37,7 +37,7 @@ function solo(
   })
 }
 
-/** Asks a tool once, then says that it is done. */
+/** Returns a script that calls a tool once and then answers. */
 function asking(tool: string, input: object = { what: 'it' }): readonly ScriptEntry[] {
   return [
     { text: '', toolCalls: [{ name: tool, arguments: input }], usage: USAGE },
@@ -45,7 +45,7 @@ function asking(tool: string, input: object = { what: 'it' }): readonly ScriptEn
   ]
 }
 
-/** An ensemble whose one task asks `tool`. */
+/** Returns an ensemble whose only task calls `tool`. */
 function above(
   name: string,
   tool: AgentTool,
@@ -54,7 +54,7 @@ function above(
   return solo(name, asking(tool.name), { tools: [tool], ...more })
 }
 
-/** Runs `team` to its end. */
+/** Runs `team` to its end and returns its events. */
 async function events(team: Ensemble, options: RunOptions = {}): Promise<readonly RunEvent[]> {
   const run = watchRun(team, { inputs: { what: 'all' }, prices, ...options })
   await run.ended
@@ -69,8 +69,8 @@ function ask(
   return runTool(tool, { id: 'c', name: tool.name, arguments: JSON.stringify(input) }, options)
 }
 
-/** The events of agents in chunks of chunks. */
-function chunksOf(all: readonly RunEvent[]): readonly RunEvent[] {
+/** Returns the events of agents, which arrive as chunks. */
+function readChunks(all: readonly RunEvent[]): readonly RunEvent[] {
   // NOTE: an ensemble sends events as chunks.
   return eventsOf(all, 'agent_tool_progress').map(({ chunk }) => chunk as RunEvent)
 }
@@ -78,7 +78,7 @@ function chunksOf(all: readonly RunEvent[]): readonly RunEvent[] {
 const answered = { text: 'Well done', usage: USAGE }
 
 describe('an ensemble as a tool', () => {
-  it('takes its template variables, and gives its output', async () => {
+  it('takes its template variables and returns its output', async () => {
     const tool = solo('inner', [answered]).asTool()
     expect(tool).toMatchObject({ name: 'inner', description: 'Does inner', idempotent: false })
     expect(tool.inputSchema).toMatchObject({ type: 'object', required: ['what'] })
@@ -89,13 +89,13 @@ describe('an ensemble as a tool', () => {
     expect((await ask(tool, {})).result.errorMessage).toContain('what')
   })
 
-  it('gives the value of its last task when that has a schema', async () => {
+  it('returns the structured output of its last task', async () => {
     const output = Type.Object({ ok: Type.Boolean() })
     const tool = solo('inner', ['{"ok":true}'], { output }).asTool()
     expect((await ask(tool, { what: 'a' })).result.structured).toEqual({ ok: true })
   })
 
-  it('says what it is made of when nobody has described it, under a name that fits', () => {
+  it('has a default description and a valid name', () => {
     const plain = ensemble({
       name: 'a trip, planned',
       tasks: [task({ name: 'plan', description: 'Plan' })],
@@ -108,7 +108,7 @@ describe('an ensemble as a tool', () => {
     expect(plain.asTool({ name: 'trip', description: 'x' })).toMatchObject({ name: 'trip' })
   })
 
-  it('that fails gives what was completed, and says why', async () => {
+  it('returns the completed outputs and the reason when it fails', async () => {
     const first = task({ name: 'first', description: 'First {what}' })
     const second = task({ name: 'second', description: 'Second', context: [first] })
     const tool = ensemble({
@@ -125,7 +125,7 @@ describe('an ensemble as a tool', () => {
     })
   })
 
-  it('that needs a review is refused where there is nobody to ask', async () => {
+  it('rejects a run that needs a review if there is no reviewer', async () => {
     const { result } = await ask(solo('inner', [answered], { review: true }).asTool(), {
       what: 'a',
     })
@@ -143,11 +143,11 @@ describe('an ensemble as an agent', () => {
       ...settings,
     })
 
-  it('takes a text where it has one variable', async () => {
+  it('takes a text if it has a single variable', async () => {
     expect((await ask(tool(), { input: 'a walk' })).result.output).toBe('Well done')
   })
 
-  it('refuses what does not fit, naming it', async () => {
+  it('rejects an invalid input with every problem', async () => {
     const wrong = tool({ request: () => ({ where: 1 }) })
     const { result } = await ask(wrong, { input: 'x' })
     expect(result.errorMessage).toContain('"what" is required')
@@ -155,9 +155,9 @@ describe('an ensemble as an agent', () => {
   })
 })
 
-describe('[ENS-N1] what goes down', () => {
-  /** A tool that waits for its signal, and says when it was told. */
-  function waiting(told: string[], onBegin: () => void): AgentTool {
+describe('[ENS-N1] the run of an agent', () => {
+  /** Returns a tool that waits for its signal and records when it has stopped. */
+  function waiting(stops: string[], onBegin: () => void): AgentTool {
     return defineTool({
       name: 'wait',
       description: 'Waits',
@@ -167,7 +167,7 @@ describe('[ENS-N1] what goes down', () => {
           onBegin()
           signal.addEventListener('abort', () => {
             setTimeout(() => {
-              told.push('stopped')
+              stops.push('stopped')
               resolve('late')
             }, 20)
           })
@@ -175,22 +175,22 @@ describe('[ENS-N1] what goes down', () => {
     })
   }
 
-  it('is a cancel, through two levels, and nothing is over before the work has stopped', async () => {
-    const told: string[] = []
+  it('is cancelled through two levels, and each level ends only when the work has stopped', async () => {
+    const stops: string[] = []
     const begun = Promise.withResolvers<void>()
-    const lowest = above('lowest', waiting(told, begun.resolve))
+    const lowest = above('lowest', waiting(stops, begun.resolve))
     const middle = above('middle', lowest.asTool({ name: 'lowest' }))
     const highest = above('highest', middle.asTool({ name: 'middle' }))
     const run = watchRun(highest, { inputs: { what: 'all' } })
     await begun.promise
     run.handle.cancel()
     const { status } = await run.ended
-    expect([status, told]).toEqual(['CANCELLED', ['stopped']])
+    expect([status, stops]).toEqual(['CANCELLED', ['stopped']])
     expect(eventsOf(run.events, 'agent_tool_terminated')).toMatchObject([{ reason: 'cancelled' }])
     expect(eventsOf(run.events, 'agent_tool_error')).toEqual([])
   })
 
-  it('is what is left of the budget, through two levels', async () => {
+  it('has at most the remaining budget, through two levels', async () => {
     const seen: unknown[] = []
     const spy = defineTool({
       name: 'spy',
@@ -205,11 +205,11 @@ describe('[ENS-N1] what goes down', () => {
     const middle = above('middle', above('lowest', spy).asTool({ ...settings, name: 'lowest' }))
     const highest = above('highest', middle.asTool({ ...settings, name: 'middle' }))
     await events(highest, { budget: { maxCostUsd: 10, maxTokens: 100 } })
-    // Three models have read and written one token each before the tool is called, which has 30 s of its own.
+    // Three models have used one input and one output token each. The tool itself has a limit of 30 s.
     expect(seen).toEqual([{ timeMs: 30_000, costUsd: 7, tokens: 94 }])
   })
 
-  it('is a budget that stops the lowest level, and every level says so', async () => {
+  it('is stopped by the budget on the lowest level, and every level reports it', async () => {
     const lowest = solo('lowest', asking('nothing').concat(answered, answered), {})
     const middle = above('middle', lowest.asTool({ name: 'lowest', prices }))
     const highest = above('highest', middle.asTool({ name: 'middle', prices }))
@@ -224,7 +224,7 @@ describe('[ENS-N1] what goes down', () => {
     expect(eventsOf(all, 'agent_tool_terminated')).toMatchObject([{ reason: 'budget_exceeded' }])
   })
 
-  it('is the trace', async () => {
+  it('belongs to the trace', async () => {
     const seen: (string | undefined)[] = []
     const spy = defineTool({
       name: 'spy',
@@ -243,8 +243,8 @@ describe('[ENS-N1] what goes down', () => {
   })
 })
 
-describe('[ENS-N2] what comes up', () => {
-  it('is what the run does, as chunks, and how it ended', async () => {
+describe('[ENS-N2] the run of an agent', () => {
+  it('reports its events as chunks, and its end', async () => {
     const inner = solo('inner', [answered])
     const all = await events(above('outer', inner.asTool({ name: 'inner' })))
     const types = all.flatMap((event): readonly string[] =>
@@ -268,7 +268,7 @@ describe('[ENS-N2] what comes up', () => {
     expect(eventsOf(all, 'agent_tool_invoked')).toMatchObject([invoked])
   })
 
-  it('[ENS-B6] is what it uses, which counts above at once', async () => {
+  it('[ENS-B6] reports its usage, which counts for the caller at once', async () => {
     const inner = solo('inner', [answered])
     const all = await events(above('outer', inner.asTool({ name: 'inner', prices })))
     expect(runStateAfter(all).totals).toEqual({ totalTokens: 6, totalToolCalls: 1, costUsd: 3 })
@@ -276,7 +276,7 @@ describe('[ENS-N2] what comes up', () => {
     expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ total_cost: 1 }])
   })
 
-  it('is nothing of how it fails but the failure: the run above goes on', async () => {
+  it('reports a failure, after which the caller continues', async () => {
     const failing = defineAgentTool({
       name: 'inner',
       description: 'x',
@@ -296,10 +296,10 @@ describe('[ENS-N2] what comes up', () => {
   })
 })
 
-describe('[ENS-N3] a review of the run', () => {
+describe('[ENS-N3] a review in the run of an agent', () => {
   const reviewed = (): Ensemble => solo('inner', [answered], { review: true })
 
-  it('is a question to the reviewer above, through two levels, and is decided by it', async () => {
+  it('is a question to the reviewer of the caller, through two levels, whose decision counts', async () => {
     const middle = above('middle', reviewed().asTool({ name: 'inner' }))
     const highest = above('highest', middle.asTool({ name: 'middle' }))
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'Better' }])
@@ -307,16 +307,16 @@ describe('[ENS-N3] a review of the run', () => {
     const [asked] = eventsOf(all, 'review_requested')
     expect(asked?.taskDescription).toContain('Well done')
     expect(asked).toMatchObject({ taskName: 'highest-task', timing: 'DURING_EXECUTION' })
-    expect(JSON.stringify(chunksOf(all))).toContain('"output":"Better"')
+    expect(JSON.stringify(readChunks(all))).toContain('"output":"Better"')
   })
 
-  it('that is let pass is passed', async () => {
+  it('continues when the reviewer accepts', async () => {
     const reviewer = scriptedReviewer([{ action: 'CONTINUE' }])
     const all = await events(above('outer', reviewed().asTool({ name: 'inner' })), { reviewer })
     expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ output: 'Well done' }])
   })
 
-  it('that is refused has its task done again, with the words of the reviewer', async () => {
+  it('repeats the task with the feedback when the reviewer rejects', async () => {
     const inner = solo('inner', [answered, { text: 'Again', usage: USAGE }], { review: true })
     const reviewer = scriptedReviewer([
       { action: 'REJECT', feedback: 'More' },
@@ -326,7 +326,7 @@ describe('[ENS-N3] a review of the run', () => {
     expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ output: 'Again' }])
   })
 
-  it('ends both runs early when the reviewer says so', async () => {
+  it('ends both runs early when the reviewer requests it', async () => {
     const reviewer = scriptedReviewer([{ action: 'EXIT_EARLY' }])
     const run = watchRun(above('outer', reviewed().asTool({ name: 'inner' })), {
       inputs: { what: 'all' },
@@ -339,21 +339,21 @@ describe('[ENS-N3] a review of the run', () => {
     expect(eventsOf(run.events, 'agent_tool_terminated')).toHaveLength(1)
   })
 
-  it('of a tool takes an input of that tool', async () => {
-    const said: string[] = []
+  it('takes an input of the tool when a tool is under review', async () => {
+    const spoken: string[] = []
     const careful = defineTool({
       name: 'say',
       description: 'Says it',
       input: Type.Object({ what: Type.String() }),
       requireApproval: true,
       execute: ({ what }) => {
-        said.push(what)
+        spoken.push(what)
         return what
       },
     })
     const inner = above('inner', careful)
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: { what: 'softly' } }])
     await events(above('outer', inner.asTool({ name: 'inner' })), { reviewer })
-    expect(said).toEqual(['softly'])
+    expect(spoken).toEqual(['softly'])
   })
 })

@@ -1,4 +1,4 @@
-/** Hard limits of a run and of a task: what is counted, when it stops, and what is said of it. */
+/** Tests of the hard limits of runs and tasks: what counts, when work stops, and how it is reported. */
 import { defineTextTool, sleep, TuttiError } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -12,10 +12,16 @@ import {
   type ModelUsage,
   type TaskDefinition,
 } from '../src/index.ts'
-import { endsOf, gateOf, modelsAsked } from './read-run.ts'
+import { readEnds, findOpenReview, listModelCalls } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
-import { eventsOf, failuresOf, watchRun, type WatchedRun, type WatchOptions } from './watch-run.ts'
+import {
+  eventsOf,
+  listFailures,
+  watchRun,
+  type WatchedRun,
+  type WatchOptions,
+} from './watch-run.ts'
 
 let clock: FakeClock
 let toolCalls: number
@@ -35,7 +41,10 @@ const work = defineTextTool({
   },
 })
 
-/** A model that calls the tool `width` times a turn, without end; 30 tokens in and 10 out a turn. */
+/**
+ * Returns a model that calls the tool `width` times per turn without end, with 30 input and 10 output tokens
+ * per turn.
+ */
 function busy(width = 1, usage?: ModelUsage | null): ChatModel {
   const used = usage === undefined ? { inputTokens: 30, outputTokens: 10 } : usage
   const scripted = scriptedModel(
@@ -96,10 +105,10 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     [{ maxCostUsd: 0.0011 }, { turns: 3, tools: 2, limit: 'maxCostUsd', used: 0.0015 }],
     [{ maxModelCalls: 3 }, { turns: 3, tools: 3, limit: 'maxModelCalls', used: 3 }],
     [{ maxToolCalls: 2 }, { turns: 3, tools: 2, limit: 'maxToolCalls', used: 2 }],
-  ] as const)('%j stops at the first check after it is reached', async (budget, expected) => {
+  ] as const)('stops %j at the first check after it is reached', async (budget, expected) => {
     const watched = await under(budget)
     const { turns, tools, limit, used } = expected
-    expect(modelsAsked(watched)).toHaveLength(turns)
+    expect(listModelCalls(watched)).toHaveLength(turns)
     expect(toolCalls).toBe(tools)
     const result = await watched.ended
     expect(result).toMatchObject({
@@ -112,10 +121,10 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect('error' in result && result.error.message).toContain(
       `The budget of ${label} is used up: ${limit} is ${max}, used `,
     )
-    expect(failuresOf(watched.events)).toMatchObject([{ willRetry: false }])
+    expect(listFailures(watched.events)).toMatchObject([{ willRetry: false }])
   })
 
-  it('[ENS-B4] on time stops the work in flight when it is reached', async () => {
+  it('[ENS-B4] stops the work in flight when the time is reached', async () => {
     const watched = await under({ maxDurationMs: 250 }, timedModel(clock, 10_000))
     expect(await watched.ended).toMatchObject({
       status: 'FAILED',
@@ -125,7 +134,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect(clock.pending).toBe(0)
   })
 
-  it('[ENS-B4] on time stops a tool too', async () => {
+  it('[ENS-B4] stops a tool when the time is reached', async () => {
     let stopped: unknown
     const long = defineTextTool({
       name: 'work',
@@ -145,7 +154,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect(stopped).toMatchObject({ code: 'BUDGET_EXCEEDED' })
   })
 
-  it('[ENS-B3] counts a call by its length when its provider does not say', async () => {
+  it('[ENS-B3] counts a call by its length if its provider does not report tokens', async () => {
     const watched = await under({ maxTokens: 100 }, busy(1, null))
     const shown = eventsOf(watched.events, 'llm_iteration_started').map(({ messages }) =>
       messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0),
@@ -158,48 +167,48 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect((await watched.ended).metrics).toMatchObject({ totalTokens: -1 })
   })
 
-  it('[ENS-B3] [ENS-B5] and so does its cost, for a limit on cost', async () => {
+  it('[ENS-B3] [ENS-B5] estimates its cost from the length, too', async () => {
     const watched = await under({ maxCostUsd: 0.0011 }, busy(1, null))
-    expect(modelsAsked(watched).length).toBeLessThan(5)
+    expect(listModelCalls(watched).length).toBeLessThan(5)
     expect(await watched.ended).toMatchObject({ error: { details: { limit: 'maxCostUsd' } } })
   })
 })
 
-describe('[ENS-B1] what counts', () => {
-  it('[ENS-T7] all attempts at a task', async () => {
+describe('[ENS-B1] the budget of a task', () => {
+  it('[ENS-T7] covers all its attempts', async () => {
     const bad = scriptedModel(() => new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
     const team = ensemble({
       ...one(bad, { retries: 9, budget: { maxModelCalls: 5 } }),
       modelRetries: 1,
     })
     const watched = await run(team)
-    expect(modelsAsked(watched)).toHaveLength(5)
-    expect(endsOf(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
-    expect(failuresOf(watched.events).map(({ code }) => code)).toEqual([
+    expect(listModelCalls(watched)).toHaveLength(5)
+    expect(readEnds(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
+    expect(listFailures(watched.events).map(({ code }) => code)).toEqual([
       'MODEL_FAILED',
       'MODEL_FAILED',
       'BUDGET_EXCEEDED',
     ])
   })
 
-  it('[ENS-T7] time over all attempts, the waits between them too', async () => {
+  it('[ENS-T7] covers the time of all its attempts and of the waits between them', async () => {
     const slowly = timedModel(clock, 400, new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
     const budget = { maxDurationMs: 5_000 }
     const team = ensemble({ ...one(slowly, { retries: 99, budget }), modelRetries: 0 })
     const watched = await run(team)
     expect(await watched.ended).toMatchObject({ durationMs: 5_000 })
-    expect(endsOf(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
+    expect(readEnds(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
   })
 
-  it('the retries of a model call, each', async () => {
+  it('covers each retry of a model call', async () => {
     const bad = scriptedModel(() => new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
     const watched = await run(one(bad, { budget: { maxModelCalls: 2 } }))
-    expect(modelsAsked(watched)).toHaveLength(2)
-    expect(endsOf(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
+    expect(listModelCalls(watched)).toHaveLength(2)
+    expect(readEnds(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
     expect(eventsOf(watched.events, 'llm_iteration_failed')).toHaveLength(2)
   })
 
-  it('[ENS-T7] [ENS-H3] the work that a task delegates, for the one that delegates', async () => {
+  it('[ENS-T7] [ENS-H3] covers the work that it delegates', async () => {
     const delegate = {
       toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
     }
@@ -217,22 +226,22 @@ describe('[ENS-B1] what counts', () => {
       task({ name: 'w', description: 'W', ...agent('W', false), model: scriptedModel(() => 'w') }),
     ]
     const watched = await run(ensemble({ name: 'team', workflow: 'SEQUENTIAL', tasks }))
-    expect(endsOf(watched)).toMatchObject({ boss: 'BUDGET_EXCEEDED', w: 'skipped' })
-    expect(modelsAsked(watched)).toHaveLength(3)
+    expect(readEnds(watched)).toMatchObject({ boss: 'BUDGET_EXCEEDED', w: 'skipped' })
+    expect(listModelCalls(watched)).toHaveLength(3)
   })
 
-  it('people who are asked cost no time', async () => {
+  it('does not cover the time of reviews', async () => {
     const review = { timeoutMs: Infinity }
     const team = one(scriptedModel(['done']), { review, budget: { maxDurationMs: 100 } })
     const watched = watchRun(team, { clock, decidable: true })
     await clock.advance(3_600_000)
-    await watched.handle.decide(gateOf(watched).reviewId, { action: 'CONTINUE' })
+    await watched.handle.decide(findOpenReview(watched).reviewId, { action: 'CONTINUE' })
     expect((await watched.ended).status).toBe('COMPLETED')
   })
 })
 
-describe('[ENS-B2] [ENS-L21] what runs at the same time shares what is left', () => {
-  it('the calls of one turn: those before the limit are made, in their order', async () => {
+describe('[ENS-B2] [ENS-L21] concurrent work', () => {
+  it('makes the calls of one turn up to the limit, in their order', async () => {
     const watched = await run(one(busy(5)), { budget: { maxToolCalls: 3 } })
     expect(toolCalls).toBe(3)
     expect(eventsOf(watched.events, 'tool_called').map(({ toolCallId }) => toolCallId)).toEqual([
@@ -240,24 +249,24 @@ describe('[ENS-B2] [ENS-L21] what runs at the same time shares what is left', ()
       'call-2',
       'call-3',
     ])
-    expect(endsOf(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
+    expect(readEnds(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
   })
 
   it.each([
     ['maxModelCalls', 7],
     ['maxToolCalls', 7],
-  ] as const)('tasks in PARALLEL: %s', async (limit, max) => {
+  ] as const)('shares the limit of the run among tasks in PARALLEL: %s', async (limit, max) => {
     const tasks = ['a', 'b', 'c', 'd'].map((name) =>
       task({ name, description: name, tools: [work], model: busy(2) }),
     )
     const team = ensemble({ name: 'team', workflow: 'PARALLEL', tasks })
     const watched = await run(team, { budget: { [limit]: max } })
-    const made = limit === 'maxToolCalls' ? toolCalls : modelsAsked(watched).length
+    const made = limit === 'maxToolCalls' ? toolCalls : listModelCalls(watched).length
     expect(made).toBe(max)
     expect((await watched.ended).status).toBe('FAILED')
   })
 
-  it('a budget of one task is nobody else’s', async () => {
+  it('does not share the budget of one task with another', async () => {
     const tasks = ['a', 'b'].map((name) =>
       task({
         name,
@@ -267,16 +276,16 @@ describe('[ENS-B2] [ENS-L21] what runs at the same time shares what is left', ()
       }),
     )
     const watched = await run(ensemble({ name: 'team', workflow: 'PARALLEL', tasks }))
-    expect(endsOf(watched)).toEqual({ a: 'completed', b: 'completed' })
+    expect(readEnds(watched)).toEqual({ a: 'completed', b: 'completed' })
   })
 })
 
-describe('[ENS-E15] when the budget of the run is used up', () => {
+describe('[ENS-E15] an exhausted budget of the run', () => {
   const answering = (): ChatModel => scriptedModel(() => 'done')
   const handled = { name: 'h', description: 'H', handler: () => 'by hand' }
 
   it.each(['FAIL_FAST', 'CONTINUE_ON_ERROR'] as const)(
-    'nothing starts any more, also what needs no budget (%s)',
+    'prevents every further task from starting, also tasks that need no budget (%s)',
     async (errorStrategy) => {
       const tasks = [
         task({ name: 'a', description: 'A', model: answering() }),
@@ -286,7 +295,7 @@ describe('[ENS-E15] when the budget of the run is used up', () => {
       ]
       const team = ensemble({ name: 'team', workflow: 'SEQUENTIAL', errorStrategy, tasks })
       const watched = await run(team, { budget: { maxModelCalls: 1 } })
-      expect(endsOf(watched)).toEqual({
+      expect(readEnds(watched)).toEqual({
         a: 'completed',
         b: 'BUDGET_EXCEEDED',
         c: 'skipped',
@@ -304,7 +313,7 @@ describe('[ENS-E15] when the budget of the run is used up', () => {
     },
   )
 
-  it('also after another failure; the run says which limit it was', async () => {
+  it('is the error of the run, also after another failure', async () => {
     const tasks = [
       task({ name: 'a', description: 'A', model: scriptedModel([new Error('Broken')]) }),
       task({ name: 'b', description: 'B', model: answering() }),
@@ -318,30 +327,30 @@ describe('[ENS-E15] when the budget of the run is used up', () => {
       tasks,
     })
     const watched = await run(team, { budget: { maxModelCalls: 1 } })
-    expect(endsOf(watched)).toEqual({ a: 'MODEL_FAILED', b: 'BUDGET_EXCEEDED', h: 'skipped' })
+    expect(readEnds(watched)).toEqual({ a: 'MODEL_FAILED', b: 'BUDGET_EXCEEDED', h: 'skipped' })
     expect(await watched.ended).toMatchObject({
       error: { code: 'BUDGET_EXCEEDED', details: { limit: 'maxModelCalls' } },
     })
   })
 
-  it('the budget of a task ends that task alone', async () => {
+  it('ends only its task if it is the budget of a task', async () => {
     const tasks = [
       task({ name: 'a', description: 'A', tools: [work], model: busy(), budget: { maxTokens: 1 } }),
       task({ name: 'b', description: 'B', model: answering() }),
     ]
     const team = ensemble({ name: 'team', errorStrategy: 'CONTINUE_ON_ERROR', tasks })
-    expect(endsOf(await run(team))).toEqual({ a: 'BUDGET_EXCEEDED', b: 'completed' })
+    expect(readEnds(await run(team))).toEqual({ a: 'BUDGET_EXCEEDED', b: 'completed' })
   })
 
-  it('the options of a run take the place of what its ensemble says', async () => {
+  it('is that of the run options, which replaces that of the ensemble', async () => {
     const team = ensemble({ ...one(answering()), budget: { maxTokens: 1 } })
     const watched = await run(team, { budget: { maxModelCalls: 5 } })
-    expect(endsOf(watched)).toEqual({ a: 'completed' })
+    expect(readEnds(watched)).toEqual({ a: 'completed' })
   })
 })
 
-describe('[ENS-B5] a limit on cost needs prices', () => {
-  it('a price of the model itself is one', async () => {
+describe('[ENS-B5] a limit on cost', () => {
+  it('accepts a price of the model itself', async () => {
     const price = { inputPerMillion: 0, outputPerMillion: 1_000_000 }
     const priced = { ...scriptedModel(() => 'done'), price }
     const result = await one(priced).run({}, { budget: { maxCostUsd: 99 } })
@@ -353,7 +362,7 @@ describe('[ENS-B5] a limit on cost needs prices', () => {
 
   const cheap = (): ChatModel => scriptedModel(() => 'done', { provider: 'test', name: 'cheap' })
 
-  it('a run without them is refused, and so is one whose fallback has none: all are named', async () => {
+  it('rejects a run without prices, also for fallback models, and names every model', async () => {
     const budget = { maxCostUsd: 1 }
     await expect(one(cheap()).run({}, { budget })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -365,7 +374,7 @@ describe('[ENS-B5] a limit on cost needs prices', () => {
     await expect(team.run({}, { prices: PRICES })).rejects.toThrow('"test:cheap"')
   })
 
-  it('a switch to a model without a price fails the task', async () => {
+  it('fails the task after a switch to a model without a price', async () => {
     const watched = watchRun(one(busy()), { clock, prices: PRICES, budget: { maxCostUsd: 1 } })
     await clock.advance(50)
     watched.handle.switchModel(cheap())
@@ -378,11 +387,11 @@ describe('[ENS-B5] a limit on cost needs prices', () => {
         details: { limit: 'maxCostUsd', model: 'test:cheap' },
       },
     })
-    expect(modelsAsked(watched)).toEqual(['test:busy'])
+    expect(listModelCalls(watched)).toEqual(['test:busy'])
   })
 })
 
-it('[ENS-B1] a limit that is no limit is refused at the start, with every problem', async () => {
+it('[ENS-B1] an invalid budget is rejected at the start with every problem', async () => {
   const bad = { maxTokens: 0, maxCalls: 3, maxToolCalls: Number.NaN }
   await expect(one(busy()).run({}, { budget: bad })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',

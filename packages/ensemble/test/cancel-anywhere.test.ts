@@ -1,4 +1,4 @@
-/** A cancel at every moment of a run that has everything in it. */
+/** Cancels a run with every feature at every moment. */
 import { defineTextTool, sleep, TuttiError } from '@tutti/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -27,7 +27,9 @@ afterAll(() => {
   process.off('unhandledRejection', note)
 })
 
-/** Tools, reviews of all kinds, retries, a handler, delegation, tasks side by side. */
+/**
+ * Returns an ensemble with tools, all kinds of reviews, retries, a handler, delegation and concurrent tasks.
+ */
 function everything(clock: FakeClock): Ensemble {
   const slow = defineTextTool({
     name: 'slow',
@@ -93,7 +95,7 @@ function everything(clock: FakeClock): Ensemble {
   return ensemble({ name: 'team', tasks, budget: { maxDurationMs: 3_600_000, maxTokens: 1e9 } })
 }
 
-/** Runs the team with a reviewer who takes 200 ms; cancels it at the event of that number. */
+/** Runs the team with a reviewer that takes 200 ms, and cancels it at the event with this number. */
 async function cancelAt(count: number, mode: CancelMode): Promise<WatchedRun> {
   const clock = fakeClock()
   const reviewer: RunReviewer = {
@@ -120,7 +122,7 @@ async function cancelAt(count: number, mode: CancelMode): Promise<WatchedRun> {
 
 describe('[ENS-C9] a cancel at any moment', () => {
   it.each(['abort', 'boundary'] as const)(
-    'leaves a whole log, no timer and no rejection (%s)',
+    'leaves a complete log, no timer and no unhandled rejection (%s)',
     async (mode) => {
       const whole = await cancelAt(Infinity, mode)
       expect((await whole.ended).status).toBe('COMPLETED')
@@ -135,7 +137,7 @@ describe('[ENS-C9] a cancel at any moment', () => {
           run.events.findIndex(({ type }) => type === 'run_cancelling') + 1,
         )
         const started = eventsOf(later, 'task_started').filter(({ attempt }) => attempt === 1)
-        // What an agent delegates is a part of its own task.
+        // Work that an agent delegates is part of its task.
         const own = started.filter(({ taskName }) => !taskName?.includes('/'))
         if (asked > 0) expect([count, own]).toEqual([count, []])
       }

@@ -1,9 +1,9 @@
-/** What is left of a run that is cancelled, wherever it is. */
+/** Tests of the state of a run after a cancel at each kind of work. */
 import { defineTextTool, sleep } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task, type ChatModel, type Ensemble } from '../src/index.ts'
-import { phasesAfter } from './task-phases.ts'
+import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
 import { eventsOf, nextTurn, watchRun, type WatchedRun } from './watch-run.ts'
@@ -23,7 +23,7 @@ function start(team: Ensemble, onEvent?: (event: RunEvent) => void): WatchedRun 
   return watchRun(team, { clock, signal, ...(onEvent === undefined ? {} : { onEvent }) })
 }
 
-/** An ensemble of `before`, then the work, then `after`. */
+/** Returns an ensemble of `before`, the work, and `after`. */
 function teamAround(work: Partial<Parameters<typeof task>[0]> & { model: ChatModel }): Ensemble {
   const tasks = [
     task({ name: 'before', description: 'Begin', model: timedModel(clock, 100, 'begun') }),
@@ -33,8 +33,8 @@ function teamAround(work: Partial<Parameters<typeof task>[0]> & { model: ChatMod
   return ensemble({ name: 'team', tasks })
 }
 
-function phasesOf({ events }: WatchedRun): Readonly<Record<string, string>> {
-  return Object.fromEntries(phasesAfter(events))
+function readPhases({ events }: WatchedRun): Readonly<Record<string, string>> {
+  return Object.fromEntries(readPhasesAfter(events))
 }
 
 function calling(name: string, count = 1): ReturnType<typeof scriptedModel> {
@@ -46,8 +46,8 @@ function calling(name: string, count = 1): ReturnType<typeof scriptedModel> {
 
 const CUT_OFF = { before: 'completed', work: 'failed', after: 'skipped' }
 
-describe('[ENS-C1] before the run starts', () => {
-  it('no task starts and no model is called; each task is skipped', async () => {
+describe('[ENS-C1] a cancel before the start', () => {
+  it('starts no task, calls no model and skips each task', async () => {
     const model = timedModel(clock, 10)
     const tasks = ['a', 'b'].map((name) => task({ name, description: 'Do it', model }))
     controller.abort()
@@ -64,26 +64,26 @@ describe('[ENS-C1] before the run starts', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('in the very moment in which it starts: the same', async () => {
+  it('does the same during the start', async () => {
     const model = timedModel(clock, 10)
     const tasks = [task({ name: 'a', description: 'Do it', model })]
     const run = start(ensemble({ name: 'team', tasks }), ({ type }) => {
       if (type === 'ensemble_started') controller.abort()
     })
     expect((await run.ended).status).toBe('CANCELLED')
-    expect(phasesOf(run)).toEqual({ a: 'skipped' })
+    expect(readPhases(run)).toEqual({ a: 'skipped' })
   })
 })
 
-describe('[ENS-C2] while the model streams', () => {
-  it('the call is cut, and no token comes after', async () => {
+describe('[ENS-C2] a cancel while the model streams', () => {
+  it('aborts the call, and no token follows', async () => {
     const model = scriptedModel(['one two three four'], { clock, delayMs: 50 })
     const run = start(teamAround({ model }))
     await clock.advance(220)
     controller.abort()
     const result = await run.ended
     expect(result).toMatchObject({ status: 'CANCELLED', output: 'begun', durationMs: 220 })
-    expect(phasesOf(run)).toEqual(CUT_OFF)
+    expect(readPhases(run)).toEqual(CUT_OFF)
     expect(eventsOf(run.events, 'token').map(({ token }) => token)).toEqual([
       'begun',
       'one',
@@ -92,7 +92,7 @@ describe('[ENS-C2] while the model streams', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('also when the model goes on streaming', async () => {
+  it('emits no token although the model continues to stream', async () => {
     const stubborn: ChatModel = {
       provider: 'test',
       name: 'stubborn',
@@ -109,11 +109,11 @@ describe('[ENS-C2] while the model streams', () => {
     controller.abort()
     await clock.advance(1_000)
     expect((await run.ended).durationMs).toBe(200)
-    expect(phasesOf(run)).toEqual(CUT_OFF)
+    expect(readPhases(run)).toEqual(CUT_OFF)
     expect(eventsOf(run.events, 'token').map(({ token }) => token)).toEqual(['begun', 'one'])
   })
 
-  it('from a listener, at the first token', async () => {
+  it('works from a listener at the first token', async () => {
     const model = scriptedModel(['one two three'])
     const run = start(teamAround({ model }), (event) => {
       if (event.type === 'token' && event.taskName === 'work') controller.abort()
@@ -124,12 +124,12 @@ describe('[ENS-C2] while the model streams', () => {
   })
 })
 
-describe('[ENS-C3] while a tool runs that obeys its signal', () => {
-  it('the tool learns of it at once, with the reason, and the run ends when it has stopped', async () => {
+describe('[ENS-C3] a cancel while a tool runs that obeys its signal', () => {
+  it('aborts the signal at once with the reason, and the run ends when the tool has stopped', async () => {
     const reasons: unknown[] = []
     const obedient = defineTextTool({
       name: 'obedient',
-      description: 'Stops when told, which takes it a moment',
+      description: 'Stops a moment after its signal aborts',
       async execute(_, { signal }) {
         await sleep(clock, 10_000, signal)
         reasons.push(signal.reason, clock.elapsed())
@@ -148,23 +148,23 @@ describe('[ENS-C3] while a tool runs that obeys its signal', () => {
     expect(run.events.at(-1)?.type).not.toBe('run_result')
     await clock.advance(1)
     expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 800 })
-    expect(phasesOf(run)).toEqual(CUT_OFF)
+    expect(readPhases(run)).toEqual(CUT_OFF)
     expect(eventsOf(run.events, 'tool_called')).toMatchObject([
       { outcome: 'FAILURE', toolResult: 'Error: Tool "obedient" was cancelled', durationMs: 700 },
     ])
   })
 })
 
-describe('[ENS-C4] while a tool runs that ignores its signal', () => {
-  it('it is abandoned 5 s later, and what it does then is in no event', async () => {
+describe('[ENS-C4] a cancel while a tool runs that ignores its signal', () => {
+  it('abandons the tool 5 s later, and its later actions are in no event', async () => {
     let finished = false
     const deaf = defineTextTool({
       name: 'deaf',
-      description: 'Works for 20 s, come what may',
+      description: 'Works for 20 s and ignores its signal',
       async execute() {
         await sleep(clock, 20_000)
         finished = true
-        throw new Error('Nobody listens')
+        throw new Error('Must be ignored')
       },
     })
     const run = start(teamAround({ model: calling('deaf'), tools: [deaf] }))
@@ -185,8 +185,8 @@ describe('[ENS-C4] while a tool runs that ignores its signal', () => {
   })
 })
 
-describe('[ENS-C10] while a model answers that ignores its signal', () => {
-  it('it is abandoned 5 s later, and what it writes then is in no event', async () => {
+describe('[ENS-C10] a cancel while a model answers that ignores its signal', () => {
+  it('abandons the model 5 s later, and its later output is in no event', async () => {
     let finished = false
     const deaf: ChatModel = {
       provider: 'test',
@@ -196,7 +196,7 @@ describe('[ENS-C10] while a model answers that ignores its signal', () => {
         await sleep(clock, 20_000)
         finished = true
         yield { type: 'text', text: ' two' }
-        throw new Error('Nobody listens')
+        throw new Error('Must be ignored')
       },
     }
     const run = start(teamAround({ model: deaf }))
@@ -217,11 +217,11 @@ describe('[ENS-C10] while a model answers that ignores its signal', () => {
   })
 })
 
-describe('[ENS-C6] while a guardrail is asked', () => {
+describe('[ENS-C6] a cancel during a guardrail', () => {
   it.each([
     ['obeys', 400, 'Guardrail was cancelled'],
     ['ignores', 5_100, 'Guardrail was abandoned: it ignored its signal'],
-  ] as const)('that %s its signal: the task was cancelled', async (how, durationMs, reason) => {
+  ] as const)('that %s its signal cancels the task', async (how, durationMs, reason) => {
     const slow = async (_: unknown, signal: AbortSignal): Promise<true> => {
       await sleep(clock, 60_000, how === 'obeys' ? signal : undefined)
       if (how === 'obeys') await sleep(clock, 300)
@@ -240,7 +240,7 @@ describe('[ENS-C6] while a guardrail is asked', () => {
   })
 })
 
-it('[ENS-C5] completed outputs are kept, and only those', async () => {
+it('[ENS-C5] a cancelled run retains only completed outputs', async () => {
   const run = start(teamAround({ model: timedModel(clock, 100) }))
   await clock.advance(150)
   controller.abort()
@@ -252,7 +252,7 @@ it('[ENS-C5] completed outputs are kept, and only those', async () => {
   ])
 })
 
-it('[ENS-C6] a task cut off failed with CANCELLED; one that has not started is skipped', async () => {
+it('[ENS-C6] an interrupted task fails with CANCELLED, and one that had not started is skipped', async () => {
   const run = start(teamAround({ model: timedModel(clock, 100) }))
   await clock.advance(150)
   controller.abort()
@@ -265,8 +265,8 @@ it('[ENS-C6] a task cut off failed with CANCELLED; one that has not started is s
   ])
 })
 
-describe('[ENS-C7] after the last task has completed', () => {
-  it('nothing changes: the run is COMPLETED', async () => {
+describe('[ENS-C7] a cancel after the last task has completed', () => {
+  it('changes nothing, and the run is COMPLETED', async () => {
     const run = start(teamAround({ model: timedModel(clock, 100) }), (event) => {
       if (event.type === 'task_completed' && event.taskName === 'after') controller.abort()
     })
@@ -274,7 +274,7 @@ describe('[ENS-C7] after the last task has completed', () => {
     expect(await run.ended).toMatchObject({ status: 'COMPLETED', output: 'done' })
   })
 
-  it('nor does anything when the run is over', async () => {
+  it('changes nothing after the end of the run', async () => {
     const run = start(teamAround({ model: timedModel(clock, 100) }))
     await clock.advance(1_000)
     await run.ended
@@ -285,7 +285,7 @@ describe('[ENS-C7] after the last task has completed', () => {
   })
 })
 
-it('[ENS-C8] tool calls that wait for a place never start', async () => {
+it('[ENS-C8] tool calls that wait for a slot never start', async () => {
   let started = 0
   const slow = defineTextTool({
     name: 'slow',
@@ -304,7 +304,7 @@ it('[ENS-C8] tool calls that wait for a place never start', async () => {
   expect(eventsOf(run.events, 'tool_called')).toHaveLength(20)
 })
 
-it('[ENS-E4] all that runs at the same time stops, and the run ends with the last of it', async () => {
+it('[ENS-E4] all concurrent work stops, and the run ends with the last of it', async () => {
   const slowToStop = (ms: number): ReturnType<typeof defineTextTool> =>
     defineTextTool({
       name: 'slow_to_stop',

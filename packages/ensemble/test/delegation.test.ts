@@ -1,8 +1,8 @@
-/** Limits and policies of delegation, by what a manager is told. */
+/** Tests of the limits and policies of delegation, by what the manager receives. */
 import { describe, expect, it } from 'vitest'
 
 import { agent, ensemble, MANAGER, task } from '../src/index.ts'
-import { delegate, teamModel, told, type RoleScript } from './team-model.ts'
+import { delegate, teamModel, readToolResults, type RoleScript } from './team-model.ts'
 import { fakeClock } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
@@ -16,7 +16,7 @@ function worker(role: string): TaskDefinition {
   }
 }
 
-/** Runs a manager over the workers A, B and C, who each say their name. */
+/** Runs a manager with the workers A, B and C, each of which answers with its name. */
 async function manage(replies: RoleScript, delegation: DelegationLimits = {}) {
   const clock = fakeClock()
   const say = (role: string) => () => `I am ${role}`
@@ -32,11 +32,16 @@ async function manage(replies: RoleScript, delegation: DelegationLimits = {}) {
     { clock },
   )
   const result = await ended
-  return { model, events, result, answers: model.requestsOf(MANAGER).slice(1).flatMap(told) }
+  return {
+    model,
+    events,
+    result,
+    answers: model.requestsOf(MANAGER).slice(1).flatMap(readToolResults),
+  }
 }
 
-describe('[ENS-H1] a limit refuses', () => {
-  it('a role that nobody has, naming those that there are', async () => {
+describe('[ENS-H1] a limit of delegation', () => {
+  it('rejects an unknown role and lists the known ones', async () => {
     const { answers, events } = await manage([delegate(['D', 'Work']), 'Done'])
     expect(answers).toEqual(['Error: No agent has the role "D". Available: [A, B, C]'])
     expect(eventsOf(events, 'delegation_started')).toEqual([])
@@ -51,7 +56,7 @@ describe('[ENS-H1] a limit refuses', () => {
     ])
   })
 
-  it('a worker that is not allowed', async () => {
+  it('rejects a worker that is not allowed', async () => {
     const { answers } = await manage([delegate(['C', 'Work'], ['B', 'Work']), 'Done'], {
       allowedWorkers: ['A', 'B'],
     })
@@ -61,13 +66,13 @@ describe('[ENS-H1] a limit refuses', () => {
     ])
   })
 
-  it('a task without words', async () => {
+  it('rejects a blank task', async () => {
     const { answers, events } = await manage([delegate(['A', ' \n']), 'Done'])
     expect(answers).toEqual(['Error: taskDescription must not be blank'])
     expect(eventsOf(events, 'delegation_failed')).toHaveLength(1)
   })
 
-  it('more delegations than the run may have, also in one turn', async () => {
+  it('rejects more delegations than the run allows, also in one turn', async () => {
     const { answers, events } = await manage(
       [delegate(['A', '1'], ['B', '2'], ['C', '3']), delegate(['A', '4']), 'Done'],
       { maxDelegations: 2 },
@@ -78,7 +83,7 @@ describe('[ENS-H1] a limit refuses', () => {
     expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)
   })
 
-  it('more delegations than a worker may have, for all or by role', async () => {
+  it('rejects more delegations than a worker allows, for all workers or by role', async () => {
     const replies = [delegate(['A', '1'], ['A', '2'], ['B', '3'], ['B', '4']), 'Done']
     const refused = (role: string) =>
       `Error: All 1 delegations to "${role}" are used up: work with what you have`
@@ -96,7 +101,7 @@ describe('[ENS-H1] a limit refuses', () => {
     ])
   })
 
-  it('a later stage before the one before it is completed', async () => {
+  it('rejects a later stage before the previous one is completed', async () => {
     const replies = [
       delegate(['C', 'early'], ['A', 'go']),
       delegate(['C', 'early']),
@@ -116,7 +121,7 @@ describe('[ENS-H1] a limit refuses', () => {
 })
 
 describe('[ENS-H1] a policy', () => {
-  it('is asked before each delegation, in order, until one refuses', async () => {
+  it('is called before each delegation, in order, until one rejects', async () => {
     const asked: unknown[] = []
     const { answers, events } = await manage([delegate(['A', 'Dig'], ['B', 'Dig']), 'Done'], {
       policies: [
@@ -144,7 +149,7 @@ describe('[ENS-H1] a policy', () => {
     ])
   })
 
-  it('may send the work to another with other words; limits go by what it says', async () => {
+  it('can change the worker and the description; limits apply to the changed request', async () => {
     const { model, answers, events } = await manage(
       [delegate(['A', 'Dig'], ['A', 'Dig']), 'Done'],
       {
@@ -165,16 +170,16 @@ describe('[ENS-H1] a policy', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('No rules found')), 'No rules found'],
     [
-      'gives nothing',
+      'returns nothing',
       () => undefined as never,
       'A delegation policy must return true, a reason or a change, got undefined',
     ],
     [
-      'gives false',
+      'returns false',
       () => false as never,
       'A delegation policy must return true, a reason or a change, got false',
     ],
-  ])('that %s lets nothing pass', async (_what, policy, reason) => {
+  ])('that %s rejects the delegation', async (_what, policy, reason) => {
     const { answers, events } = await manage([delegate(['A', 'Dig']), 'Done'], {
       policies: [policy],
     })
@@ -210,7 +215,7 @@ it('[ENS-H1] a policy that answers after a cancel begins nothing', async () => {
   expect(model.requestsOf('A')).toEqual([])
 })
 
-it('[ENS-H1] a policy that says yes while the call is being stopped begins nothing either', async () => {
+it('[ENS-H1] a policy that accepts while the call is being stopped begins nothing', async () => {
   const clock = fakeClock()
   const controller = new AbortController()
   const model = teamModel({ [MANAGER]: [delegate(['A', 'Dig'])], A: ['never'] })
@@ -234,8 +239,8 @@ it('[ENS-H1] a policy that says yes while the call is being stopped begins nothi
   expect(model.requestsOf('A')).toEqual([])
 })
 
-describe('[ENS-H5] a manager that ends without a required delegation', () => {
-  it('fails the run with CONSTRAINT_VIOLATION, naming every role that is missing', async () => {
+describe('[ENS-H5] a manager with required workers', () => {
+  it('fails the run with CONSTRAINT_VIOLATION and names every missing role', async () => {
     const { result, events } = await manage([delegate(['B', 'Work']), 'Done'], {
       requiredWorkers: ['A', 'B', 'C'],
     })
@@ -253,7 +258,7 @@ describe('[ENS-H5] a manager that ends without a required delegation', () => {
     ])
   })
 
-  it('is completed when all were made', async () => {
+  it('is completed when all delegations were made', async () => {
     const { result } = await manage([delegate(['A', '1'], ['B', '2']), 'Done'], {
       requiredWorkers: ['A', 'B'],
     })
@@ -261,7 +266,7 @@ describe('[ENS-H5] a manager that ends without a required delegation', () => {
   })
 })
 
-it('[ENS-W8] limits that cannot be kept are refused with the ensemble, all at once', () => {
+it('[ENS-W8] ensemble rejects invalid limits of delegation, all at once', () => {
   const make = () =>
     ensemble({
       name: 'team',

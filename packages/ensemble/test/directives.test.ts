@@ -1,9 +1,9 @@
-/** What people tell the agents of a run: whom it reaches, when, in what order, and for how long. */
+/** Tests of directives: their targets, timing, order and expiry. */
 import { defineTextTool, sleep, TuttiError } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { agent, ensemble, task, type Ensemble } from '../src/index.ts'
-import { gateOf, promptsOf } from './read-run.ts'
+import { findOpenReview, listPrompts } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, nextTurn, watchRun, type WatchedRun } from './watch-run.ts'
 
@@ -26,7 +26,7 @@ const slow = defineTextTool({
 
 const CALL = { toolCalls: [{ name: 'slow', arguments: { input: '' } }] }
 
-/** A model that calls the slow tool `calls` times, then answers. */
+/** Returns a model that calls the slow tool `calls` times and then answers. */
 function working(calls: number, answer = 'done'): Scripted {
   return scriptedModel([...Array.from({ length: calls }, () => CALL), answer])
 }
@@ -48,36 +48,36 @@ function start(made: Ensemble): WatchedRun {
   return watchRun(made, { clock, decidable: true })
 }
 
-/** Who was told, at which turn. */
-function delivered({ events }: WatchedRun): readonly string[] {
+/** Returns the delivered directives with their task, attempt and turn. */
+function listDelivered({ events }: WatchedRun): readonly string[] {
   return eventsOf(events, 'directive_delivered').map(
     ({ directiveId, taskName, attempt, iterationIndex }) =>
       `${directiveId} ${taskName} ${attempt}.${iterationIndex}`,
   )
 }
 
-/** The words of the directives that each request of a model shows anew. */
-function told(model: Scripted): readonly (readonly string[])[] {
-  const all = promptsOf(model).map((prompt) =>
-    [...prompt.matchAll(/^\[\S+ \| \S+\] (.+)$/gm)].map(([, words = '']) => words),
+/** Returns the texts of the directives that each request of a model adds. */
+function listDirectives(model: Scripted): readonly (readonly string[])[] {
+  const all = listPrompts(model).map((prompt) =>
+    [...prompt.matchAll(/^\[\S+ \| \S+\] (.+)$/gm)].map(([, text = '']) => text),
   )
-  return all.map((words, index) => words.slice(all[index - 1]?.length ?? 0))
+  return all.map((texts, index) => texts.slice(all[index - 1]?.length ?? 0))
 }
 
-describe('[ENS-D1] a directive reaches', () => {
-  it('a running task at its next model call, once, after what was said so far', async () => {
+describe('[ENS-D1] a directive', () => {
+  it('reaches a running task once, at its next model call, after the messages so far', async () => {
     const model = working(3)
     const run = start(team({ write: model }))
     await clock.advance(1_500)
     const { id } = run.handle.inject({ content: 'Be brief', from: 'ann' })
     await clock.advance(10_000)
     await run.ended
-    expect(told(model)).toEqual([[], [], ['Be brief'], []])
+    expect(listDirectives(model)).toEqual([[], [], ['Be brief'], []])
     expect(model.requests[2]?.messages.at(-1)).toEqual({
       role: 'user',
       content: '## Active Directives\n[ann | 2026-01-01T00:00:01.500Z] Be brief',
     })
-    expect(delivered(run)).toEqual([`${id} write 1.2`])
+    expect(listDelivered(run)).toEqual([`${id} write 1.2`])
     expect(eventsOf(run.events, 'directive_active')).toEqual([
       {
         type: 'directive_active',
@@ -90,21 +90,21 @@ describe('[ENS-D1] a directive reaches', () => {
     ])
   })
 
-  it('a later task in its first prompt, before the task itself', async () => {
+  it('reaches a later task in its first prompt, before the task itself', async () => {
     const [write, check] = [working(1), working(0)]
     const run = start(team({ write, check }))
     await clock.advance(500)
     run.handle.inject({ content: 'Mind the law', to: 'check', id: 'd1' })
     await clock.advance(10_000)
     await run.ended
-    expect(told(write)).toEqual([[], []])
-    expect(promptsOf(check)[0]).toMatch(
+    expect(listDirectives(write)).toEqual([[], []])
+    expect(listPrompts(check)[0]).toMatch(
       /## Active Directives\n\[control \| [^\]]+\] Mind the law\n\n## Task\nDo check/,
     )
-    expect(delivered(run)).toEqual(['d1 check 1.0'])
+    expect(listDelivered(run)).toEqual(['d1 check 1.0'])
   })
 
-  it('all tasks of a role, or every task, each once', async () => {
+  it('reaches all tasks of a role, or every task, once each', async () => {
     const models = { write: working(1), check: working(1), rewrite: working(1) }
     const run = start(team(models))
     run.handle.inject({ content: 'To writers', to: 'Writer', id: 'w' })
@@ -112,10 +112,10 @@ describe('[ENS-D1] a directive reaches', () => {
     run.handle.inject({ content: 'To all', id: 'all' })
     await clock.advance(10_000)
     await run.ended
-    expect(told(models.write)).toEqual([['To writers'], ['To all']])
-    expect(told(models.check)).toEqual([['To all'], []])
-    expect(told(models.rewrite)).toEqual([['To writers', 'To all'], []])
-    expect(delivered(run)).toEqual([
+    expect(listDirectives(models.write)).toEqual([['To writers'], ['To all']])
+    expect(listDirectives(models.check)).toEqual([['To all'], []])
+    expect(listDirectives(models.rewrite)).toEqual([['To writers', 'To all'], []])
+    expect(listDelivered(run)).toEqual([
       'w write 1.0',
       'all write 1.1',
       'all check 1.0',
@@ -124,7 +124,7 @@ describe('[ENS-D1] a directive reaches', () => {
     ])
   })
 
-  it('the retry of a call, when it comes during the wait for it', async () => {
+  it('reaches the retry of a call if it arrives during the wait', async () => {
     const model = scriptedModel([
       new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true }),
       'done',
@@ -135,21 +135,21 @@ describe('[ENS-D1] a directive reaches', () => {
     run.handle.inject({ content: 'Be brief', id: 'd' })
     await clock.advance(120_000)
     await run.ended
-    expect(told(model)).toEqual([[], ['Be brief']])
-    expect(delivered(run)).toEqual(['d write 1.0'])
+    expect(listDirectives(model)).toEqual([[], ['Be brief']])
+    expect(listDelivered(run)).toEqual(['d write 1.0'])
   })
 
-  it('plain text is one for every task', async () => {
+  it('can be a plain text, which is for every task', async () => {
     const model = working(1)
     const run = start(team({ write: model }))
     await nextTurn()
     expect(run.handle.inject('Be kind')).toMatchObject({ content: 'Be kind', priority: 'NORMAL' })
     await clock.advance(10_000)
     await run.ended
-    expect(told(model)).toEqual([[], ['Be kind']])
+    expect(listDirectives(model)).toEqual([[], ['Be kind']])
   })
 
-  it('the workers of a manager by the names of their tasks, also the second time', async () => {
+  it('reaches the workers of a manager by the names of their tasks, also when repeated', async () => {
     const delegate = {
       toolCalls: [
         { name: 'delegate_task', arguments: { agentRole: 'Writer', taskDescription: 'Write' } },
@@ -161,12 +161,12 @@ describe('[ENS-D1] a directive reaches', () => {
     run.handle.inject({ content: 'Be brief', to: 'write', id: 'd' })
     await clock.advance(1_000)
     await run.ended
-    expect(delivered(run)).toEqual(['d write 1.0', 'd write#2 1.0'])
-    expect(promptsOf(managerModel).join('')).not.toContain('Be brief')
+    expect(listDelivered(run)).toEqual(['d write 1.0', 'd write#2 1.0'])
+    expect(listPrompts(managerModel).join('')).not.toContain('Be brief')
   })
 })
 
-it('[ENS-D1] it reaches nobody any more when its time is over', async () => {
+it('[ENS-D1] an expired directive reaches no further task', async () => {
   const models = { write: working(2), check: working(0) }
   const run = start(team(models))
   await clock.advance(100)
@@ -176,8 +176,8 @@ it('[ENS-D1] it reaches nobody any more when its time is over', async () => {
   expect(expiresAt).toBe(clock.now() + 900)
   await clock.advance(10_000)
   await run.ended
-  expect(told(models.write)).toEqual([[], ['Long', 'Without end'], []])
-  expect(told(models.check)).toEqual([['Without end']])
+  expect(listDirectives(models.write)).toEqual([[], ['Long', 'Without end'], []])
+  expect(listDirectives(models.check)).toEqual([['Without end']])
   expect(eventsOf(run.events, 'directive_active').map((event) => event.expiresAt)).toEqual([
     '2026-01-01T00:00:01.000Z',
     '2026-01-01T00:00:01.001Z',
@@ -185,7 +185,7 @@ it('[ENS-D1] it reaches nobody any more when its time is over', async () => {
   ])
 })
 
-it('[ENS-D2] those of one call come by priority, then in the order in which they were given', async () => {
+it('[ENS-D2] the directives of one call are ordered by priority, then by arrival', async () => {
   const model = working(1)
   const run = start(team({ write: model }))
   await clock.advance(500)
@@ -197,14 +197,14 @@ it('[ENS-D2] those of one call come by priority, then in the order in which they
   await clock.advance(10_000)
   await run.ended
   const order = ['CRITICAL', 'HIGH', 'NORMAL', 'LOW']
-  expect(told(model)[1]).toEqual(order.flatMap((name) => [`${name} 1`, `${name} 2`]))
-  expect(delivered(run)).toEqual(
+  expect(listDirectives(model)[1]).toEqual(order.flatMap((name) => [`${name} 1`, `${name} 2`]))
+  expect(listDelivered(run)).toEqual(
     order.flatMap((name) => [`${name}1 write 1.1`, `${name}2 write 1.1`]),
   )
 })
 
-describe('[ENS-D3] what an attempt was told, the next one is told too', () => {
-  it('in its first prompt, also what has expired; not what expired unheard', async () => {
+describe('[ENS-D3] a directive that reached an attempt', () => {
+  it('reaches the first prompt of the next one although it has expired, unlike one that expired before delivery', async () => {
     const model = scriptedModel([CALL, 'draft', CALL, 'better'])
     const made = team({ write: model })
     const tasks = made.tasks.map((one) =>
@@ -216,23 +216,23 @@ describe('[ENS-D3] what an attempt was told, the next one is told too', () => {
     await clock.advance(1_000)
     run.handle.inject({ content: 'Unheard', ttlMs: 1_000, id: 'b' })
     await clock.advance(60_000)
-    await run.handle.decide(gateOf(run).reviewId, { action: 'REJECT', feedback: 'No' })
+    await run.handle.decide(findOpenReview(run).reviewId, { action: 'REJECT', feedback: 'No' })
     await clock.advance(5_000)
-    await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+    await run.handle.decide(findOpenReview(run).reviewId, { action: 'CONTINUE' })
     await run.ended
-    expect(delivered(run)).toEqual(['a write 1.1', 'a write 2.0'])
-    expect(promptsOf(model)[2]).toContain('Be brief')
-    expect(promptsOf(model)[3]?.match(/Be brief/g)).toHaveLength(1)
-    expect(promptsOf(model).join('')).not.toContain('Unheard')
+    expect(listDelivered(run)).toEqual(['a write 1.1', 'a write 2.0'])
+    expect(listPrompts(model)[2]).toContain('Be brief')
+    expect(listPrompts(model)[3]?.match(/Be brief/g)).toHaveLength(1)
+    expect(listPrompts(model).join('')).not.toContain('Unheard')
   })
 })
 
-describe('[ENS-S3] a directive that does not fit is refused, and reaches nobody', () => {
-  it('names every problem, and who could be told', async () => {
+describe('[ENS-S3] an invalid directive is rejected and reaches no task', () => {
+  it('with every problem and the available targets', async () => {
     const model = working(1)
     const run = start(team({ write: model, check: working(0) }))
     const bad = { content: ' ', to: 'Nobody', ttlMs: 0, priority: 'URGENT' }
-    // NOTE: what a JavaScript caller may hand in.
+    // NOTE: a JavaScript caller can pass this.
     expect(() => run.handle.inject(bad as never)).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
@@ -245,14 +245,14 @@ describe('[ENS-S3] a directive that does not fit is refused, and reaches nobody'
     )
     await clock.advance(10_000)
     await run.ended
-    expect(told(model)).toEqual([[], []])
+    expect(listDirectives(model)).toEqual([[], []])
     expect(eventsOf(run.events, 'directive_active')).toEqual([])
     expect(() => run.handle.inject('Too late')).toThrow(
       expect.objectContaining({ code: 'RUN_COMPLETED' }),
     )
   })
 
-  it('an id that another one has: it would be taken for that one', async () => {
+  it('if its id is already used', async () => {
     const model = working(1)
     const run = start(team({ write: model }))
     run.handle.inject({ content: 'First', id: 'd' })
@@ -261,6 +261,6 @@ describe('[ENS-S3] a directive that does not fit is refused, and reaches nobody'
     )
     await clock.advance(10_000)
     await run.ended
-    expect(told(model).flat()).toEqual(['First'])
+    expect(listDirectives(model).flat()).toEqual(['First'])
   })
 })

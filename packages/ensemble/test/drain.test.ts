@@ -1,16 +1,23 @@
-/** A run that is to stand still: what is in flight ends and is kept, nothing else begins. */
+/** Tests of draining a run: work in flight ends and is recorded, and nothing else begins. */
 import { defineTextTool, sleep, TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, memoryScope, rateLimit, task, type TaskDefinition } from '../src/index.ts'
-import { endOf, isSettled, joined, startKept, stateOf, type KeptProcess } from './kept-run.ts'
+import {
+  runToEnd,
+  isSettled,
+  joinRuns,
+  startRecorded,
+  rebuildState,
+  type RunProcess,
+} from './recorded-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
 import { nextTurn } from './watch-run.ts'
 
 import type { RunOptions } from '../src/index.ts'
 
-/** What tasks of these tests call, with the time at which each call began. */
+/** Records the calls of the tasks in these tests. */
 class Calls {
   readonly begun: string[] = []
   readonly clock: FakeClock = fakeClock()
@@ -21,9 +28,9 @@ class Calls {
     return name
   }
 
-  start(definition: TaskDefinition, options: RunOptions = {}): KeptProcess {
+  start(definition: TaskDefinition, options: RunOptions = {}): RunProcess {
     const team = ensemble({ name: 'team', modelRetries: 1, tasks: [task(definition)] })
-    return startKept(team, { ...options, clock: this.clock })
+    return startRecorded(team, { ...options, clock: this.clock })
   }
 }
 
@@ -38,20 +45,20 @@ function look(calls: Calls, settings: { idempotent?: boolean; requireApproval?: 
   })
 }
 
-/** Asks the run to stand still at once; gives whether it does after so long. */
-async function standsAfter(run: KeptProcess, ms: number): Promise<readonly boolean[]> {
-  const still = run.handle.drain()
-  const atOnce = await isSettled(still)
+/** Drains the run and returns whether it is drained at once, just before `ms`, and at `ms`. */
+async function drainsAfter(run: RunProcess, ms: number): Promise<readonly boolean[]> {
+  const drained = run.handle.drain()
+  const atOnce = await isSettled(drained)
   await run.clock.advance(ms - 1)
-  const before = await isSettled(still)
+  const before = await isSettled(drained)
   await run.clock.advance(1)
-  return [atOnce, before, await isSettled(still)]
+  return [atOnce, before, await isSettled(drained)]
 }
 
 const OPEN = [false, false, true]
 
-describe('[ENS-E17] what is in flight ends and is kept', () => {
-  it('a model call: its turn is kept, and the tools that it asks for are not called', async () => {
+describe('[ENS-E17] draining waits for work in flight and records it', () => {
+  it('for a model call, without calling the tools that it requests', async () => {
     const calls = new Calls()
     const model = scriptedModel([{ ...asks, text: 'Hm' }, 'done'], {
       clock: calls.clock,
@@ -59,13 +66,13 @@ describe('[ENS-E17] what is in flight ends and is kept', () => {
     })
     const run = calls.start({ description: 'Do', model, tools: [look(calls)] })
     await run.clock.advance(10)
-    expect(await standsAfter(run, 40)).toEqual(OPEN)
+    expect(await drainsAfter(run, 40)).toEqual(OPEN)
     expect(run.steps.at(-1)?.kind).toBe('model_turn')
     await run.clock.advance(10_000)
     expect(calls.begun).toEqual([])
   })
 
-  it('a tool: its result is kept, and the model is not asked', async () => {
+  it('for a tool, without calling the model again', async () => {
     const calls = new Calls()
     const model = scriptedModel([asks, 'done'])
     const run = calls.start({
@@ -75,13 +82,13 @@ describe('[ENS-E17] what is in flight ends and is kept', () => {
     })
     await nextTurn()
     expect(calls.begun).toEqual(['look'])
-    expect(await standsAfter(run, 50)).toEqual(OPEN)
+    expect(await drainsAfter(run, 50)).toEqual(OPEN)
     expect(run.steps.at(-1)?.kind).toBe('tool_ended')
     await run.clock.advance(10_000)
     expect(model.requests).toHaveLength(1)
   })
 
-  it('a model call after a tool that never began', async () => {
+  it('for a model call after a tool that never began', async () => {
     const calls = new Calls()
     const model = scriptedModel([asks, 'done'], { clock: calls.clock, delayMs: 50 })
     const tools = [look(calls, { requireApproval: true })]
@@ -91,18 +98,18 @@ describe('[ENS-E17] what is in flight ends and is kept', () => {
     await run.handle.decide(reviewId, { action: 'REJECT' })
     await nextTurn()
     expect(model.requests).toHaveLength(2)
-    expect(await standsAfter(run, 50)).toEqual(OPEN)
+    expect(await drainsAfter(run, 50)).toEqual(OPEN)
   })
 
-  it('a handler: its task is completed', async () => {
+  it('for a handler, and completes its task', async () => {
     const calls = new Calls()
     const run = calls.start({ description: 'Do', handler: () => calls.take('handler', 50) })
     await nextTurn()
-    expect(await standsAfter(run, 50)).toEqual(OPEN)
+    expect(await drainsAfter(run, 50)).toEqual(OPEN)
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 
-  it.each(['input', 'output'] as const)('an %s guardrail', async (which) => {
+  it.each(['input', 'output'] as const)('for an %s guardrail', async (which) => {
     const calls = new Calls()
     const model = scriptedModel(() => 'done')
     const guard = () => calls.take('guard', 50).then(() => true)
@@ -110,12 +117,12 @@ describe('[ENS-E17] what is in flight ends and is kept', () => {
     const guardrails = { [which]: [guard, next] }
     const run = calls.start({ description: 'Do', model, guardrails })
     await nextTurn()
-    expect(await standsAfter(run, 50)).toEqual(OPEN)
+    expect(await drainsAfter(run, 50)).toEqual(OPEN)
     expect(calls.begun).toEqual(['guard'])
     expect(model.requests).toHaveLength(which === 'input' ? 0 : 1)
   })
 
-  it('what is read from memory, and what is left there, with the end of the task', async () => {
+  it('for reading and writing memory, together with the end of the task', async () => {
     const calls = new Calls()
     const store = {
       retrieve: () => calls.take('retrieve', 50).then(() => []),
@@ -128,16 +135,16 @@ describe('[ENS-E17] what is in flight ends and is kept', () => {
     }
     const reading = calls.start(definition)
     await nextTurn()
-    expect(await standsAfter(reading, 50)).toEqual(OPEN)
+    expect(await drainsAfter(reading, 50)).toEqual(OPEN)
     expect(reading.steps.at(-1)?.kind).toBe('notes_read')
     const writing = calls.start(definition)
     await writing.clock.advance(60)
     expect(calls.begun).toEqual(['retrieve', 'retrieve', 'append'])
-    expect(await standsAfter(writing, 40)).toEqual(OPEN)
+    expect(await drainsAfter(writing, 40)).toEqual(OPEN)
     expect(writing.steps.at(-1)?.kind).toBe('task_completed')
   })
 
-  it('a reflection: what was learned is kept, and nothing is read for another', async () => {
+  it('for a reflection, and reads nothing for another one', async () => {
     const calls = new Calls()
     const reflections = {
       get: () => calls.take('get', 0).then(() => undefined),
@@ -153,15 +160,15 @@ describe('[ENS-E17] what is in flight ends and is kept', () => {
       await nextTurn()
       await run.clock.advance(20)
     }
-    const still = run.handle.drain()
-    expect(await isSettled(still)).toBe(false)
+    const drained = run.handle.drain()
+    expect(await isSettled(drained)).toBe(false)
     await run.clock.advance(1_000)
-    expect(await isSettled(still)).toBe(true)
+    expect(await isSettled(drained)).toBe(true)
     expect(calls.begun.at(-1)).toBe('put')
     expect(run.steps.at(-1)?.kind).toBe('task_completed')
   })
 
-  it('also a commit that is slow: it stands still when that is durable', async () => {
+  it('for a slow commit, until it is durable', async () => {
     const calls = new Calls()
     const committed = Promise.withResolvers<void>()
     const run = calls.start(
@@ -169,15 +176,15 @@ describe('[ENS-E17] what is in flight ends and is kept', () => {
       { journal: { emit: () => undefined, commit: () => committed.promise } },
     )
     await nextTurn()
-    const still = run.handle.drain()
-    expect(await isSettled(still)).toBe(false)
+    const drained = run.handle.drain()
+    expect(await isSettled(drained)).toBe(false)
     committed.resolve()
-    expect(await isSettled(still)).toBe(true)
+    expect(await isSettled(drained)).toBe(true)
   })
 })
 
-describe('[ENS-E17] it stands still at once', () => {
-  it('before anything has begun, and begins nothing then', async () => {
+describe('[ENS-E17] draining resolves at once', () => {
+  it('before anything has begun, and begins nothing', async () => {
     const calls = new Calls()
     const model = scriptedModel(() => 'done')
     const run = calls.start({ description: 'Do', model })
@@ -196,7 +203,7 @@ describe('[ENS-E17] it stands still at once', () => {
         function: { handler: () => calls.take('x', 0) },
         tool: { handler: look(calls) },
         guardrail: { model, guardrails: { input: [() => calls.take('x', 0).then(() => true)] } },
-        // NOTE: it is not asked for anything, so what it gives does not matter.
+        // NOTE: the store is not called, so its return type does not matter.
         memory: { model, memory: [memoryScope({ name: 'm', store: store as never })] },
         reflection: { model, reflection: true },
       }
@@ -212,7 +219,7 @@ describe('[ENS-E17] it stands still at once', () => {
     },
   )
 
-  it.each(['a model', 'a task'])('while %s waits to be tried again', async (what) => {
+  it.each(['a model', 'a task'])('while %s waits for a retry', async (what) => {
     const calls = new Calls()
     const code = what === 'a model' ? 'MODEL_FAILED' : 'TASK_FAILED'
     const model = timedModel(calls.clock, 0, new TuttiError(code, 'Busy', { retryable: true }))
@@ -223,7 +230,7 @@ describe('[ENS-E17] it stands still at once', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  it('while a model call waits for its turn', async () => {
+  it('while a model call waits for its rate limit', async () => {
     const calls = new Calls()
     const model = scriptedModel([asks, 'done'])
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
@@ -235,7 +242,7 @@ describe('[ENS-E17] it stands still at once', () => {
     expect(model.requests).toHaveLength(0)
   })
 
-  it('while a tool waits for approval, which it then gets: its body does not run', async () => {
+  it('while a tool waits for approval, and its body does not run after the approval', async () => {
     const calls = new Calls()
     const model = scriptedModel([asks, 'done'])
     const tools = [look(calls, { requireApproval: true, idempotent: false })]
@@ -247,16 +254,16 @@ describe('[ENS-E17] it stands still at once', () => {
     await run.clock.advance(10_000)
     expect(calls.begun).toEqual([])
     expect(run.steps.map(({ kind }) => kind)).not.toContain('tool_begun')
-    run.letGo()
-    const next = startKept(
+    run.release()
+    const next = startRecorded(
       ensemble({ name: 'team', tasks: [task({ description: 'Do', model, tools })] }),
-      { from: joined(run), clock: run.clock },
+      { from: joinRuns(run), clock: run.clock },
     )
-    expect((await endOf(next)).output).toBe('done')
+    expect((await runToEnd(next)).output).toBe('done')
     expect(calls.begun).toEqual(['look'])
   })
 
-  it('while a worker waits for its reviewer, whom its delegator waits for', async () => {
+  it('while a worker and its delegator wait for a reviewer', async () => {
     const delegation = {
       toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'Do' } }],
     }
@@ -268,13 +275,13 @@ describe('[ENS-E17] it stands still at once', () => {
       managerModel: scriptedModel([delegation, 'managed']),
       tasks: [task({ description: 'Do', agent, model, review: true })],
     })
-    const run = startKept(team)
+    const run = startRecorded(team)
     await nextTurn()
     expect(run.handle.snapshot().reviews).toHaveLength(1)
     expect(await isSettled(run.handle.drain())).toBe(true)
   })
 
-  it('when it is over, and asked again', async () => {
+  it('after the end of the run, also repeatedly', async () => {
     const calls = new Calls()
     const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') })
     await run.handle.result
@@ -282,7 +289,7 @@ describe('[ENS-E17] it stands still at once', () => {
     expect(await isSettled(run.handle.drain())).toBe(true)
   })
 
-  it('when its journal was lost, and it could not go on', async () => {
+  it('after its journal failed, so that the run could not continue', async () => {
     const calls = new Calls()
     const lost = new TuttiError('FENCED', 'Lost')
     const journal = {
@@ -296,7 +303,7 @@ describe('[ENS-E17] it stands still at once', () => {
   })
 })
 
-describe('[ENS-E17] a run that stands still', () => {
+describe('[ENS-E17] a draining run', () => {
   it('waits for a tool that asks from inside a call that must not be repeated', async () => {
     const calls = new Calls()
     const asking = defineTextTool({
@@ -311,15 +318,15 @@ describe('[ENS-E17] a run that stands still', () => {
     const model = scriptedModel([asks, 'done'])
     const run = calls.start({ description: 'Do', model, tools: [asking] })
     await nextTurn()
-    const still = run.handle.drain()
-    expect(await isSettled(still)).toBe(false)
+    const drained = run.handle.drain()
+    expect(await isSettled(drained)).toBe(false)
     const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
     await run.handle.decide(reviewId, { action: 'CONTINUE' })
-    expect(await isSettled(still)).toBe(true)
+    expect(await isSettled(drained)).toBe(true)
     expect(run.steps.at(-1)).toMatchObject({ kind: 'tool_ended', text: 'asked' })
   })
 
-  it('emits nothing for it, takes wishes, and is cancelled like any other', async () => {
+  it('emits no event, accepts commands, and can be cancelled', async () => {
     const calls = new Calls()
     const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') })
     await run.handle.drain()
@@ -329,10 +336,10 @@ describe('[ENS-E17] a run that stands still', () => {
     expect(run.handle.inject('Hurry').content).toBe('Hurry')
     expect(run.handle.cancel()).toBe(true)
     expect(await run.handle.result).toMatchObject({ status: 'CANCELLED' })
-    expect(stateOf(run).tasks[0]).toMatchObject({ status: 'CANCELLED' })
+    expect(rebuildState(run).tasks[0]).toMatchObject({ status: 'CANCELLED' })
   })
 
-  it('ends with the reason for which it is let go', async () => {
+  it('ends with the reason for which it is released', async () => {
     const calls = new Calls()
     const controller = new AbortController()
     const run = calls.start(
@@ -341,10 +348,10 @@ describe('[ENS-E17] a run that stands still', () => {
     )
     await run.handle.drain()
     await nextTurn()
-    controller.abort(new TuttiError('INTERRUPTED', 'Let go'))
+    controller.abort(new TuttiError('INTERRUPTED', 'Released'))
     await run.handle.result
     expect(run.events).toContainEqual(
-      expect.objectContaining({ type: 'task_failed', code: 'INTERRUPTED', reason: 'Let go' }),
+      expect.objectContaining({ type: 'task_failed', code: 'INTERRUPTED', reason: 'Released' }),
     )
   })
 })

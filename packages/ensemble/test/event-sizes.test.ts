@@ -1,4 +1,4 @@
-/** Bytes of the events of a run whose texts are long. */
+/** Tests of the size of the events of a run with long texts. */
 import { defineTextTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
@@ -34,14 +34,15 @@ async function eventsOfLongRun(): Promise<readonly RunEvent[]> {
 
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-describe('events of a run with long texts', () => {
-  it('[ENS-E23] hold a long text once a task, and not once a token or turn', async () => {
+describe('the events of a run with long texts', () => {
+  it('[ENS-E23] contain a long text once per task, and not once per token or turn', async () => {
     const events = await eventsOfLongRun()
     const tokens = events.filter(({ type }) => type === 'token')
     expect(tokens.length).toBeGreaterThan(100)
     expect(Math.max(...tokens.map(bytes))).toBeLessThan(LABEL_LENGTH + 1_000)
-    // The description is in the start of the run and of the task, in its input, its end, and twice in its prompt.
-    // A result is in the event of its call and in the turn after it.
+    // The description is in the start of the run and of the task, in its input and its end, and twice in its
+    // prompt.
+    // A result is in the event of its call and in the following turn.
     const results = 4 * TURNS * 100_000
     const small = events.length * (LABEL_LENGTH + 1_000)
     expect(events.map(bytes).reduce((a, b) => a + b)).toBeLessThan(

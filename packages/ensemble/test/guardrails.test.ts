@@ -1,4 +1,4 @@
-/** Guardrails: the author's own checks of what goes into a task and what comes out. */
+/** Tests of guardrails: checks by the author of the input and the output of a task. */
 import { sleep, Type } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -14,7 +14,7 @@ beforeEach(() => {
   clock = fakeClock()
 })
 
-/** Runs a task with guardrails, and one that builds on it. */
+/** Runs a task with guardrails, and a second task that has it as context. */
 async function run(
   guardrails: Guardrails,
   { options = {}, ...settings }: Partial<TaskDefinition> & { options?: WatchOptions } = {},
@@ -32,7 +32,7 @@ async function run(
 }
 
 describe('[ENS-T10] input guardrails', () => {
-  it('see the task as its agent would, with the outputs that it builds on, and let it pass', async () => {
+  it('receive the input of the agent with the outputs in its context, and can accept it', async () => {
     const seen: GuardedInput[] = []
     const model = scriptedModel(['Facts', 'A line'])
     const first = task({ name: 'first', description: 'Find facts' })
@@ -66,7 +66,7 @@ describe('[ENS-T10] input guardrails', () => {
     ])
   })
 
-  it('that refuse fail the task before its model is asked; others are not asked any more', async () => {
+  it('fail the task before its model is called, and later guardrails are not called', async () => {
     const asked: string[] = []
     const { events, result, model } = await run({
       input: [
@@ -102,7 +102,7 @@ describe('[ENS-T10] input guardrails', () => {
 })
 
 describe('[ENS-T10] output guardrails', () => {
-  it('that refuse fail the task; no other task, and no retry, sees the output', async () => {
+  it('fail the task without a retry, and no other task receives the output', async () => {
     const { events, result, model } = await run({ output: [() => 'Too old'] }, { retries: 2 })
     expect(result.error?.message).toBe(
       'Guardrail number 1 rejected the output of task "first": Too old',
@@ -113,13 +113,13 @@ describe('[ENS-T10] output guardrails', () => {
     expect(result.metrics.totalTokens).toBeGreaterThan(0)
   })
 
-  it('come before the review: nobody is asked about what is refused', async () => {
+  it('run before the review, so that a rejected output is not reviewed', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     await run({ output: [() => 'Too old'] }, { review: true, options: { reviewer } })
     expect(reviewer.reviews).toEqual([])
   })
 
-  it('see the value of the answer, as the schema reads it', async () => {
+  it('receive the structured output after parsing', async () => {
     const seen: unknown[] = []
     await run(
       {
@@ -138,7 +138,7 @@ describe('[ENS-T10] output guardrails', () => {
     expect(seen).toMatchObject([{ output: '{"count":7}', structured: { count: 7 } }])
   })
 
-  it('check what a handler gives, too', async () => {
+  it('check the output of a handler', async () => {
     const { result } = await run({ output: [({ output }) => output] }, { handler: () => 'raw' })
     expect(result.error?.message).toMatch(/: raw$/)
     expect(result.error?.code).toBe('GUARDRAIL_VIOLATION')
@@ -146,17 +146,17 @@ describe('[ENS-T10] output guardrails', () => {
 
   it.each([
     ['throws', () => Promise.reject(new Error('No list of words')), 'No list of words'],
-    ['gives nothing', () => undefined as never, 'expected true or a reason, got undefined'],
-    ['gives false', () => false, 'no reason given'],
-    ['gives a number', () => 1 as never, 'expected true or a reason, got 1'],
-  ])('that %s lets nothing pass', async (_what, guardrail, reason) => {
+    ['returns nothing', () => undefined as never, 'expected true or a reason, got undefined'],
+    ['returns false', () => false, 'no reason given'],
+    ['returns a number', () => 1 as never, 'expected true or a reason, got 1'],
+  ])('reject the output if one %s', async (_what, guardrail, reason) => {
     const { result } = await run({ output: [guardrail] })
     expect(result.error).toMatchObject({ code: 'GUARDRAIL_VIOLATION', details: { reason } })
   })
 })
 
-describe('[ENS-C6] a guardrail that is cut off', () => {
-  it('by a cancel fails its task with CANCELLED, whatever the reason of the signal is', async () => {
+describe('[ENS-C6] an interrupted guardrail', () => {
+  it('fails its task with CANCELLED after a cancel, with any reason of the signal', async () => {
     const controller = new AbortController()
     clock.after(50, () => {
       controller.abort(new Error('The user left'))
@@ -176,7 +176,7 @@ describe('[ENS-C6] a guardrail that is cut off', () => {
     expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'CANCELLED', durationMs: 50 }])
   })
 
-  it('[ENS-T6] by the time limit of its task fails with TASK_TIMEOUT; one that does not care is left', async () => {
+  it('[ENS-T6] fails its task with TASK_TIMEOUT at the time limit, and is abandoned if it ignores the signal', async () => {
     const { events } = await run(
       { input: [() => new Promise<true>(() => undefined)] },
       { timeoutMs: 1_000 },

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 
 import { ensemble, handlerOutput, requestRejected, task } from '../src/index.ts'
 import { scriptedReviewer } from './testing.ts'
-import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
+import { eventsOf, listFailures, watchRun } from './watch-run.ts'
 
 const parts = [{ url: 'https://example.com/chart.png', mediaType: 'image/png' }]
 
-describe('a handler', () => {
-  it('gives parts to readers of its event, and text to later tasks', async () => {
+describe('a handler with parts', () => {
+  it('gives its parts to readers of the event and its text to later tasks', async () => {
     const seen: string[] = []
     const draw = task({
       name: 'draw',
@@ -48,7 +48,7 @@ describe('a handler', () => {
     expect(done).not.toHaveProperty('parts')
   })
 
-  it('that rejects the request fails the run with REQUEST_REJECTED, without another attempt', async () => {
+  it('can reject the request, which fails the run with REQUEST_REJECTED without another attempt', async () => {
     const work = task({
       name: 'work',
       description: 'Work',
@@ -59,7 +59,7 @@ describe('a handler', () => {
     })
     const { events, ended } = watchRun(ensemble({ name: 'team', tasks: [work] }))
     expect((await ended).error).toMatchObject({ code: 'REQUEST_REJECTED', message: 'Not here' })
-    expect(failuresOf(events)).toMatchObject([{ type: 'task_failed', code: 'REQUEST_REJECTED' }])
+    expect(listFailures(events)).toMatchObject([{ type: 'task_failed', code: 'REQUEST_REJECTED' }])
   })
 })
 
@@ -68,7 +68,7 @@ describe('handlerOutput', () => {
     [[], 'parts is empty'],
     [[{}], 'parts/0 has none'],
     [[{ text: 'a' }, { text: 'a', url: 'b' }], 'parts/1 has text and url'],
-  ])('refuses %j', (given, problem) => {
+  ])('rejects %j', (given, problem) => {
     expect(() => handlerOutput({ text: 'x', parts: given })).toThrow(problem)
   })
 })

@@ -1,10 +1,10 @@
-/** Tasks that code does: functions and tools in place of an agent. */
+/** Tests of tasks that code performs: functions and tools instead of an agent. */
 import { defineTextTool, defineTool, sleep, ToolResult, Type } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { agent, ensemble, memoryScope, inMemoryStore, rateLimit, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, failuresOf, watchRun, type WatchOptions } from './watch-run.ts'
+import { eventsOf, listFailures, watchRun, type WatchOptions } from './watch-run.ts'
 
 import type { Handler, HandlerContext, TaskDefinition } from '../src/index.ts'
 
@@ -14,7 +14,7 @@ beforeEach(() => {
   clock = fakeClock()
 })
 
-/** Runs one task that has a handler; with no model anywhere. */
+/** Runs one task with a handler and without any model. */
 async function run(
   handler: Handler,
   { options = {}, ...settings }: Partial<TaskDefinition> & { options?: WatchOptions } = {},
@@ -33,14 +33,14 @@ const Count = Type.Object({ count: Type.Integer(), unit: Type.String({ default: 
 
 describe('[ENS-T9] a handler', () => {
   it.each<[string, Handler, string]>([
-    ['text, at once', () => 'three', 'three'],
-    ['text, later', async () => Promise.resolve('three'), 'three'],
+    ['text', () => 'three', 'three'],
+    ['a promise of text', async () => Promise.resolve('three'), 'three'],
     ['an empty text', () => '', ''],
     ['a result', () => ToolResult.success('three'), 'three'],
     ['a result with a value', () => ToolResult.success('three', { count: 3 }), '{"count":3}'],
-    ['a value, without a schema, as JSON', () => ({ count: 3 }), '{"count":3}'],
+    ['a value without a schema as JSON', () => ({ count: 3 }), '{"count":3}'],
     ['a number', () => 3, '3'],
-  ])('gives %s', async (_what, handler, output) => {
+  ])('returns %s', async (_what, handler, output) => {
     const { result, events } = await run(handler)
     expect(result).toMatchObject({ status: 'COMPLETED', output })
     expect(result.metrics).toEqual({
@@ -56,7 +56,7 @@ describe('[ENS-T9] a handler', () => {
     ['a value', () => ({ count: 3 })],
     ['text with JSON in it', () => 'Here: {"count": 3}'],
     ['a result with a value', () => ToolResult.success('three', { count: 3 })],
-  ])('gives %s that fits the schema, defaults filled in', async (_what, handler) => {
+  ])('returns %s that matches the schema, with defaults filled in', async (_what, handler) => {
     const { result, work } = await run(handler, { output: Count })
     expect(result.output).toBe('{"count":3,"unit":"sheep"}')
     expect(result.outputOf(work)).toEqual({ count: 3, unit: 'sheep' })
@@ -72,16 +72,21 @@ describe('[ENS-T9] a handler', () => {
       'TASK_FAILED',
       'No sheep',
     ],
-    ['gives a failure', () => ToolResult.failure('No sheep'), 'TASK_FAILED', 'No sheep'],
+    ['returns a failure', () => ToolResult.failure('No sheep'), 'TASK_FAILED', 'No sheep'],
     [
-      'gives nothing',
+      'returns nothing',
       () => undefined,
       'TASK_FAILED',
       'The handler of task "work" returned nothing',
     ],
-    ['gives null', async () => null, 'TASK_FAILED', 'The handler of task "work" returned nothing'],
     [
-      'gives a function',
+      'returns null',
+      async () => null,
+      'TASK_FAILED',
+      'The handler of task "work" returned nothing',
+    ],
+    [
+      'returns a function',
       () => () => 3,
       'TASK_FAILED',
       'The handler of task "work" returned a function; expected text or JSON',
@@ -89,10 +94,10 @@ describe('[ENS-T9] a handler', () => {
   ])('that %s fails its task', async (_what, handler, code, message) => {
     const { result, events } = await run(handler)
     expect(result).toMatchObject({ status: 'FAILED', error: { code, message } })
-    expect(failuresOf(events)).toMatchObject([{ code, reason: message }])
+    expect(listFailures(events)).toMatchObject([{ code, reason: message }])
   })
 
-  it('whose value does not fit the schema fails its task with every problem', async () => {
+  it('fails its task with every problem if its value does not match the schema', async () => {
     const { result } = await run(() => ({ count: 'many', unit: 3 }), { output: Count })
     expect(result.error).toMatchObject({
       code: 'OUTPUT_INVALID',
@@ -100,7 +105,7 @@ describe('[ENS-T9] a handler', () => {
     })
   })
 
-  it('is given its texts, its inputs, its context and a key, and tries again when it may', async () => {
+  it('receives its texts, inputs, context and key, and is retried', async () => {
     const given: HandlerContext[] = []
     const handler = (context: HandlerContext): string => {
       given.push(context)
@@ -140,7 +145,7 @@ describe('[ENS-T9] a handler', () => {
     ])
   })
 
-  it('[ENS-C6] that is cut off fails with CANCELLED when it has stopped', async () => {
+  it('[ENS-C6] fails with CANCELLED after a cancel, once it has stopped', async () => {
     const controller = new AbortController()
     let stoppedAt = -1
     const handler: Handler = async ({ signal }) => {
@@ -154,14 +159,14 @@ describe('[ENS-T9] a handler', () => {
     const { result, events } = await run(handler, { options: { signal: controller.signal } })
     expect(result.status).toBe('CANCELLED')
     expect(stoppedAt).toBe(100)
-    expect(failuresOf(events)).toMatchObject([{ code: 'CANCELLED', durationMs: 100 }])
+    expect(listFailures(events)).toMatchObject([{ code: 'CANCELLED', durationMs: 100 }])
   })
 
-  it('[ENS-C4] that ignores its signal is abandoned 5 s after the abort, and said so', async () => {
+  it('[ENS-C4] is abandoned 5 s after the abort if it ignores its signal, with that reason', async () => {
     const handler: Handler = () => new Promise(() => undefined)
     const { result, events } = await run(handler, { timeoutMs: 1_000 })
     expect(result.error?.code).toBe('TASK_TIMEOUT')
-    expect(failuresOf(events)).toMatchObject([
+    expect(listFailures(events)).toMatchObject([
       {
         reason:
           'Task "work" took longer than 1000 ms; Handler was abandoned: it ignored its signal',
@@ -178,7 +183,7 @@ describe('[ENS-T9] a tool as a handler', () => {
     execute: (text) => text.toUpperCase(),
   })
 
-  it('is given the description, and is one tool call', async () => {
+  it('receives the description and makes one tool call', async () => {
     const { result, events } = await run(shout)
     expect(result).toMatchObject({ output: 'COUNT SHEEP', metrics: { totalToolCalls: 1 } })
     expect(eventsOf(events, 'tool_called')).toMatchObject([
@@ -186,7 +191,7 @@ describe('[ENS-T9] a tool as a handler', () => {
     ])
   })
 
-  it('is given the last output of its context; a tool with a schema reads it as JSON', async () => {
+  it('receives the last output of its context, which a tool with a schema parses as JSON', async () => {
     const double = defineTool({
       name: 'double',
       description: 'Doubles',
@@ -208,7 +213,7 @@ describe('[ENS-T9] a tool as a handler', () => {
     expect(result.outputOf(third)).toEqual({ count: 8, unit: 'goats' })
   })
 
-  it('that fails, or cannot read its input, fails the task', async () => {
+  it('fails the task if it fails or cannot read its input', async () => {
     const strict = defineTool({
       name: 'strict',
       description: 'Wants a number',
@@ -234,7 +239,7 @@ describe('[ENS-T9] a tool as a handler', () => {
   })
 })
 
-it('[ENS-W8] a handler with anything that only an agent has is refused, with every problem', () => {
+it('[ENS-W8] task rejects every option of an agent in addition to a handler', () => {
   const tool = defineTextTool({ name: 't', description: 'T', execute: () => '' })
   const make = () =>
     task({

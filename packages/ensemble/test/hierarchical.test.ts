@@ -1,11 +1,11 @@
-/** HIERARCHICAL: a manager has the tasks of its ensemble done by their workers. */
+/** Tests of HIERARCHICAL: a manager delegates the tasks of its ensemble to their workers. */
 import { defineTextTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { agent, ensemble, MANAGER, task } from '../src/index.ts'
-import { delegate, teamModel, told } from './team-model.ts'
+import { delegate, teamModel, readToolResults } from './team-model.ts'
 import { fakeClock, scriptedReviewer } from './testing.ts'
-import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
+import { eventsOf, listFailures, watchRun } from './watch-run.ts'
 
 import type { EnsembleDefinition, TaskDefinition } from '../src/index.ts'
 import type { RunEvent } from '@tutti/protocol'
@@ -31,7 +31,7 @@ function team(
   return ensemble({ name: 'team', model, workflow: 'HIERARCHICAL', tasks, ...settings })
 }
 
-function stories(events: readonly RunEvent[]): readonly string[] {
+function listEnds(events: readonly RunEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (!/^(delegation|task|ensemble|run)_/.test(event.type) || event.type === 'task_input')
       return []
@@ -40,7 +40,7 @@ function stories(events: readonly RunEvent[]): readonly string[] {
 }
 
 describe('[ENS-W9] a manager', () => {
-  it('is asked with the tasks, their workers and the inputs of the run', async () => {
+  it('receives the tasks, their workers and the inputs of the run', async () => {
     const model = teamModel({ [MANAGER]: ['Nothing to do'] })
     const topical = worker('Writer', {
       description: 'Write about {topic}',
@@ -58,7 +58,7 @@ describe('[ENS-W9] a manager', () => {
     ])
   })
 
-  it('reads of workers what they are beside their tasks, whose variables have values', async () => {
+  it('receives descriptions of its workers without their tasks, and with rendered variables', async () => {
     const model = teamModel({ [MANAGER]: ['Nothing to do'] })
     const plain = { name: 'find', description: 'Research {topic}' }
     const learned = agent({ role: 'Critic', goal: 'Judge well', background: 'Ten years of it.' })
@@ -73,7 +73,7 @@ describe('[ENS-W9] a manager', () => {
     expect(text).not.toContain('{topic}')
   })
 
-  it('delegates, is told what came of it, and gives the output of the run', async () => {
+  it('delegates, receives the results, and returns the output of the run', async () => {
     const model = teamModel({
       [MANAGER]: [
         delegate(['Researcher', 'Look up jazz']),
@@ -91,9 +91,9 @@ describe('[ENS-W9] a manager', () => {
       ['writer', 'A line about jazz'],
       [MANAGER, 'All done'],
     ])
-    expect(told(model.requestsOf(MANAGER)[1])).toEqual(['Jazz is old'])
-    expect(told(model.requestsOf(MANAGER)[2])).toEqual(['A line about jazz'])
-    expect(stories(events)).toEqual([
+    expect(readToolResults(model.requestsOf(MANAGER)[1])).toEqual(['Jazz is old'])
+    expect(readToolResults(model.requestsOf(MANAGER)[2])).toEqual(['A line about jazz'])
+    expect(listEnds(events)).toEqual([
       'ensemble_started',
       'task_started Manager',
       'delegation_started Manager',
@@ -110,7 +110,7 @@ describe('[ENS-W9] a manager', () => {
     ])
   })
 
-  it('gives a worker its words as the goal too, unless the worker has one of its own', async () => {
+  it('gives a worker its description as the goal, unless the worker has its own goal', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Be brief'], ['Researcher', 'Look']), 'Done'],
       Writer: ['Brief'],
@@ -125,7 +125,7 @@ describe('[ENS-W9] a manager', () => {
     expect(goals).toEqual(['Be brief', 'Be a good Researcher'])
   })
 
-  it('may leave tasks undone: they are skipped, and the run is completed', async () => {
+  it('can leave tasks undone, which are skipped, and the run is completed', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Researcher', 'Look']), 'Enough'],
       Researcher: ['Seen'],
@@ -137,7 +137,7 @@ describe('[ENS-W9] a manager', () => {
     ])
   })
 
-  it('that fails fails the run; what its workers gave is kept', async () => {
+  it('fails the run when it fails, and the outputs of its workers are retained', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Researcher', 'Look']), new Error('No credit')],
       Researcher: ['Seen'],
@@ -153,7 +153,7 @@ describe('[ENS-W9] a manager', () => {
     expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'writer' }])
   })
 
-  it('has a model and a number of turns of its own', async () => {
+  it('has its own model and its own limit of turns', async () => {
     const model = teamModel({ Writer: ['Written'] })
     const managerModel = teamModel({
       [MANAGER]: ({ toolChoice }) =>
@@ -168,7 +168,7 @@ describe('[ENS-W9] a manager', () => {
 })
 
 describe('[ENS-H3] a delegated task', () => {
-  it('has the words of the manager, the tools, the context and the expected output of its author', async () => {
+  it('has the description of the manager, and the tools, context and expected output of its author', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const model = teamModel({
       [MANAGER]: [
@@ -198,7 +198,7 @@ describe('[ENS-H3] a delegated task', () => {
     })
   })
 
-  it('that is done again has a name with a number; later tasks see what was done last', async () => {
+  it('gets a numbered name when it is repeated, and later tasks receive the last output', async () => {
     const model = teamModel({
       [MANAGER]: [
         delegate(['Researcher', 'Look']),
@@ -225,7 +225,7 @@ describe('[ENS-H3] a delegated task', () => {
     ])
   })
 
-  it('gives its context also when only its second try was completed', async () => {
+  it('is context also if only its second try was completed', async () => {
     const model = teamModel({
       [MANAGER]: [
         delegate(['Researcher', 'Look']),
@@ -261,13 +261,13 @@ describe('[ENS-H3] a delegated task', () => {
     const { events, ended } = watchRun(team(model, [counter]))
     await ended
     expect(seen).toEqual([{ count: 3 }])
-    expect(told(model.requestsOf(MANAGER)[1])[0]).toContain(
+    expect(readToolResults(model.requestsOf(MANAGER)[1])[0]).toContain(
       'Counter failed: Guardrail number 1 rejected',
     )
-    expect(failuresOf(events)).toMatchObject([{ code: 'GUARDRAIL_VIOLATION' }])
+    expect(listFailures(events)).toMatchObject([{ code: 'GUARDRAIL_VIOLATION' }])
   })
 
-  it('asks its reviews, and stands still for the manager meanwhile', async () => {
+  it('is reviewed, while the time of the manager stops', async () => {
     const clock = fakeClock()
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Write']), 'Done'],
@@ -280,13 +280,13 @@ describe('[ENS-H3] a delegated task', () => {
     })
     const result = await ended
     expect(result.tasks).toMatchObject([{ taskName: 'writer', attempt: 2, output: 'Second' }, {}])
-    expect(told(model.requestsOf(MANAGER)[1])).toEqual(['Second'])
+    expect(readToolResults(model.requestsOf(MANAGER)[1])).toEqual(['Second'])
     expect(reviewer.reviews.map(({ taskName }) => taskName)).toEqual(['writer', 'writer'])
   })
 })
 
-describe('[ENS-H4] what a worker fails with', () => {
-  it('is told to the manager, which goes on; the failed work is counted', async () => {
+describe('[ENS-H4] the failure of a worker', () => {
+  it('is returned to the manager, which continues, and the failed work is counted', async () => {
     const usage = { inputTokens: 10, outputTokens: 1 }
     const model = teamModel({
       [MANAGER]: [
@@ -300,10 +300,10 @@ describe('[ENS-H4] what a worker fails with', () => {
     const result = await ended
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'Without it' })
     expect(result.metrics).toMatchObject({ totalTokens: 33, totalToolCalls: 1 })
-    expect(told(model.requestsOf(MANAGER)[1])).toEqual([
+    expect(readToolResults(model.requestsOf(MANAGER)[1])).toEqual([
       expect.stringMatching(/^Error: Writer failed: .*Bad words$/),
     ])
-    expect(stories(events).slice(2, 6)).toEqual([
+    expect(listEnds(events).slice(2, 6)).toEqual([
       'delegation_started Manager',
       'task_started writer',
       'task_failed writer',
@@ -312,7 +312,7 @@ describe('[ENS-H4] what a worker fails with', () => {
     expect(eventsOf(events, 'delegation_failed')).toMatchObject([{ workerTask: 'writer' }])
   })
 
-  it('is tried again first, as often as its author says', async () => {
+  it('is retried first, as often as its author allows', async () => {
     const clock = fakeClock()
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Write']), 'Done'],
@@ -326,12 +326,12 @@ describe('[ENS-H4] what a worker fails with', () => {
     const { events, ended } = watchRun(team(model, [retried]), { clock })
     await clock.advance(5_000)
     expect((await ended).status).toBe('COMPLETED')
-    expect(failuresOf(events)).toMatchObject([{ willRetry: true }])
+    expect(listFailures(events)).toMatchObject([{ willRetry: true }])
     expect(eventsOf(events, 'delegation_started')).toHaveLength(1)
-    expect(told(model.requestsOf(MANAGER)[1])).toEqual(['{"ok":true}'])
+    expect(readToolResults(model.requestsOf(MANAGER)[1])).toEqual(['{"ok":true}'])
   })
 
-  it('ends both when a reviewer ended the run early', async () => {
+  it('ends both if a reviewer ended the run early', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Write']), 'never'],
       Writer: ['Written'],
@@ -343,12 +343,12 @@ describe('[ENS-H4] what a worker fails with', () => {
     const result = await ended
     expect(result).toMatchObject({ status: 'COMPLETED', tasks: [{ taskName: 'writer' }] })
     expect(eventsOf(events, 'delegation_completed')).toHaveLength(1)
-    expect(failuresOf(events)).toMatchObject([{ taskName: MANAGER, code: 'EXIT_EARLY' }])
+    expect(listFailures(events)).toMatchObject([{ taskName: MANAGER, code: 'EXIT_EARLY' }])
     expect(model.requestsOf(MANAGER)).toHaveLength(1)
   })
 })
 
-it('[ENS-H4] a reviewer who ends the run before a worker begins ends the manager too', async () => {
+it('[ENS-H4] a reviewer who ends the run before a worker begins also ends the manager', async () => {
   const model = teamModel({ [MANAGER]: [delegate(['Writer', 'Write']), 'never'] })
   const { events, ended } = watchRun(team(model, [worker('Writer', { beforeReview: true })]), {
     reviewer: scriptedReviewer(['EXIT_EARLY']),
@@ -359,8 +359,8 @@ it('[ENS-H4] a reviewer who ends the run before a worker begins ends the manager
   expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'writer' }])
 })
 
-describe('[ENS-H2] delegations of one turn', () => {
-  it('work at the same time, and their results come in the order of the calls', async () => {
+describe('[ENS-H2] the delegations of one turn', () => {
+  it('run concurrently, and their results are in the order of the calls', async () => {
     const clock = fakeClock()
     const wait = defineTextTool({
       name: 'wait',
@@ -383,7 +383,7 @@ describe('[ENS-H2] delegations of one turn', () => {
     await clock.advance(1_000)
     const result = await ended
     expect(result.durationMs).toBe(200)
-    expect(told(model.requestsOf(MANAGER)[1])).toEqual(['waited 200', 'waited 100'])
+    expect(readToolResults(model.requestsOf(MANAGER)[1])).toEqual(['waited 200', 'waited 100'])
     expect(
       eventsOf(events, 'delegation_completed').map((e) => [e.workerTask, e.durationMs]),
     ).toEqual([
@@ -393,7 +393,7 @@ describe('[ENS-H2] delegations of one turn', () => {
     expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['a', 'b', MANAGER])
   })
 
-  it('[ENS-L15] do not hold the places of tool calls: twenty at once, with one place, come to an end', async () => {
+  it('[ENS-L15] do not occupy slots of tool calls: twenty of them complete with one slot', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const roles = Array.from({ length: 20 }, (_, index) => `W${index}`)
     const looks = [{ toolCalls: [{ name: 'look', arguments: { input: '' } }] }, 'done']
@@ -408,7 +408,7 @@ describe('[ENS-H2] delegations of one turn', () => {
     expect(result.metrics.totalToolCalls).toBe(40)
   })
 
-  it('[ENS-T7] count for the budget of the run, and all that it stops says so', async () => {
+  it('[ENS-T7] count for the budget of the run, and everything that it stops reports it', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['A', 'a']), 'never'],
       A: ['done'],

@@ -1,10 +1,10 @@
-/** When model calls, tool calls and delegations were, as a run tells it: its clock stands still in between. */
+/** Tests of the times of model calls, tool calls and delegations in events, with a manual clock. */
 import { defineTextTool, sleep, TuttiError } from '@tutti/core'
 import { runStateAfter, type RunEvent } from '@tutti/protocol'
 import { beforeEach, expect, it } from 'vitest'
 
 import { agent, ensemble, MANAGER, task, type ChatModel, type Ensemble } from '../src/index.ts'
-import { joined, startKept } from './kept-run.ts'
+import { joinRuns, startRecorded } from './recorded-run.ts'
 import { delegate, teamModel } from './team-model.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { watchRun } from './watch-run.ts'
@@ -17,7 +17,7 @@ beforeEach(() => {
   startMs = clock.now()
 })
 
-/** The model, which thinks for 100 ms before it says anything. */
+/** Returns the model with a delay of 100 ms before its answer. */
 function thinking(model: ChatModel): ChatModel {
   return {
     ...model,
@@ -33,8 +33,8 @@ const call = (...names: readonly string[]) => ({
   toolCalls: names.map((name) => ({ name, arguments: { input: '' } })),
 })
 
-/** What each event says of when it was, in milliseconds from the start of the run. */
-function instants(events: readonly RunEvent[]): readonly unknown[] {
+/** Returns the times in each event, in milliseconds since the start of the run. */
+function listInstants(events: readonly RunEvent[]): readonly unknown[] {
   const from = (instant = ''): number => Date.parse(instant) - startMs
   return events.flatMap((event) => {
     switch (event.type) {
@@ -60,11 +60,11 @@ function instants(events: readonly RunEvent[]): readonly unknown[] {
   })
 }
 
-async function told(team: Ensemble): Promise<readonly unknown[]> {
+async function readInstants(team: Ensemble): Promise<readonly unknown[]> {
   const run = watchRun(team, { clock })
   await clock.advance(600_000)
   await run.ended
-  return instants(run.events)
+  return listInstants(run.events)
 }
 
 const inner = defineTextTool({
@@ -77,7 +77,7 @@ const inner = defineTextTool({
 })
 const outer = defineTextTool({
   name: 'outer',
-  description: 'Calls another after 30 ms, and rests for 10',
+  description: 'Calls another tool after 30 ms and waits 10 ms',
   async execute(_, context) {
     await sleep(clock, 30)
     await context.callTool(inner, 'x')
@@ -94,7 +94,7 @@ const quick = defineTextTool({
   },
 })
 
-it('[ENS-E20] turns, calls that wait their turn, steps, and a call that is made again', async () => {
+it('[ENS-E20] turns, waiting calls, nested calls and a repeated call have their times', async () => {
   const busy = new TuttiError('MODEL_FAILED', 'Busy', {
     retryable: true,
     details: { retryAfterMs: 1_000 },
@@ -102,7 +102,7 @@ it('[ENS-E20] turns, calls that wait their turn, steps, and a call that is made 
   const model = thinking(scriptedModel([call('outer', 'quick'), busy, 'Done']))
   const work = task({ name: 'work', description: 'Do the work', tools: [outer, quick] })
   const team = ensemble({ name: 'team', model, tasks: [work], maxConcurrentToolCalls: 1 })
-  expect(await told(team)).toEqual([
+  expect(await readInstants(team)).toEqual([
     ['model', 0],
     ['answered', 100],
     ['inner', 130, 150],
@@ -115,18 +115,18 @@ it('[ENS-E20] turns, calls that wait their turn, steps, and a call that is made 
   ])
 })
 
-it('[ENS-E20] the tool of a handler', async () => {
+it('[ENS-E20] the tool of a handler has its time', async () => {
   const work = task({ name: 'work', description: 'Do the work', handler: quick })
-  expect(await told(ensemble({ name: 'team', tasks: [work] }))).toEqual([['quick', 0, 5]])
+  expect(await readInstants(ensemble({ name: 'team', tasks: [work] }))).toEqual([['quick', 0, 5]])
 })
 
-it('[ENS-E20] delegations, one that is refused too', async () => {
+it('[ENS-E20] delegations have their times, including a rejected one', async () => {
   const model = thinking(
     teamModel({ [MANAGER]: [delegate(['A', 'Work']), delegate(['B', 'Work']), 'Done'], A: ['I'] }),
   )
   const a = task({ name: 'a', description: 'Work', agent: agent({ role: 'A', goal: 'Work' }) })
   expect(
-    await told(ensemble({ name: 'team', model, workflow: 'HIERARCHICAL', tasks: [a] })),
+    await readInstants(ensemble({ name: 'team', model, workflow: 'HIERARCHICAL', tasks: [a] })),
   ).toEqual([
     ['model', 0],
     ['answered', 100],
@@ -144,7 +144,7 @@ it('[ENS-E20] delegations, one that is refused too', async () => {
   ])
 })
 
-it('[ENS-E20] a worker that fails', async () => {
+it('[ENS-E20] a failed worker has its time', async () => {
   const model = thinking(
     teamModel({ [MANAGER]: [delegate(['A', 'Work']), 'Done'], A: [new Error('Lost')] }),
   )
@@ -156,25 +156,25 @@ it('[ENS-E20] a worker that fails', async () => {
     tasks: [a],
     modelRetries: 0,
   })
-  expect(await told(team)).toContainEqual(['refused', 200])
+  expect(await readInstants(team)).toContainEqual(['refused', 200])
 })
 
-it('[ENS-E20] a turn that another process begins anew, and the calls of one that was answered', async () => {
+it('[ENS-E20] a turn that another process begins again, and the calls of an answered one, have their times', async () => {
   const script = (): ChatModel => thinking(scriptedModel(() => call('quick')))
   const make = (model: ChatModel): Ensemble =>
     ensemble({
       name: 'team',
       tasks: [task({ name: 'work', description: 'Work', model, tools: [quick], maxIterations: 1 })],
     })
-  const first = startKept(make(script()), { clock })
+  const first = startRecorded(make(script()), { clock })
   await clock.advance(102)
-  first.letGo()
+  first.release()
   await clock.advance(10_000 - 102)
-  const second = startKept(make(thinking(scriptedModel(['Done']))), { clock, from: first })
+  const second = startRecorded(make(thinking(scriptedModel(['Done']))), { clock, from: first })
   await clock.advance(10_000)
   await second.handle.result
-  const { events } = joined(first, second)
-  expect(instants(events)).toEqual([
+  const { events } = joinRuns(first, second)
+  expect(listInstants(events)).toEqual([
     ['model', 0],
     ['answered', 100],
     ['quick', 10_000, 10_005],

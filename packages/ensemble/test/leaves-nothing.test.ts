@@ -1,23 +1,26 @@
-/** Many runs, let run or cancelled at any moment: none may leave anything behind. */
+/** Tests that many runs, completed or cancelled at any moment, leave nothing behind. */
 import { getEventListeners } from 'node:events'
 
 import { defineTextTool, sleep } from '@tutti/core'
 import { expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble } from '../src/index.ts'
-import { randomNumbers } from './task-graphs.ts'
+import { createRandom } from './task-graphs.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
 import { watchRun } from './watch-run.ts'
 
 const RUNS = 200
 
-/** A team with everything that can be in flight: streams, tools that obey, that are deaf, that throw. */
+/**
+ * Returns a team with all kinds of work in flight: streams, and tools that obey, ignore their signal or
+ * throw.
+ */
 function busyTeam(clock: FakeClock): Ensemble {
   const tools = [
     defineTextTool({
       name: 'obeys',
-      description: 'Throws when told to stop',
+      description: 'Throws when its signal aborts',
       async execute(_, { signal }) {
         await sleep(clock, 40, signal)
         signal.throwIfAborted()
@@ -26,7 +29,7 @@ function busyTeam(clock: FakeClock): Ensemble {
     }),
     defineTextTool({
       name: 'deaf',
-      description: 'Throws late, come what may',
+      description: 'Throws late and ignores its signal',
       timeoutMs: 30,
       async execute() {
         await sleep(clock, 9_000)
@@ -64,7 +67,7 @@ function busyTeam(clock: FakeClock): Ensemble {
   return ensemble({ name: 'busy', tasks, errorStrategy: 'CONTINUE_ON_ERROR' })
 }
 
-it('[ENS-C9] a storm of aborts leaves no rejection unhandled, no run without an end, no timer', async () => {
+it('[ENS-C9] many aborts leave no unhandled rejection, no run without an end and no timer', async () => {
   const unhandled: unknown[] = []
   const onUnhandled = (reason: unknown): void => {
     unhandled.push(reason)
@@ -72,13 +75,13 @@ it('[ENS-C9] a storm of aborts leaves no rejection unhandled, no run without an 
   process.on('unhandledRejection', onUnhandled)
   try {
     const clock = fakeClock()
-    const random = randomNumbers(7)
+    const random = createRandom(7)
     const runs = Array.from({ length: RUNS }, (_, index) => {
       const controller = new AbortController()
       const abort = (): void => {
         controller.abort(index % 3 === 0 ? undefined : new Error('Storm'))
       }
-      // Half of them at a moment, the others in the middle of an event.
+      // Half of them abort at a time, the others during an event.
       const nth = Math.floor(random() * 40)
       if (index % 2 === 0) clock.after(Math.floor(random() * 120), abort)
       let count = 0
@@ -105,7 +108,7 @@ it('[ENS-C9] a storm of aborts leaves no rejection unhandled, no run without an 
   }
 })
 
-it('[ENS-E13] runs that share a signal leave no listener on it, and no timer', async () => {
+it('[ENS-E13] runs that share a signal leave no listener on it and no timer', async () => {
   const clock = fakeClock()
   const { signal } = new AbortController()
   const runs = Array.from({ length: RUNS / 4 }, () => watchRun(busyTeam(clock), { clock, signal }))

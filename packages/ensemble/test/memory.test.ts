@@ -1,4 +1,4 @@
-/** What tasks find out for later tasks and runs: memory scopes, and reflection. */
+/** Tests of memory scopes and reflection. */
 import { describe, expect, it, beforeEach } from 'vitest'
 
 import {
@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts'
 import { delegate, teamModel } from './team-model.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, failuresOf, watchRun, type WatchOptions } from './watch-run.ts'
+import { eventsOf, listFailures, watchRun, type WatchOptions } from './watch-run.ts'
 
 import type {
   ChatModel,
@@ -69,7 +69,7 @@ const broken: MemoryStore = {
 }
 
 describe('[ENS-T11] a task with memory', () => {
-  it('is given what each scope holds, scope by scope, the last entries of it', async () => {
+  it('receives the last entries of each scope, scope by scope', async () => {
     const store = inMemoryStore({ clock })
     for (const text of ['one', 'two', 'three']) await store.append('facts', entry(text))
     await store.append('style', entry('Be brief'))
@@ -89,7 +89,7 @@ describe('[ENS-T11] a task with memory', () => {
     ])
   })
 
-  it('is given no more than it asks for, whatever the store gives', async () => {
+  it('receives at most its limit of entries, also if the store returns more', async () => {
     const asked: unknown[] = []
     const store: MemoryStore = {
       append: async () => undefined,
@@ -105,13 +105,13 @@ describe('[ENS-T11] a task with memory', () => {
     expect(prompt(model)).toContain('\nthree\n')
   })
 
-  it('leaves its output in every scope when it is completed, for later tasks and later runs', async () => {
+  it('appends its output to every scope when it is completed, for later tasks and runs', async () => {
     const store = inMemoryStore({ clock })
     const memory = [memoryScope({ name: 'a', store }), memoryScope({ name: 'b', store })]
     const model = scriptedModel(['first', 'second'])
     await run(model, { memory })
-    const kept = await store.retrieve('b', { query: '', limit: 9 })
-    expect(kept).toEqual([
+    const stored = await store.retrieve('b', { query: '', limit: 9 })
+    expect(stored).toEqual([
       {
         text: 'first',
         storedAt: '2026-01-01T00:00:00.000Z',
@@ -125,7 +125,7 @@ describe('[ENS-T11] a task with memory', () => {
     expect(await store.retrieve('a', { query: '', limit: 9 })).toHaveLength(2)
   })
 
-  it('leaves nothing when it failed', async () => {
+  it('appends nothing when it fails', async () => {
     const store = inMemoryStore({ clock })
     await run(scriptedModel(['bad']), {
       memory: [memoryScope({ name: 'a', store })],
@@ -134,7 +134,7 @@ describe('[ENS-T11] a task with memory', () => {
     expect(await store.retrieve('a', { query: '', limit: 9 })).toEqual([])
   })
 
-  it('whose memory cannot be read fails, naming the scope: it would answer wrongly without', async () => {
+  it('fails with the name of the scope if its memory cannot be read', async () => {
     const model = scriptedModel(['never'])
     const { result } = await run(model, { memory: [memoryScope({ name: 'facts', store: broken })] })
     expect(result.error).toMatchObject({
@@ -144,7 +144,7 @@ describe('[ENS-T11] a task with memory', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('is tried again when another attempt may read it', async () => {
+  it('is retried if another attempt may be able to read it', async () => {
     let reads = 0
     const store: MemoryStore = {
       ...broken,
@@ -163,18 +163,18 @@ describe('[ENS-T11] a task with memory', () => {
     expect(prompt(model)).toContain('found')
   })
 
-  it('[ENS-C6] is cut off while its memory is read, also when the store does not care', async () => {
+  it('[ENS-C6] is interrupted while its memory is read, also if the store ignores it', async () => {
     const store: MemoryStore = { ...broken, retrieve: () => new Promise(() => undefined) }
     const { events, result } = await run(scriptedModel([]), {
       memory: [memoryScope({ name: 'facts', store })],
       timeoutMs: 100,
     })
     expect(result.status).toBe('FAILED')
-    expect(failuresOf(events)).toMatchObject([{ code: 'TASK_TIMEOUT', durationMs: 5_100 }])
+    expect(listFailures(events)).toMatchObject([{ code: 'TASK_TIMEOUT', durationMs: 5_100 }])
   })
 })
 
-it('[ENS-T8] a task whose memory cannot be written stays completed; others keep theirs', async () => {
+it('[ENS-T8] a task stays completed if one memory scope cannot be written, and the others are written', async () => {
   const store = inMemoryStore({ clock })
   const half: MemoryStore = { ...broken, retrieve: async () => [] }
   const { result } = await run(scriptedModel(['done']), {
@@ -192,7 +192,7 @@ const reflection = {
 }
 
 describe('[ENS-T12] a task with reflection', () => {
-  it('is asked once more when it is accepted; the next run is given what came of it', async () => {
+  it('makes one more call when it is accepted, and the next run receives the result', async () => {
     const reflections = inMemoryReflectionStore()
     const model = scriptedModel([{ text: 'A line', usage }, reflection, 'A song', reflection])
     const settings = { reflection: true, options: { reflections } }
@@ -211,13 +211,13 @@ describe('[ENS-T12] a task with reflection', () => {
     expect(prompt(model, 3)).toContain('## Notes of Earlier Runs')
   })
 
-  it('is not asked when it failed', async () => {
+  it('makes no further call when it fails', async () => {
     const model = scriptedModel(['A line'])
     await run(model, { reflection: true, guardrails: { output: [() => 'No'] } })
     expect(model.requests).toHaveLength(1)
   })
 
-  it('learns in the next run of a manager too, who puts it in other words', async () => {
+  it('is recognized in the next run of a manager, which words it differently', async () => {
     const reflections = inMemoryReflectionStore()
     const model = teamModel({
       [MANAGER]: [
@@ -242,14 +242,14 @@ describe('[ENS-T12] a task with reflection', () => {
   })
 })
 
-describe('[ENS-T8] a reflection that fails', () => {
+describe('[ENS-T8] a failed reflection', () => {
   const stores: readonly [string, Partial<ReturnType<typeof inMemoryReflectionStore>>][] = [
     ['written', { put: () => Promise.reject(new Error('Disk full')) }],
     ['read', { get: (): Promise<Reflection | undefined> => Promise.reject(new Error('Gone')) }],
   ]
 
   it.each(stores)(
-    'as its store cannot be %s is logged, and the task completed',
+    'is logged if its store cannot be %s, and the task is completed',
     async (_what, fault) => {
       const reflections = { ...inMemoryReflectionStore(), ...fault }
       const model = scriptedModel([{ text: 'A line', usage }, reflection])
@@ -259,7 +259,7 @@ describe('[ENS-T8] a reflection that fails', () => {
     },
   )
 
-  it('as its model does is logged, and what it used is counted', async () => {
+  it('is logged if its model fails, and the usage is counted', async () => {
     const model = scriptedModel([{ text: 'A line', usage }, new Error('No credit')])
     const { events, result } = await run(model, { reflection: true })
     expect(result).toMatchObject({ status: 'COMPLETED', metrics: { totalTokens: 11 } })
@@ -267,7 +267,7 @@ describe('[ENS-T8] a reflection that fails', () => {
     expect(logged).toEqual(['Failed to reflect on a task'])
   })
 
-  it('as nothing usable is said, or the budget is used up, too', async () => {
+  it('is ignored if it is not usable or the budget is exhausted', async () => {
     const empty = await run(
       scriptedModel([
         { text: 'A line', usage },
@@ -284,7 +284,7 @@ describe('[ENS-T8] a reflection that fails', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  it('as the run is cancelled meanwhile does not take back what was accepted', async () => {
+  it('does not change an accepted output if the run is cancelled meanwhile', async () => {
     const controller = new AbortController()
     const model = scriptedModel(['Done', 'too late to say'])
     const { events, result } = await run(model, {
@@ -316,7 +316,7 @@ describe('a memory scope without a store', () => {
     expect(JSON.stringify(request)).toContain('Jazz began in New Orleans')
   })
 
-  it('remembers nothing after the run when nobody gives a store', async () => {
+  it('retains nothing after the run if the run has no store', async () => {
     await run(model(), { memory })
     const second = model()
     await run(second, { memory })

@@ -1,10 +1,10 @@
-/** When a model call fails: calls made again, models that follow, and what readers see of it. */
+/** Tests of failed model calls: retries, fallback models, and their events. */
 import { defineTextTool, TuttiError } from '@tutti/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { agent, ensemble, modelCatalog, priceList, rateLimit, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
+import { eventsOf, listFailures, watchRun } from './watch-run.ts'
 
 import type { ChatModel, EnsembleDefinition, RunOptions, TaskDefinition } from '../src/index.ts'
 import type { RunEvent } from '@tutti/protocol'
@@ -29,7 +29,7 @@ function overloaded(details?: Record<string, unknown>): TuttiError {
 
 const refused = new TuttiError('MODEL_FAILED', 'Bad key')
 
-/** Runs one task on `model`, moving time on until it has ended. */
+/** Runs one task on `model` and advances the clock until it has ended. */
 async function run(
   model: ChatModel,
   settings: Partial<TaskDefinition> = {},
@@ -44,8 +44,12 @@ async function run(
   return { events, result: await ended, handle }
 }
 
-/** When each model call began, in milliseconds, and who was asked. */
-function asked(clockOf: () => number, name = 'model', script: Parameters<typeof scriptedModel>[0]) {
+/** Returns a model that records the time of each of its calls in milliseconds. */
+function createAsked(
+  clockOf: () => number,
+  name = 'model',
+  script: Parameters<typeof scriptedModel>[0],
+) {
   const times: number[] = []
   const model = scriptedModel(script, { name })
   const timed: ChatModel = {
@@ -58,7 +62,7 @@ function asked(clockOf: () => number, name = 'model', script: Parameters<typeof 
   return { model: timed, times, requests: model.requests }
 }
 
-function iterations(events: readonly RunEvent[]): readonly unknown[] {
+function listIterations(events: readonly RunEvent[]): readonly unknown[] {
   return events.flatMap((event) => {
     switch (event.type) {
       case 'llm_iteration_started':
@@ -73,13 +77,13 @@ function iterations(events: readonly RunEvent[]): readonly unknown[] {
   })
 }
 
-describe('[ENS-L16] a model call that failed for a reason that may pass', () => {
-  it('is made again after a growing wait, twice', async () => {
-    const { model, times } = asked(clock.elapsed, 'a', [overloaded(), overloaded(), 'done'])
+describe('[ENS-L16] a model call that failed for a transient reason', () => {
+  it('is repeated twice after a growing wait', async () => {
+    const { model, times } = createAsked(clock.elapsed, 'a', [overloaded(), overloaded(), 'done'])
     const { events, result } = await run(model)
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done' })
     expect(times).toEqual([0, 500, 1_500])
-    expect(iterations(events)).toEqual([
+    expect(listIterations(events)).toEqual([
       ['started', 0, 'scripted:a'],
       ['failed', 0, 'scripted:a', 500, undefined],
       ['started', 0, 'scripted:a'],
@@ -89,23 +93,23 @@ describe('[ENS-L16] a model call that failed for a reason that may pass', () => 
     ])
   })
 
-  it('waits up to a quarter less, so that many processes do not come back together', async () => {
+  it('waits up to a quarter less, so that many processes do not retry at the same time', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
-    const { model, times } = asked(clock.elapsed, 'a', [overloaded(), overloaded(), 'done'])
+    const { model, times } = createAsked(clock.elapsed, 'a', [overloaded(), overloaded(), 'done'])
     await run(model)
     expect(times).toEqual([0, 438, 438 + 875])
   })
 
-  it('waits as long as the provider asks for, when it does', async () => {
+  it('waits as long as the provider requests', async () => {
     const script = [overloaded({ retryAfterMs: 12_000 }), overloaded({ retryAfterMs: 0 }), 'done']
-    const { model, times } = asked(clock.elapsed, 'a', script)
+    const { model, times } = createAsked(clock.elapsed, 'a', script)
     await run(model)
     expect(times).toEqual([0, 12_000, 12_000])
   })
 
-  it('is not made again when the provider asks for more than a minute: the next model is', async () => {
-    const first = asked(clock.elapsed, 'a', [overloaded({ retryAfterMs: 60_001 })])
-    const second = asked(clock.elapsed, 'b', ['done'])
+  it('is not repeated if the provider requests more than a minute, and the next model is called', async () => {
+    const first = createAsked(clock.elapsed, 'a', [overloaded({ retryAfterMs: 60_001 })])
+    const second = createAsked(clock.elapsed, 'b', ['done'])
     const { result } = await run(first.model, { fallbackModels: [second.model] })
     expect(result.output).toBe('done')
     expect([first.times, second.times]).toEqual([[0], [0]])
@@ -116,7 +120,7 @@ describe('[ENS-L16] a model call that failed for a reason that may pass', () => 
     [1, 2],
     [4, 5],
   ])('with modelRetries %i is made %i times, then the task fails', async (modelRetries, count) => {
-    const { model, times } = asked(clock.elapsed, 'a', () => overloaded())
+    const { model, times } = createAsked(clock.elapsed, 'a', () => overloaded())
     const { events, result } = await run(model, {}, { modelRetries })
     expect(times).toHaveLength(count)
     expect(result.error).toMatchObject({ code: 'MODEL_FAILED', message: 'Overloaded' })
@@ -125,24 +129,24 @@ describe('[ENS-L16] a model call that failed for a reason that may pass', () => 
     )
   })
 
-  it('counts its retries anew in the next turn', async () => {
+  it('has all its retries again in the next turn', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const calls = { toolCalls: [{ name: 'look', arguments: { input: '' } }] }
     const script = [overloaded(), overloaded(), calls, overloaded(), overloaded(), 'done']
-    const { model, times } = asked(clock.elapsed, 'a', script)
+    const { model, times } = createAsked(clock.elapsed, 'a', script)
     const { result } = await run(model, { tools: [look] })
     expect(result.status).toBe('COMPLETED')
     expect(times).toEqual([0, 500, 1_500, 1_500, 2_000, 3_000])
   })
 
-  it('tells the same conversation again', async () => {
+  it('sends the same conversation again', async () => {
     const model = scriptedModel([overloaded(), 'done'])
     await run(model)
     expect(model.requests[1]).toEqual(model.requests[0])
   })
 })
 
-it('[ENS-L1] a turn begins anew after text was streamed: its last tokens add up to the answer', async () => {
+it('[ENS-L1] a turn starts again after text was streamed, and its last tokens concatenate to the answer', async () => {
   const script = scriptedModel(['Half an', 'A whole answer'])
   const model: ChatModel = {
     ...script,
@@ -174,18 +178,18 @@ it('[ENS-L1] a turn begins anew after text was streamed: its last tokens add up 
   expect(eventsOf(events, 'token').every(({ iterationIndex }) => iterationIndex === 0)).toBe(true)
 })
 
-it('[ENS-L16] a failure that cannot pass is not tried again', async () => {
-  const { model, times } = asked(clock.elapsed, 'a', () => refused)
+it('[ENS-L16] a permanent failure is not retried', async () => {
+  const { model, times } = createAsked(clock.elapsed, 'a', () => refused)
   const { result } = await run(model)
   expect(times).toEqual([0])
   expect(result.error).toMatchObject({ code: 'MODEL_FAILED', message: 'Bad key' })
 })
 
 describe('[ENS-L16] fallback models', () => {
-  it('follow in order, each with its own retries; readers are told who is next', async () => {
-    const first = asked(clock.elapsed, 'a', () => overloaded())
-    const second = asked(clock.elapsed, 'b', () => overloaded())
-    const third = asked(clock.elapsed, 'c', ['done'])
+  it('are tried in order, each with its own retries, and events name the next one', async () => {
+    const first = createAsked(clock.elapsed, 'a', () => overloaded())
+    const second = createAsked(clock.elapsed, 'b', () => overloaded())
+    const third = createAsked(clock.elapsed, 'c', ['done'])
     const { events, result } = await run(
       first.model,
       {},
@@ -193,7 +197,7 @@ describe('[ENS-L16] fallback models', () => {
     )
     expect(result.output).toBe('done')
     expect([first.times, second.times, third.times]).toEqual([[0, 500], [500, 1_000], [1_000]])
-    expect(iterations(events).filter((one) => (one as unknown[])[0] === 'failed')).toEqual([
+    expect(listIterations(events).filter((one) => (one as unknown[])[0] === 'failed')).toEqual([
       ['failed', 0, 'scripted:a', 500, undefined],
       ['failed', 0, 'scripted:a', undefined, 'scripted:b'],
       ['failed', 0, 'scripted:b', 500, undefined],
@@ -201,7 +205,7 @@ describe('[ENS-L16] fallback models', () => {
     ])
   })
 
-  it('stay for the rest of the attempt; the next attempt begins with the first again', async () => {
+  it('are used for the rest of the attempt, and the next attempt starts with the first model again', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const calls = { toolCalls: [{ name: 'look', arguments: { input: '' } }] }
     const first = scriptedModel([refused, 'done at last'], { name: 'a' })
@@ -211,7 +215,7 @@ describe('[ENS-L16] fallback models', () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 4])
   })
 
-  it('of a task take the place of those of the ensemble', async () => {
+  it('of a task replace those of the ensemble', async () => {
     const own = scriptedModel(['own'])
     const shared = scriptedModel(['shared'])
     const { result } = await run(
@@ -223,17 +227,17 @@ describe('[ENS-L16] fallback models', () => {
     expect(shared.requests).toEqual([])
   })
 
-  it('[ENS-L10] that all fail leave the task with what the last one said', async () => {
+  it('[ENS-L10] fail the task with the error of the last one if all fail', async () => {
     const last = scriptedModel([new TuttiError('MODEL_FAILED', 'No credit')])
     const { events, result } = await run(scriptedModel([refused]), { fallbackModels: [last] })
     expect(result).toMatchObject({ status: 'FAILED', error: { message: 'No credit' } })
-    expect(failuresOf(events)).toMatchObject([
+    expect(listFailures(events)).toMatchObject([
       { code: 'MODEL_FAILED', reason: 'No credit', willRetry: false },
     ])
   })
 })
 
-it('[ENS-L17] a switch while a call fails for good counts: the turn goes on with the new model', async () => {
+it('[ENS-L17] a switch during a call that fails for good makes the turn continue with the new model', async () => {
   const spare = scriptedModel(['done by the new one'], { name: 'new' })
   const broken = scriptedModel(() => {
     watched.handle.switchModel(spare)
@@ -249,7 +253,7 @@ it('[ENS-L17] a switch while a call fails for good counts: the turn goes on with
   ])
 })
 
-it('[ENS-L17] every event of a call names its model as a switch does', async () => {
+it('[ENS-L17] every event of a call names its model in the same way as a switch', async () => {
   const broken = (name: string) => scriptedModel(() => refused, { name })
   const [main, spare, nameless] = [broken('a'), broken('b'), broken('c')]
   const last = scriptedModel(() => 'done', { name: 'd' })
@@ -271,7 +275,7 @@ it('[ENS-L17] every event of a call names its model as a switch does', async () 
   )
   await clock.advance(600_000)
   await ended
-  expect(iterations(events)).toEqual([
+  expect(listIterations(events)).toEqual([
     ['started', 0, 'main'],
     ['failed', 0, 'main', undefined, 'spare'],
     ['started', 0, 'spare'],
@@ -288,7 +292,7 @@ it('[ENS-L17] every event of a call names its model as a switch does', async () 
   ])
 })
 
-it('[ENS-L17] a switch while a call waits for its rate limit counts for that call', async () => {
+it('[ENS-L17] a switch while a call waits for its rate limit applies to that call', async () => {
   const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
   await limit.take({ clock })
   const old = scriptedModel(['old'])
@@ -309,9 +313,9 @@ it('[ENS-L17] a switch while a call waits for its rate limit counts for that cal
 })
 
 describe('[ENS-L5] a cancel', () => {
-  it('while a call waits to be made again ends the wait at once, and no call follows', async () => {
+  it('during the wait for a retry ends the wait at once, and no call follows', async () => {
     const controller = new AbortController()
-    const { model, times } = asked(clock.elapsed, 'a', () => overloaded())
+    const { model, times } = createAsked(clock.elapsed, 'a', () => overloaded())
     const { events, ended } = watchRun(
       ensemble({ name: 'team', model, tasks: [task({ description: 'Do it' })] }),
       { clock, signal: controller.signal },
@@ -321,11 +325,11 @@ describe('[ENS-L5] a cancel', () => {
     expect((await ended).status).toBe('CANCELLED')
     expect(clock.elapsed()).toBe(100)
     expect(times).toEqual([0])
-    expect(failuresOf(events)).toMatchObject([{ code: 'CANCELLED' }])
+    expect(listFailures(events)).toMatchObject([{ code: 'CANCELLED' }])
     expect(clock.pending).toBe(0)
   })
 
-  it('while a turn is kept lets no further call begin', async () => {
+  it('while a turn is recorded prevents the next call', async () => {
     const controller = new AbortController()
     const model = scriptedModel(['no JSON', 'never'])
     const { events, ended } = watchRun(
@@ -348,9 +352,9 @@ describe('[ENS-L5] a cancel', () => {
   })
 })
 
-describe('budgets', () => {
+describe('the budget and the usage', () => {
   it('[ENS-B2] count each try of a model call', async () => {
-    const { model, times } = asked(clock.elapsed, 'a', () => overloaded())
+    const { model, times } = createAsked(clock.elapsed, 'a', () => overloaded())
     const { result } = await run(model, { budget: { maxModelCalls: 2 } })
     expect(times).toEqual([0, 500])
     expect(result.error).toMatchObject({
@@ -359,7 +363,7 @@ describe('budgets', () => {
     })
   })
 
-  it('[ENS-L9] what failed calls have used is not known and not counted; costs go by who answered', async () => {
+  it('[ENS-L9] do not count failed calls, and use the price of the model that answered', async () => {
     const usage = { inputTokens: 1_000, outputTokens: 100 }
     const cheap = scriptedModel([refused], { name: 'cheap' })
     const dear = scriptedModel([{ text: 'done', usage }], { name: 'dear' })
@@ -376,8 +380,8 @@ describe('budgets', () => {
 })
 
 describe('[ENS-L16] a rate limit', () => {
-  it('spaces the calls of all tasks that share it, retries with them', async () => {
-    const { model, times } = asked(clock.elapsed, 'a', [overloaded(), 'one', 'two'])
+  it('spaces the calls of all tasks that share it, including retries', async () => {
+    const { model, times } = createAsked(clock.elapsed, 'a', [overloaded(), 'one', 'two'])
     const limit = rateLimit({ requests: 1, intervalMs: 2_000 })
     const tasks = ['one', 'two'].map((name) => task({ name, description: 'Do it' }))
     const team = ensemble({ name: 'team', model, tasks, rateLimit: limit, workflow: 'PARALLEL' })
@@ -387,12 +391,12 @@ describe('[ENS-L16] a rate limit', () => {
     expect(times).toEqual([0, 2_000, 4_000])
   })
 
-  it('of the task comes before that of its agent, that before the one of the ensemble', async () => {
+  it('of the task takes precedence over that of its agent, and that over the one of the ensemble', async () => {
     const limits = [1_000, 2_000, 4_000].map((intervalMs) => rateLimit({ requests: 1, intervalMs }))
     const [ofTask, ofAgent, ofTeam] = limits
     if (ofTask === undefined || ofAgent === undefined || ofTeam === undefined) throw new Error()
     for (const limit of limits) await limit.take({ clock })
-    const { model, times } = asked(clock.elapsed, 'a', ['1', '2', '3'])
+    const { model, times } = createAsked(clock.elapsed, 'a', ['1', '2', '3'])
     const limited = agent({ role: 'Worker', goal: 'Work', rateLimit: ofAgent })
     const tasks = [
       task({ name: 'a', description: 'Do it', agent: limited, rateLimit: ofTask }),
@@ -406,8 +410,8 @@ describe('[ENS-L16] a rate limit', () => {
     expect(times).toEqual([1_000, 2_000, 4_000])
   })
 
-  it('may be shared by two runs', async () => {
-    const { model, times } = asked(clock.elapsed, 'a', ['1', '2'])
+  it('can be shared by two runs', async () => {
+    const { model, times } = createAsked(clock.elapsed, 'a', ['1', '2'])
     const limit = rateLimit({ requests: 1, intervalMs: 3_000 })
     const team = ensemble({
       name: 't',
@@ -421,14 +425,14 @@ describe('[ENS-L16] a rate limit', () => {
     expect(times).toEqual([0, 3_000])
   })
 
-  it('that gives no turn in time fails the task with no model call; another attempt may help', async () => {
+  it('without a turn in time fails the attempt without a model call, and another attempt follows', async () => {
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 900 })
     await limit.take({ clock })
-    const { model, times } = asked(clock.elapsed, 'a', ['done'])
+    const { model, times } = createAsked(clock.elapsed, 'a', ['done'])
     const { events, result } = await run(model, { rateLimit: limit, retries: 1 })
     expect(result).toMatchObject({ status: 'COMPLETED', tasks: [{ attempt: 2 }] })
-    expect(failuresOf(events)).toMatchObject([{ code: 'RATE_LIMIT_TIMEOUT', willRetry: true }])
-    expect(iterations(events)).toHaveLength(2)
+    expect(listFailures(events)).toMatchObject([{ code: 'RATE_LIMIT_TIMEOUT', willRetry: true }])
+    expect(listIterations(events)).toHaveLength(2)
     expect(times).toEqual([1_000])
   })
 })

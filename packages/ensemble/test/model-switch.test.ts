@@ -1,9 +1,9 @@
-/** Switching the model of a run or of a task, at every moment at which a call may be. */
+/** Tests of switching the model of a run or a task at every moment of a call. */
 import { defineTextTool, sleep, TuttiError } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, modelCatalog, task, type ChatModel, type Ensemble } from '../src/index.ts'
-import { endsOf, modelsAsked } from './read-run.ts'
+import { readEnds, listModelCalls } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'
 
@@ -32,7 +32,7 @@ const slow = defineTextTool({
   },
 })
 
-/** Two tasks that call a tool, then answer, with one model for both. */
+/** Returns an ensemble of two tasks that call a tool and then answer with the same model. */
 function pair(model: ChatModel, rest: object = {}): Ensemble {
   const tasks = ['a', 'b'].map((name) => task({ name, description: name, tools: [slow] }))
   return ensemble({ name: 'team', workflow: 'PARALLEL', model, tasks, ...rest })
@@ -55,15 +55,15 @@ function start(team: Ensemble): WatchedRun {
   return watchRun(team, { clock, models })
 }
 
-describe('[ENS-S2] [ENS-L17] a switch counts from the next model call on', () => {
-  it('of the run, while a model streams: the call in flight ends with the old one', async () => {
+describe('[ENS-S2] [ENS-L17] a switch', () => {
+  it('of the run while a model streams applies after the call in flight', async () => {
     const old = named('old', [{ text: 'one two three', ...CALL }, 'never'], 50)
     const run = start(one(old))
     await clock.advance(60)
     expect(run.handle.switchModel('fast')).toEqual({ model: 'fast', previousModel: 'test:old' })
     await clock.advance(5_000)
     expect((await run.ended).output).toBe('fast')
-    expect(modelsAsked(run)).toEqual(['test:old', 'fast'])
+    expect(listModelCalls(run)).toEqual(['test:old', 'fast'])
     const tokens = eventsOf(run.events, 'token').map(({ token }) => token)
     expect(tokens).toEqual(['one', ' two', ' three', 'fast'])
     expect(eventsOf(run.events, 'llm_iteration_completed').map(({ model }) => model)).toEqual([
@@ -72,16 +72,16 @@ describe('[ENS-S2] [ENS-L17] a switch counts from the next model call on', () =>
     ])
   })
 
-  it('of the run, while tools run: all its tasks', async () => {
+  it('of the run while tools run applies to all its tasks', async () => {
     const run = start(pair(named('old', () => CALL)))
     await clock.advance(500)
     run.handle.switchModel('fast')
     await clock.advance(5_000)
     expect((await run.ended).tasks.map(({ output }) => output)).toEqual(['fast', 'fast'])
-    expect(modelsAsked(run)).toEqual(['test:old', 'test:old', 'fast', 'fast'])
+    expect(listModelCalls(run)).toEqual(['test:old', 'test:old', 'fast', 'fast'])
   })
 
-  it('of one task, by name or by object: the others keep theirs', async () => {
+  it('of one task, by name or by object, does not apply to the others', async () => {
     const old = named('old', ({ messages }) => (messages.length > 2 ? 'old' : CALL))
     const team = pair(old)
     const run = start(team)
@@ -97,7 +97,7 @@ describe('[ENS-S2] [ENS-L17] a switch counts from the next model call on', () =>
     expect((await again.ended).tasks.map(({ output }) => output)).toEqual(['old', 'deep'])
   })
 
-  it('the last one counts, also one of the run over one of a task', async () => {
+  it('is replaced by the last one, also one of a task by one of the run', async () => {
     const run = start(pair(named('old', () => CALL)))
     await clock.advance(500)
     expect(run.handle.switchModel('deep', { task: 'a' })).toEqual({
@@ -131,7 +131,7 @@ describe('[ENS-S2] [ENS-L17] a switch counts from the next model call on', () =>
     ])
   })
 
-  it('a model that has no alias goes by provider and name', async () => {
+  it('to a model without an alias is labeled with provider and name', async () => {
     const run = start(one(named('old', [CALL])))
     await clock.advance(10)
     expect(run.handle.switchModel(named('own', ['own']))).toEqual({
@@ -142,7 +142,7 @@ describe('[ENS-S2] [ENS-L17] a switch counts from the next model call on', () =>
     expect((await run.ended).output).toBe('own')
   })
 
-  it('a task that has not begun begins with it', async () => {
+  it('applies to a task that has not begun', async () => {
     const tasks = ['a', 'b'].map((name) =>
       task({ name, description: name, model: named(`${name}-own`, ['own'], 100) }),
     )
@@ -150,22 +150,22 @@ describe('[ENS-S2] [ENS-L17] a switch counts from the next model call on', () =>
     run.handle.switchModel('fast', { task: 'b' })
     await clock.advance(1_000)
     await run.ended
-    expect(modelsAsked(run)).toEqual(['test:a-own', 'fast'])
+    expect(listModelCalls(run)).toEqual(['test:a-own', 'fast'])
   })
 })
 
-describe('[ENS-S2] [ENS-L16] when calls fail', () => {
-  it('during the wait for a retry: the retry goes to the new model, with retries of its own', async () => {
+describe('[ENS-S2] [ENS-L16] a switch with failing calls', () => {
+  it('during the wait for a retry makes the retry use the new model, with all its retries', async () => {
     const run = start(one(named('old', overloaded)))
     await clock.advance(100)
     expect(eventsOf(run.events, 'llm_iteration_failed')).toHaveLength(1)
     run.handle.switchModel(named('new', [overloaded(), overloaded(), 'done']))
     await clock.advance(120_000)
     expect((await run.ended).output).toBe('done')
-    expect(modelsAsked(run)).toEqual(['test:old', 'test:new', 'test:new', 'test:new'])
+    expect(listModelCalls(run)).toEqual(['test:old', 'test:new', 'test:new', 'test:new'])
   })
 
-  it('a call that fails for good after a switch is followed by the new model', async () => {
+  it('before a call fails for good makes the new model follow', async () => {
     const dying: ChatModel = {
       ...named('old', []),
       async *stream() {
@@ -184,39 +184,39 @@ describe('[ENS-S2] [ENS-L16] when calls fail', () => {
     ])
   })
 
-  it('the fallbacks come after the new model, as after the old one', async () => {
+  it('keeps the fallback models, which follow the new model', async () => {
     const fallback = named('fallback', () => 'saved')
     const run = start(one(named('old', [CALL]), { fallbackModels: [fallback] }))
     await clock.advance(10)
     run.handle.switchModel(named('new', broken))
     await clock.advance(10_000)
     expect((await run.ended).output).toBe('saved')
-    expect(modelsAsked(run)).toEqual(['test:old', 'test:new', 'test:fallback'])
+    expect(listModelCalls(run)).toEqual(['test:old', 'test:new', 'test:fallback'])
   })
 
-  it('a fallback stays until somebody switches, also back to the model that failed', async () => {
+  it('replaces a fallback model in use, also when it is back to the failed model', async () => {
     const old = named('old', [broken(), 'old is back'])
     const fallback = named('fallback', () => CALL)
     const run = start(one(old, { fallbackModels: [fallback] }))
     await clock.advance(1_500)
-    expect(modelsAsked(run)).toEqual(['test:old', 'test:fallback', 'test:fallback'])
+    expect(listModelCalls(run)).toEqual(['test:old', 'test:fallback', 'test:fallback'])
     run.handle.switchModel(old)
     await clock.advance(10_000)
     expect((await run.ended).output).toBe('old is back')
   })
 
-  it('a task that is tried again keeps what it was switched to', async () => {
+  it('still applies when the task is retried', async () => {
     const tasks = [task({ name: 'a', description: 'A', retries: 1 })]
     const run = start(ensemble({ name: 'team', tasks, model: named('old', []), modelRetries: 0 }))
     run.handle.switchModel(named('new', [overloaded(), 'done']))
     await clock.advance(120_000)
     expect((await run.ended).tasks).toMatchObject([{ attempt: 2, output: 'done' }])
-    expect(modelsAsked(run)).toEqual(['test:new', 'test:new'])
+    expect(listModelCalls(run)).toEqual(['test:new', 'test:new'])
   })
 })
 
-describe('[ENS-S3] a switch that does not fit is refused and changes nothing', () => {
-  it('to an alias that the catalog does not have: the known ones are named', async () => {
+describe('[ENS-S3] an invalid switch is rejected and changes nothing', () => {
+  it('to an unknown alias, with the known ones', async () => {
     const run = start(one(named('old', ['old'], 10)))
     expect(() => run.handle.switchModel('fats')).toThrow(
       expect.objectContaining({
@@ -229,7 +229,7 @@ describe('[ENS-S3] a switch that does not fit is refused and changes nothing', (
     expect(eventsOf(run.events, 'model_switched')).toEqual([])
   })
 
-  it('by alias in a run that has no catalog, or for an unknown task', async () => {
+  it('by alias in a run without a catalog, and of an unknown task', async () => {
     const run = watchRun(pair(named('old', () => 'old', 10)), { clock })
     expect(() => run.handle.switchModel('fast')).toThrow(
       "Unknown model 'fast': the run has no catalog of models",
@@ -238,12 +238,12 @@ describe('[ENS-S3] a switch that does not fit is refused and changes nothing', (
       'Cannot switch the model: no task is named "c". Available: [a, b]',
     )
     await clock.advance(100)
-    expect(endsOf(run)).toEqual({ a: 'completed', b: 'completed' })
+    expect(readEnds(run)).toEqual({ a: 'completed', b: 'completed' })
     await run.ended
-    expect(modelsAsked(run)).toEqual(['test:old', 'test:old'])
+    expect(listModelCalls(run)).toEqual(['test:old', 'test:old'])
   })
 
-  it('when the run is over', async () => {
+  it('after the end of the run', async () => {
     const run = start(one(named('old', ['old'])))
     await run.ended
     expect(() => run.handle.switchModel('fast')).toThrow(

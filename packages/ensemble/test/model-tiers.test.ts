@@ -1,10 +1,10 @@
-/** Tiers of models: switched by people, by directives and by rules. */
+/** Tests of model tiers: switches by commands, directives and rules. */
 import { defineTextTool, sleep, TuttiError } from '@tutti/core'
 import { runStateAfter } from '@tutti/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, modelCatalog, task, type ChatModel, type ModelRule } from '../src/index.ts'
-import { modelsAsked } from './read-run.ts'
+import { listModelCalls } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'
 
@@ -37,7 +37,7 @@ const models = () =>
     { tiers: { fast: 'quick' } },
   )
 
-/** Three tasks one after another: two with the model of the ensemble, one with its own. */
+/** Starts three tasks in sequence: two with the model of the ensemble, one with its own. */
 function start(rest: object = {}): WatchedRun {
   const tasks = [
     task({ name: 'a', description: 'A' }),
@@ -57,18 +57,18 @@ function start(rest: object = {}): WatchedRun {
 async function end(run: WatchedRun): Promise<readonly string[]> {
   await clock.advance(120_000)
   await run.ended
-  return modelsAsked(run)
+  return listModelCalls(run)
 }
 
 describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
-  it('of the catalog is one model for all tasks, under its alias, whatever the case', async () => {
+  it('of the catalog uses one model for all tasks, by its alias, in any case of the name', async () => {
     const run = start()
     expect(run.handle.switchModel({ tier: 'FAST' })).toEqual({ model: 'quick', tier: 'fast' })
     expect(await end(run)).toEqual(['quick', 'quick', 'quick'])
     expect(eventsOf(run.events, 'model_switched')).toMatchObject([{ model: 'quick', tier: 'fast' }])
   })
 
-  it('FALLBACK is the first fallback model of each task, told for each', async () => {
+  it('FALLBACK uses the first fallback model of each task, with one event per task', async () => {
     const run = start()
     expect(run.handle.switchModel({ tier: 'fallback' })).toEqual({
       model: 'FALLBACK',
@@ -82,14 +82,14 @@ describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
     ])
   })
 
-  it('PRIMARY brings each task back to its own model', async () => {
+  it('PRIMARY returns each task to its own model', async () => {
     const run = start()
     run.handle.switchModel('deep')
     run.handle.switchModel({ tier: 'PRIMARY' })
     expect(await end(run)).toEqual(['test:main', 'test:own', 'test:main'])
   })
 
-  it('PRIMARY also leaves a fallback that was needed', async () => {
+  it('PRIMARY also replaces a fallback model in use', async () => {
     const model = named('main', [new TuttiError('MODEL_FAILED', 'No such key'), 'again'])
     const call = { toolCalls: [{ name: 'slow', arguments: { input: '' } }] }
     const tasks = [task({ name: 'a', description: 'A', tools: [slow] })]
@@ -99,7 +99,7 @@ describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
     expect(await end(run)).toEqual(['test:main', 'test:reserve', 'test:main'])
   })
 
-  it('of one task leaves the others as they are', async () => {
+  it('of one task does not change the others', async () => {
     const run = start()
     expect(run.handle.switchModel({ tier: 'FALLBACK' }, { task: 'b' })).toEqual({
       model: 'test:spare',
@@ -109,7 +109,7 @@ describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
     expect(await end(run)).toEqual(['test:main', 'test:spare', 'test:main'])
   })
 
-  it('is shown with its run until another switch of the run', async () => {
+  it('is shown with the run until the next switch of the run', async () => {
     const run = start()
     run.handle.switchModel({ tier: 'fast' })
     expect(runStateAfter(run.events)).toMatchObject({ model: 'quick', modelTier: 'fast' })
@@ -130,14 +130,20 @@ describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
       { fallbackModels: [], tasks: [task({ name: 'a', description: 'A' })] },
       'no task has',
     ],
-  ])('%s that is not there is refused, naming those that are', async (tier, rest, message) => {
-    const run = start(rest)
-    expect(() => run.handle.switchModel({ tier })).toThrow(
-      expect.objectContaining({ code: 'INVALID_MODEL', message: expect.stringContaining(message) }),
-    )
-    await end(run)
-    expect(eventsOf(run.events, 'model_switched')).toEqual([])
-  })
+  ])(
+    '%s is rejected if it does not exist, with the available ones',
+    async (tier, rest, message) => {
+      const run = start(rest)
+      expect(() => run.handle.switchModel({ tier })).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_MODEL',
+          message: expect.stringContaining(message),
+        }),
+      )
+      await end(run)
+      expect(eventsOf(run.events, 'model_switched')).toEqual([])
+    },
+  )
 })
 
 describe('[ENS-S6] a directive with an action', () => {
@@ -174,7 +180,7 @@ describe('[ENS-S6] a directive with an action', () => {
     [{ action: 'APPLY_PROFILE', value: 'nihgt' }, 'Did you mean "night"?'],
     [{ action: 'APPLY_PROFILE', value: 'small' }, 'has no modelTier'],
     [{ value: 'fast', content: 'Hurry' }, 'value needs an action'],
-  ])('that does not fit is refused and changes nothing: %j', async (input, message) => {
+  ])('is rejected and changes nothing if it is invalid: %j', async (input, message) => {
     const run = start()
     expect(() => run.handle.inject(input)).toThrow(
       expect.objectContaining({ code: 'BAD_REQUEST', message: expect.stringContaining(message) }),
@@ -187,7 +193,7 @@ describe('[ENS-S6] a directive with an action', () => {
 describe('[ENS-S8] a rule', () => {
   const busy = (): TuttiError => new TuttiError('MODEL_FAILED', 'Busy', { retryable: true })
 
-  it('on errors switches after the call with which its limit is passed, once', async () => {
+  it('on errors switches once, after the call with which its limit is exceeded', async () => {
     const modelRules: ModelRule[] = [{ metric: 'errorRate', above: 0.5, over: 2, tier: 'fast' }]
     const run = start({
       model: named('main', busy),
@@ -204,7 +210,7 @@ describe('[ENS-S8] a rule', () => {
     ])
   })
 
-  it('that has switched leaves what a person then does as it is', async () => {
+  it('that has switched does not undo a later command', async () => {
     const modelRules: ModelRule[] = [{ metric: 'errorRate', above: 0.5, over: 1, tier: 'fast' }]
     const model = named('main', [busy(), busy(), busy(), 'a', 'c'])
     const run = start({ model, modelRules, modelRetries: 5, fallbackModels: [] })
@@ -222,7 +228,7 @@ describe('[ENS-S8] a rule', () => {
     expect(eventsOf(run.events, 'model_switched')).toEqual([])
   })
 
-  it('on latency looks at the mean of the last calls', async () => {
+  it('on latency uses the mean of the last calls', async () => {
     const modelRules: ModelRule[] = [{ metric: 'latencyMs', above: 400, over: 2, tier: 'FALLBACK' }]
     const run = start({ model: named('main', () => 'main', 500), modelRules })
     expect(await end(run)).toEqual(['test:main', 'test:own', 'test:main'])
@@ -244,23 +250,23 @@ describe('[ENS-S8] a rule', () => {
       'over must be an integer >= 1, got 0',
     ],
     [{ metric: 'costUsd', above: 1, tier: 'fast', ovre: 3 }, 'modelRules[0]'],
-  ])('that does not fit is refused with its ensemble: %j', (rule, message) => {
+  ])('is rejected with its ensemble if it is invalid: %j', (rule, message) => {
     expect(() => start({ modelRules: [rule] })).toThrow(message)
   })
 
-  it('with a tier that the catalog does not have is refused before the run starts', () => {
+  it('with an unknown tier is rejected before the run starts', () => {
     const modelRules: ModelRule[] = [{ metric: 'costUsd', above: 1, tier: 'best' }]
     expect(() => start({ modelRules })).toThrow("modelRules[0]: Unknown model tier 'best'")
   })
 })
 
-describe('a catalog with tiers', () => {
+describe('modelCatalog', () => {
   it.each([
     [{ fast: 'quikc' }, 'the tier "fast" names the unknown model \'quikc\''],
     [{ Primary: 'quick' }, 'is reserved'],
     [{ fast: 'quick', FAST: 'quick' }, 'is defined twice'],
     [{ ' ': 'quick' }, 'must not be blank'],
-  ])('%j is refused', (tiers, message) => {
+  ])('rejects the tiers %j', (tiers, message) => {
     expect(() => modelCatalog({ quick: named('quick') }, { tiers })).toThrow(message)
   })
 })

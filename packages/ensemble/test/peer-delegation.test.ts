@@ -1,9 +1,9 @@
-/** Agents that hand work to one another. */
+/** Tests of agents that delegate work to each other. */
 import { defineTextTool, sleep } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { agent, ensemble, MANAGER, task } from '../src/index.ts'
-import { delegate, teamModel, told, type TeamModel } from './team-model.ts'
+import { delegate, teamModel, readToolResults, type TeamModel } from './team-model.ts'
 import { fakeClock } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
@@ -32,7 +32,7 @@ async function work(
 const free = { allowDelegation: true }
 
 describe('[ENS-H3] an agent that may delegate', () => {
-  it('hands work to the other agents of its ensemble, with their own tools', async () => {
+  it('delegates to the other agents of its ensemble, with their own tools', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const model = teamModel({
       Lead: [delegate(['Scout', 'Look around']), 'Thanks'],
@@ -57,18 +57,18 @@ describe('[ENS-H3] an agent that may delegate', () => {
     expect(eventsOf(events, 'delegation_started')).toMatchObject([
       { taskName: 'lead', workerTask: 'lead/Scout', workerTaskIndex: 3, depth: 1 },
     ])
-    expect(told(model.requestsOf('Lead')[1])).toEqual(['All clear'])
+    expect(readToolResults(model.requestsOf('Lead')[1])).toEqual(['All clear'])
   })
 
-  it('does not hand it to itself', async () => {
+  it('cannot delegate to itself', async () => {
     const model = teamModel({ Lead: [delegate(['Lead', 'Do it']), 'Fine'], Scout: ['Mine'] })
     await work(model, [worker('Lead', free), worker('Scout')])
-    expect(told(model.requestsOf('Lead')[1])).toEqual([
+    expect(readToolResults(model.requestsOf('Lead')[1])).toEqual([
       'Error: Agent "Lead" is yourself. Available: [Scout]',
     ])
   })
 
-  it('and agents that it delegates to may go on, two levels deep and as deep as maxDepth', async () => {
+  it('delegates to agents that delegate in turn, up to maxDepth', async () => {
     const model = teamModel({
       Lead: [delegate(['Middle', 'Do it']), 'Lead done'],
       Middle: [delegate(['Low', 'Do it']), 'Middle done', 'Own middle'],
@@ -88,14 +88,14 @@ describe('[ENS-H3] an agent that may delegate', () => {
       'lead/Middle/Low',
     ])
     expect(eventsOf(events, 'delegation_started').map(({ depth }) => depth)).toEqual([1, 2])
-    expect(told(model.requestsOf('Low')[1])).toEqual([
+    expect(readToolResults(model.requestsOf('Low')[1])).toEqual([
       'Error: Delegations may nest 2 deep: do the work yourself',
     ])
   })
 })
 
-describe('[ENS-C12] when the time of a task is over that has delegated', () => {
-  it('its worker stops first, and is not tried again', async () => {
+describe('[ENS-C12] a task with a delegated task', () => {
+  it('stops its worker first at its time limit, and the worker is not retried', async () => {
     const clock = fakeClock()
     const wait = defineTextTool({
       name: 'wait',
@@ -133,13 +133,13 @@ describe('[ENS-C12] when the time of a task is over that has delegated', () => {
       ['a/B', 'TASK_TIMEOUT', false],
       ['a', 'TASK_TIMEOUT', false],
     ])
-    expect(told(model.requestsOf(MANAGER)[1])).toEqual([
+    expect(readToolResults(model.requestsOf(MANAGER)[1])).toEqual([
       'Error: A failed: Task "a" took longer than 1000 ms',
     ])
   })
 })
 
-it('[ENS-H3] a peer without a goal of its own is given the words of each work as its goal', async () => {
+it('[ENS-H3] a peer without its own goal gets the description of each task as its goal', async () => {
   const model = teamModel({
     Lead: [delegate(['Writer', 'Be brief']), 'Thanks'],
     Writer: ['Brief', 'My own work'],
@@ -152,8 +152,8 @@ it('[ENS-H3] a peer without a goal of its own is given the words of each work as
   expect(goals).toEqual(['Be brief', 'Write a page'])
 })
 
-describe('[ENS-L12] the tool to delegate', () => {
-  it('is not given to an agent that may not, nor to one who has nobody to delegate to', async () => {
+describe('[ENS-L12] the delegation tool', () => {
+  it('is not given to an agent that may not delegate or has no peers', async () => {
     const model = teamModel({ Alone: ['done'] })
     await work(model, [worker('Alone', free)])
     expect(model.requestsOf('Alone')[0]?.tools).toEqual([])
@@ -164,7 +164,7 @@ describe('[ENS-L12] the tool to delegate', () => {
     expect(two.requestsOf('B')[0]?.tools).toHaveLength(1)
   })
 
-  it('leaves out tasks that code does', async () => {
+  it('does not list tasks with handlers', async () => {
     const model = teamModel({ Lead: ['done'] })
     const { result } = await work(model, [
       worker('Lead', free),

@@ -1,4 +1,4 @@
-/** What tests read from a run: its open reviews, its ends, what its models were asked. */
+/** Reads open reviews, ends of tasks and model requests from a run. */
 import { expect } from 'vitest'
 
 import { eventsOf, type WatchedRun } from './watch-run.ts'
@@ -6,8 +6,8 @@ import { eventsOf, type WatchedRun } from './watch-run.ts'
 import type { OpenReview, ModelRequest } from '../src/index.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** The one review that is open, of a task when several are. */
-export function gateOf({ handle }: WatchedRun, taskName?: string): OpenReview {
+/** Returns the only open review, of one task if several are open. */
+export function findOpenReview({ handle }: WatchedRun, taskName?: string): OpenReview {
   const open = handle
     .snapshot()
     .reviews.filter((review) => taskName === undefined || review.taskName === taskName)
@@ -17,13 +17,13 @@ export function gateOf({ handle }: WatchedRun, taskName?: string): OpenReview {
   return review
 }
 
-/** What came of the reviews, in the order in which they closed. */
-export function closingsOf({ events }: WatchedRun): readonly RunEvent[] {
+/** Returns the events that closed reviews, in order. */
+export function listClosings({ events }: WatchedRun): readonly RunEvent[] {
   return events.filter(({ type }) => type.startsWith('review_') && type !== 'review_requested')
 }
 
-/** What each task came to: `completed`, `skipped`, or the code of its failure. */
-export function endsOf({ events }: WatchedRun): Readonly<Record<string, string>> {
+/** Returns the end of each task: `completed`, `skipped`, or the code of its failure. */
+export function readEnds({ events }: WatchedRun): Readonly<Record<string, string>> {
   const ends: Record<string, string> = {}
   for (const event of events) {
     if (event.type === 'task_completed') ends[event.taskName ?? ''] = 'completed'
@@ -33,13 +33,13 @@ export function endsOf({ events }: WatchedRun): Readonly<Record<string, string>>
   return ends
 }
 
-/** The models that were asked, in order, as events name them. */
-export function modelsAsked({ events }: WatchedRun): readonly string[] {
+/** Returns the labels of the models that were called, in order. */
+export function listModelCalls({ events }: WatchedRun): readonly string[] {
   return eventsOf(events, 'llm_iteration_started').map(({ model }) => model ?? '')
 }
 
-/** Each request of a model as one text. */
-export function promptsOf({
+/** Returns each request of a model as one text. */
+export function listPrompts({
   requests,
 }: {
   readonly requests: readonly ModelRequest[]

@@ -13,7 +13,7 @@ const run = team.start(
   { name: 'Ada' },
   {
     onEvent(event) {
-      if (event.type === 'directive_delivered') console.log('told', event.taskName)
+      if (event.type === 'directive_delivered') console.log('directive to', event.taskName)
       if (event.type !== 'review_requested') return
       const { reviewId, taskOutput } = event
       console.log('review of', taskOutput)
@@ -29,8 +29,8 @@ const run = team.start(
 run.inject({ content: 'One line only', priority: 'HIGH' })
 const { status, output } = await run.result
 console.log(status, output)
-// told draft
+// directive to draft
 // review of Hey Ada
-// told draft
+// directive to draft
 // review of Dear Ada
 // COMPLETED Dear Ada

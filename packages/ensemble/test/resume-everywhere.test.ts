@@ -1,20 +1,20 @@
-/** A run that is cut off anywhere goes on as if nothing had been: agents, tools, attempts, answers. */
+/** Tests that a run resumes after an interruption at any write: agents, tools, attempts, answers. */
 import { Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, priceList, task } from '../src/index.ts'
-import { cutEverywhere, type Process, type Scenario } from './cut-everywhere.ts'
-import { calling, contextIn, thinker, worldTool } from './scenario-parts.ts'
+import { interruptEverywhere, type Process, type Scenario } from './interrupt-everywhere.ts'
+import { requestCalls, readContext, createThinker, createWorldTool } from './scenario-parts.ts'
 
 const PRICES = priceList({ 'scripted:thinker': { inputPerMillion: 3, outputPerMillion: 15 } })
 
 function diamond(process: Process): ReturnType<Scenario['open']> {
-  const model = thinker(process, ({ turn, prompt, last }) => {
-    if (turn === 0) return calling(['c1', 'search', 'x'], ['c1b', 'map', 'y'])
-    if (turn === 1) return calling(['c2', 'search', last])
-    return `(${contextIn(prompt)} ${last})`
+  const model = createThinker(process, ({ turn, prompt, last }) => {
+    if (turn === 0) return requestCalls(['c1', 'search', 'x'], ['c1b', 'map', 'y'])
+    if (turn === 1) return requestCalls(['c2', 'search', last])
+    return `(${readContext(prompt)} ${last})`
   })
-  const tools = [worldTool(process, 'search'), worldTool(process, 'map', { ms: 12 })]
+  const tools = [createWorldTool(process, 'search'), createWorldTool(process, 'map', { ms: 12 })]
   const make = (name: string, context: readonly string[]) =>
     task({ name, description: `Do ${name}`, context, tools })
   const tasks = [make('a', []), make('b', ['a']), make('c', ['a']), make('d', ['b', 'c'])]
@@ -22,17 +22,17 @@ function diamond(process: Process): ReturnType<Scenario['open']> {
 }
 
 describe(
-  '[ENS-E6] [ENS-E16] [ENS-E17] wherever it is cut off, or stands still and is let go',
+  '[ENS-E6] [ENS-E16] [ENS-E17] a run that is interrupted or drained at any write',
   { timeout: 60_000 },
   () => {
-    it('[ENS-L19] [ENS-L20] a diamond of agents with tools ends as in one piece', async () => {
-      const { result } = await cutEverywhere({ open: diamond })
+    it('[ENS-L19] [ENS-L20] ends the same for a diamond of agents with tools', async () => {
+      const { result } = await interruptEverywhere({ open: diamond })
       expect(result).toMatchObject({ status: 'COMPLETED', metrics: { totalToolCalls: 12 } })
       expect(result.metrics.costEstimate).toBeDefined()
     })
 
-    it('[ENS-L20] a tool that is not idempotent is never called twice', async () => {
-      const { result, world } = await cutEverywhere({
+    it('[ENS-L20] never calls a tool twice that is not idempotent', async () => {
+      const { result, world } = await interruptEverywhere({
         once: ['send'],
         open: (process) => ({
           team: ensemble({
@@ -42,12 +42,16 @@ describe(
                 name: 'mail',
                 description: 'Mail',
                 tools: [
-                  worldTool(process, 'send', { idempotent: false }),
-                  worldTool(process, 'look'),
+                  createWorldTool(process, 'send', { idempotent: false }),
+                  createWorldTool(process, 'look'),
                 ],
-                model: thinker(process, ({ turn, last }) =>
+                model: createThinker(process, ({ turn, last }) =>
                   turn === 0
-                    ? calling(['s', 'send', 'now'], ['l', 'look', 'here'], ['s2', 'send', 'again'])
+                    ? requestCalls(
+                        ['s', 'send', 'now'],
+                        ['l', 'look', 'here'],
+                        ['s2', 'send', 'again'],
+                      )
                     : `sent: ${last}`,
                 ),
               }),
@@ -55,16 +59,16 @@ describe(
           }),
         }),
         check: ({ inDoubt, result: ended }) => {
-          const said = ended.output.includes('its outcome is not known')
-          if (!inDoubt) expect(said).toBe(false)
+          const isUnknown = ended.output.includes('its outcome is unknown')
+          if (!inDoubt) expect(isUnknown).toBe(false)
         },
       })
       expect(result.output).toBe('sent: send:again')
       expect(world.calls).toHaveLength(3)
     })
 
-    it('[ENS-T5] [ENS-L9] a task that failed is tried again as often, and its failures count as much', async () => {
-      const { result } = await cutEverywhere({
+    it('[ENS-T5] [ENS-L9] retries a failed task as often and counts its failed attempts', async () => {
+      const { result } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
             name: 'retry',
@@ -73,11 +77,11 @@ describe(
                 name: 'draw',
                 description: 'Draw',
                 retries: 2,
-                tools: [worldTool(process, 'pen')],
+                tools: [createWorldTool(process, 'pen')],
                 output: Type.Object({ size: Type.Number() }),
                 outputRetries: 0,
-                model: thinker(process, ({ turn, last }) => {
-                  if (turn === 0) return calling(['p', 'pen', 'red'])
+                model: createThinker(process, ({ turn, last }) => {
+                  if (turn === 0) return requestCalls(['p', 'pen', 'red'])
                   const attempts = process.world.calls.map(({ key }) => key.split('/')[2])
                   return attempts.includes('3') ? '{"size": 3}' : `no size ${last}`
                 }),
@@ -86,7 +90,7 @@ describe(
                 name: 'show',
                 description: 'Show',
                 context: ['draw'],
-                model: thinker(process, ({ prompt }) => contextIn(prompt)),
+                model: createThinker(process, ({ prompt }) => readContext(prompt)),
               }),
             ],
           }),
@@ -100,8 +104,8 @@ describe(
       expect(result.metrics.totalToolCalls).toBe(3)
     })
 
-    it('[ENS-L18] an answer that does not fit is corrected as often', async () => {
-      const { result } = await cutEverywhere({
+    it('[ENS-L18] corrects an invalid answer as often', async () => {
+      const { result } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
             name: 'correct',
@@ -110,7 +114,7 @@ describe(
                 name: 'count',
                 description: 'Count',
                 output: Type.Object({ count: Type.Number() }),
-                model: thinker(process, ({ turn }) =>
+                model: createThinker(process, ({ turn }) =>
                   turn === 2 ? 'Here: {"count": 7}' : `{"count": "many ${turn}"}`,
                 ),
               }),

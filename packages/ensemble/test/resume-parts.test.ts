@@ -1,4 +1,6 @@
-/** A run that is cut off anywhere: delegation, memory, reflection, handlers, failures, budgets. */
+/**
+ * Tests of interruptions at any write with delegation, memory, reflection, handlers, failures and budgets.
+ */
 import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
@@ -13,33 +15,44 @@ import {
   type MemoryStore,
   type ReflectionStore,
 } from '../src/index.ts'
-import { cutEverywhere, type Process, type Scenario, type World } from './cut-everywhere.ts'
-import { calling, contextIn, passing, thinker, worldTool } from './scenario-parts.ts'
+import {
+  interruptEverywhere,
+  type Process,
+  type Scenario,
+  type World,
+} from './interrupt-everywhere.ts'
+import {
+  requestCalls,
+  readContext,
+  createTaskFailure,
+  createThinker,
+  createWorldTool,
+} from './scenario-parts.ts'
 import { eventsOf } from './watch-run.ts'
 
 const delegate = (id: string, agentRole: string, taskDescription: string) =>
   [id, 'delegate_task', { agentRole, taskDescription }] as const
 
-/** What the world keeps under that name, made once. */
-function kept<T>({ kept: all }: World, name: string, make: () => T): T {
+/** Returns an object of the external state, created once under its name. */
+function openStored<T>({ stored: all }: World, name: string, make: () => T): T {
   if (!all.has(name)) all.set(name, make())
-  // NOTE: only `make` of the same name puts something there.
+  // NOTE: only `make` of the same name stores a value here.
   return all.get(name) as T
 }
 
-/** A manager with two workers, one of which is asked twice, one of which fails. */
+/** Opens a manager with two workers, of which one gets two tasks and the other fails. */
 function managed(process: Process): ReturnType<Scenario['open']> {
-  const tools = [worldTool(process, 'look')]
-  const manager = thinker(process, ({ turn, last }) => {
+  const tools = [createWorldTool(process, 'look')]
+  const manager = createThinker(process, ({ turn, last }) => {
     if (turn === 0)
-      return calling(delegate('m1', 'Writer', 'Write it'), delegate('m2', 'Critic', 'Break'))
+      return requestCalls(delegate('m1', 'Writer', 'Write it'), delegate('m2', 'Critic', 'Break'))
     if (turn === 1)
-      return calling(delegate('m1', 'Writer', 'Write more'), delegate('m2', 'Nobody', 'x'))
+      return requestCalls(delegate('m1', 'Writer', 'Write more'), delegate('m2', 'Nobody', 'x'))
     return `all: ${last}`
   })
-  const worker = thinker(process, ({ turn, prompt, last }) => {
-    if (prompt.includes('Break')) return passing('I broke')
-    if (turn === 0) return calling(['t', 'look', 'here'])
+  const worker = createThinker(process, ({ turn, prompt, last }) => {
+    if (prompt.includes('Break')) return createTaskFailure('I broke')
+    if (turn === 0) return requestCalls(['t', 'look', 'here'])
     return `${prompt.includes('more') ? 'more' : 'first'} ${last}`
   })
   return {
@@ -67,15 +80,15 @@ function managed(process: Process): ReturnType<Scenario['open']> {
   }
 }
 
-/** Agents that hand work to one another, two levels deep. */
+/** Opens agents that delegate to each other, two levels deep. */
 function peers(process: Process): ReturnType<Scenario['open']> {
   const role = (name: string) => agent({ role: name, goal: `Be ${name}`, allowDelegation: true })
-  const model = thinker(process, ({ turn, prompt, last }) => {
+  const model = createThinker(process, ({ turn, prompt, last }) => {
     const depth = prompt.includes('deepest') ? 2 : prompt.includes('deeper') ? 1 : 0
     if (turn > 0 || depth === 2 || prompt.includes('alone')) return `${depth}<${last.slice(0, 40)}>`
     return depth === 0
-      ? calling(delegate('p', 'B', 'Go deeper'), delegate('q', 'C', 'Be alone'))
-      : calling(delegate('p', 'C', 'Go deepest'))
+      ? requestCalls(delegate('p', 'B', 'Go deeper'), delegate('q', 'C', 'Be alone'))
+      : requestCalls(delegate('p', 'C', 'Go deepest'))
   })
   return {
     team: ensemble({
@@ -91,33 +104,33 @@ function peers(process: Process): ReturnType<Scenario['open']> {
 }
 
 describe(
-  '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-H6] delegations of a run that is cut off, or let go',
+  '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-H6] delegations of an interrupted or drained run',
   { timeout: 60_000 },
   () => {
-    it('[ENS-H2] [ENS-H4] of a manager go on as the same tasks', async () => {
-      const { result, events } = await cutEverywhere({ open: managed })
+    it('[ENS-H2] [ENS-H4] of a manager continue as the same tasks', async () => {
+      const { result, events } = await interruptEverywhere({ open: managed })
       expect(result.status).toBe('COMPLETED')
       expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['write', 'Manager', 'write#2'])
       expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)
     })
 
-    it('[ENS-H2] of peers go on as the same tasks, two levels deep', async () => {
-      const { result } = await cutEverywhere({ open: peers })
+    it('[ENS-H2] of peers continue as the same tasks, two levels deep', async () => {
+      const { result } = await interruptEverywhere({ open: peers })
       expect(result.status).toBe('COMPLETED')
       expect(result.tasks.map(({ taskName }) => taskName)).toContain('a/B/C')
     })
   },
 )
 
-describe('[ENS-E6] [ENS-E16] what a run that is cut off leaves behind', { timeout: 60_000 }, () => {
-  it('[ENS-T11] every output is in the memory once, and later tasks are given it', async () => {
+describe('[ENS-E6] [ENS-E16] the notes of an interrupted run', { timeout: 60_000 }, () => {
+  it('[ENS-T11] contain every output once, and later tasks receive it', async () => {
     const stores: MemoryStore[] = []
-    await cutEverywhere({
+    await interruptEverywhere({
       open: (process) => {
-        const store = kept<MemoryStore>(process.world, 'memory', inMemoryStore)
+        const store = openStored<MemoryStore>(process.world, 'memory', inMemoryStore)
         stores.push(store)
         const memory = [memoryScope({ name: 'facts', store })]
-        const model = thinker(
+        const model = createThinker(
           process,
           ({ prompt }) => `did ${/(?<=## Task\n)Do \w/.exec(prompt)?.[0]}`,
         )
@@ -133,11 +146,11 @@ describe('[ENS-E6] [ENS-E16] what a run that is cut off leaves behind', { timeou
     }
   })
 
-  it('[ENS-T12] a task is reflected on once', async () => {
+  it('[ENS-T12] contain one reflection per task', async () => {
     const stores: ReflectionStore[] = []
-    await cutEverywhere({
+    await interruptEverywhere({
       open: (process) => {
-        const reflections = kept(process.world, 'reflections', inMemoryReflectionStore)
+        const reflections = openStored(process.world, 'reflections', inMemoryReflectionStore)
         stores.push(reflections)
         return {
           team: ensemble({
@@ -147,7 +160,7 @@ describe('[ENS-E6] [ENS-E16] what a run that is cut off leaves behind', { timeou
                 name: 'a',
                 description: 'Do a',
                 reflection: true,
-                model: thinker(process, ({ messages }) =>
+                model: createThinker(process, ({ messages }) =>
                   messages[0]?.content.includes('You review') === true
                     ? 'OBSERVATIONS:\n- it is short\nSUGGESTIONS:\n- be longer'
                     : 'done',
@@ -167,11 +180,11 @@ describe('[ENS-E6] [ENS-E16] what a run that is cut off leaves behind', { timeou
 })
 
 describe(
-  '[ENS-E6] [ENS-E16] tasks with handlers in a run that is cut off',
+  '[ENS-E6] [ENS-E16] tasks with handlers in an interrupted run',
   { timeout: 60_000 },
   () => {
-    it('[ENS-T9] are not done again once done, and are counted', async () => {
-      const { result } = await cutEverywhere({
+    it('[ENS-T9] are not repeated once they have ended, and are counted', async () => {
+      const { result } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
             name: 'handlers',
@@ -209,9 +222,9 @@ describe(
       expect(result.metrics.totalToolCalls).toBe(1)
     })
 
-    it('[ENS-L20] a handler that is a tool which must not be called twice is not', async () => {
+    it('[ENS-L20] never call a tool twice that is not idempotent', async () => {
       const statuses = new Set<string>()
-      await cutEverywhere({
+      await interruptEverywhere({
         once: ['send'],
         open: (process) => ({
           team: ensemble({
@@ -221,7 +234,7 @@ describe(
                 name: 'send',
                 description: 'Send',
                 retries: 3,
-                handler: worldTool(process, 'send', { idempotent: false }),
+                handler: createWorldTool(process, 'send', { idempotent: false }),
               }),
             ],
           }),
@@ -238,21 +251,25 @@ describe(
 )
 
 describe(
-  '[ENS-E6] [ENS-E16] [ENS-E17] failures and limits of a run that is cut off, or let go',
+  '[ENS-E6] [ENS-E16] [ENS-E17] failures and limits of an interrupted or drained run',
   { timeout: 60_000 },
   () => {
     it.each(['CONTINUE_ON_ERROR', 'FAIL_FAST'] as const)(
-      '[ENS-E3] [ENS-W6] %s',
+      '[ENS-E3] [ENS-W6] have the same effect with %s',
       async (errorStrategy) => {
-        const { result } = await cutEverywhere({
-          // A process that stands still lets the long task end, and with it what waits for that, first.
+        const { result } = await interruptEverywhere({
+          // A drained process lets the long task end, so that the tasks waiting for it start earlier.
           races: errorStrategy === 'FAIL_FAST',
           open: (process) => {
-            const broken = thinker(process, () => passing('broken'))
+            const broken = createThinker(process, () => createTaskFailure('broken'))
             // Longer than all attempts at the broken task, with or without the wait between them.
-            const model = thinker(process, ({ prompt }) => `${contextIn(prompt)} and more`, {
-              ms: 900,
-            })
+            const model = createThinker(
+              process,
+              ({ prompt }) => `${readContext(prompt)} and more`,
+              {
+                ms: 900,
+              },
+            )
             return {
               team: ensemble({
                 name: 'broken',
@@ -281,20 +298,20 @@ describe(
       ['the run', { budget: { maxToolCalls: 3 } }, {}],
       ['the run', { budget: { maxCostUsd: 0.0006 } }, {}],
       ['task "a"', {}, { budget: { maxTokens: 120 } }],
-    ])('[ENS-B1] a budget of %s counts what every process used: %j %j', async (of, run, each) => {
-      const { result } = await cutEverywhere({
+    ])('[ENS-B1] include the budget of %s over all processes: %j %j', async (of, run, each) => {
+      const { result } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
             name: 'budget',
             ...run,
-            model: thinker(process, ({ turn, last }) =>
-              turn < 4 ? calling([`t${turn}`, 'look', 'x']) : last,
+            model: createThinker(process, ({ turn, last }) =>
+              turn < 4 ? requestCalls([`t${turn}`, 'look', 'x']) : last,
             ),
             tasks: [
               task({
                 name: 'a',
                 description: 'Do a',
-                tools: [worldTool(process, 'look')],
+                tools: [createWorldTool(process, 'look')],
                 retries: 1,
                 ...each,
               }),

@@ -1,28 +1,39 @@
-/** A run that is cut off anywhere keeps what people decided, said and asked for. */
+/** Tests that an interrupted run retains decisions, directives and other commands. */
 import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, modelCatalog, task, type ReviewAnswer } from '../src/index.ts'
-import { cutEverywhere, type Process, type Scenario, type Wish } from './cut-everywhere.ts'
-import { calling, contextIn, thinker, worldReviewer, worldTool } from './scenario-parts.ts'
+import {
+  interruptEverywhere,
+  type Process,
+  type Scenario,
+  type ScenarioCommand,
+} from './interrupt-everywhere.ts'
+import {
+  requestCalls,
+  readContext,
+  createThinker,
+  createWorldReviewer,
+  createWorldTool,
+} from './scenario-parts.ts'
 import { eventsOf } from './watch-run.ts'
 
 import type { OpenReview } from '../src/index.ts'
 
-/** A reviewer who edits, sends back and lets pass at each kind of review. */
+/** Opens a run with a reviewer that edits, rejects and accepts at each kind of review. */
 function reviewed(process: Process): ReturnType<Scenario['open']> {
   const decide = ({ timing, taskName, attempt, taskOutput }: OpenReview): ReviewAnswer => {
     if (timing === 'DURING_EXECUTION') return { action: 'EDIT', input: 'edited' }
-    if (timing === 'BEFORE_EXECUTION') return { action: 'EDIT', text: `${taskName} anew` }
+    if (timing === 'BEFORE_EXECUTION') return { action: 'EDIT', text: `${taskName} again` }
     if (taskName === 'a' && attempt === 1) return { action: 'REJECT', feedback: 'Not so' }
     if (taskName === 'a') return { action: 'EDIT', text: `${taskOutput}!` }
     return { action: 'CONTINUE' }
   }
-  const model = thinker(process, ({ turn, prompt, last }) => {
-    if (turn === 0) return calling(['t', 'ask', 'me'])
-    return `${/anew/.test(prompt) ? 'anew' : 'old'} ${/Not so/.test(prompt) ? 2 : 1} ${contextIn(prompt)} ${last}`
+  const model = createThinker(process, ({ turn, prompt, last }) => {
+    if (turn === 0) return requestCalls(['t', 'ask', 'me'])
+    return `${/again/.test(prompt) ? 'again' : 'old'} ${/Not so/.test(prompt) ? 2 : 1} ${readContext(prompt)} ${last}`
   })
-  const tools = [worldTool(process, 'ask', { requireApproval: true })]
+  const tools = [createWorldTool(process, 'ask', { requireApproval: true })]
   const tasks = [
     task({ name: 'a', description: 'Do a', tools, beforeReview: true, review: true }),
     task({ name: 'b', description: 'Do b', tools, review: true, context: ['a'] }),
@@ -30,24 +41,24 @@ function reviewed(process: Process): ReturnType<Scenario['open']> {
       name: 'c',
       description: 'Do c',
       beforeReview: true,
-      model: thinker(process, () => 'c'),
+      model: createThinker(process, () => 'c'),
     }),
   ]
   return {
     team: ensemble({ name: 'reviewed', tasks, model }),
-    options: { reviewer: worldReviewer(process, decide) },
+    options: { reviewer: createWorldReviewer(process, decide) },
   }
 }
 
 describe(
-  '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-G6] reviews of a run that is cut off, or let go',
+  '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-G6] reviews of an interrupted or drained run',
   { timeout: 60_000 },
   () => {
-    it('[ENS-G8] [ENS-G9] give the same answers, and are not asked again once decided', async () => {
-      const { result, world } = await cutEverywhere({ open: reviewed })
+    it('[ENS-G8] [ENS-G9] have the same outcomes and are not requested again once decided', async () => {
+      const { result, world } = await interruptEverywhere({ open: reviewed })
       expect(result.tasks).toMatchObject([
-        { output: 'anew 2  ask:edited!', attempt: 2 },
-        { output: 'anew 1 anew 2  ask:edited! ask:edited' },
+        { output: 'again 2  ask:edited!', attempt: 2 },
+        { output: 'again 1 again 2  ask:edited! ask:edited' },
         { output: 'c' },
       ])
       expect(new Set(world.asked).size).toBe(world.asked.length)
@@ -56,16 +67,16 @@ describe(
     it.each(['BEFORE_EXECUTION', 'AFTER_EXECUTION', 'DURING_EXECUTION'] as const)(
       '[ENS-E14] end the run early at %s',
       async (timing) => {
-        const { result } = await cutEverywhere({
+        const { result } = await interruptEverywhere({
           races: true,
           open: (process) => {
-            const model = thinker(process, ({ turn }) =>
-              turn === 0 ? calling(['t', 'ask', 'me']) : 'done',
+            const model = createThinker(process, ({ turn }) =>
+              turn === 0 ? requestCalls(['t', 'ask', 'me']) : 'done',
             )
-            const tools = [worldTool(process, 'ask', { requireApproval: true })]
+            const tools = [createWorldTool(process, 'ask', { requireApproval: true })]
             const reviews = { tools, beforeReview: true, review: true }
-            // Longer than all else, so that it decides nothing.
-            const slow = thinker(process, () => 'at last done', { ms: 400 })
+            // Longer than everything else, so that it does not affect the outcome.
+            const slow = createThinker(process, () => 'at last done', { ms: 400 })
             return {
               team: ensemble({
                 name: 'early',
@@ -79,7 +90,7 @@ describe(
                 ],
               }),
               options: {
-                reviewer: worldReviewer(process, (review) => ({
+                reviewer: createWorldReviewer(process, (review) => ({
                   action: review.timing === timing ? 'EXIT_EARLY' : 'CONTINUE',
                 })),
               },
@@ -91,8 +102,8 @@ describe(
       },
     )
 
-    it('[ENS-G8] a task that was refused before it began stays refused', async () => {
-      const { result, world } = await cutEverywhere({
+    it('[ENS-G8] keep a task rejected that was rejected before it began', async () => {
+      const { result, world } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
             name: 'refused',
@@ -103,13 +114,13 @@ describe(
                 description: 'Do a',
                 beforeReview: true,
                 retries: 2,
-                model: thinker(process, () => 'a'),
+                model: createThinker(process, () => 'a'),
               }),
-              task({ name: 'b', description: 'Do b', model: thinker(process, () => 'b') }),
+              task({ name: 'b', description: 'Do b', model: createThinker(process, () => 'b') }),
             ],
           }),
           options: {
-            reviewer: worldReviewer(process, () => ({ action: 'REJECT', feedback: 'No' })),
+            reviewer: createWorldReviewer(process, () => ({ action: 'REJECT', feedback: 'No' })),
           },
         }),
       })
@@ -121,8 +132,8 @@ describe(
       expect(world.asked).toHaveLength(1)
     })
 
-    it('[ENS-G2] keep the time they have left, over all processes', async () => {
-      const { events } = await cutEverywhere({
+    it('[ENS-G2] keep their remaining time over all processes', async () => {
+      const { events } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
             name: 'silent',
@@ -132,13 +143,13 @@ describe(
                 name: 'a',
                 description: 'Do a',
                 review: { timeoutMs: 300, onTimeout: 'CONTINUE' },
-                model: thinker(process, () => 'a'),
+                model: createThinker(process, () => 'a'),
               }),
               task({
                 name: 'b',
                 description: 'Do b',
                 review: { timeoutMs: 50, onTimeout: 'FAIL' },
-                model: thinker(process, () => 'b'),
+                model: createThinker(process, () => 'b'),
               }),
             ],
           }),
@@ -151,25 +162,25 @@ describe(
 )
 
 const atToken =
-  (turn: number): Wish['when'] =>
+  (turn: number): ScenarioCommand['when'] =>
   (event) =>
     event.type === 'token' && event.taskName === 'b' && event.iterationIndex === turn
 
-/** Three tasks, one after the other, each of two turns. */
+/** Opens three tasks in sequence, each of two turns. */
 function chain(process: Process): ReturnType<Scenario['open']> {
   const answer = (name: string) =>
-    thinker(
+    createThinker(
       process,
       ({ turn, messages, prompt }) => {
-        if (turn === 0) return calling(['t', 'look', name])
-        const told = messages.filter(
+        if (turn === 0) return requestCalls(['t', 'look', name])
+        const directives = messages.filter(
           ({ role, content }) => role === 'user' && content.includes('Hurry'),
         )
-        return `${name} ${told.length} ${contextIn(prompt)}`
+        return `${name} ${directives.length} ${readContext(prompt)}`
       },
       { name },
     )
-  const tools = [worldTool(process, 'look')]
+  const tools = [createWorldTool(process, 'look')]
   return {
     team: ensemble({
       name: 'chain',
@@ -181,33 +192,33 @@ function chain(process: Process): ReturnType<Scenario['open']> {
 }
 
 describe(
-  '[ENS-E6] [ENS-E16] [ENS-E17] wishes of people in a run that is cut off, or let go',
+  '[ENS-E6] [ENS-E16] [ENS-E17] commands to an interrupted or drained run',
   { timeout: 60_000 },
   () => {
-    it('[ENS-D1] [ENS-S2] directives and switches count from the call on at which they were given', async () => {
-      const { result } = await cutEverywhere({
+    it('[ENS-D1] [ENS-S2] apply directives and switches from the same call on', async () => {
+      const { result } = await interruptEverywhere({
         open: chain,
-        wishes: [
+        commands: [
           {
             when: (event) => event.type === 'tool_called' && event.taskName === 'a',
-            ask: (handle) => handle.inject({ id: 'd1', content: 'Hurry up' }),
-            isKept: (step) => step.kind === 'directive_taken',
+            send: (handle) => handle.inject({ id: 'd1', content: 'Hurry up' }),
+            isRecorded: (step) => step.kind === 'directive_taken',
           },
           {
             when: (event) => event.type === 'task_completed' && event.taskName === 'a',
-            ask: (handle) => handle.switchModel('fast'),
-            isKept: (step) => step.kind === 'model_switched',
+            send: (handle) => handle.switchModel('fast'),
+            isRecorded: (step) => step.kind === 'model_switched',
           },
         ],
       })
       expect(result.output).toBe('fast 1 ')
     })
 
-    it('[ENS-S7] [ENS-S9] tiers and rules switch at the same calls, whoever goes on with the run', async () => {
+    it('[ENS-S7] [ENS-S9] switch tiers by rules at the same calls in any process', async () => {
       const failing = (process: Process): ReturnType<Scenario['open']> => {
         let calls = 0
-        const answer = (text: string) => thinker(process, ({ turn }) => `${text} ${turn}`)
-        const model = thinker(process, ({ turn, prompt }) => {
+        const answer = (text: string) => createThinker(process, ({ turn }) => `${text} ${turn}`)
+        const model = createThinker(process, ({ turn, prompt }) => {
           if (!/Do b/.test(prompt)) return `main ${turn}`
           calls += 1
           return new TuttiError('MODEL_FAILED', `Busy ${calls}`, { retryable: true })
@@ -226,7 +237,7 @@ describe(
           },
         }
       }
-      const { result, events } = await cutEverywhere({ open: failing })
+      const { result, events } = await interruptEverywhere({ open: failing })
       expect(result.tasks.map(({ output }) => output)).toEqual(['main 0', 'quick 0', 'quick 0'])
       expect(eventsOf(events, 'model_switched')).toHaveLength(1)
     })
@@ -236,14 +247,14 @@ describe(
       ['abort', 1],
       ['boundary', 0],
       ['boundary', 1],
-    ] as const)('[ENS-S1] a cancel in mode %s in turn %i stays one', async (mode, turn) => {
-      const { result } = await cutEverywhere({
+    ] as const)('[ENS-S1] keep a cancel in mode %s in turn %i', async (mode, turn) => {
+      const { result } = await interruptEverywhere({
         open: chain,
-        wishes: [
+        commands: [
           {
             when: atToken(turn),
-            ask: (handle) => handle.cancel({ mode }),
-            isKept: (step) => step.kind === 'cancel_asked',
+            send: (handle) => handle.cancel({ mode }),
+            isRecorded: (step) => step.kind === 'cancel_asked',
           },
         ],
       })

@@ -1,14 +1,14 @@
-/** What a run says and counts when it goes on in another process; `resume-everywhere` cuts it anywhere. */
+/** Tests of the events and the usage of a resumed run; `resume-everywhere` interrupts it at any write. */
 import { expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble, type RunResult, type RunStep } from '../src/index.ts'
-import { phasesAfter } from './task-phases.ts'
+import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, expectWholeLog } from './watch-run.ts'
 
 import type { RunEvent } from '@tutti/protocol'
 
-/** Two tasks of 100 ms, the second of which builds on the first. */
+/** Returns two tasks of 100 ms, of which the second has the first as context. */
 function team(clock: FakeClock, asked: string[] = []): Ensemble {
   const make = (name: string, context: readonly string[]) =>
     task({
@@ -40,12 +40,12 @@ interface StorySettings {
   readonly signal?: AbortSignal
 }
 
-/** Runs for so long, from these steps. */
-async function story({ steps, forMs = 10_000, startMs, signal }: StorySettings): Promise<Story> {
+/** Runs for `forMs`, from these steps. */
+async function runStory({ steps, forMs = 10_000, startMs, signal }: StorySettings): Promise<Story> {
   const clock = fakeClock(startMs)
-  const told: Story = { events: [], steps: [], asked: [], result: undefined }
+  const recorded: Story = { events: [], steps: [], asked: [], result: undefined }
   let result: RunResult | undefined
-  void team(clock, told.asked)
+  void team(clock, recorded.asked)
     .run(
       {},
       {
@@ -55,12 +55,12 @@ async function story({ steps, forMs = 10_000, startMs, signal }: StorySettings):
         ...(steps === undefined ? {} : { resume: { steps, epoch: 2 } }),
         journal: {
           emit(event, step) {
-            told.events.push(event)
-            if (step !== undefined) told.steps.push(step)
+            recorded.events.push(event)
+            if (step !== undefined) recorded.steps.push(step)
           },
           async commit(step, event) {
-            told.steps.push(step)
-            if (event !== undefined) told.events.push(event)
+            recorded.steps.push(step)
+            if (event !== undefined) recorded.events.push(event)
           },
         },
       },
@@ -69,14 +69,14 @@ async function story({ steps, forMs = 10_000, startMs, signal }: StorySettings):
       result = ended
     })
   await clock.advance(forMs)
-  return { ...told, result }
+  return { ...recorded, result }
 }
 
 const START = Date.UTC(2026, 0, 1)
 
-it('[ENS-E6] says that it goes on, as which holder of the run, and what is completed', async () => {
-  const first = await story({ forMs: 150 })
-  const second = await story({ steps: first.steps, startMs: START + 5_000 })
+it('[ENS-E6] a resumed run emits run_resumed with its epoch and the completed tasks', async () => {
+  const first = await runStory({ forMs: 150 })
+  const second = await runStory({ steps: first.steps, startMs: START + 5_000 })
   expect(second.asked).toEqual(['b'])
   expect(second.events[0]).toEqual({
     type: 'run_resumed',
@@ -89,23 +89,23 @@ it('[ENS-E6] says that it goes on, as which holder of the run, and what is compl
   expectWholeLog([...first.events, ...second.events], second.result)
 })
 
-it('[ENS-E6] a run lasts from its first beginning; a task as long as it was worked on', async () => {
-  const first = await story({ forMs: 150 })
-  const { result } = await story({ steps: first.steps, startMs: START + 5_000 })
+it('[ENS-E6] a run lasts from its first start, and a task only for its working time', async () => {
+  const first = await runStory({ forMs: 150 })
+  const { result } = await runStory({ steps: first.steps, startMs: START + 5_000 })
   expect(result?.durationMs).toBe(5_100)
   expect(result?.tasks.map(({ durationMs }) => durationMs)).toEqual([100, 100])
 })
 
-it('[ENS-E6] counts what was used before', async () => {
-  const whole = await story({})
-  const { result } = await story({ steps: (await story({ forMs: 150 })).steps })
+it('[ENS-E6] a resumed run counts the usage before', async () => {
+  const whole = await runStory({})
+  const { result } = await runStory({ steps: (await runStory({ forMs: 150 })).steps })
   expect(result?.metrics).toEqual(whole.result?.metrics)
   expect(result?.metrics.totalTokens).toBeGreaterThan(0)
 })
 
-it('[ENS-E5] [ENS-E6] when it was all done but for its end, only the end is told', async () => {
-  const whole = await story({})
-  const { asked, events, result } = await story({ steps: whole.steps })
+it('[ENS-E5] [ENS-E6] a run in which only the end was missing emits only the end', async () => {
+  const whole = await runStory({})
+  const { asked, events, result } = await runStory({ steps: whole.steps })
   expect(asked).toEqual([])
   expect(result?.status).toBe('COMPLETED')
   expect(events.map(({ type }) => type)).toEqual([
@@ -115,19 +115,22 @@ it('[ENS-E5] [ENS-E6] when it was all done but for its end, only the end is told
   ])
 })
 
-it('[ENS-E4] [ENS-E6] [ENS-C6] a run that resumes into an abort keeps what was done; what had begun failed', async () => {
-  const first = await story({ forMs: 150 })
-  const { asked, events, result } = await story({
+it('[ENS-E4] [ENS-E6] [ENS-C6] a run that resumes with an aborted signal retains completed tasks and fails the begun one', async () => {
+  const first = await runStory({ forMs: 150 })
+  const { asked, events, result } = await runStory({
     steps: first.steps,
     signal: AbortSignal.abort(),
   })
   expect(asked).toEqual([])
   expect(result).toMatchObject({ status: 'CANCELLED', output: 'a' })
-  expect([...phasesAfter([...first.events, ...events]).values()]).toEqual(['completed', 'failed'])
+  expect([...readPhasesAfter([...first.events, ...events]).values()]).toEqual([
+    'completed',
+    'failed',
+  ])
 })
 
-it('[ENS-E6] with no steps a run begins', async () => {
-  const { events, result } = await story({ steps: [] })
+it('[ENS-E6] a run without steps starts', async () => {
+  const { events, result } = await runStory({ steps: [] })
   expect(events[0]?.type).toBe('ensemble_started')
   expect(result?.status).toBe('COMPLETED')
 })

@@ -1,10 +1,10 @@
-/** Attempts at a task: when it is tried again, how long one may take, and what all of them use. */
+/** Tests of attempts at a task: retries, time limits and usage. */
 import { defineTextTool, sleep, TuttiError } from '@tutti/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { ensemble, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
+import { eventsOf, listFailures, watchRun } from './watch-run.ts'
 
 import type { ChatModel, RunOptions, TaskDefinition } from '../src/index.ts'
 
@@ -33,7 +33,7 @@ async function run(
   return { events, result: await ended }
 }
 
-/** A handler that fails so many times, and when it was asked. */
+/** Returns a handler that fails `times` times, and the times of its calls. */
 function failing(times: number, error: Error = new Error('Not yet')) {
   const asked: number[] = []
   const handler = (): string => {
@@ -51,8 +51,8 @@ async function runHandler(handler: () => string, settings: Partial<TaskDefinitio
   return { events, result: await ended }
 }
 
-describe('[ENS-T5] a task that failed', () => {
-  it('is tried again after a wait that doubles, up to 8 s', async () => {
+describe('[ENS-T5] a failed task', () => {
+  it('is retried after a wait that doubles, up to 8 s', async () => {
     const { handler, asked } = failing(6)
     const { events, result } = await runHandler(handler, { retries: 6 })
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done', tasks: [{ attempt: 7 }] })
@@ -60,20 +60,20 @@ describe('[ENS-T5] a task that failed', () => {
     expect(eventsOf(events, 'task_started').map(({ attempt }) => attempt)).toEqual([
       1, 2, 3, 4, 5, 6, 7,
     ])
-    expect(failuresOf(events).every(({ willRetry }) => willRetry)).toBe(true)
+    expect(listFailures(events).every(({ willRetry }) => willRetry)).toBe(true)
   })
 
   it.each([
     [0, 1],
     [2, 3],
   ])(
-    'with %i retries is tried %i times; the last failure says that none follows',
+    'with %i retries is tried %i times, and the last failure has no retry',
     async (retries, count) => {
       const { handler, asked } = failing(9)
       const { events, result } = await runHandler(handler, { retries })
       expect(asked).toHaveLength(count)
       expect(result.error).toMatchObject({ code: 'TASK_FAILED', message: 'Not yet' })
-      expect(failuresOf(events).map(({ willRetry }) => willRetry)).toEqual([
+      expect(listFailures(events).map(({ willRetry }) => willRetry)).toEqual([
         ...Array.from({ length: count - 1 }, () => true),
         false,
       ])
@@ -86,7 +86,7 @@ describe('[ENS-T5] a task that failed', () => {
     'GUARDRAIL_VIOLATION',
     'CONSTRAINT_VIOLATION',
     'BUDGET_EXCEEDED',
-  ] as const)('with %s is not tried again, as that cannot help', async (code) => {
+  ] as const)('with %s is not retried, because that cannot help', async (code) => {
     const { handler, asked } = failing(9, new TuttiError(code, 'No use', { retryable: true }))
     await runHandler(handler, { retries: 3 })
     expect(asked).toHaveLength(1)
@@ -103,7 +103,7 @@ describe('[ENS-T5] a task that failed', () => {
     expect(result.status).toBe(retryable ? 'COMPLETED' : 'FAILED')
   })
 
-  it('is not waited for when the run is cancelled meanwhile', async () => {
+  it('is not retried if the run is cancelled meanwhile', async () => {
     const controller = new AbortController()
     const { handler, asked } = failing(9)
     const work = task({ name: 'work', description: 'Do it', handler, retries: 3 })
@@ -116,11 +116,11 @@ describe('[ENS-T5] a task that failed', () => {
     expect((await ended).status).toBe('CANCELLED')
     expect(asked).toHaveLength(1)
     expect(clock.elapsed()).toBe(100)
-    expect(failuresOf(events).at(-1)).toMatchObject({ willRetry: false })
+    expect(listFailures(events).at(-1)).toMatchObject({ willRetry: false })
   })
 })
 
-it('[ENS-T5] an attempt begins a new conversation, with its tools, and keys of its own', async () => {
+it('[ENS-T5] an attempt starts a new conversation, with its tools and new keys', async () => {
   const keys: string[] = []
   const note = defineTextTool({
     name: 'note',
@@ -153,7 +153,7 @@ describe('[ENS-T6] the time limit of a task', () => {
     const model = scriptedModel(['one two three four', 'done now'], { clock, delayMs: 300 })
     const { events, result } = await run(model, { timeoutMs: 1_000, retries: 1 })
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done now' })
-    expect(failuresOf(events)).toMatchObject([
+    expect(listFailures(events)).toMatchObject([
       {
         code: 'TASK_TIMEOUT',
         reason: 'Task "work" took longer than 1000 ms',
@@ -174,27 +174,27 @@ describe('[ENS-T6] the time limit of a task', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  it('does not count the time between attempts', async () => {
+  it('does not include the time between attempts', async () => {
     const { handler, asked } = failing(4)
     const { result } = await runHandler(handler, { retries: 4, timeoutMs: 100 })
     expect(result.status).toBe('COMPLETED')
     expect(asked.at(-1)).toBe(7_500)
   })
 
-  it('leaves nothing behind when it was not reached', async () => {
+  it('leaves no timer if it was not reached', async () => {
     await runHandler(() => 'done', { timeoutMs: 600_000 })
     expect(clock.pending).toBe(0)
   })
 })
 
-describe('[ENS-L9] what attempts have used', () => {
-  it('is told with each of them, and the run adds them up', async () => {
+describe('[ENS-L9] the usage of attempts', () => {
+  it('is in their events and is summed for the run', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
     const calls = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
     const model = scriptedModel([calls, error, calls, calls, { text: 'done', usage }])
     const { events, result } = await run(model, { retries: 1, tools: [echo] })
-    expect(failuresOf(events)).toMatchObject([{ ...usage, toolCallCount: 1 }])
+    expect(listFailures(events)).toMatchObject([{ ...usage, toolCallCount: 1 }])
     expect(eventsOf(events, 'task_completed')).toMatchObject([
       { inputTokens: 300, outputTokens: 30, toolCallCount: 2 },
     ])
@@ -202,7 +202,7 @@ describe('[ENS-L9] what attempts have used', () => {
     expect(result.metrics).toMatchObject({ totalTokens: 440, totalToolCalls: 3 })
   })
 
-  it('[ENS-T7] counts for one budget: the second attempt has what the first one left', async () => {
+  it('[ENS-T7] counts for one budget, so that the second attempt has what the first one left', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     const model = scriptedModel([error, error, 'never'])
     const { result } = await run(model, { retries: 5, budget: { maxModelCalls: 2 } })
@@ -212,7 +212,7 @@ describe('[ENS-L9] what attempts have used', () => {
 })
 
 describe('[ENS-L21] calls beyond a budget', () => {
-  it('are not made; those before them are, in the order in which they were asked for', async () => {
+  it('are not made, and those before them are made in the requested order', async () => {
     const made: string[] = []
     const echo = defineTextTool({
       name: 'echo',
@@ -236,7 +236,7 @@ describe('[ENS-L21] calls beyond a budget', () => {
   })
 })
 
-it('[ENS-L15] at most maxConcurrentToolCalls run at the same time, those of all tasks together', async () => {
+it('[ENS-L15] at most maxConcurrentToolCalls of all tasks together run at the same time', async () => {
   let running = 0
   let most = 0
   const busy = defineTextTool({

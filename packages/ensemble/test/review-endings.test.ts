@@ -1,13 +1,16 @@
-/** Reviews that nobody decides: the run is cancelled or ended, the reviewer fails, the budget is used up. */
+/**
+ * Tests of reviews without a decision: the run is cancelled or ended, the reviewer fails, the budget is
+ * exhausted.
+ */
 import { defineTextTool } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble, type RunReviewer } from '../src/index.ts'
 import { reviewedTeam, WORKFLOWS } from './reviewed-team.ts'
-import { closingsOf, endsOf, gateOf } from './read-run.ts'
+import { listClosings, readEnds, findOpenReview } from './read-run.ts'
 import { fakeClock, scriptedModel, scriptedReviewer, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
-import { eventsOf, failuresOf, watchRun, type WatchedRun } from './watch-run.ts'
+import { eventsOf, listFailures, watchRun, type WatchedRun } from './watch-run.ts'
 
 let clock: FakeClock
 
@@ -36,30 +39,37 @@ describe.each(WORKFLOWS)('[ENS-C11] a cancel while a review waits, in %s', (work
     ['before', { beforeReview: true }, 'skipped'],
     ['during', during(), 'CANCELLED'],
     ['after', { review: true }, 'CANCELLED'],
-  ] as const)('abort closes the one %s the task, which does not go on', async (_, work, end) => {
-    const run = start(reviewedTeam(workflow, { ...work, ...(_ === 'during' ? during() : {}) }))
-    await clock.advance(60_000)
-    const { reviewId } = gateOf(run)
-    expect(run.handle.cancel()).toBe(true)
-    const result = await run.ended
-    expect(result).toMatchObject({ status: 'CANCELLED', output: 'first done', durationMs: 60_000 })
-    expect(endsOf(run)).toMatchObject({ first: 'completed', work: end, last: 'skipped' })
-    expect(closingsOf(run)).toMatchObject([{ type: 'review_withdrawn', reviewId }])
-    await expect(run.handle.decide(reviewId, { action: 'CONTINUE' })).rejects.toMatchObject({
-      code: 'REVIEW_RESOLVED',
-    })
-    expect(clock.pending).toBe(0)
-  })
+  ] as const)(
+    'in mode abort closes the review %s the task, which does not continue',
+    async (_, work, end) => {
+      const run = start(reviewedTeam(workflow, { ...work, ...(_ === 'during' ? during() : {}) }))
+      await clock.advance(60_000)
+      const { reviewId } = findOpenReview(run)
+      expect(run.handle.cancel()).toBe(true)
+      const result = await run.ended
+      expect(result).toMatchObject({
+        status: 'CANCELLED',
+        output: 'first done',
+        durationMs: 60_000,
+      })
+      expect(readEnds(run)).toMatchObject({ first: 'completed', work: end, last: 'skipped' })
+      expect(listClosings(run)).toMatchObject([{ type: 'review_withdrawn', reviewId }])
+      await expect(run.handle.decide(reviewId, { action: 'CONTINUE' })).rejects.toMatchObject({
+        code: 'REVIEW_RESOLVED',
+      })
+      expect(clock.pending).toBe(0)
+    },
+  )
 
-  it('[ENS-S1] at the boundary the review before a task closes: no other task starts', async () => {
+  it('[ENS-S1] in mode boundary closes the review before a task, and no other task starts', async () => {
     const run = start(reviewedTeam(workflow, { beforeReview: true }))
     await clock.advance(10)
     run.handle.cancel({ mode: 'boundary' })
     await clock.advance(0)
     const managed = workflow === 'HIERARCHICAL'
     expect((await run.ended).status).toBe(managed ? 'COMPLETED' : 'CANCELLED')
-    expect(endsOf(run)).toMatchObject({ first: 'completed', work: 'skipped', last: 'skipped' })
-    expect(closingsOf(run)).toMatchObject([
+    expect(readEnds(run)).toMatchObject({ first: 'completed', work: 'skipped', last: 'skipped' })
+    expect(listClosings(run)).toMatchObject([
       { type: 'review_withdrawn', reason: 'The run was cancelled' },
     ])
   })
@@ -68,21 +78,21 @@ describe.each(WORKFLOWS)('[ENS-C11] a cancel while a review waits, in %s', (work
     ['during', during],
     ['after', () => ({ review: true })],
   ] as const)(
-    '[ENS-S1] at the boundary the one %s it waits on, since the task runs',
+    '[ENS-S1] in mode boundary leaves the review %s a task open, because the task runs',
     async (_, work) => {
       const run = start(reviewedTeam(workflow, work()))
       await clock.advance(10)
       run.handle.cancel({ mode: 'boundary' })
       await clock.advance(60_000)
       expect(run.handle.snapshot().status).toBe('CANCELLING')
-      await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+      await run.handle.decide(findOpenReview(run).reviewId, { action: 'CONTINUE' })
       await run.ended
-      expect(endsOf(run)).toMatchObject({ work: 'completed', last: 'skipped' })
+      expect(readEnds(run)).toMatchObject({ work: 'completed', last: 'skipped' })
     },
   )
 })
 
-describe('[ENS-G7] when a reviewer ends the run', () => {
+describe('[ENS-G7] an early exit', () => {
   function pair(other: object): Ensemble {
     const tasks = [
       task({ name: 'asks', description: 'Ask', review: true, model: scriptedModel(['asked']) }),
@@ -96,23 +106,23 @@ describe('[ENS-G7] when a reviewer ends the run', () => {
     ['before', { beforeReview: true }, 'skipped'],
     ['after', { review: true }, 'completed'],
     ['during', undefined, 'EXIT_EARLY'],
-  ] as const)('the reviews that are still open close: %s', async (_, other, end) => {
+  ] as const)('closes the other open reviews: %s', async (_, other, end) => {
     const run = start(pair(other ?? during()))
     await clock.advance(10)
-    const { reviewId } = gateOf(run, 'asks')
+    const { reviewId } = findOpenReview(run, 'asks')
     await run.handle.decide(reviewId, { action: 'EXIT_EARLY' })
     expect(await run.ended).toMatchObject({ status: 'COMPLETED', durationMs: 10 })
-    expect(endsOf(run)).toEqual({ asks: 'completed', other: end, last: 'skipped' })
-    expect(closingsOf(run)).toMatchObject([
+    expect(readEnds(run)).toEqual({ asks: 'completed', other: end, last: 'skipped' })
+    expect(listClosings(run)).toMatchObject([
       { type: 'review_decided', reviewId },
       { type: 'review_withdrawn', reason: 'The run ended early' },
     ])
   })
 
-  it('no other opens: a task that still runs is left to finish, and nobody is asked', async () => {
+  it('opens no other review, and lets a running task finish', async () => {
     const run = start(pair({ review: true, model: timedModel(clock, 500, 'late') }))
     await clock.advance(10)
-    await run.handle.decide(gateOf(run).reviewId, { action: 'EXIT_EARLY' })
+    await run.handle.decide(findOpenReview(run).reviewId, { action: 'EXIT_EARLY' })
     await clock.advance(490)
     expect(await run.ended).toMatchObject({ status: 'COMPLETED', output: 'late', durationMs: 500 })
     expect(eventsOf(run.events, 'review_requested')).toHaveLength(1)
@@ -123,20 +133,23 @@ describe('a reviewer', () => {
   it.each([
     ['before', { beforeReview: true }],
     ['after', { review: true }],
-  ] as const)('[ENS-G1] that throws, %s the task, fails it: it is never a yes', async (_, work) => {
-    const reviewer = scriptedReviewer([new Error('The line is dead')])
-    const model = scriptedModel(['done'])
-    const run = watchRun(reviewedTeam('SEQUENTIAL', { ...work, model }), { clock, reviewer })
-    const message = 'The reviewer of task "work" failed: The line is dead'
-    expect(await run.ended).toMatchObject({
-      status: 'FAILED',
-      error: { code: 'TASK_FAILED', message },
-    })
-    expect(closingsOf(run)).toMatchObject([{ type: 'review_withdrawn', reason: message }])
-    expect(model.requests).toHaveLength('review' in work ? 1 : 0)
-  })
+  ] as const)(
+    '[ENS-G1] that throws, %s the task, fails it, because no answer never counts as approval',
+    async (_, work) => {
+      const reviewer = scriptedReviewer([new Error('The line is dead')])
+      const model = scriptedModel(['done'])
+      const run = watchRun(reviewedTeam('SEQUENTIAL', { ...work, model }), { clock, reviewer })
+      const message = 'The reviewer of task "work" failed: The line is dead'
+      expect(await run.ended).toMatchObject({
+        status: 'FAILED',
+        error: { code: 'TASK_FAILED', message },
+      })
+      expect(listClosings(run)).toMatchObject([{ type: 'review_withdrawn', reason: message }])
+      expect(model.requests).toHaveLength('review' in work ? 1 : 0)
+    },
+  )
 
-  it('[ENS-G8] that throws before a task is not asked again by another attempt, which would do it', async () => {
+  it('[ENS-G8] that throws before a task is not asked again by another attempt', async () => {
     const reviewer = scriptedReviewer([new Error('The line is dead'), 'CONTINUE'])
     const model = scriptedModel(() => 'done')
     const work = { beforeReview: true, retries: 2, model }
@@ -144,10 +157,10 @@ describe('a reviewer', () => {
     await clock.advance(600_000)
     expect((await run.ended).status).toBe('FAILED')
     expect(model.requests).toEqual([])
-    expect(failuresOf(run.events)).toMatchObject([{ willRetry: false }])
+    expect(listFailures(run.events)).toMatchObject([{ willRetry: false }])
   })
 
-  it('[ENS-G1] that throws while a tool asks: the tool is not called, the model is told', async () => {
+  it('[ENS-G1] that throws during a tool call prevents the call, and the model receives the reason', async () => {
     const reviewer = scriptedReviewer([new Error('The line is dead')])
     const run = watchRun(reviewedTeam('SEQUENTIAL', during()), { clock, reviewer })
     await run.ended
@@ -156,23 +169,23 @@ describe('a reviewer', () => {
     expect(called?.toolResult).toContain('The line is dead')
   })
 
-  it('[ENS-G4] that decides what does not fit fails the task: nobody is left to ask', async () => {
-    // NOTE: what a reviewer in JavaScript may give.
+  it('[ENS-G4] that decides invalidly fails the task', async () => {
+    // NOTE: a reviewer in JavaScript can return this.
     const reviewer = { decide: () => Promise.resolve(undefined) } as unknown as RunReviewer
     const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { clock, reviewer })
     expect((await run.ended).status).toBe('FAILED')
-    expect(failuresOf(run.events)[0]?.reason).toContain(
+    expect(listFailures(run.events)[0]?.reason).toContain(
       'action must be one of CONTINUE, EDIT, REJECT, EXIT_EARLY, got nothing',
     )
   })
 
-  it('[ENS-G3] that answers after somebody else decided is not heard, and is told so', async () => {
+  it('[ENS-G3] that answers after another decision is ignored, and its signal is aborted', async () => {
     let answer = (): void => undefined
-    let told: AbortSignal | undefined
+    let received: AbortSignal | undefined
     const reviewer: RunReviewer = {
       decide: (_, signal) =>
         new Promise((resolve) => {
-          told = signal
+          received = signal
           answer = () => {
             resolve({ action: 'REJECT' })
           }
@@ -181,22 +194,22 @@ describe('a reviewer', () => {
     const team = reviewedTeam('SEQUENTIAL', { review: true })
     const run = watchRun(team, { clock, reviewer, decidable: true })
     await clock.advance(10)
-    await run.handle.decide(gateOf(run).reviewId, { action: 'EDIT', text: 'mine' })
-    expect(told?.aborted).toBe(true)
+    await run.handle.decide(findOpenReview(run).reviewId, { action: 'EDIT', text: 'mine' })
+    expect(received?.aborted).toBe(true)
     answer()
     expect((await run.ended).tasks[1]?.output).toBe('mine')
   })
 })
 
-it('[ENS-T7] a review stays open when the budget of its task is used up: what is done can be accepted', async () => {
+it('[ENS-T7] a review stays open when the budget of its task is exhausted, so that the output can be accepted', async () => {
   const work = { review: true, budget: { maxModelCalls: 1, maxTokens: 1 } }
   const run = start(reviewedTeam('SEQUENTIAL', work))
   await clock.advance(10)
-  await run.handle.decide(gateOf(run).reviewId, { action: 'REJECT', feedback: 'Again' })
+  await run.handle.decide(findOpenReview(run).reviewId, { action: 'REJECT', feedback: 'Again' })
   expect((await run.ended).status).toBe('FAILED')
-  expect(endsOf(run)).toMatchObject({ work: 'BUDGET_EXCEEDED' })
+  expect(readEnds(run)).toMatchObject({ work: 'BUDGET_EXCEEDED' })
   const accepted = start(reviewedTeam('SEQUENTIAL', work))
   await clock.advance(10)
-  await accepted.handle.decide(gateOf(accepted).reviewId, { action: 'CONTINUE' })
+  await accepted.handle.decide(findOpenReview(accepted).reviewId, { action: 'CONTINUE' })
   expect((await accepted.ended).status).toBe('COMPLETED')
 })

@@ -1,10 +1,10 @@
-/** How long reviews wait, what silence means, and which clocks stand still meanwhile. */
+/** Tests of the time limits of reviews, their timeout actions, and the clocks that stop meanwhile. */
 import { defineTextTool, sleep } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble, type ReviewTimeoutAction } from '../src/index.ts'
 import { reviewedTeam, WORKFLOWS, type Work } from './reviewed-team.ts'
-import { closingsOf, endsOf, gateOf } from './read-run.ts'
+import { listClosings, readEnds, findOpenReview } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
 import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'
@@ -32,7 +32,7 @@ function approvedTool(onTimeout: ReviewTimeoutAction, timeoutMs: number): Work {
   return { tools: [pay], model: scriptedModel([call, 'done']) }
 }
 
-describe.each(WORKFLOWS)('[ENS-G2] when nobody decides in time, in %s', (workflow) => {
+describe.each(WORKFLOWS)('[ENS-G2] a review that times out, in %s', (workflow) => {
   const isManaged = workflow === 'HIERARCHICAL'
   const after = isManaged ? 'completed' : 'skipped'
 
@@ -40,16 +40,20 @@ describe.each(WORKFLOWS)('[ENS-G2] when nobody decides in time, in %s', (workflo
     ['CONTINUE', 'completed', 'completed', 'COMPLETED', undefined],
     ['EXIT_EARLY', 'skipped', 'skipped', 'COMPLETED', 'TIMEOUT'],
     ['FAIL', 'REVIEW_TIMEOUT', after, isManaged ? 'COMPLETED' : 'FAILED', undefined],
-  ] as const)('before a task: %s', async (onTimeout, work, last, status, exitReason) => {
+  ] as const)('before a task applies %s', async (onTimeout, work, last, status, exitReason) => {
     const run = start(
       reviewedTeam(workflow, { beforeReview: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
     )
     await clock.advance(1_999)
-    expect(gateOf(run)).toMatchObject({ timeoutMs: 1, onTimeout, timing: 'BEFORE_EXECUTION' })
+    expect(findOpenReview(run)).toMatchObject({
+      timeoutMs: 1,
+      onTimeout,
+      timing: 'BEFORE_EXECUTION',
+    })
     await clock.advance(1)
     expect((await run.ended).status).toBe(status)
-    expect(endsOf(run)).toMatchObject({ work, last })
-    expect(closingsOf(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
+    expect(readEnds(run)).toMatchObject({ work, last })
+    expect(listClosings(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
     if (exitReason !== undefined) {
       expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([{ exitReason }])
     }
@@ -59,14 +63,14 @@ describe.each(WORKFLOWS)('[ENS-G2] when nobody decides in time, in %s', (workflo
     ['CONTINUE', 'completed', 'completed', 'COMPLETED'],
     ['EXIT_EARLY', 'completed', 'skipped', 'COMPLETED'],
     ['FAIL', 'REVIEW_TIMEOUT', after, isManaged ? 'COMPLETED' : 'FAILED'],
-  ] as const)('after a task: %s', async (onTimeout, work, last, status) => {
+  ] as const)('after a task applies %s', async (onTimeout, work, last, status) => {
     const run = start(
       reviewedTeam(workflow, { review: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
     )
     await clock.advance(2_000)
     expect((await run.ended).status).toBe(status)
-    expect(endsOf(run)).toMatchObject({ work, last })
-    expect(closingsOf(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
+    expect(readEnds(run)).toMatchObject({ work, last })
+    expect(listClosings(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
     const reason = eventsOf(run.events, 'task_failed')[0]?.reason
     if (onTimeout === 'FAIL') expect(reason).toContain('No decision within 2000 ms')
   })
@@ -75,20 +79,24 @@ describe.each(WORKFLOWS)('[ENS-G2] when nobody decides in time, in %s', (workflo
     ['CONTINUE', 'completed', 'Paid 5'],
     ['EXIT_EARLY', 'EXIT_EARLY', 'Error: '],
     ['FAIL', 'completed', 'Error: '],
-  ] as const)('during a tool call: %s', async (onTimeout, work, told) => {
+  ] as const)('during a tool call applies %s', async (onTimeout, work, result) => {
     const run = start(reviewedTeam(workflow, approvedTool(onTimeout, 2_000)))
     await clock.advance(1_999)
-    expect(gateOf(run)).toMatchObject({ timeoutMs: 1, onTimeout, timing: 'DURING_EXECUTION' })
+    expect(findOpenReview(run)).toMatchObject({
+      timeoutMs: 1,
+      onTimeout,
+      timing: 'DURING_EXECUTION',
+    })
     await clock.advance(1)
     await run.ended
-    expect(endsOf(run)).toMatchObject({ work })
-    expect(closingsOf(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
+    expect(readEnds(run)).toMatchObject({ work })
+    expect(listClosings(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
     const called = eventsOf(run.events, 'tool_called').find(({ toolName }) => toolName === 'pay')
-    expect(called?.toolResult).toContain(told)
+    expect(called?.toolResult).toContain(result)
   })
 })
 
-describe('[ENS-G2] several reviews at the same time', () => {
+describe('[ENS-G2] several concurrent reviews', () => {
   const NAMES = ['a', 'b', 'c'] as const
 
   function three(settings: readonly object[]): Ensemble {
@@ -116,7 +124,7 @@ describe('[ENS-G2] several reviews at the same time', () => {
     })
     for (const name of order) {
       const text = `${name} edited`
-      await run.handle.decide(gateOf(run, name).reviewId, { action: 'EDIT', text })
+      await run.handle.decide(findOpenReview(run, name).reviewId, { action: 'EDIT', text })
       await clock.advance(10)
     }
     expect((await run.ended).tasks.map(({ output }) => output)).toEqual([
@@ -127,7 +135,7 @@ describe('[ENS-G2] several reviews at the same time', () => {
     expect(eventsOf(run.events, 'task_completed').map(({ taskName }) => taskName)).toEqual(order)
   })
 
-  it('have their own time and their own action', async () => {
+  it('have their own time limits and actions', async () => {
     const run = start(
       three([
         { timeoutMs: 3_000, onTimeout: 'CONTINUE' },
@@ -136,12 +144,12 @@ describe('[ENS-G2] several reviews at the same time', () => {
       ]),
     )
     await clock.advance(1_000)
-    expect(endsOf(run)).toEqual({ b: 'REVIEW_TIMEOUT' })
+    expect(readEnds(run)).toEqual({ b: 'REVIEW_TIMEOUT' })
     await clock.advance(2_000)
-    expect(endsOf(run)).toEqual({ a: 'completed', b: 'REVIEW_TIMEOUT' })
+    expect(readEnds(run)).toEqual({ a: 'completed', b: 'REVIEW_TIMEOUT' })
     await clock.advance(30 * 24 * 3_600_000)
-    expect(gateOf(run)).toMatchObject({ taskName: 'c', timeoutMs: Infinity })
-    await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+    expect(findOpenReview(run)).toMatchObject({ taskName: 'c', timeoutMs: Infinity })
+    await run.handle.decide(findOpenReview(run).reviewId, { action: 'CONTINUE' })
     expect((await run.ended).status).toBe('FAILED')
     expect(eventsOf(run.events, 'review_requested').map(({ timeoutMs }) => timeoutMs)).toEqual([
       3_000, 1_000, 0,
@@ -150,12 +158,12 @@ describe('[ENS-G2] several reviews at the same time', () => {
   })
 })
 
-it('[ENS-G3] a decision that comes when the time is over is refused', async () => {
+it('[ENS-G3] a decision after the timeout is rejected', async () => {
   const run = start(
     reviewedTeam('SEQUENTIAL', { review: { timeoutMs: 50, onTimeout: 'CONTINUE' } }),
   )
   await clock.advance(10)
-  const { reviewId } = gateOf(run)
+  const { reviewId } = findOpenReview(run)
   await clock.advance(40)
   await run.ended
   await expect(run.handle.decide(reviewId, { action: 'REJECT' })).rejects.toMatchObject({
@@ -163,20 +171,20 @@ it('[ENS-G3] a decision that comes when the time is over is refused', async () =
   })
 })
 
-describe('[ENS-G5] while a review is open', () => {
+describe('[ENS-G5] an open review', () => {
   it.each(['beforeReview', 'review'] as const)(
-    '[ENS-T6] the time limit of the task stands still (%s)',
+    '[ENS-T6] stops the time limit of the task (%s)',
     async (when) => {
       const work = { timeoutMs: 1_000, [when]: { timeoutMs: Infinity } }
       const run = start(reviewedTeam('SEQUENTIAL', { ...work, model: timedModel(clock, 900) }))
       await clock.advance(3_600_000)
-      await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+      await run.handle.decide(findOpenReview(run).reviewId, { action: 'CONTINUE' })
       await clock.advance(10_000)
       expect((await run.ended).status).toBe('COMPLETED')
     },
   )
 
-  it('[ENS-T6] during a tool call too; what is left counts on afterwards', async () => {
+  it('[ENS-T6] stops it during a tool call, and the rest of the time runs afterwards', async () => {
     const work = { ...approvedTool('FAIL', 3_600_000), timeoutMs: 1_000 }
     const slow = timedModel(clock, 600)
     const script = scriptedModel([
@@ -193,15 +201,15 @@ describe('[ENS-G5] while a review is open', () => {
     }
     const run = start(reviewedTeam('SEQUENTIAL', { ...work, model }))
     await clock.advance(600 + 60_000)
-    await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+    await run.handle.decide(findOpenReview(run).reviewId, { action: 'CONTINUE' })
     await clock.advance(399)
-    expect(endsOf(run)).toEqual({ first: 'completed' })
+    expect(readEnds(run)).toEqual({ first: 'completed' })
     await clock.advance(1)
-    expect(endsOf(run)).toMatchObject({ work: 'TASK_TIMEOUT' })
+    expect(readEnds(run)).toMatchObject({ work: 'TASK_TIMEOUT' })
     expect((await run.ended).durationMs).toBe(61_000)
   })
 
-  it('[ENS-T6] two reviews of one task: until both are closed', async () => {
+  it('[ENS-T6] stops it until both reviews of one task are closed', async () => {
     const { tools = [] } = approvedTool('FAIL', Infinity)
     const call = { name: 'pay', arguments: { input: '5' } }
     const model = scriptedModel([{ toolCalls: [call, call] }, 'done'])
@@ -215,16 +223,16 @@ describe('[ENS-G5] while a review is open', () => {
     expect((await run.ended).status).toBe('COMPLETED')
   })
 
-  it('[ENS-B4] the time of the run stands still when nothing else runs', async () => {
+  it('[ENS-B4] stops the time of the run if nothing else runs', async () => {
     const team = reviewedTeam('SEQUENTIAL', { review: { timeoutMs: Infinity } })
     const run = watchRun(team, { clock, decidable: true, budget: { maxDurationMs: 1_000 } })
     await clock.advance(3_600_000)
-    await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+    await run.handle.decide(findOpenReview(run).reviewId, { action: 'CONTINUE' })
     expect((await run.ended).status).toBe('COMPLETED')
     expect(clock.pending).toBe(0)
   })
 
-  it('[ENS-B4] also when the last other task has ended meanwhile', async () => {
+  it('[ENS-B4] stops the time of the run once the last other task has ended', async () => {
     const tasks = [
       task({ name: 'asks', description: 'A', review: { timeoutMs: Infinity } }),
       task({ name: 'quick', description: 'Q', model: timedModel(clock, 100) }),
@@ -233,11 +241,11 @@ describe('[ENS-G5] while a review is open', () => {
     const model = scriptedModel(['done'])
     const run = start(ensemble({ name: 'team', workflow: 'PARALLEL', tasks, budget, model }))
     await clock.advance(3_600_000)
-    await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+    await run.handle.decide(findOpenReview(run).reviewId, { action: 'CONTINUE' })
     expect((await run.ended).status).toBe('COMPLETED')
   })
 
-  it('[ENS-B4] it goes on as long as another task works, also one that starts meanwhile', async () => {
+  it('[ENS-B4] does not stop the time of the run while another task works, also one that starts meanwhile', async () => {
     const tasks = [
       task({ name: 'asks', description: 'Ask', review: true, model: scriptedModel(['done']) }),
       task({ name: 'quick', description: 'Quick', model: timedModel(clock, 100) }),
@@ -246,13 +254,13 @@ describe('[ENS-G5] while a review is open', () => {
     const team = ensemble({ name: 'team', tasks, budget: { maxDurationMs: 1_000 } })
     const run = start(team)
     await clock.advance(999)
-    expect(endsOf(run)).toEqual({ quick: 'completed' })
+    expect(readEnds(run)).toEqual({ quick: 'completed' })
     await clock.advance(1)
     expect(await run.ended).toMatchObject({
       status: 'FAILED',
       durationMs: 1_000,
       error: { code: 'BUDGET_EXCEEDED', details: { limit: 'maxDurationMs' } },
     })
-    expect(closingsOf(run)).toMatchObject([{ type: 'review_withdrawn' }])
+    expect(listClosings(run)).toMatchObject([{ type: 'review_withdrawn' }])
   })
 })

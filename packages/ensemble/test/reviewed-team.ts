@@ -1,4 +1,4 @@
-/** One story in each workflow: `first`, then the `work` under review, then `last`. */
+/** An ensemble for each workflow: `first`, then the `work` under review, then `last`. */
 import { agent, ensemble, task, type Ensemble, type TaskDefinition } from '../src/index.ts'
 import { scriptedModel } from './testing.ts'
 
@@ -7,18 +7,18 @@ import type { Workflow } from '@tutti/protocol'
 /** All workflows. */
 export const WORKFLOWS: readonly Workflow[] = ['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL']
 
-/** What the task under review is made of. */
+/** Settings of the task under review. */
 export type Work = Omit<TaskDefinition, 'description' | 'output'> &
   Pick<TaskDefinition, 'model' | 'review' | 'beforeReview' | 'tools'>
 
-/** The team; in HIERARCHICAL its manager delegates the three one after another. */
+/** Returns the ensemble; in HIERARCHICAL its manager delegates the three tasks in sequence. */
 export function reviewedTeam(workflow: Workflow, work: Work): Ensemble {
-  const roleOf = (name: string): string => name.toUpperCase()
+  const toRole = (name: string): string => name.toUpperCase()
   const plain = (name: string, context: readonly string[]): ReturnType<typeof task> =>
     task({
       name,
       description: `Do ${name}`,
-      agent: agent({ role: roleOf(name), goal: 'Work' }),
+      agent: agent({ role: toRole(name), goal: 'Work' }),
       model: scriptedModel(() => `${name} done`),
       context: workflow === 'SEQUENTIAL' ? [] : context,
     })
@@ -31,7 +31,7 @@ export function reviewedTeam(workflow: Workflow, work: Work): Ensemble {
     toolCalls: [
       {
         name: 'delegate_task',
-        arguments: { agentRole: roleOf(name), taskDescription: `Do ${name}` },
+        arguments: { agentRole: toRole(name), taskDescription: `Do ${name}` },
       },
     ],
   }))

@@ -1,23 +1,28 @@
-/** What a reviewer's decision comes to: before, during and after a task, in each workflow. */
+/** Tests of decisions before, during and after a task, in each workflow. */
 import { defineTextTool, Type, type AgentTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { agent, ensemble, task, type ReviewAnswer } from '../src/index.ts'
 import { reviewedTeam, WORKFLOWS, type Work } from './reviewed-team.ts'
-import { closingsOf, endsOf, gateOf, promptsOf } from './read-run.ts'
+import { listClosings, readEnds, findOpenReview, listPrompts } from './read-run.ts'
 import { scriptedModel, scriptedReviewer } from './testing.ts'
-import { eventsOf, failuresOf, nextTurn, watchRun, type WatchedRun } from './watch-run.ts'
+import { eventsOf, listFailures, nextTurn, watchRun, type WatchedRun } from './watch-run.ts'
 
 import type { Workflow } from '@tutti/protocol'
 
 const isManaged = (workflow: Workflow): boolean => workflow === 'HIERARCHICAL'
 
-/** Ends of all tasks, given those of `work` and `last`. */
-function ends(workflow: Workflow, work: string, last: string, manager = 'completed'): object {
+/** Returns the ends of all tasks, given those of `work` and `last`. */
+function expectedEnds(
+  workflow: Workflow,
+  work: string,
+  last: string,
+  manager = 'completed',
+): object {
   return { first: 'completed', work, last, ...(isManaged(workflow) ? { Manager: manager } : {}) }
 }
 
-function statusOf(run: WatchedRun): string | undefined {
+function readStatus(run: WatchedRun): string | undefined {
   return eventsOf(run.events, 'run_result')[0]?.status
 }
 
@@ -31,11 +36,11 @@ async function review(workflow: Workflow, work: Work, decision: ReviewAnswer): P
 describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) => {
   const model = (): ReturnType<typeof scriptedModel> => scriptedModel(['work done'])
 
-  it('CONTINUE lets it begin, with the words that it has', async () => {
+  it('starts it with its description on CONTINUE', async () => {
     const asked = model()
     const run = await review(workflow, { beforeReview: true, model: asked }, { action: 'CONTINUE' })
-    expect(endsOf(run)).toEqual(ends(workflow, 'completed', 'completed'))
-    expect(promptsOf(asked)[0]).toContain('## Task\nDo work')
+    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
+    expect(listPrompts(asked)[0]).toContain('## Task\nDo work')
     expect(eventsOf(run.events, 'review_requested')).toMatchObject([
       { timing: 'BEFORE_EXECUTION', taskDescription: 'Do work', taskOutput: '', attempt: 1 },
     ])
@@ -45,36 +50,36 @@ describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) 
     expect(types.indexOf('review_requested')).toBeLessThan(types.indexOf('task_started'))
   })
 
-  it('EDIT lets it begin with another description', async () => {
+  it('starts it with another description on EDIT', async () => {
     const asked = model()
     const decision = { action: 'EDIT', text: 'Do {this} instead' } as const
     const run = await review(workflow, { beforeReview: true, model: asked }, decision)
-    expect(endsOf(run)).toEqual(ends(workflow, 'completed', 'completed'))
-    expect(promptsOf(asked)[0]).toContain('## Task\nDo {this} instead')
+    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
+    expect(listPrompts(asked)[0]).toContain('## Task\nDo {this} instead')
     expect(eventsOf(run.events, 'task_started').map((event) => event.taskDescription)).toContain(
       'Do {this} instead',
     )
   })
 
-  it('EDIT gives the other description as the goal too, unless the agent has one', async () => {
+  it('replaces the goal too on EDIT, unless the agent has its own', async () => {
     const [own, none] = [model(), model()]
     const asked = { beforeReview: true, agent: agent({ role: 'WORK', goal: 'Work' }) }
     const bare = { ...asked, agent: agent({ role: 'WORK', goal: 'Do work' }) }
     const decision = { action: 'EDIT', text: 'Do less' } as const
     await review(workflow, { ...asked, model: own }, decision)
     const run = await review(workflow, { ...bare, model: none }, decision)
-    const goals = [own, none].map((one) => /goal is: (.*)/.exec(promptsOf(one)[0] ?? ''))
+    const goals = [own, none].map((one) => /goal is: (.*)/.exec(listPrompts(one)[0] ?? ''))
     expect(goals.map((goal) => goal?.[1])).toEqual(['Work', 'Do less'])
     const given = eventsOf(run.events, 'task_input').find(({ agentRole }) => agentRole === 'WORK')
     expect(given).toMatchObject({ agentGoal: 'Do less' })
   })
 
-  it('REJECT fails it before its agent is asked', async () => {
+  it('fails it before its agent runs on REJECT', async () => {
     const asked = model()
     const decision = { action: 'REJECT', feedback: 'Not today' } as const
     const run = await review(workflow, { beforeReview: true, model: asked, retries: 2 }, decision)
     expect(asked.requests).toEqual([])
-    expect(failuresOf(run.events)).toMatchObject([
+    expect(listFailures(run.events)).toMatchObject([
       {
         taskName: 'work',
         code: 'REVIEW_REJECTED',
@@ -82,13 +87,13 @@ describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) 
         willRetry: false,
       },
     ])
-    expect(endsOf(run)).toEqual(
-      ends(workflow, 'REVIEW_REJECTED', isManaged(workflow) ? 'completed' : 'skipped'),
+    expect(readEnds(run)).toEqual(
+      expectedEnds(workflow, 'REVIEW_REJECTED', isManaged(workflow) ? 'completed' : 'skipped'),
     )
-    expect(statusOf(run)).toBe(isManaged(workflow) ? 'COMPLETED' : 'FAILED')
+    expect(readStatus(run)).toBe(isManaged(workflow) ? 'COMPLETED' : 'FAILED')
   })
 
-  it('EXIT_EARLY ends the run without it', async () => {
+  it('ends the run without it on EXIT_EARLY', async () => {
     const asked = model()
     const run = await review(
       workflow,
@@ -96,7 +101,7 @@ describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) 
       { action: 'EXIT_EARLY' },
     )
     expect(asked.requests).toEqual([])
-    expect(endsOf(run)).toEqual(ends(workflow, 'skipped', 'skipped', 'EXIT_EARLY'))
+    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'skipped', 'skipped', 'EXIT_EARLY'))
     expect(await run.ended).toMatchObject({ status: 'COMPLETED', output: 'first done' })
     expect(eventsOf(run.events, 'ensemble_completed')[0]?.exitReason).toBe('USER_EXIT_EARLY')
   })
@@ -124,19 +129,19 @@ describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
       { action: 'REJECT', feedback: 'Too much' },
       'Error: The reviewer rejected the call of "pay": Too much',
     ],
-  ] as const)('[ENS-G4] %j: the model is told what came of it', async (decision, told) => {
+  ] as const)('[ENS-G4] returns the outcome of %j to the model', async (decision, result) => {
     const asked = model()
     const run = await review(workflow, { tools: [pay], model: asked }, decision)
-    expect(endsOf(run)).toEqual(ends(workflow, 'completed', 'completed'))
-    expect(asked.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: told })
-    expect(closingsOf(run)).toMatchObject([{ type: 'review_decided', decision: decision.action }])
+    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
+    expect(asked.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: result })
+    expect(listClosings(run)).toMatchObject([{ type: 'review_decided', decision: decision.action }])
   })
 
-  it('[ENS-E14] EXIT_EARLY ends the run; the tool is never called', async () => {
+  it('[ENS-E14] ends the run without calling the tool on EXIT_EARLY', async () => {
     paid.length = 0
     const run = await review(workflow, { tools: [pay], model: model() }, { action: 'EXIT_EARLY' })
     expect(paid).toEqual([])
-    expect(endsOf(run)).toEqual(ends(workflow, 'EXIT_EARLY', 'skipped', 'EXIT_EARLY'))
+    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'EXIT_EARLY', 'skipped', 'EXIT_EARLY'))
     expect(await run.ended).toMatchObject({ status: 'COMPLETED', output: 'first done' })
   })
 })
@@ -144,61 +149,61 @@ describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
 describe.each(WORKFLOWS)('[ENS-G9] the review after a task, in %s', (workflow) => {
   const model = (): ReturnType<typeof scriptedModel> => scriptedModel(['draft', 'better'])
 
-  it('CONTINUE accepts its output', async () => {
+  it('accepts its output on CONTINUE', async () => {
     const run = await review(workflow, { review: true, model: model() }, { action: 'CONTINUE' })
-    expect(endsOf(run)).toEqual(ends(workflow, 'completed', 'completed'))
+    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
     expect(eventsOf(run.events, 'review_requested')).toMatchObject([
       { timing: 'AFTER_EXECUTION', taskDescription: 'Do work', taskOutput: 'draft' },
     ])
     expect((await run.ended).tasks[1]).toMatchObject({ taskName: 'work', output: 'draft' })
   })
 
-  it('EDIT replaces it, for later tasks too', async () => {
+  it('replaces it on EDIT, also for later tasks', async () => {
     const decision = { action: 'EDIT', text: 'my own', decidedBy: 'ann' } as const
     const run = await review(workflow, { review: true, model: model() }, decision)
-    expect(endsOf(run)).toEqual(ends(workflow, 'completed', 'completed'))
+    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
     expect((await run.ended).tasks[1]).toMatchObject({ taskName: 'work', output: 'my own' })
-    expect(closingsOf(run)).toMatchObject([
+    expect(listClosings(run)).toMatchObject([
       { type: 'review_decided', decision: 'EDIT', decidedBy: 'ann', revisedOutput: 'my own' },
     ])
     const inputs = eventsOf(run.events, 'task_input').find(({ taskName }) => taskName === 'last')
     if (workflow !== 'SEQUENTIAL') expect(inputs?.assembledContext).toContain('my own')
   })
 
-  it("REJECT makes it run again, with the reviewer's words and its last answer", async () => {
+  it('repeats the task with the feedback and its last answer on REJECT', async () => {
     const asked = model()
     const decision = { action: 'REJECT', feedback: 'Shorter, please' } as const
     const run = await review(workflow, { review: true, model: asked }, decision)
-    expect(endsOf(run)).toEqual(ends(workflow, 'completed', 'completed'))
+    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
     expect((await run.ended).tasks[1]).toMatchObject({ output: 'better', attempt: 2 })
-    expect(promptsOf(asked)[1]).toContain(
+    expect(listPrompts(asked)[1]).toContain(
       '## Revision Instructions (Attempt 2)\nA reviewer sent your last answer back: Shorter, please\n\nYour last answer was:\ndraft',
     )
-    expect(failuresOf(run.events)).toMatchObject([
+    expect(listFailures(run.events)).toMatchObject([
       { taskName: 'work', attempt: 1, code: 'REVIEW_REJECTED', willRetry: true },
     ])
     expect(eventsOf(run.events, 'review_requested').map(({ attempt }) => attempt)).toEqual([1, 2])
   })
 
-  it('EXIT_EARLY ends the run with it', async () => {
+  it('ends the run with it on EXIT_EARLY', async () => {
     const run = await review(workflow, { review: true, model: model() }, { action: 'EXIT_EARLY' })
-    expect(endsOf(run)).toEqual(ends(workflow, 'completed', 'skipped', 'EXIT_EARLY'))
+    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'skipped', 'EXIT_EARLY'))
     expect(await run.ended).toMatchObject({ status: 'COMPLETED', output: 'draft' })
     expect(eventsOf(run.events, 'ensemble_completed')[0]?.exitReason).toBe('USER_EXIT_EARLY')
   })
 })
 
-it('[ENS-T5] a reviewer can send a task back as often as its review allows, whatever its retries', async () => {
+it('[ENS-T5] a reviewer can reject a task as often as its review allows, regardless of its retries', async () => {
   const model = scriptedModel(() => 'draft')
   const review = { maxRevisions: 2 }
   const run = watchRun(reviewedTeam('SEQUENTIAL', { review, retries: 0, model }), {
     reviewer: scriptedReviewer([{ action: 'REJECT', feedback: 'No' }]),
   })
   expect(await run.ended).toMatchObject({ status: 'FAILED', error: { code: 'REVIEW_REJECTED' } })
-  expect(failuresOf(run.events).map(({ willRetry }) => willRetry)).toEqual([true, true, false])
+  expect(listFailures(run.events).map(({ willRetry }) => willRetry)).toEqual([true, true, false])
 })
 
-describe('[ENS-G4] a decision that does not fit', () => {
+describe('[ENS-G4] an invalid decision', () => {
   const output = Type.Object({ price: Type.Number() })
   const quote = task({
     name: 'quote',
@@ -208,12 +213,12 @@ describe('[ENS-G4] a decision that does not fit', () => {
     model: scriptedModel(() => '{"price": 5}'),
   })
 
-  it('is refused, names why, and leaves the review open; the one that fits counts', async () => {
+  it('is rejected with the reason and leaves the review open for a valid one', async () => {
     const run = watchRun(ensemble({ name: 'team', tasks: [quote] }), { decidable: true })
     await nextTurn()
-    const { reviewId } = gateOf(run)
+    const { reviewId } = findOpenReview(run)
     const decide = (decision: unknown): Promise<void> =>
-      // NOTE: what a JavaScript caller may hand in.
+      // NOTE: a JavaScript caller can pass this.
       run.handle.decide(reviewId, decision as ReviewAnswer)
     const refused = (message: string): object => ({ code: 'BAD_REQUEST', message })
     const start = `Cannot decide review "${reviewId}": `
@@ -231,14 +236,14 @@ describe('[ENS-G4] a decision that does not fit', () => {
     await expect(decide(undefined)).rejects.toMatchObject(
       refused(`${start}action must be one of CONTINUE, EDIT, REJECT, EXIT_EARLY, got nothing`),
     )
-    expect(gateOf(run).reviewId).toBe(reviewId)
+    expect(findOpenReview(run).reviewId).toBe(reviewId)
     await decide({ action: 'EDIT', text: '{"price": 7}' })
     expect((await run.ended).tasks).toMatchObject([
       { output: '{"price":7}', structured: { price: 7 } },
     ])
   })
 
-  it('of a tool call: an input that its schema refuses', async () => {
+  it('of a tool call includes an input that does not match its schema', async () => {
     const pay = defineTextTool({
       name: 'pay',
       description: 'Pays',
@@ -249,7 +254,7 @@ describe('[ENS-G4] a decision that does not fit', () => {
     const work = { tools: [pay], model: scriptedModel([call, 'done']) }
     const run = watchRun(reviewedTeam('SEQUENTIAL', work), { decidable: true })
     await nextTurn()
-    const { reviewId } = gateOf(run)
+    const { reviewId } = findOpenReview(run)
     const decide = (decision: ReviewAnswer): Promise<void> => run.handle.decide(reviewId, decision)
     await expect(decide({ action: 'EDIT', input: { sum: 5 } })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
@@ -264,10 +269,10 @@ describe('[ENS-G4] a decision that does not fit', () => {
 })
 
 describe('[ENS-G3] a decision', () => {
-  it('counts once: the second is refused, also one that comes at the same time', async () => {
+  it('counts once, and a second one is rejected, also a concurrent one', async () => {
     const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { decidable: true })
     await nextTurn()
-    const { reviewId } = gateOf(run)
+    const { reviewId } = findOpenReview(run)
     const both = await Promise.allSettled([
       run.handle.decide(reviewId, { action: 'EDIT', text: 'mine' }),
       run.handle.decide(reviewId, { action: 'EDIT', text: 'yours' }),
@@ -283,10 +288,10 @@ describe('[ENS-G3] a decision', () => {
     })
   })
 
-  it('[ENS-S3] on an unknown review is refused, and names those that are open', async () => {
+  it('[ENS-S3] on an unknown review is rejected with the open ones', async () => {
     const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { decidable: true })
     await nextTurn()
-    const { reviewId } = gateOf(run)
+    const { reviewId } = findOpenReview(run)
     await expect(run.handle.decide('review-0', { action: 'CONTINUE' })).rejects.toMatchObject({
       code: 'REVIEW_NOT_FOUND',
       message: `No review has the id "review-0". Open: [${reviewId}]`,
@@ -295,18 +300,18 @@ describe('[ENS-G3] a decision', () => {
     await run.ended
   })
 
-  it('is durable before the task goes on, and before it is answered', async () => {
-    const kept: string[] = []
+  it('is durable before it is confirmed and before the task continues', async () => {
+    const written: string[] = []
     let write = (): void => undefined
     const journal = {
-      emit: (event: { type: string }) => void kept.push(event.type),
+      emit: (event: { type: string }) => void written.push(event.type),
       async commit(step: { kind: string }, event?: { type: string }) {
         if (step.kind === 'gate_closed') {
           await new Promise<void>((resolve) => {
             write = resolve
           })
         }
-        kept.push(event?.type ?? step.kind)
+        written.push(event?.type ?? step.kind)
       },
     }
     const team = reviewedTeam('SEQUENTIAL', { review: true })
@@ -318,16 +323,16 @@ describe('[ENS-G3] a decision', () => {
       isAnswered = true
     })
     await nextTurn()
-    expect([kept.at(-1), isAnswered]).toEqual(['review_requested', false])
+    expect([written.at(-1), isAnswered]).toEqual(['review_requested', false])
     write()
     await decided
     expect((await handle.result).status).toBe('COMPLETED')
-    expect(kept.filter((type) => type === 'review_decided')).toHaveLength(1)
+    expect(written.filter((type) => type === 'review_decided')).toHaveLength(1)
   })
 })
 
-describe('who is asked', () => {
-  it('[ENS-G10] a run that has nobody to ask is refused at the start, with every task that needs it', async () => {
+describe('the tasks with reviews', () => {
+  it('[ENS-G10] are named when a run without a reviewer is rejected at the start', async () => {
     const tasks = [
       task({ name: 'a', description: 'A', beforeReview: true, model: scriptedModel([]) }),
       task({ name: 'b', description: 'B', model: scriptedModel([]) }),
@@ -350,7 +355,7 @@ describe('who is asked', () => {
     ['AFTER_EVERY_TASK', false, ['first', 'last']],
     ['NEVER', true, ['work']],
   ] as const)(
-    '[ENS-G11] with %s, and %s for one task, these tasks: %j',
+    '[ENS-G11] with the policy %s and %s for one task are %j',
     async (policy, own, asked) => {
       const reviewer = scriptedReviewer(['CONTINUE'])
       const work = own === undefined ? {} : { review: own }

@@ -27,7 +27,7 @@ function speaker(name: string) {
 const [main, other] = [speaker('main'), speaker('other')]
 const models = modelCatalog({ main, other })
 
-describe('[ENS-L24] what the author of a task adds', () => {
+describe('[ENS-L24] the additional context of a task', () => {
   const added = (additionalContext: string) => {
     const first = task({ name: 'first', description: 'Find {what}' })
     const second = task({
@@ -40,7 +40,7 @@ describe('[ENS-L24] what the author of a task adds', () => {
     return { model, team: ensemble({ name: 'team', tasks: [first, second], model }) }
   }
 
-  it('comes after the context, as it is, and is shown in task_input', async () => {
+  it('comes after the context, unchanged, and is shown in task_input', async () => {
     const { model, team } = added('Never {what} or {nothing}')
     const events: RunEvent[] = []
     await team.run({ what: 'Bach' }, { onEvent: (event) => events.push(event) })
@@ -53,20 +53,20 @@ describe('[ENS-L24] what the author of a task adds', () => {
     expect(inputs[1]?.assembledContext).toMatch(/done[^]*\n\nNever \{what\} or \{nothing\}$/)
   })
 
-  it('has no section when it is blank', async () => {
+  it('has no section if it is blank', async () => {
     const { model, team } = added(' ')
     await team.run({ what: 'Bach' })
     expect(model.requests[1]?.messages[1]?.content).not.toContain('Additional Context')
   })
 
-  it('has no meaning for a task with a handler', () => {
+  it('is rejected for a task with a handler', () => {
     const definition = { description: 'x', additionalContext: 'y', handler: async () => 'z' }
     expect(() => task(definition)).toThrow('additionalContext does not apply')
   })
 })
 
 describe('[ENS-E19] the log', () => {
-  async function logOf(options: RunOptions, verbose = false) {
+  async function readLog(options: RunOptions, verbose = false) {
     const lines: (readonly [string, Readonly<Record<string, unknown>> | undefined])[] = []
     const info: Logger['info'] = (message, fields) => lines.push([message, fields])
     const tasks = [task({ name: 'one', description: 'One', tools: [look] })]
@@ -85,12 +85,12 @@ describe('[ENS-E19] the log', () => {
     'Run ended',
   ]
 
-  it('tells of a verbose run, and of no other', async () => {
-    expect(await logOf({})).toEqual([])
-    expect(await logOf({ verbose: false }, true)).toEqual([])
-    const lines = await logOf({}, true)
+  it('has the events of a verbose run, and of no other', async () => {
+    expect(await readLog({})).toEqual([])
+    expect(await readLog({ verbose: false }, true)).toEqual([])
+    const lines = await readLog({}, true)
     expect(lines.map(([message]) => message)).toEqual(WHOLE)
-    expect(await logOf({ verbose: true })).toHaveLength(WHOLE.length)
+    expect(await readLog({ verbose: true })).toHaveLength(WHOLE.length)
     expect(lines.map(([, fields]) => fields?.['runId'])).toEqual(WHOLE.map(() => 'run-1'))
     expect(lines[1]?.[1]).toMatchObject({ task: 'one', iterationIndex: 0 })
   })
@@ -99,8 +99,8 @@ describe('[ENS-E19] the log', () => {
     [undefined, /^x{200}\n\[truncated: 300 /],
     [3, /^xxx\n\[truncated: 300 /],
     [-1, /^x{300}$/],
-  ])('cuts outputs of tools at %s', async (limit, shown) => {
-    const lines = await logOf({
+  ])('cuts tool outputs at %s characters', async (limit, shown) => {
+    const lines = await readLog({
       verbose: true,
       ...(limit === undefined ? {} : { toolLogTruncateLength: limit }),
     })
@@ -109,7 +109,7 @@ describe('[ENS-E19] the log', () => {
     expect(call?.[1]?.['result']).toMatch(shown)
   })
 
-  it('tells of tasks and models that fail', async () => {
+  it('has failed tasks and model calls', async () => {
     const lines: string[] = []
     const note: Logger['info'] = (message) => lines.push(message)
     const model = scriptedModel([new Error('No'), new Error('No')])
@@ -125,8 +125,8 @@ describe('[ENS-E19] the log', () => {
   })
 })
 
-describe('a wish', () => {
-  /** Starts a run whose first model call waits until the test has wished. */
+describe('a command', () => {
+  /** Starts a run whose first tool call waits until the test has sent its commands. */
   function started(own: boolean) {
     const review = Promise.withResolvers<void>()
     const waits = defineTool({
@@ -150,7 +150,7 @@ describe('a wish', () => {
     return { handle, events, end: review.resolve }
   }
 
-  it('[ENS-S5] to switch says what it takes the place of, the first time too', async () => {
+  it('[ENS-S5] to switch returns the model that it replaces, also the first time', async () => {
     const { handle, end } = started(false)
     expect(handle.switchModel('other')).toEqual({ model: 'other', previousModel: 'main' })
     expect(handle.switchModel('main')).toEqual({ model: 'main', previousModel: 'other' })
@@ -158,7 +158,7 @@ describe('a wish', () => {
     await handle.result
   })
 
-  it('[ENS-S5] of tasks with models of their own says so for each, and nothing for all', async () => {
+  it('[ENS-S5] to switch returns the previous model of one task, and none if the tasks have different models', async () => {
     const { handle, end } = started(true)
     expect(handle.switchModel('other', { task: 'second' })).toEqual({
       model: 'other',
@@ -169,7 +169,7 @@ describe('a wish', () => {
     await handle.result
   })
 
-  it('[ENS-S6] has its event say who wished it', async () => {
+  it('[ENS-S6] has its actor in its event', async () => {
     const { handle, events, end } = started(false)
     handle.switchModel('other', { actor: 'ann' })
     handle.inject({ content: 'Be brief', actor: 'bob' })

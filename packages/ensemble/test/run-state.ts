@@ -1,4 +1,4 @@
-/** What the engine says of a run and what its events say, side by side: rule ENS-E9. */
+/** Compares the state of the engine with the state that its events determine: rule ENS-E9. */
 import { isDeepStrictEqual } from 'node:util'
 
 import { runStateAfter, type RunEvent, type RunState } from '@tutti/protocol'
@@ -7,13 +7,13 @@ import { expect } from 'vitest'
 import type { RunResult, RunSnapshot } from '../src/index.ts'
 
 /**
- * Checks that the state which the events so far give says what the engine says. To be called when nothing is ready to run:
- * an event comes at the moment of a change, and the engine's own state follows within the same turn of
- * the event loop.
+ * Checks that the state from the events equals the state of the engine. Call it only when no callback is
+ * ready: the event of a change is emitted first, and the engine's own state follows in the same turn of the
+ * event loop.
  */
 export function expectSameState(state: RunState, snapshot: RunSnapshot): void {
   const open = state.reviews.filter(({ status }) => status === 'OPEN')
-  const said = {
+  const actual = {
     status: snapshot.status,
     tasks: snapshot.tasks.toSorted((a, b) => a.taskIndex - b.taskIndex),
     reviews: snapshot.reviews.map(({ reviewId, taskName, timing }) => ({
@@ -22,21 +22,23 @@ export function expectSameState(state: RunState, snapshot: RunSnapshot): void {
       timing,
     })),
   }
-  const told = {
+  const expected = {
     status: state.status,
     tasks: state.tasks.map((task) => ({
       taskName: task.name,
       taskIndex: task.index,
-      phase: phaseOf(task, open),
+      phase: readPhase(task, open),
       attempt: task.attempt,
     })),
     reviews: open.map(({ reviewId, taskName, timing }) => ({ reviewId, taskName, timing })),
   }
-  if (!isDeepStrictEqual(said, told)) expect(said).toEqual(told)
+  if (!isDeepStrictEqual(actual, expected)) expect(actual).toEqual(expected)
 }
 
-/** To the engine a task runs from the moment it is taken up: at its first review, between attempts. */
-function phaseOf(
+/**
+ * Returns the phase of a task in the engine, where a task runs from its first review on and between attempts.
+ */
+function readPhase(
   { name, status, error }: RunState['tasks'][number],
   open: RunState['reviews'],
 ): string {

@@ -1,9 +1,9 @@
-/** Models and tools of runs that are cut off: what they do depends on what they are given alone. */
+/** Models and tools for interrupted runs; they depend only on their input. */
 import { defineTextTool, sleep, TuttiError, type AgentTool } from '@tutti/core'
 
 import { scriptedModel, type ScriptedReply } from './testing.ts'
 
-import type { Process } from './cut-everywhere.ts'
+import type { Process } from './interrupt-everywhere.ts'
 import type {
   ChatModel,
   Message,
@@ -13,26 +13,26 @@ import type {
   OpenReview,
 } from '../src/index.ts'
 
-/** What a model is asked, as a script reads it. */
+/** Request of a model, as a script reads it. */
 export interface Question {
-  /** Turns of this conversation that are answered. */
+  /** Number of answered turns of this conversation. */
   readonly turn: number
-  /** The text of the first prompt. */
+  /** Text of the first prompt. */
   readonly prompt: string
-  /** What the last message says. */
+  /** Text of the last message. */
   readonly last: string
   readonly messages: readonly Message[]
 }
 
-/** How a model of a scenario thinks. */
+/** Options of the model of a scenario. */
 export interface ThinkerOptions {
   readonly name?: string
-  /** Time for each word. @default 5 */
+  /** Time per word in milliseconds. @default 5 */
   readonly ms?: number
 }
 
-/** A model whose answer follows from what it is asked. */
-export function thinker(
+/** Returns a model whose answer depends only on its request. */
+export function createThinker(
   { clock }: Process,
   answer: (question: Question) => string | ScriptedReply | Error,
   { name = 'thinker', ms = 5 }: ThinkerOptions = {},
@@ -47,8 +47,8 @@ export function thinker(
   return scriptedModel(script, { clock, delayMs: ms, name })
 }
 
-/** A reply that asks for calls: `[id, tool name, input]` each. */
-export function calling(
+/** Returns a reply with tool calls: `[id, tool name, input]` each. */
+export function requestCalls(
   ...calls: readonly (readonly [id: string, name: string, input: string | object])[]
 ): ScriptedReply {
   return {
@@ -61,27 +61,27 @@ export function calling(
   }
 }
 
-/** The words that a prompt gives as the outputs of its context. */
-export function contextIn(prompt: string): string {
+/** Returns the outputs of the context in a prompt. */
+export function readContext(prompt: string): string {
   return [...prompt.matchAll(/\n(.+)\n---/g)].map(([, output]) => output).join('+')
 }
 
-/** What a tool of a scenario does. */
+/** Options of a tool of a scenario. */
 export interface ScenarioToolOptions {
   readonly idempotent?: boolean
   readonly ms?: number
   readonly requireApproval?: boolean
 }
 
-/** A tool that tells the world of each call, takes its time, and answers with its input. */
-export function worldTool(
+/** Returns a tool that records each call in the external state, takes `ms`, and returns its input. */
+export function createWorldTool(
   process: Process,
   name: string,
   { idempotent = true, ms = 7, requireApproval = false }: ScenarioToolOptions = {},
 ): AgentTool {
   return defineTextTool({
     name,
-    description: `Gives what ${name} knows`,
+    description: `Returns what ${name} knows`,
     idempotent,
     requireApproval,
     async execute(input, { idempotencyKey, signal }) {
@@ -93,8 +93,8 @@ export function worldTool(
   })
 }
 
-/** A reviewer that takes 20 ms for what `decide` says of a review; it is never asked about one twice. */
-export function worldReviewer(
+/** Returns a reviewer that answers with `decide` after 20 ms and records the reviews that it receives. */
+export function createWorldReviewer(
   { clock, world }: Process,
   decide: (review: OpenReview) => ReviewAnswer,
 ): RunReviewer {
@@ -107,7 +107,7 @@ export function worldReviewer(
   }
 }
 
-/** A failure that a model call is not made again for, and a task is. */
-export function passing(message: string): TuttiError {
+/** Returns an error after which a model call is not retried, but a task is. */
+export function createTaskFailure(message: string): TuttiError {
   return new TuttiError('TASK_FAILED', message)
 }

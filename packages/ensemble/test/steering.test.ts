@@ -1,13 +1,13 @@
-/** A cancel and its two modes, through tasks, tools and delegated work; wishes that come too late. */
+/** Tests of both modes of a cancel with tasks, tools and delegated work, and of commands after the end. */
 import { defineTextTool, sleep } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { agent, ensemble, task, type ChatModel, type Ensemble } from '../src/index.ts'
 import { reviewedTeam, WORKFLOWS } from './reviewed-team.ts'
-import { endsOf } from './read-run.ts'
+import { readEnds } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
-import { eventsOf, failuresOf, watchRun, type WatchedRun } from './watch-run.ts'
+import { eventsOf, listFailures, watchRun, type WatchedRun } from './watch-run.ts'
 
 let clock: FakeClock
 
@@ -18,7 +18,7 @@ beforeEach(() => {
 const start = (team: Ensemble): WatchedRun => watchRun(team, { clock })
 
 describe.each(WORKFLOWS)('[ENS-S1] a cancel through the handle, in %s', (workflow) => {
-  it('says CANCELLING at once, and CANCELLED when the work has stopped', async () => {
+  it('sets CANCELLING at once, and CANCELLED when the work has stopped', async () => {
     const stubborn: ChatModel = {
       ...timedModel(clock, 1),
       async *stream() {
@@ -36,25 +36,25 @@ describe.each(WORKFLOWS)('[ENS-S1] a cancel through the handle, in %s', (workflo
     await clock.advance(1)
     expect(await run.ended).toMatchObject({ status: 'CANCELLED', output: 'first done' })
     expect(run.handle.snapshot().status).toBe('CANCELLED')
-    expect(endsOf(run)).toMatchObject({ first: 'completed', work: 'CANCELLED', last: 'skipped' })
+    expect(readEnds(run)).toMatchObject({ first: 'completed', work: 'CANCELLED', last: 'skipped' })
     expect(clock.pending).toBe(0)
   })
 
-  it('in mode boundary lets the task that runs finish, and starts no other', async () => {
+  it('in mode boundary lets the running task finish and starts no other', async () => {
     const run = start(reviewedTeam(workflow, { model: timedModel(clock, 1_000, 'work done') }))
     await clock.advance(500)
     expect(run.handle.cancel({ mode: 'boundary' })).toBe(true)
     await clock.advance(500)
     const result = await run.ended
-    expect(endsOf(run)).toMatchObject({ first: 'completed', work: 'completed', last: 'skipped' })
+    expect(readEnds(run)).toMatchObject({ first: 'completed', work: 'completed', last: 'skipped' })
     expect(result.tasks.map(({ taskName }) => taskName)).toEqual(
       expect.arrayContaining(['first', 'work']),
     )
-    // The manager is a task that runs too, and may put together what there is.
+    // The manager is a running task too, and can combine the results so far.
     expect(result.status).toBe(workflow === 'HIERARCHICAL' ? 'COMPLETED' : 'CANCELLED')
   })
 
-  it('can become harder, never softer', async () => {
+  it('can escalate but not be reduced', async () => {
     const run = start(reviewedTeam(workflow, { model: timedModel(clock, 10_000) }))
     await clock.advance(100)
     for (const mode of ['boundary', 'boundary', 'abort', 'boundary', 'abort'] as const) {
@@ -69,7 +69,7 @@ describe.each(WORKFLOWS)('[ENS-S1] a cancel through the handle, in %s', (workflo
   })
 })
 
-it('[ENS-S1] at the boundary a task of one that runs is finished: its retries, and what it delegates', async () => {
+it('[ENS-S1] a cancel in mode boundary lets the running task finish, including its retries and delegations', async () => {
   const delegate = {
     toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
   }
@@ -98,11 +98,11 @@ it('[ENS-S1] at the boundary a task of one that runs is finished: its retries, a
   run.handle.cancel({ mode: 'boundary' })
   await clock.advance(1_000)
   expect((await run.ended).status).toBe('CANCELLED')
-  expect(endsOf(run)).toEqual({ boss: 'completed', 'boss/W': 'completed', w: 'skipped' })
+  expect(readEnds(run)).toEqual({ boss: 'completed', 'boss/W': 'completed', w: 'skipped' })
 })
 
-describe('[ENS-C12] while a delegated task works', () => {
-  /** A manager with one worker, or an agent that delegates to a peer. */
+describe('[ENS-C12] a cancel while a delegated task works', () => {
+  /** Returns an ensemble of a manager with one worker, or of an agent that delegates to a peer. */
   function delegating(workflow: 'HIERARCHICAL' | 'SEQUENTIAL', worker: object): Ensemble {
     const delegate = {
       toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
@@ -131,29 +131,29 @@ describe('[ENS-C12] while a delegated task works', () => {
     ['SEQUENTIAL', 'boss/W', 'boss'],
   ] as const
 
-  function endOf(run: WatchedRun, name: string): number {
+  function findEnd(run: WatchedRun, name: string): number {
     return run.events.findIndex((event) => event.type === 'task_failed' && event.taskName === name)
   }
 
   it.each(CASES)(
-    'it stops first, then the one that delegated (%s)',
+    'stops it first, then the delegating task (%s)',
     async (workflow, child, parent) => {
       const run = start(delegating(workflow, { model: timedModel(clock, 10_000) }))
       await clock.advance(100)
       run.handle.cancel()
       expect((await run.ended).status).toBe('CANCELLED')
-      expect(endsOf(run)).toMatchObject({ [child]: 'CANCELLED', [parent]: 'CANCELLED' })
-      expect(endOf(run, child)).toBeLessThan(endOf(run, parent))
+      expect(readEnds(run)).toMatchObject({ [child]: 'CANCELLED', [parent]: 'CANCELLED' })
+      expect(findEnd(run, child)).toBeLessThan(findEnd(run, parent))
       expect(eventsOf(run.events, 'delegation_failed')).toHaveLength(1)
     },
   )
 
   it.each(CASES)(
-    '[ENS-C4] also with a tool that ignores its signal (%s)',
+    '[ENS-C4] stops both also if a tool ignores its signal (%s)',
     async (workflow, child, parent) => {
       const deaf = defineTextTool({
         name: 'deaf',
-        description: 'Works for a minute, come what may',
+        description: 'Works for a minute and ignores its signal',
         async execute() {
           await sleep(clock, 60_000)
           return 'heard nothing'
@@ -167,16 +167,16 @@ describe('[ENS-C12] while a delegated task works', () => {
       expect(run.handle.snapshot().status).toBe('CANCELLING')
       await clock.advance(1)
       expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 5_100 })
-      expect(endOf(run, child)).toBeGreaterThan(0)
-      expect(endOf(run, child)).toBeLessThan(endOf(run, parent))
-      const [failed] = failuresOf(run.events)
+      expect(findEnd(run, child)).toBeGreaterThan(0)
+      expect(findEnd(run, child)).toBeLessThan(findEnd(run, parent))
+      const [failed] = listFailures(run.events)
       expect(failed?.reason).toBe('Tool "deaf" was abandoned: it ignored its signal')
       await clock.advance(60_000)
       expect(clock.pending).toBe(0)
     },
   )
 
-  it('[ENS-T5] a delegated task whose delegator ran out of time is not tried again', async () => {
+  it('[ENS-T5] a delegated task is not retried after the time limit of its delegator', async () => {
     const tasks = [
       task({
         name: 'w',
@@ -197,7 +197,7 @@ describe('[ENS-C12] while a delegated task works', () => {
     await clock.advance(60_000)
     await run.ended
     expect(
-      failuresOf(run.events).map(({ taskName, code, willRetry }) => [taskName, code, willRetry]),
+      listFailures(run.events).map(({ taskName, code, willRetry }) => [taskName, code, willRetry]),
     ).toEqual([
       ['w', 'TASK_TIMEOUT', false],
       ['Manager', 'TASK_TIMEOUT', false],
@@ -210,15 +210,15 @@ it('[ENS-S1] [ENS-E4] a cancel during the wait for another attempt ends the task
   const tasks = [task({ name: 'a', description: 'A', retries: 5, handler })]
   const run = start(ensemble({ name: 'team', tasks }))
   await clock.advance(1)
-  expect(failuresOf(run.events)).toMatchObject([{ attempt: 1, willRetry: true }])
+  expect(listFailures(run.events)).toMatchObject([{ attempt: 1, willRetry: true }])
   run.handle.cancel()
   expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 1 })
-  expect(endsOf(run)).toEqual({ a: 'CANCELLED' })
+  expect(readEnds(run)).toEqual({ a: 'CANCELLED' })
   expect(clock.pending).toBe(0)
 })
 
-describe('[ENS-S3] a wish that comes when the run is over', () => {
-  it('is refused and changes nothing', async () => {
+describe('[ENS-S3] a command after the end of the run', () => {
+  it('is rejected and changes nothing', async () => {
     const run = start(reviewedTeam('SEQUENTIAL', {}))
     await run.ended
     const count = run.events.length
@@ -232,7 +232,7 @@ describe('[ENS-S3] a wish that comes when the run is over', () => {
     expect(run.handle.snapshot().status).toBe('COMPLETED')
   })
 
-  it('[ENS-C7] also from the listener that is told of the end', async () => {
+  it('[ENS-C7] is rejected also from a listener of the end', async () => {
     const answers: unknown[] = []
     const run: WatchedRun = watchRun(reviewedTeam('SEQUENTIAL', {}), {
       clock,

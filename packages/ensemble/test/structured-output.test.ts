@@ -1,4 +1,4 @@
-/** Tasks whose output is a value: corrections, their limit, and what others get. */
+/** Tests of tasks with structured output: corrections, their limit, and the output for others. */
 import { defineTextTool, toStandardSchema, Type } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -9,7 +9,7 @@ import {
 } from '../src/output/structured-output.ts'
 import { ensemble, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
+import { eventsOf, listFailures, watchRun } from './watch-run.ts'
 
 import type { ChatModel, ModelRequest, TaskDefinition } from '../src/index.ts'
 
@@ -27,7 +27,7 @@ const ada = { name: 'Ada', age: 36, tags: [] }
 const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
 const looking = { toolCalls: [{ name: 'look', arguments: { input: '' } }] }
 
-/** Runs one task that finds a person, and a second one that is given it. */
+/** Runs one task that finds a person, and a second task that has it as context. */
 async function run(
   model: ChatModel,
   settings: Partial<Omit<TaskDefinition, 'handler' | 'output'>> = {},
@@ -46,12 +46,12 @@ async function run(
   return { events, result: await ended, find }
 }
 
-function lastOf(request: ModelRequest | undefined): string | undefined {
+function readLast(request: ModelRequest | undefined): string | undefined {
   return request?.messages.at(-1)?.content
 }
 
-describe('[ENS-L18] an answer that fits its schema', () => {
-  it('is a value for the caller, and its JSON for later tasks and readers', async () => {
+describe('[ENS-L18] an answer that matches its schema', () => {
+  it('is a value for the caller, and JSON text for later tasks and readers', async () => {
     const model = scriptedModel(['Here you are:\n```json\n{"name": "Ada", "age": 36, "x": 1}\n```'])
     const { events, result, find } = await run(model)
     expect(result.outputOf(find)).toEqual(ada)
@@ -63,23 +63,23 @@ describe('[ENS-L18] an answer that fits its schema', () => {
     })
   })
 
-  it('[ENS-L22] was asked for in the prompt, last, with the schema of its author', async () => {
+  it('[ENS-L22] is requested at the end of the prompt with the schema of its author', async () => {
     const model = scriptedModel(['{"name":"Ada","age":36}'])
     await run(model)
-    const content = lastOf(model.requests[0])
+    const content = readLast(model.requests[0])
     expect(content?.endsWith(`\n\n## Output Format\n${renderOutputInstructions(Person)}`)).toBe(
       true,
     )
   })
 
-  it('may follow tool calls, which are no answers', async () => {
+  it('can follow tool calls, whose text is not the answer', async () => {
     const model = scriptedModel([{ ...looking, text: 'not an answer' }, '{"name":"Ada","age":36}'])
     const { result, find } = await run(model, { tools: [look] })
     expect(result.outputOf(find)).toEqual(ada)
     expect(model.requests).toHaveLength(2)
   })
 
-  it('is what a library that speaks Standard Schema makes of it', async () => {
+  it('is converted by a library that implements Standard Schema', async () => {
     const shouting = toStandardSchema(Person)
     const schema = {
       '~standard': {
@@ -101,17 +101,17 @@ describe('[ENS-L18] an answer that fits its schema', () => {
   })
 })
 
-describe('[ENS-L18] an answer that does not fit', () => {
-  it('goes back with every problem; the model sees its own answer and corrects it', async () => {
+describe('[ENS-L18] an answer that does not match its schema', () => {
+  it('is sent back with every problem, and the model corrects it', async () => {
     const wrong = '{"age":"old","tags":3}'
     const model = scriptedModel([wrong, 'I mean Ada', '{"name":"Ada","age":36}'])
     const { events, result, find } = await run(model)
     expect(result.outputOf(find)).toEqual(ada)
     expect(model.requests[1]?.messages.at(-2)).toMatchObject({ role: 'assistant', content: wrong })
-    const first = lastOf(model.requests[1])
+    const first = readLast(model.requests[1])
     for (const path of ['/name', '/age', '/tags']) expect(first).toContain(path)
     expect(first).toContain('This is correction 1 of 3.')
-    expect(lastOf(model.requests[2])).toBe(
+    expect(readLast(model.requests[2])).toBe(
       createCorrectionRequest('Answer has no JSON, got "I mean Ada"', {
         attempt: 2,
         maxAttempts: 3,
@@ -134,11 +134,11 @@ describe('[ENS-L18] an answer that does not fit', () => {
       message: expect.stringContaining(`after ${outputRetries} corrections`),
       details: { problem: 'Answer has no JSON, got "never JSON"', answer: 'never JSON' },
     })
-    expect(failuresOf(events)).toMatchObject([{ code: 'OUTPUT_INVALID' }])
+    expect(listFailures(events)).toMatchObject([{ code: 'OUTPUT_INVALID' }])
     expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'tell' }])
   })
 
-  it('[ENS-T5] for good lets the task be tried again, in a new conversation', async () => {
+  it('[ENS-T5] after the last correction lets the task be retried in a new conversation', async () => {
     const model = scriptedModel(['bad', 'worse', '{"name":"Ada","age":36}'])
     const { result } = await run(model, { outputRetries: 1, retries: 1 })
     expect(result.tasks[0]).toMatchObject({ attempt: 2, structured: ada })
@@ -155,10 +155,10 @@ describe('[ENS-L18] an answer that does not fit', () => {
       'none',
       'none',
     ])
-    const said = model.requests[3]?.messages.flatMap(({ role, content }) =>
+    const texts = model.requests[3]?.messages.flatMap(({ role, content }) =>
       role === 'user' ? [content] : [],
     )
-    expect(said?.slice(1)).toEqual([
+    expect(texts?.slice(1)).toEqual([
       FINAL_ANSWER_REQUEST,
       expect.stringContaining('This is correction 1 of 3.'),
       expect.stringContaining('This is correction 2 of 3.'),
@@ -166,7 +166,7 @@ describe('[ENS-L18] an answer that does not fit', () => {
     expect(eventsOf(events, 'task_completed')[0]).toMatchObject({ iterationLimitReached: true })
   })
 
-  it('may call tools again before the corrected answer', async () => {
+  it('can be followed by tool calls before the corrected answer', async () => {
     const model = scriptedModel(['bad', looking, '{"name":"Ada","age":36}'])
     const { result } = await run(model, { tools: [look] })
     expect(result.metrics.totalToolCalls).toBe(1)
@@ -174,8 +174,8 @@ describe('[ENS-L18] an answer that does not fit', () => {
   })
 })
 
-describe('[ENS-L18] the form of the answer', () => {
-  it('is sent, on every call, to a model that keeps to it itself', async () => {
+describe('[ENS-L18] the output format', () => {
+  it('is sent on every call to a model that enforces it', async () => {
     const model = scriptedModel([looking, '{"name":"Ada","age":36}'])
     await run({ ...model, structuredOutput: true }, { tools: [look] })
     expect(model.requests.map(({ output }) => output)).toEqual([
@@ -196,7 +196,7 @@ describe('[ENS-L18] the form of the answer', () => {
   })
 })
 
-it('[ENS-L18] a schema that makes something that is not JSON is a wrong configuration, never retried', async () => {
+it('[ENS-L18] a schema that produces something other than JSON fails with CONFIG_INVALID and is not retried', async () => {
   const shouting = toStandardSchema(Person)
   const schema = {
     '~standard': { ...shouting['~standard'], validate: () => ({ value: new Date(0) }) },
@@ -209,7 +209,7 @@ it('[ENS-L18] a schema that makes something that is not JSON is a wrong configur
   expect(model.requests).toHaveLength(1)
 })
 
-it('[ENS-L18] a correction after the limit shows no calls that were not made, in the words of a provider neither', async () => {
+it('[ENS-L18] a correction after the limit shows no calls that were not made, also not in provider content', async () => {
   const requests: ModelRequest[] = []
   const providerContent = { provider: 'test', content: ['a call'] }
   const call = { id: 'c1', name: 'look', arguments: '{"input":""}' }
@@ -224,8 +224,8 @@ it('[ENS-L18] a correction after the limit shows no calls that were not made, in
   }
   const { result } = await run(model, { tools: [look], maxIterations: 1 })
   expect(result.status).toBe('COMPLETED')
-  const said = requests[2]?.messages.filter(({ role }) => role === 'assistant')
-  expect(said).toEqual([
+  const texts = requests[2]?.messages.filter(({ role }) => role === 'assistant')
+  expect(texts).toEqual([
     { role: 'assistant', content: 'not yet', toolCalls: [call], providerContent },
     { role: 'assistant', content: 'not yet', toolCalls: [] },
   ])

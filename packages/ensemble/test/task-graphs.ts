@@ -1,11 +1,11 @@
-/** Task graphs made from a seed, and what must come of them, reckoned without the engine. */
+/** Random task graphs from seeds, and their expected outcomes, computed without the engine. */
 import { task, type Task } from '../src/index.ts'
 import { timedModel, type TimedModel } from './timed-model.ts'
 
 import type { TaskPhase } from '../src/run/next.ts'
 import type { Clock } from '@tutti/core'
 
-/** A task of a graph: what it waits for, how long it takes, whether it fails. */
+/** A task of a graph: its context, its duration, and whether it fails. */
 export interface GraphTask {
   readonly name: string
   readonly context: readonly string[]
@@ -13,8 +13,8 @@ export interface GraphTask {
   readonly fails: boolean
 }
 
-/** Numbers from 0 up to but not 1, the same ones for the same seed (mulberry32). */
-export function randomNumbers(seed: number): () => number {
+/** Returns a generator of numbers from 0 to below 1, the same for the same seed (mulberry32). */
+export function createRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d_2b_79_f5) | 0
@@ -24,15 +24,15 @@ export function randomNumbers(seed: number): () => number {
   }
 }
 
-/** What a graph is made with. */
+/** Settings of a random graph. */
 export interface GraphSettings {
   readonly maxTasks: number
-  /** How many of the tasks fail, from 0 to 1. */
+  /** Share of the tasks that fail, from 0 to 1. */
   readonly failing: number
 }
 
-/** A graph without cycles, its tasks declared in any order. */
-export function randomGraph(
+/** Returns a graph without cycles, with its tasks declared in random order. */
+export function createRandomGraph(
   random: () => number,
   { maxTasks, failing }: GraphSettings,
 ): readonly GraphTask[] {
@@ -50,7 +50,7 @@ export function randomGraph(
     .map(({ task }) => task)
 }
 
-/** The graph as tasks, each with a model that takes its time, and these models. */
+/** Converts the graph to tasks, each with a timed model. */
 export function toTasks(
   graph: readonly GraphTask[],
   clock: Clock,
@@ -73,13 +73,13 @@ export function toTasks(
   return { tasks, models }
 }
 
-/** When each task is over, were there a slot for each: the critical path up to it. */
-export function finishTimes(graph: readonly GraphTask[]): ReadonlyMap<string, number> {
+/** Returns the end of each task with unlimited slots: the length of its critical path. */
+export function computeFinishTimes(graph: readonly GraphTask[]): ReadonlyMap<string, number> {
   const times = new Map<string, number>()
   const finish = (name: string): number => {
     const known = times.get(name)
     if (known !== undefined) return known
-    const found = taskOf(graph, name)
+    const found = findTask(graph, name)
     const time = Math.max(0, ...found.context.map(finish)) + found.ms
     times.set(name, time)
     return time
@@ -88,22 +88,25 @@ export function finishTimes(graph: readonly GraphTask[]): ReadonlyMap<string, nu
   return times
 }
 
-/** How each task ends under CONTINUE_ON_ERROR: lost as soon as one that it waits for is. */
-export function expectedPhases(graph: readonly GraphTask[]): ReadonlyMap<string, TaskPhase> {
+/**
+ * Returns the phase of each task with CONTINUE_ON_ERROR; a task is skipped as soon as one that it waits for
+ * is not completed.
+ */
+export function computeExpectedPhases(graph: readonly GraphTask[]): ReadonlyMap<string, TaskPhase> {
   const phases = new Map<string, TaskPhase>()
-  const phaseOf = (name: string): TaskPhase => {
+  const findPhase = (name: string): TaskPhase => {
     const known = phases.get(name)
     if (known !== undefined) return known
-    const { context, fails } = taskOf(graph, name)
-    const runs = context.every((before) => phaseOf(before) === 'completed')
+    const { context, fails } = findTask(graph, name)
+    const runs = context.every((before) => findPhase(before) === 'completed')
     const phase = runs ? (fails ? 'failed' : 'completed') : 'skipped'
     phases.set(name, phase)
     return phase
   }
-  return new Map(graph.map(({ name }) => [name, phaseOf(name)]))
+  return new Map(graph.map(({ name }) => [name, findPhase(name)]))
 }
 
-function taskOf(graph: readonly GraphTask[], name: string): GraphTask {
+function findTask(graph: readonly GraphTask[], name: string): GraphTask {
   const found = graph.find((task) => task.name === name)
   if (found === undefined) throw new Error(`No task "${name}"`)
   return found

@@ -1,19 +1,19 @@
 /**
- * A reader of run events in its smallest form: what each task is doing, from the events alone. It
- * refuses a log that no reader could follow, so each test that uses it checks the order of events too.
+ * A minimal reader of run events: it determines the phase of each task from the events alone. It rejects an
+ * inconsistent log, so that each test that uses it also checks the order of events.
  */
 import type { TaskPhase } from '../src/run/next.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
-/** Phase of each task, by name, in the order of the plan; delegated ones in the order of their start. */
+/** Phase of each task by name, in the order of the plan; delegated tasks in the order of their start. */
 export type TaskPhases = ReadonlyMap<string, TaskPhase>
 
 /**
- * The phase of each task after `events`.
+ * Returns the phase of each task after `events`.
  *
- * @throws {Error} when an event does not follow from those before it.
+ * @throws {Error} if an event does not follow from those before it.
  */
-export function phasesAfter(events: readonly RunEvent[]): TaskPhases {
+export function readPhasesAfter(events: readonly RunEvent[]): TaskPhases {
   const reader = new Reader()
   for (const event of events) reader.read(event)
   return new Map([...reader.tasks].map(([name, { phase }]) => [name, phase]))
@@ -22,12 +22,12 @@ export function phasesAfter(events: readonly RunEvent[]): TaskPhases {
 interface ReadTask {
   phase: TaskPhase
   attempt: number
-  /** Whether its last attempt failed and another is to follow. */
+  /** Whether its last attempt failed and another one follows. */
   willRetry: boolean
   turn: ReadTurn
 }
 
-/** Turns of one attempt: those before `next` are answered; the next one may be in flight. */
+/** Turns of one attempt: those before `next` are answered, and the next one may be in flight. */
 interface ReadTurn {
   next: number
   open: boolean
@@ -54,7 +54,7 @@ class Reader {
 
   read(event: RunEvent): void {
     this.#readRun(event)
-    this.#readGate(event)
+    this.#readReview(event)
     this.#readDelegation(event)
     this.#readDirective(event)
     if (isOfTask(event)) this.#readTask(event)
@@ -75,7 +75,7 @@ class Reader {
       require(String(completed.map(([name]) => name).toSorted()) ===
         String(
           event.completedTasks.toSorted(),
-        ), `run_resumed says ${event.completedTasks.join(', ')} are completed`)
+        ), `run_resumed lists ${event.completedTasks.join(', ')} as completed`)
       for (const { turn } of this.tasks.values()) turn.open = false
     } else if (event.type === 'run_result') this.#readResult()
   }
@@ -90,7 +90,7 @@ class Reader {
     for (const [id, { open }] of this.#delegations) require(!open, `delegation ${id} was left open`)
   }
 
-  #readGate(event: RunEvent): void {
+  #readReview(event: RunEvent): void {
     switch (event.type) {
       case 'review_requested': {
         const { reviewId, taskName, timing } = event
@@ -203,12 +203,15 @@ type EventOfTask = Exclude<
   RunEventOf<'model_switched'>
 >
 
-/** A switch names a task, and is not its doing. */
+/** Whether the event belongs to a task; a switch names a task but does not belong to it. */
 function isOfTask(event: RunEvent): event is EventOfTask {
   return 'taskName' in event && event.taskName !== undefined && event.type !== 'model_switched'
 }
 
-/** A turn begins when the one before it is answered, and again only when it failed or was cut off. */
+/**
+ * Checks that a turn begins only when the previous one is answered, and again only after a failure or an
+ * interruption.
+ */
 function readTurn(event: EventOfTask, turn: ReadTurn, where: string): void {
   switch (event.type) {
     case 'llm_iteration_started':

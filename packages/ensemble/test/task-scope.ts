@@ -1,4 +1,4 @@
-/** The surroundings of one attempt at a task, without a run around it. */
+/** Creates the scope of one attempt at a task without a run. */
 import { ensemble, task, type RunStep, type TaskDefinition } from '../src/index.ts'
 import { NO_NOTES } from '../src/agent/notes.ts'
 import { ModelChain } from '../src/agent/model-chain.ts'
@@ -10,7 +10,7 @@ import type { AgentLoopInput } from '../src/agent/loop.ts'
 import type { EnsembleDefinition, RunOptions } from '../src/index.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** What a scope is made with. */
+/** Options of a test scope. */
 export interface TestScopeOptions {
   readonly task: TaskDefinition
   readonly ensemble?: Partial<EnsembleDefinition>
@@ -18,17 +18,21 @@ export interface TestScopeOptions {
   readonly signal?: AbortSignal
 }
 
-/** A scope, and what is told and kept through it. */
+/** A scope, with its recorded events and steps. */
 export interface TestScope {
   readonly scope: TaskScope
   readonly events: RunEvent[]
   readonly steps: RunStep[]
-  /** Input of an agent loop whose first prompt has nothing but the texts of the task. */
+  /** Input of an agent loop whose first prompt has only the texts of the task. */
   readonly loop: AgentLoopInput
 }
 
-/** Makes the scope of the second attempt at a task. */
-export function testScope({ task: definition, signal, ...options }: TestScopeOptions): TestScope {
+/** Creates the scope of the second attempt at a task. */
+export function createTestScope({
+  task: definition,
+  signal,
+  ...options
+}: TestScopeOptions): TestScope {
   const events: RunEvent[] = []
   const steps: RunStep[] = []
   const work = task(definition)

@@ -1,4 +1,4 @@
-/** A model that answers for a whole team: one script an agent, by the role in its system message. */
+/** A model for a whole team, with one script per agent, by the role in the system message. */
 import { scriptedModel } from './testing.ts'
 
 import type { ChatModel, Message, ModelRequest } from '../src/index.ts'
@@ -6,19 +6,19 @@ import type { ScriptedReply } from './testing.ts'
 
 type Answer = string | ScriptedReply | Error
 
-/** What an agent answers, call by call; a function answers every call. */
+/** Answers of an agent, one per call; a function answers every call. */
 export type RoleScript = readonly Answer[] | ((request: ModelRequest) => Answer)
 
-/** A model of a team, and what each agent was asked. */
+/** Model of a team, with the requests of each agent. */
 export interface TeamModel extends ChatModel {
   requestsOf(role: string): readonly ModelRequest[]
 }
 
-/** Makes the model of a team of these roles. */
+/** Creates the model of a team with these roles. */
 export function teamModel(scripts: Readonly<Record<string, RoleScript>>): TeamModel {
   const asked = new Map<string, ModelRequest[]>()
   const model = scriptedModel((request) => {
-    const role = roleOf(request)
+    const role = readRole(request)
     const requests = asked.get(role) ?? []
     asked.set(role, [...requests, { ...request, messages: [...request.messages] }])
     const script = scripts[role]
@@ -28,11 +28,11 @@ export function teamModel(scripts: Readonly<Record<string, RoleScript>>): TeamMo
   return { ...model, requestsOf: (role) => asked.get(role) ?? [] }
 }
 
-function roleOf({ messages }: ModelRequest): string {
+function readRole({ messages }: ModelRequest): string {
   return /^You are (.*)\.$/m.exec(messages[0]?.content ?? '')?.[1] ?? ''
 }
 
-/** A reply that delegates: role and description of each task. */
+/** Returns a reply that delegates tasks: role and description each. */
 export function delegate(
   ...list: readonly (readonly [role: string, description: string])[]
 ): ScriptedReply {
@@ -44,8 +44,8 @@ export function delegate(
   }
 }
 
-/** What the tools of the last turn told the model. */
-export function told(request: ModelRequest | undefined): readonly string[] {
+/** Returns the tool results of the last turn. */
+export function readToolResults(request: ModelRequest | undefined): readonly string[] {
   const messages = request?.messages ?? []
   const turn = messages.findLastIndex(({ role }) => role === 'assistant')
   return messages.slice(turn + 1).map(({ content }: Message) => content)

@@ -1,6 +1,6 @@
 /**
- * The parts of `@tutti/testing` that these tests use. By path, since that package builds on this one:
- * a dependency both ways would be a cycle that no build can order.
+ * The parts of `@tutti/testing` that these tests use. Imported by path because that package depends on this
+ * one, and a dependency in both directions would be a cycle.
  */
 export {
   fakeClock,

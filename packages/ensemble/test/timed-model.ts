@@ -2,12 +2,14 @@ import { sleep, type Clock } from '@tutti/core'
 
 import type { ChatModel, ModelRequest } from '../src/index.ts'
 
-/** A model that takes its time, and what it was asked. */
+/** A model with a delay, and its requests. */
 export interface TimedModel extends ChatModel {
   readonly requests: readonly ModelRequest[]
 }
 
-/** A model that thinks for `ms` by `clock`, then gives `answer` or throws it; it obeys its signal. */
+/**
+ * Returns a model that waits `ms` by `clock` and then returns `answer`, or throws it. It obeys its signal.
+ */
 export function timedModel(clock: Clock, ms: number, answer: string | Error = 'done'): TimedModel {
   const requests: ModelRequest[] = []
   return {

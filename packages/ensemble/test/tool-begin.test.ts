@@ -1,9 +1,9 @@
-/** When a call has begun that must not be made twice. */
+/** Tests of the begin of calls that must not be repeated. */
 import { defineTextTool, TuttiError, type AgentTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, task, type TaskDefinition } from '../src/index.ts'
-import { endOf, joined, startKept, type KeptRun } from './kept-run.ts'
+import { runToEnd, joinRuns, startRecorded, type RecordedRun } from './recorded-run.ts'
 import { fakeClock, scriptedModel } from './testing.ts'
 import { nextTurn } from './watch-run.ts'
 
@@ -11,14 +11,14 @@ import type { ModelRequest } from '../src/index.ts'
 
 const asks = { toolCalls: [{ name: 'send', arguments: { input: 'x' } }] }
 
-function send(sent: string[], requireApproval: boolean, kept: KeptRun[] = []): AgentTool {
+function send(sent: string[], requireApproval: boolean, runs: RecordedRun[] = []): AgentTool {
   return defineTextTool({
     name: 'send',
     description: 'Sends',
     idempotent: false,
     requireApproval,
     execute(input) {
-      sent.push(...(kept.at(-1)?.steps.map(({ kind }) => kind) ?? []), input)
+      sent.push(...(runs.at(-1)?.steps.map(({ kind }) => kind) ?? []), input)
       return 'sent'
     },
   })
@@ -27,68 +27,68 @@ function send(sent: string[], requireApproval: boolean, kept: KeptRun[] = []): A
 const answer = ({ messages }: ModelRequest) =>
   messages.some(({ role }) => role === 'tool') ? 'done' : asks
 
-const kindsOf = ({ steps }: KeptRun): readonly string[] => steps.map(({ kind }) => kind)
+const listKinds = ({ steps }: RecordedRun): readonly string[] => steps.map(({ kind }) => kind)
 
 describe.each(['agent', 'handler'])(
-  '[ENS-L23] of an %s, a call that must not be made twice',
+  '[ENS-L23] a call of an %s that must not be repeated',
   (who) => {
     const work = (tool: AgentTool): TaskDefinition =>
       who === 'agent'
         ? { description: 'x', tools: [tool], model: scriptedModel(answer) }
         : { description: 'x', handler: tool }
-    const teamOf = (tool: AgentTool) => ensemble({ name: 'team', tasks: [task(work(tool))] })
+    const createTeam = (tool: AgentTool) => ensemble({ name: 'team', tasks: [task(work(tool))] })
 
-    it('is kept as begun just before its body', async () => {
+    it('is recorded as begun just before its body', async () => {
       const sent: string[] = []
-      const kept: KeptRun[] = []
-      const run = startKept(teamOf(send(sent, false, kept)))
-      kept.push(run)
-      await endOf(run)
+      const runs: RecordedRun[] = []
+      const run = startRecorded(createTeam(send(sent, false, runs)))
+      runs.push(run)
+      await runToEnd(run)
       expect(sent.slice(-2)).toEqual(['tool_begun', 'x'])
-      expect(kindsOf(run).filter((kind) => kind === 'tool_begun')).toHaveLength(1)
+      expect(listKinds(run).filter((kind) => kind === 'tool_begun')).toHaveLength(1)
     })
 
-    it('has not begun while its reviewer thinks: it is made after a restart', async () => {
+    it('has not begun while its reviewer decides, and is made after a restart', async () => {
       const sent: string[] = []
-      const first = startKept(teamOf(send(sent, true)))
+      const first = startRecorded(createTeam(send(sent, true)))
       await nextTurn()
       expect(first.handle.snapshot().reviews).toHaveLength(1)
-      expect(kindsOf(first)).not.toContain('tool_begun')
-      first.letGo()
+      expect(listKinds(first)).not.toContain('tool_begun')
+      first.release()
       const clock = fakeClock(first.clock.now())
-      const second = startKept(teamOf(send(sent, true)), { from: joined(first), clock })
+      const second = startRecorded(createTeam(send(sent, true)), { from: joinRuns(first), clock })
       await nextTurn()
       const { reviewId = '' } = second.handle.snapshot().reviews[0] ?? {}
       await second.handle.decide(reviewId, { action: 'CONTINUE' })
-      expect((await endOf(second)).status).toBe('COMPLETED')
+      expect((await runToEnd(second)).status).toBe('COMPLETED')
       expect(sent).toEqual(['x'])
       expect(
-        kindsOf(second).filter((kind) => kind.startsWith('gate') || kind.startsWith('tool')),
+        listKinds(second).filter((kind) => kind.startsWith('gate') || kind.startsWith('tool')),
       ).toEqual(['gate_closed', 'tool_begun', 'tool_ended'])
     })
 
-    it('never begins when its reviewer says no', async () => {
+    it('never begins if its reviewer rejects it', async () => {
       const sent: string[] = []
-      const run = startKept(teamOf(send(sent, true)))
+      const run = startRecorded(createTeam(send(sent, true)))
       await nextTurn()
       const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
       await run.handle.decide(reviewId, { action: 'REJECT' })
-      await endOf(run)
+      await runToEnd(run)
       expect(sent).toEqual([])
-      expect(kindsOf(run)).not.toContain('tool_begun')
+      expect(listKinds(run)).not.toContain('tool_begun')
     })
 
-    it('is the only kind of call whose begin is kept', async () => {
-      const run = startKept(teamOf({ ...send([], false), idempotent: true }))
-      await endOf(run)
-      expect(kindsOf(run)).not.toContain('tool_begun')
-      expect(kindsOf(run)).toContain('tool_ended')
+    it('is the only kind of call whose begin is recorded', async () => {
+      const run = startRecorded(createTeam({ ...send([], false), idempotent: true }))
+      await runToEnd(run)
+      expect(listKinds(run)).not.toContain('tool_begun')
+      expect(listKinds(run)).toContain('tool_ended')
     })
 
-    it('does not run when its begin cannot be kept: the run may write nothing more', async () => {
+    it('does not run if its begin cannot be recorded', async () => {
       const sent: string[] = []
       const lost = new TuttiError('FENCED', 'Another process has the run')
-      const { handle } = startKept(teamOf(send(sent, false)), {
+      const { handle } = startRecorded(createTeam(send(sent, false)), {
         journal: {
           emit() {},
           commit: ({ kind }) => (kind === 'tool_begun' ? Promise.reject(lost) : Promise.resolve()),

@@ -1,9 +1,9 @@
-/** What a run makes of its tools: approval, early exit, steps, progress, metrics, bounds. */
+/** Tests of tools in a run: approval, early exit, steps, progress, metrics and limits. */
 import { createToolMetrics, defineTextTool, sleep, ToolResult, type AgentTool } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble } from '../src/index.ts'
-import { phasesAfter } from './task-phases.ts'
+import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock, scriptedModel, scriptedReviewer, type FakeClock } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
@@ -15,8 +15,8 @@ beforeEach(() => {
   clock = fakeClock()
 })
 
-describe('[ENS-L13] what a tool does within its call', () => {
-  it('is told before the call itself: steps, progress, changed files', async () => {
+describe('[ENS-L13] the steps, progress and file changes of a tool call', () => {
+  it('are emitted before the event of the call itself', async () => {
     const inner = text('inner', () => ToolResult.failure('No'))
     const outer = text('outer', async (_, context) => {
       context.reportProgress({ message: 'half', fraction: 0.5 })
@@ -32,11 +32,11 @@ describe('[ENS-L13] what a tool does within its call', () => {
     })
     const run = watchRun(team([outer], calling('outer')), { clock })
     expect((await run.ended).metrics.totalToolCalls).toBe(1)
-    const told = run.events.filter(({ type }) =>
+    const emitted = run.events.filter(({ type }) =>
       ['tool_called', 'tool_progress', 'file_changed'].includes(type),
     )
     const where = { agentRole: 'Worker', taskName: 'work', taskIndex: 1, attempt: 1 }
-    expect(told).toMatchObject([
+    expect(emitted).toMatchObject([
       { type: 'tool_progress', ...where, toolName: 'outer', message: 'half', fraction: 0.5 },
       {
         type: 'tool_called',
@@ -52,15 +52,15 @@ describe('[ENS-L13] what a tool does within its call', () => {
       { type: 'file_changed', agentRole: 'Worker', filePath: 'a.txt', linesAdded: 3 },
       { type: 'tool_called', ...where, toolCallId: 'call-1', toolName: 'outer' },
     ])
-    expect(told[2]).not.toHaveProperty('fraction')
-    expect(told[4]).not.toHaveProperty('parentToolCallId')
+    expect(emitted[2]).not.toHaveProperty('fraction')
+    expect(emitted[4]).not.toHaveProperty('parentToolCallId')
   })
 })
 
-describe('approval', () => {
+describe('the approval of a tool call', () => {
   const pay = text('pay', () => 'Paid', { requireApproval: true })
 
-  it('[ENS-G1] goes to the reviewer of the run, with the task and the run it is for', async () => {
+  it('[ENS-G1] is requested from the reviewer of the run, with its task and run', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const run = watchRun(team([pay], calling('pay')), { clock, reviewer, runId: 'run-7' })
     expect((await run.ended).status).toBe('COMPLETED')
@@ -78,7 +78,7 @@ describe('approval', () => {
     ])
   })
 
-  it('[ENS-L14] with no reviewer the task fails, and the tool is never called', async () => {
+  it('[ENS-L14] fails the task without calling the tool if there is no reviewer', async () => {
     const run = watchRun(team([pay], calling('pay')), { clock })
     expect(await run.ended).toMatchObject({
       status: 'FAILED',
@@ -90,7 +90,7 @@ describe('approval', () => {
     expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'TOOL_CONFIGURATION' }])
   })
 
-  it('[ENS-L14] the other calls of the turn end first, and are told of', async () => {
+  it('[ENS-L14] lets the other calls of the turn end first, with their events', async () => {
     const slow = text('slow', async () => {
       await sleep(clock, 300)
       return 'slept'
@@ -109,8 +109,8 @@ describe('approval', () => {
 
   it.each([
     ['EXIT_EARLY', 'EXIT_EARLY', 'USER_EXIT_EARLY'] as const,
-    ['silence', 'never', 'TIMEOUT'] as const,
-  ])('[ENS-E14] %s ends the run with what is done', async (_, answer, exitReason) => {
+    ['no answer', 'never', 'TIMEOUT'] as const,
+  ])('[ENS-E14] ends the run with the completed tasks on %s', async (_, answer, exitReason) => {
     const tasks = [
       task({ name: 'before', description: 'Begin', model: scriptedModel(['begun']) }),
       task({ name: 'work', description: 'Work', tools: [pay], model: calling('pay') }),
@@ -124,7 +124,7 @@ describe('approval', () => {
     const result = await run.ended
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'begun' })
     expect(result).not.toHaveProperty('error')
-    expect(Object.fromEntries(phasesAfter(run.events))).toEqual({
+    expect(Object.fromEntries(readPhasesAfter(run.events))).toEqual({
       before: 'completed',
       work: 'failed',
       after: 'skipped',
@@ -133,7 +133,7 @@ describe('approval', () => {
     expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([{ exitReason }])
   })
 
-  it('[ENS-E14] what runs beside it is left to finish; a failure beside it is still a failure', async () => {
+  it('[ENS-E14] lets concurrent work finish on an early exit, and a concurrent failure still fails the run', async () => {
     const slow = text('slow', async () => {
       await sleep(clock, 300)
       return 'slept'
@@ -159,7 +159,7 @@ describe('approval', () => {
     const bad = watchRun(around(scriptedModel([])), { clock, reviewer })
     await clock.advance(1_000)
     expect(await good.ended).toMatchObject({ status: 'COMPLETED', output: 'done' })
-    expect(Object.fromEntries(phasesAfter(good.events))).toEqual({
+    expect(Object.fromEntries(readPhasesAfter(good.events))).toEqual({
       asks: 'failed',
       other: 'completed',
       last: 'skipped',
@@ -169,7 +169,7 @@ describe('approval', () => {
 })
 
 describe('[ENS-L15] maxConcurrentToolCalls', () => {
-  it('bounds the calls of all tasks of a run together', async () => {
+  it('limits the calls of all tasks of a run together', async () => {
     let running = 0
     let most = 0
     const slow = text('slow', async () => {
@@ -189,7 +189,7 @@ describe('[ENS-L15] maxConcurrentToolCalls', () => {
     expect(most).toBe(2)
   })
 
-  it('[ENS-W8] is an integer of at least 1', () => {
+  it('[ENS-W8] must be an integer of at least 1', () => {
     const tasks = [task({ description: 'Do it', model: scriptedModel([]) })]
     expect(() => ensemble({ name: 'team', tasks, maxConcurrentToolCalls: 0 })).toThrow(
       'maxConcurrentToolCalls must be an integer >= 1, got 0',

@@ -1,11 +1,11 @@
-/** Answers that end early: refused, blocked, or cut at the output limit. */
+/** Tests of answers that end early: refused, blocked, or cut at the output limit. */
 import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { agent, ensemble, modelCatalog, task } from '../src/index.ts'
 import { CONTINUE_REQUEST } from '../src/agent/unfinished.ts'
-import { cutEverywhere } from './cut-everywhere.ts'
-import { calling, thinker, worldTool } from './scenario-parts.ts'
+import { interruptEverywhere } from './interrupt-everywhere.ts'
+import { requestCalls, createThinker, createWorldTool } from './scenario-parts.ts'
 import { fakeClock, scriptedModel, type ScriptEntry } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
@@ -33,7 +33,7 @@ describe.each([
   { reply: refused, code: 'MODEL_REFUSED', option: 'refusal' },
   { reply: blocked, code: 'CONTENT_FILTERED', option: 'contentFilter' },
 ] as const)('[ENS-L25] an answer with $reply.finishReason', ({ reply, code, option }) => {
-  it('fails the task, and its events say why', async () => {
+  it('fails the task, with the reason in its events', async () => {
     const { events, result, requests } = await run([reply], { retries: 2 })
     const { finishReason } = reply
     expect(result).toMatchObject({ status: 'FAILED', error: { code, retryable: false } })
@@ -45,14 +45,14 @@ describe.each([
     expect(requests).toHaveLength(1)
   })
 
-  it('asks for no correction when the task has an output schema', async () => {
+  it('is not corrected when the task has an output schema', async () => {
     const output = Type.Object({ size: Type.Number() })
     const { result, requests } = await run([reply], { output })
     expect(result.error?.code).toBe(code)
     expect(requests).toHaveLength(1)
   })
 
-  it('asks the next fallback model, with the same messages', async () => {
+  it('makes the next fallback model answer, with the same messages', async () => {
     const second = scriptedModel(['done'], { name: 'second' })
     const { events, result, requests } = await run([reply], { fallbackModels: [second] })
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done' })
@@ -64,7 +64,7 @@ describe.each([
     ])
   })
 
-  it('asks no fallback model when the agent says so', async () => {
+  it('calls no fallback model if the agent has the option fail', async () => {
     const second = scriptedModel(['done'])
     const strict = agent({ role: 'Worker', goal: 'Work', onUnfinished: { [option]: 'fail' } })
     const { result } = await run([reply], { agent: strict, fallbackModels: [second] })
@@ -73,7 +73,7 @@ describe.each([
   })
 })
 
-describe('[ENS-L25] what a provider says about a refusal', () => {
+describe("[ENS-L25] the provider's explanation of a refusal", () => {
   it('is in the error and in both events', async () => {
     const { events, result } = await run([refused])
     const { refusal } = refused
@@ -125,7 +125,7 @@ describe('[ENS-L26] a text that is cut', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('is requested again with a higher limit, accepted or failed, as set', async () => {
+  it('is requested again with a higher limit, accepted, or failed, depending on the option', async () => {
     const part = { text: 'Once', finishReason: 'length', usage } as const
     const again = await run([part, 'Once, whole.'], {}, { onUnfinished: { length: 'retry' } })
     expect(again.result.output).toBe('Once, whole.')
@@ -148,7 +148,7 @@ describe('[ENS-L26] a tool call that is cut', () => {
   })
   const half = { toolCalls: [{ name: 'search', arguments: '{"query": "ja' }] }
 
-  it('is never made and never reported to the model: the call is repeated with a higher limit', async () => {
+  it('is not made and not reported to the model, and is requested again with a higher limit', async () => {
     const { events, result, requests } = await run(
       [
         { ...half, finishReason: 'length', usage },
@@ -168,7 +168,7 @@ describe('[ENS-L26] a tool call that is cut', () => {
     expect(eventsOf(events, 'llm_iteration_completed')[0]).not.toHaveProperty('toolRequests')
   })
 
-  it('fails with OUTPUT_TRUNCATED when the provider rejects the higher limit', async () => {
+  it('fails with OUTPUT_TRUNCATED if the provider rejects the higher limit', async () => {
     const { result } = await run(
       [{ ...half, finishReason: 'length' }, new Error('max_tokens is too large')],
       { tools: [search] },
@@ -181,7 +181,7 @@ describe('[ENS-L26] a tool call that is cut', () => {
   })
 })
 
-it('[ENS-L26] structured output that is cut is requested again, and no correction is asked for', async () => {
+it('[ENS-L26] cut structured output is requested again without a correction', async () => {
   const output = Type.Object({ size: Type.Number() })
   const { result, requests } = await run(
     [{ text: '{"si', finishReason: 'length' }, '{"size": 3}'],
@@ -195,19 +195,19 @@ it('[ENS-L26] structured output that is cut is requested again, and no correctio
 })
 
 describe('[ENS-L27] extra calls', () => {
-  it('count in the budget', async () => {
+  it('count for the budget', async () => {
     const part = { text: 'na', finishReason: 'length' } as const
     const { result } = await run([part, part, part], { budget: { maxModelCalls: 2 } })
     expect(result.error).toMatchObject({ code: 'BUDGET_EXCEEDED' })
     expect(result.metrics.totalTokens).toBeGreaterThan(0)
   })
 
-  it('are not repeated by a run that is cut off anywhere', { timeout: 60_000 }, async () => {
-    const { result } = await cutEverywhere({
+  it('are not repeated after an interruption at any write', { timeout: 60_000 }, async () => {
+    const { result } = await interruptEverywhere({
       open: (process) => {
-        const shy = thinker(process, () => refused, { name: 'shy' })
-        const steady = thinker(process, ({ turn, last }) => {
-          if (turn === 0) return calling(['c1', 'search', 'x'])
+        const shy = createThinker(process, () => refused, { name: 'shy' })
+        const steady = createThinker(process, ({ turn, last }) => {
+          if (turn === 0) return requestCalls(['c1', 'search', 'x'])
           return last === CONTINUE_REQUEST
             ? ' of two parts'
             : { text: `An answer (${last})`, finishReason: 'length' }
@@ -215,7 +215,7 @@ describe('[ENS-L27] extra calls', () => {
         const write = task({
           name: 'write',
           description: 'Write',
-          tools: [worldTool(process, 'search')],
+          tools: [createWorldTool(process, 'search')],
           fallbackModels: [steady],
         })
         return {
@@ -228,8 +228,8 @@ describe('[ENS-L27] extra calls', () => {
   })
 })
 
-describe('[ENS-L28] tokens', () => {
-  it('that were read from a cache are counted in events and results', async () => {
+describe('[ENS-L28] token counts', () => {
+  it('include cached tokens in events and results', async () => {
     const cached = { inputTokens: 10, outputTokens: 1, cachedInputTokens: 8 }
     const { events, result } = await run([{ text: 'done', usage: cached }])
     expect(result.tasks[0]).toMatchObject({ cachedInputTokens: 8, finishReason: 'stop' })
@@ -238,7 +238,7 @@ describe('[ENS-L28] tokens', () => {
     }
   })
 
-  it('are -1 in every event when the provider does not report them', async () => {
+  it('are -1 in every event if the provider does not report them', async () => {
     const scripted = scriptedModel(['done'])
     const silent: ChatModel = {
       ...scripted,

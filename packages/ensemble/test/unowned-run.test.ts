@@ -1,4 +1,4 @@
-/** Commands for an unowned run, and the run that then continues with them. */
+/** Tests of commands for an unowned run, which then continues with them. */
 import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
@@ -14,7 +14,13 @@ import {
   type RunStep,
   type TaskDefinition,
 } from '../src/index.ts'
-import { endOf, joined, startKept, stateOf, type KeptRun } from './kept-run.ts'
+import {
+  runToEnd,
+  joinRuns,
+  startRecorded,
+  rebuildState,
+  type RecordedRun,
+} from './recorded-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, expectWireEvents, nextTurn } from './watch-run.ts'
 
@@ -49,41 +55,41 @@ const WORKS: Record<string, Partial<TaskDefinition>> = {
   AFTER_EXECUTION: { review: review },
 }
 
-function teamOf(work: Partial<TaskDefinition>): Ensemble {
+function createTeam(work: Partial<TaskDefinition>): Ensemble {
   const model = scriptedModel(({ messages, tools }) => {
     const last = messages.at(-1)
     if (last?.role === 'tool') return last.content
-    const told = /Hurry/.test(JSON.stringify(messages)) ? ' told' : ''
+    const suffix = /Hurry/.test(JSON.stringify(messages)) ? ' fast' : ''
     return tools.length > 0
       ? { toolCalls: [{ name: 'order', arguments: { count: 1 } }] }
-      : `did ${/(?<=## Task\n).*/.exec(messages[1]?.content ?? '')?.[0]}${told}`
+      : `did ${/(?<=## Task\n).*/.exec(messages[1]?.content ?? '')?.[0]}${suffix}`
   })
   const worker = agent({ role: 'Worker', goal: 'Work' })
   return ensemble({
     name: 'team',
     model,
     tasks: [
-      // NOTE: only settings that need no type of an output.
+      // NOTE: only settings that do not depend on the type of the output.
       task({ ...(work as TaskDefinition), name: 'work', description: 'Do it', agent: worker }),
       task({ name: 'last', description: 'Do last', context: ['work'] }),
     ],
   })
 }
 
-/** A run that was let go at the review of its first task. */
-async function restAt(
+/** Returns a run that was released at the review of its first task. */
+async function releaseAtReview(
   team: Ensemble,
-): Promise<KeptRun & { request: RunEventOf<'review_requested'> }> {
-  const run = startKept(team, { models })
+): Promise<RecordedRun & { request: RunEventOf<'review_requested'> }> {
+  const run = startRecorded(team, { models })
   await nextTurn()
-  run.letGo()
+  run.release()
   const [request] = eventsOf(run.events, 'review_requested')
   if (request === undefined) throw new Error('No review is open')
-  return { ...joined(run), request }
+  return { ...joinRuns(run), request }
 }
 
-/** Applies commands to a run that has these steps. */
-function rest(team: Ensemble, steps: readonly RunStep[], clock: FakeClock = fakeClock()) {
+/** Returns functions that apply commands to a run with these steps. */
+function commandsFor(team: Ensemble, steps: readonly RunStep[], clock: FakeClock = fakeClock()) {
   const send = <K extends RunCommandKind>(
     command: RunCommandOf<K>,
     request?: RunEventOf<'review_requested'>,
@@ -101,16 +107,20 @@ function rest(team: Ensemble, steps: readonly RunStep[], clock: FakeClock = fake
   }
 }
 
-/** Goes on with what a run left, and the commands that were applied to it. */
-async function goOn(team: Ensemble, from: KeptRun, ...commands: readonly AppliedCommand[]) {
-  const whole = { ...joined(from), steps: [...from.steps] }
+/** Resumes a run with the commands that were applied to it. */
+async function resumeWith(
+  team: Ensemble,
+  from: RecordedRun,
+  ...commands: readonly AppliedCommand[]
+) {
+  const whole = { ...joinRuns(from), steps: [...from.steps] }
   for (const { events, steps } of commands) {
     whole.events.push(...events)
     whole.steps.push(...steps)
   }
-  const run = startKept(team, { from: whole, models })
-  const result = await endOf(run)
-  const all = joined(whole, run)
+  const run = startRecorded(team, { from: whole, models })
+  const result = await runToEnd(run)
+  const all = joinRuns(whole, run)
   expectWireEvents(all.events)
   return { result, all, run }
 }
@@ -124,9 +134,9 @@ const withoutTimes = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, inner: unknown) => (/(Id|At|Ms)$/.test(key) ? 0 : inner)))
 
 describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as const)(
-  '[ENS-S4] a decision of an unowned run, of a review %s',
+  '[ENS-S4] a decision for an unowned run with a review %s',
   (timing) => {
-    const team = teamOf(WORKS[timing] ?? {})
+    const team = createTeam(WORKS[timing] ?? {})
     const edit: ReviewAnswer =
       timing === 'DURING_EXECUTION'
         ? { action: 'EDIT', input: { count: '7' } }
@@ -137,67 +147,70 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
       edit,
       { action: 'REJECT', feedback: 'No' },
       { action: 'EXIT_EARLY' },
-    ])('is what a running engine writes, and comes to the same: %j', async (decision) => {
-      const from = await restAt(team)
-      const applied = await rest(team, from.steps).decide(from.request, decision)
-      const atRest = await goOn(team, from, applied)
-      const live = startKept(team, { from, models })
+    ])('writes the same as a running engine and has the same outcome: %j', async (decision) => {
+      const from = await releaseAtReview(team)
+      const applied = await commandsFor(team, from.steps).decide(from.request, decision)
+      const unowned = await resumeWith(team, from, applied)
+      const live = startRecorded(team, { from, models })
       await live.handle.decide(from.request.reviewId, decision)
-      const result = await endOf(live)
-      const told = eventsOf(live.events, 'review_decided').slice(0, 1)
-      const kept = live.steps.filter(({ kind }) => kind === 'gate_closed').slice(0, 1)
-      expect(withoutTimes(applied.events)).toEqual(withoutTimes(told))
-      expect(withoutTimes(applied.steps)).toEqual(withoutTimes(kept))
-      expect(atRest.result.status).toBe(result.status)
-      expect(atRest.result.output).toBe(result.output)
-      expect(atRest.result.error?.message).toBe(result.error?.message)
+      const result = await runToEnd(live)
+      const decided = eventsOf(live.events, 'review_decided').slice(0, 1)
+      const closed = live.steps.filter(({ kind }) => kind === 'gate_closed').slice(0, 1)
+      expect(withoutTimes(applied.events)).toEqual(withoutTimes(decided))
+      expect(withoutTimes(applied.steps)).toEqual(withoutTimes(closed))
+      expect(unowned.result.status).toBe(result.status)
+      expect(unowned.result.output).toBe(result.output)
+      expect(unowned.result.error?.message).toBe(result.error?.message)
     })
 
-    it('is refused when it does not fit, as in a run', async () => {
-      const from = await restAt(team)
+    it('is rejected in the same way as in a run if it is invalid', async () => {
+      const from = await releaseAtReview(team)
       const bad: ReviewAnswer =
         timing === 'DURING_EXECUTION'
           ? { action: 'EDIT', input: { count: 'x' } }
           : { action: 'EDIT', input: 1 }
-      const live = startKept(team, { from, models })
-      const said = await live.handle
+      const live = startRecorded(team, { from, models })
+      const rejection = await live.handle
         .decide(from.request.reviewId, bad)
         .catch((error: unknown) => String(error))
-      await expect(rest(team, from.steps).decide(from.request, bad)).rejects.toThrow(
-        String(said).replace(/^\w+: /, ''),
+      await expect(commandsFor(team, from.steps).decide(from.request, bad)).rejects.toThrow(
+        String(rejection).replace(/^\w+: /, ''),
       )
     })
 
-    it('is refused when the review is closed, or its time is over', async () => {
-      const from = await restAt(team)
+    it('is rejected if the review is closed or has timed out', async () => {
+      const from = await releaseAtReview(team)
       const { steps, request } = from
-      const applied = await rest(team, steps).decide(request, { ...yes, id: 'd1' })
-      const later = rest(team, [...steps, ...applied.steps])
+      const applied = await commandsFor(team, steps).decide(request, { ...yes, id: 'd1' })
+      const later = commandsFor(team, [...steps, ...applied.steps])
       await expect(later.decide(request, yes)).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
       expect(kinds(await later.decide(request, { ...yes, id: 'd1' }))).toEqual([])
       const overAt = Date.UTC(2026, 0, 1) + request.timeoutMs
-      await rest(team, steps, fakeClock(overAt - 1)).decide(request, yes)
-      await expect(rest(team, steps, fakeClock(overAt)).decide(request, yes)).rejects.toMatchObject(
-        { code: 'REVIEW_RESOLVED' },
-      )
+      await commandsFor(team, steps, fakeClock(overAt - 1)).decide(request, yes)
+      await expect(
+        commandsFor(team, steps, fakeClock(overAt)).decide(request, yes),
+      ).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
       const endless = { ...request, timeoutMs: 0 }
-      await rest(team, steps, fakeClock(overAt)).decide(endless, yes)
+      await commandsFor(team, steps, fakeClock(overAt)).decide(endless, yes)
     })
 
     it.each(['abort', 'boundary'] as const)(
-      'is refused when the run is cancelled in mode %s, and its review closes so',
+      'is rejected if the run is cancelled in mode %s and closes the review',
       async (mode) => {
-        const from = await restAt(team)
-        const cancel = await rest(team, from.steps).cancel({ mode })
+        const from = await releaseAtReview(team)
+        const cancel = await commandsFor(team, from.steps).cancel({ mode })
         expect(kinds(cancel)).toEqual(['run_cancelling', 'cancel_asked'])
-        const deciding = rest(team, [...from.steps, ...cancel.steps]).decide(from.request, yes)
+        const deciding = commandsFor(team, [...from.steps, ...cancel.steps]).decide(
+          from.request,
+          yes,
+        )
         if (mode === 'abort' || timing === 'BEFORE_EXECUTION') {
           await expect(deciding).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
-          const { result, all } = await goOn(team, from, cancel)
+          const { result, all } = await resumeWith(team, from, cancel)
           expect(result.status).toBe('CANCELLED')
           expect(eventsOf(all.events, 'review_withdrawn')).toHaveLength(1)
         } else {
-          const { result } = await goOn(team, from, cancel, await deciding)
+          const { result } = await resumeWith(team, from, cancel, await deciding)
           expect(result.status).toBe('CANCELLED')
           expect(result.tasks).toHaveLength(1)
         }
@@ -206,27 +219,27 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
   },
 )
 
-describe('[ENS-S4] a decision of an unowned run', () => {
-  const team = teamOf({ output: Type.Object({ n: Type.Number() }), review: review })
+describe('[ENS-S4] a decision for an unowned run', () => {
+  const team = createTeam({ output: Type.Object({ n: Type.Number() }), review: review })
 
-  it('of an output with a schema is read by it', async () => {
+  it('is parsed by the schema of the output', async () => {
     const model = scriptedModel(() => '{"n": 1}')
     const typed = ensemble({ ...team, model })
-    const from = await restAt(typed)
+    const from = await releaseAtReview(typed)
     const { request } = from
-    const atRest = rest(typed, from.steps)
-    await expect(atRest.decide(request, { action: 'EDIT', text: 'none' })).rejects.toMatchObject({
+    const unowned = commandsFor(typed, from.steps)
+    await expect(unowned.decide(request, { action: 'EDIT', text: 'none' })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
     })
-    const applied = await atRest.decide(request, { action: 'EDIT', text: '{"n": 2}' })
-    const { result } = await goOn(typed, from, applied)
+    const applied = await unowned.decide(request, { action: 'EDIT', text: '{"n": 2}' })
+    const { result } = await resumeWith(typed, from, applied)
     expect(result.tasks[0]).toMatchObject({ structured: { n: 2 } })
   })
 
-  it('is not found when the steps do not know it; those that are open are named', async () => {
-    const from = await restAt(teamOf({ review: review }))
+  it('is rejected for an unknown review, with the open ones', async () => {
+    const from = await releaseAtReview(createTeam({ review: review }))
     const request = { ...from.request, reviewId: 'review-x' }
-    await expect(rest(team, from.steps).decide(request, yes)).rejects.toMatchObject({
+    await expect(commandsFor(team, from.steps).decide(request, yes)).rejects.toMatchObject({
       code: 'REVIEW_NOT_FOUND',
       message: `No review has the id "review-x". Open: [${from.request.reviewId}]`,
     })
@@ -239,21 +252,23 @@ describe('[ENS-S4] a decision of an unowned run', () => {
       workflow: 'PARALLEL',
       tasks: ['a', 'b'].map((name) => task({ name, description: name, model, review: review })),
     })
-    const from = await restAt(two)
+    const from = await releaseAtReview(two)
     const [, other] = eventsOf(from.events, 'review_requested')
-    const applied = await rest(two, from.steps).decide(from.request, { action: 'EXIT_EARLY' })
+    const applied = await commandsFor(two, from.steps).decide(from.request, {
+      action: 'EXIT_EARLY',
+    })
     if (other === undefined) throw new Error('No second review')
     await expect(
-      rest(two, [...from.steps, ...applied.steps]).decide(other, yes),
+      commandsFor(two, [...from.steps, ...applied.steps]).decide(other, yes),
     ).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
-    const { result, all } = await goOn(two, from, applied)
+    const { result, all } = await resumeWith(two, from, applied)
     expect(result.status).toBe('COMPLETED')
     expect(eventsOf(all.events, 'review_withdrawn')).toMatchObject([{ reviewId: other.reviewId }])
-    expect(stateOf(all).reviews.filter(({ status }) => status === 'OPEN')).toEqual([])
+    expect(rebuildState(all).reviews.filter(({ status }) => status === 'OPEN')).toEqual([])
   })
 
   it.each(['HIERARCHICAL', 'PARALLEL'] as const)(
-    'of a delegated task is read by the tools of its worker (%s)',
+    'of a delegated task is checked by the tools of its worker (%s)',
     async (workflow) => {
       const worker = agent({ role: 'W', goal: 'Work', tools: [order] })
       const delegate = (count: number) => ({
@@ -288,110 +303,114 @@ describe('[ENS-S4] a decision of an unowned run', () => {
           }),
         ],
       })
-      const from = await restAt(of)
+      const from = await releaseAtReview(of)
       const second = eventsOf(from.events, 'review_requested')[1]
       expect(second?.taskName).toMatch(/#2$/)
       if (second === undefined) throw new Error('No second review')
-      const atRest = rest(of, from.steps)
+      const unowned = commandsFor(of, from.steps)
       await expect(
-        atRest.decide(second, { action: 'EDIT', input: { count: 'x' } }),
+        unowned.decide(second, { action: 'EDIT', input: { count: 'x' } }),
       ).rejects.toMatchObject({ code: 'BAD_REQUEST' })
       const decision = { action: 'EDIT', input: { count: 9 } } as const
-      expect(kinds(await atRest.decide(second, decision))).toEqual([
+      expect(kinds(await unowned.decide(second, decision))).toEqual([
         'review_decided',
         'gate_closed',
       ])
-      await expect(atRest.decide({ ...second, toolName: 'other' }, decision)).rejects.toMatchObject(
-        { code: 'BAD_REQUEST' },
-      )
+      await expect(
+        unowned.decide({ ...second, toolName: 'other' }, decision),
+      ).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     },
   )
 })
 
 describe('[ENS-S4] other commands for an unowned run', () => {
-  const team = teamOf({ review: review })
+  const team = createTeam({ review: review })
 
-  it('a switch counts from the next call on, and knows the one before it', async () => {
-    const from = await restAt(team)
-    const first = await rest(team, from.steps).switchModel('slow')
+  it('include a switch, which applies from the next call on and returns the previous model', async () => {
+    const from = await releaseAtReview(team)
+    const first = await commandsFor(team, from.steps).switchModel('slow')
     expect(first.reply).toEqual({ model: 'slow', previousModel: 'scripted:model' })
     expect(kinds(first)).toEqual(['model_switched', 'model_switched'])
-    const second = await rest(team, [...from.steps, ...first.steps]).switchModel('fast', {
+    const second = await commandsFor(team, [...from.steps, ...first.steps]).switchModel('fast', {
       taskName: 'last',
     })
     expect(second.reply).toEqual({ model: 'fast', previousModel: 'slow' })
-    const decided = await rest(team, from.steps).decide(from.request, yes)
-    const { result } = await goOn(team, from, first, second, decided)
+    const decided = await commandsFor(team, from.steps).decide(from.request, yes)
+    const { result } = await resumeWith(team, from, first, second, decided)
     expect(result.output).toBe('fast')
   })
 
-  it('a switch away from a model that the catalog does not have any more is none', async () => {
+  it('include a switch from a model that is no longer in the catalog', async () => {
     const gone: RunStep = { kind: 'model_switched', model: 'gone', runMs: 5 }
-    const { reply, steps } = await rest(team, [gone]).switchModel('fast')
+    const { reply, steps } = await commandsFor(team, [gone]).switchModel('fast')
     expect(reply).toEqual({ model: 'fast', previousModel: 'gone' })
     expect(steps).toEqual([{ kind: 'model_switched', model: 'fast', runMs: 5 }])
   })
 
-  it('a directive is told with the next call', async () => {
-    const from = await restAt(team)
-    const applied = await rest(team, from.steps).inject({ content: 'Hurry', id: 'd1' })
+  it('include a directive, which the next call delivers', async () => {
+    const from = await releaseAtReview(team)
+    const applied = await commandsFor(team, from.steps).inject({ content: 'Hurry', id: 'd1' })
     expect(kinds(applied)).toEqual(['directive_active', 'directive_taken'])
     expect(applied.reply).toEqual({ id: 'd1' })
     expect(applied.events).toMatchObject([{ directiveId: 'd1' }])
-    const decided = await rest(team, from.steps).decide(from.request, yes)
-    const { result } = await goOn(team, from, applied, decided)
-    expect(result.output).toBe('did Do last told')
+    const decided = await commandsFor(team, from.steps).decide(from.request, yes)
+    const { result } = await resumeWith(team, from, applied, decided)
+    expect(result.output).toBe('did Do last fast')
     await expect(
-      rest(team, [...from.steps, ...applied.steps]).inject({ content: 'Hurry', id: 'd1' }),
+      commandsFor(team, [...from.steps, ...applied.steps]).inject({ content: 'Hurry', id: 'd1' }),
     ).rejects.toThrow('the id "d1" is already used')
   })
 
   it.each([
-    ['INVALID_MODEL', () => rest(team, []).switchModel('none')],
-    ['BAD_REQUEST', () => rest(team, []).switchModel('fast', { taskName: 'nobody' })],
-    ['BAD_REQUEST', () => rest(team, []).inject({ content: ' ' })],
-    ['BAD_REQUEST', () => rest(team, []).inject({ content: 'x', to: 'nobody' })],
-  ] as const)('one that does not fit is refused with %s', async (code, send) => {
+    ['INVALID_MODEL', () => commandsFor(team, []).switchModel('none')],
+    ['BAD_REQUEST', () => commandsFor(team, []).switchModel('fast', { taskName: 'nobody' })],
+    ['BAD_REQUEST', () => commandsFor(team, []).inject({ content: ' ' })],
+    ['BAD_REQUEST', () => commandsFor(team, []).inject({ content: 'x', to: 'nobody' })],
+  ] as const)('are rejected with %s if they are invalid', async (code, send) => {
     await expect(send()).rejects.toMatchObject({ code })
   })
 
-  it('a cancel is asked once; it can only become harder', async () => {
-    const boundary = await rest(team, []).cancel({ mode: 'boundary' })
-    expect(kinds(await rest(team, boundary.steps).cancel({ mode: 'boundary' }))).toEqual([])
-    const abort = await rest(team, boundary.steps).cancel()
+  it('include a cancel, which is recorded once and can only escalate', async () => {
+    const boundary = await commandsFor(team, []).cancel({ mode: 'boundary' })
+    expect(kinds(await commandsFor(team, boundary.steps).cancel({ mode: 'boundary' }))).toEqual([])
+    const abort = await commandsFor(team, boundary.steps).cancel()
     expect(abort.steps).toEqual([{ kind: 'cancel_asked', mode: 'abort', runMs: 0 }])
-    expect(kinds(await rest(team, abort.steps).cancel({ mode: 'boundary' }))).toEqual([])
+    expect(kinds(await commandsFor(team, abort.steps).cancel({ mode: 'boundary' }))).toEqual([])
   })
 
-  it('the working time of the run does not pass', async () => {
+  it('do not advance the working time of the run', async () => {
     const clock = fakeClock()
-    const atRest = rest(team, [{ kind: 'run_begun', startedAt: 0, runMs: 70 }], clock)
+    const unowned = commandsFor(team, [{ kind: 'run_begun', startedAt: 0, runMs: 70 }], clock)
     void clock.advance(1_000)
-    const { steps } = await atRest.cancel()
+    const { steps } = await unowned.cancel()
     expect(steps).toMatchObject([{ runMs: 70 }])
   })
 })
 
 describe('[ENS-S4] [ENS-E11] a run that has not begun', () => {
-  const team = teamOf({})
-  const nothing: KeptRun = { events: [], steps: [] }
+  const team = createTeam({})
+  const nothing: RecordedRun = { events: [], steps: [] }
 
-  it('begins with the commands that it was given before', async () => {
-    const told = await rest(team, []).inject({ content: 'Hurry' })
-    const { result, run } = await goOn(
+  it('starts with the commands that it received before', async () => {
+    const injected = await commandsFor(team, []).inject({ content: 'Hurry' })
+    const { result, run } = await resumeWith(
       team,
       nothing,
-      told,
-      await rest(team, told.steps).switchModel('fast', { taskName: 'last' }),
+      injected,
+      await commandsFor(team, injected.steps).switchModel('fast', { taskName: 'last' }),
     )
     expect(run.events[0]?.type).toBe('ensemble_started')
     expect(run.events.map(({ type }) => type)).not.toContain('run_resumed')
-    expect(result.tasks.map(({ output }) => output)).toEqual(['did Do it told', 'fast'])
+    expect(result.tasks.map(({ output }) => output)).toEqual(['did Do it fast', 'fast'])
     expect(run.steps[0]?.kind).toBe('run_begun')
   })
 
   it.each(['abort', 'boundary'] as const)('is cancelled from the start (%s)', async (mode) => {
-    const { result, run } = await goOn(team, nothing, await rest(team, []).cancel({ mode }))
+    const { result, run } = await resumeWith(
+      team,
+      nothing,
+      await commandsFor(team, []).cancel({ mode }),
+    )
     expect(result).toMatchObject({ status: 'CANCELLED', tasks: [] })
     expect(run.events.map(({ type }) => type)).toEqual([
       'ensemble_started',

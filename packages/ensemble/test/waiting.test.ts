@@ -1,4 +1,4 @@
-/** When a run only waits for people, and whoever started it is told. */
+/** Tests of the notifications that a run only waits for people. */
 import { defineTextTool, sleep, TuttiError, type AgentTool, type Clock } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
@@ -9,7 +9,7 @@ import {
   type EnsembleDefinition,
   type TaskDefinition,
 } from '../src/index.ts'
-import { joined, startKept, type KeptProcess } from './kept-run.ts'
+import { joinRuns, startRecorded, type RunProcess } from './recorded-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
 import { nextTurn } from './watch-run.ts'
@@ -36,7 +36,7 @@ const LONG = { timeoutMs: Infinity }
 function start(
   tasks: readonly TaskDefinition[],
   settings: Partial<EnsembleDefinition> = {},
-): KeptProcess {
+): RunProcess {
   const clock = fakeClock()
   return startTeam(tasks, { ...settings, clock })
 }
@@ -44,22 +44,22 @@ function start(
 function startTeam(
   tasks: readonly TaskDefinition[],
   { clock, ...settings }: { clock: FakeClock } & Partial<EnsembleDefinition>,
-): KeptProcess {
+): RunProcess {
   const team = ensemble({
     name: 'team',
     workflow: 'PARALLEL',
     ...settings,
     tasks: tasks.map((one) => task(one)),
   })
-  return startKept(team, { clock })
+  return startRecorded(team, { clock })
 }
 
-function decideFirst({ handle }: KeptProcess): Promise<void> {
+function decideFirst({ handle }: RunProcess): Promise<void> {
   return handle.decide(handle.snapshot().reviews[0]?.reviewId ?? '', { action: 'CONTINUE' })
 }
 
-describe('[ENS-E18] that the run only waits for reviewers is told', () => {
-  it('when its one task comes to a review, again at the next review, never within start', async () => {
+describe('[ENS-E18] onWaiting', () => {
+  it('is called at each review of the only task, never within start', async () => {
     const model = scriptedModel(() => 'done')
     const run = start([{ description: 'Do', model, beforeReview: LONG, review: LONG }])
     expect(run.waits.count).toBe(0)
@@ -73,13 +73,13 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(2)
   })
 
-  it('not of a run without reviews', async () => {
+  it('is not called for a run without reviews', async () => {
     const run = start([{ description: 'Do', model: scriptedModel(() => 'done') }])
     await run.handle.result
     expect(run.waits.count).toBe(0)
   })
 
-  it('once when two tasks wait, when the second comes to its review', async () => {
+  it('is called once for two tasks, when the second one reaches its review', async () => {
     const clock = fakeClock()
     const run = startTeam(
       [
@@ -98,7 +98,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(2)
   })
 
-  it('not when a decision does not fit, and the run waits as before', async () => {
+  it('is not called again after an invalid decision', async () => {
     const run = start([{ description: 'Do', model: scriptedModel(() => 'done'), review: LONG }])
     await nextTurn()
     const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
@@ -109,7 +109,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('when a task that worked has ended, and nothing follows from it', async () => {
+  it('is called when a working task has ended without a follower', async () => {
     const clock = fakeClock()
     const run = startTeam(
       [
@@ -125,7 +125,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('of two calls of a turn, when the one has ended and the other waits for approval', async () => {
+  it('is called when one of two calls of a turn has ended and the other waits for approval', async () => {
     const clock = fakeClock()
     const tools = [tool(clock, 'free', 50), tool(clock, 'asks', 0, true)]
     const model = scriptedModel([calls('asks', 'free'), 'done'])
@@ -141,7 +141,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('not while a call waits for a place', async () => {
+  it('is not called while a call waits for a slot', async () => {
     const clock = fakeClock()
     const tools = [tool(clock, 'asks', 0, true), tool(clock, 'free', 0)]
     const model = scriptedModel([calls('asks', 'free'), 'done'])
@@ -154,7 +154,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(0)
   })
 
-  it('not while a tool asks from inside a call that must not be repeated', async () => {
+  it('is not called while a tool asks from inside a call that must not be repeated', async () => {
     const asking = defineTextTool({
       name: 'asks',
       description: 'Asks',
@@ -173,7 +173,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 
-  it('while a tool asks from inside a call that can be repeated, which is made again for the answer', async () => {
+  it('is called while a tool asks from inside a repeatable call, which is repeated for the answer', async () => {
     const bodies: string[] = []
     const asking = defineTextTool({
       name: 'asks',
@@ -189,13 +189,13 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
       name: 'team',
       tasks: [task({ description: 'Do', model, tools: [asking] })],
     })
-    const first = startKept(team)
+    const first = startRecorded(team)
     await nextTurn()
     expect(first.waits.count).toBe(1)
-    const still = first.handle.drain()
-    await still
-    first.letGo()
-    const second = startKept(team, { from: joined(first) })
+    const drained = first.handle.drain()
+    await drained
+    first.release()
+    const second = startRecorded(team, { from: joinRuns(first) })
     await nextTurn()
     const [review] = second.handle.snapshot().reviews
     await second.handle.decide(review?.reviewId ?? '', { action: 'EDIT', input: 'this one' })
@@ -203,11 +203,11 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(new Set(bodies).size).toBe(1)
     expect(bodies).toHaveLength(2)
     expect(model.requests).toHaveLength(2)
-    const asked = joined(first, second).events.filter(({ type }) => type === 'review_requested')
+    const asked = joinRuns(first, second).events.filter(({ type }) => type === 'review_requested')
     expect(asked).toHaveLength(1)
   })
 
-  it('[ENS-E22] as a change too, of every tool that asks, and not while another call is at work', async () => {
+  it('[ENS-E22] is complemented by onWaitingChange, which includes every tool that asks, unless another call works', async () => {
     const clock = fakeClock()
     const asking = defineTextTool({
       name: 'asks',
@@ -224,7 +224,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
       name: 'team',
       tasks: [task({ description: 'Do', model, tools: [asking, tool(clock, 'slow', 500)] })],
     })
-    const run = startKept(team, { clock, onWaitingChange: (waits) => changes.push(waits) })
+    const run = startRecorded(team, { clock, onWaitingChange: (waits) => changes.push(waits) })
     await nextTurn()
     expect([run.handle.snapshot().reviews.length, changes]).toEqual([2, []])
     await clock.advance(500)
@@ -237,7 +237,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(changes).toEqual([true, false])
   })
 
-  it('of a tool that does a task, while it waits for approval', async () => {
+  it('is called for a tool that is a handler while it waits for approval', async () => {
     const clock = fakeClock()
     const run = startTeam([{ description: 'Do', handler: tool(clock, 'asks', 0, true) }], { clock })
     await nextTurn()
@@ -247,7 +247,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 
-  it.each(['a model', 'a task'])('not while %s waits to be tried again', async (what) => {
+  it.each(['a model', 'a task'])('is not called while %s waits for a retry', async (what) => {
     const clock = fakeClock()
     const code = what === 'a model' ? 'MODEL_FAILED' : 'TASK_FAILED'
     const broken = timedModel(clock, 0, new TuttiError(code, 'Busy', { retryable: true }))
@@ -265,7 +265,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('of a worker at a review, whose delegator only waits for it', async () => {
+  it('is called for a worker at a review while its delegator waits for it', async () => {
     const delegation = {
       toolCalls: [
         { name: 'delegate_task', arguments: { agentRole: 'Writer', taskDescription: 'Write' } },
@@ -287,7 +287,7 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('once when the reviews of a run that was cut off open again', async () => {
+  it('is called once when the reviews of an interrupted run open again', async () => {
     const definition = { model: scriptedModel(() => 'done'), review: LONG }
     const team = ensemble({
       name: 'team',
@@ -297,22 +297,22 @@ describe('[ENS-E18] that the run only waits for reviewers is told', () => {
         task({ description: 'Do b', ...definition }),
       ],
     })
-    const first = startKept(team)
+    const first = startRecorded(team)
     await nextTurn()
-    first.letGo()
-    const second = startKept(team, { from: joined(first) })
+    first.release()
+    const second = startRecorded(team, { from: joinRuns(first) })
     await nextTurn()
     expect(second.handle.snapshot().reviews).toHaveLength(2)
     expect(second.waits.count).toBe(1)
   })
 
-  it('to a listener that may throw', async () => {
+  it('may throw, and the error is logged', async () => {
     const team = ensemble({
       name: 'team',
       tasks: [task({ description: 'Do', model: scriptedModel(() => 'done'), review: LONG })],
     })
     const errors: unknown[] = []
-    const run = startKept(team, {
+    const run = startRecorded(team, {
       onWaiting() {
         throw new Error('Not now')
       },

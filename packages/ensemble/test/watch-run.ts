@@ -1,4 +1,4 @@
-/** Runs an ensemble and checks what every run must keep, whatever the story: rules ENS-E5, ENS-E7, ENS-E9 and ENS-E20. */
+/** Runs an ensemble and checks the rules of every run: ENS-E5, ENS-E7, ENS-E9 and ENS-E20. */
 import { isDeepStrictEqual } from 'node:util'
 
 import {
@@ -13,28 +13,28 @@ import { expect } from 'vitest'
 import { startRun } from '../src/run/start-run.ts'
 import { MANAGER } from '../src/index.ts'
 import { expectSameEnd, expectSameState } from './run-state.ts'
-import { phasesAfter } from './task-phases.ts'
+import { readPhasesAfter } from './task-phases.ts'
 
 import type { Ensemble, Inputs, RunHandle, RunOptions, RunResult } from '../src/index.ts'
 
-/** A run and what it tells. */
+/** A run with its events. */
 export interface WatchedRun {
-  /** The events so far, in order. */
+  /** Events so far, in order. */
   readonly events: readonly RunEvent[]
-  /** What steers it. */
+  /** Handle of the run. */
   readonly handle: RunHandle
-  /** The result, once the whole log has been checked. */
+  /** Result, after the whole log has been checked. */
   readonly ended: Promise<RunResult>
 }
 
-/** What a run is started with. */
+/** Options and inputs of a run. */
 export interface WatchOptions extends RunOptions {
   readonly inputs?: Inputs
 }
 
 /**
- * Starts a run and watches it to its end. Whenever nothing is ready to run, what its events say is
- * compared with what its handle says.
+ * Starts a run and checks it up to its end. After each batch of events, compares the state from the events
+ * with that of the handle.
  */
 export function watchRun(
   team: Ensemble,
@@ -73,24 +73,24 @@ export function watchRun(
   return { events, handle, ended }
 }
 
-/** Checks the events of a run from its beginning to its end. */
+/** Checks the events of a whole run. */
 export function expectWholeLog(events: readonly RunEvent[], result: RunResult): void {
   expectWireEvents(events)
-  const phases = phasesAfter(events)
+  const phases = readPhasesAfter(events)
   expect(events.at(-1)).toMatchObject({
     type: 'run_result',
     runId: result.runId,
     status: result.status,
     durationMs: result.durationMs,
   })
-  expect(namesOf(phases, 'completed')).toEqual(result.tasks.map(({ taskName }) => taskName))
+  expect(listNamesIn(phases, 'completed')).toEqual(result.tasks.map(({ taskName }) => taskName))
   const early = eventsOf(events, 'ensemble_completed').some(({ exitReason }) =>
     ['USER_EXIT_EARLY', 'TIMEOUT'].includes(exitReason),
   )
   const planned = eventsOf(events, 'ensemble_started').flatMap(({ tasks }) =>
     tasks.map(({ name }) => name),
   )
-  // In HIERARCHICAL what the workers come to is the manager's matter.
+  // In HIERARCHICAL the run depends only on the manager, not on the ends of its workers.
   const scheduled = planned.includes(MANAGER) ? [MANAGER] : planned
   if (!early) {
     const areDone = scheduled.every((name) => phases.get(name) === 'completed')
@@ -100,7 +100,10 @@ export function expectWholeLog(events: readonly RunEvent[], result: RunResult): 
   expectSameEnd(events, result)
 }
 
-/** What says when; the wire does not ask for it, as logs of earlier versions lack it. */
+/**
+ * Fields with the time of an event. They are optional on the wire, because logs of earlier versions lack
+ * them.
+ */
 const INSTANTS: Readonly<Record<string, string>> = {
   llm_iteration_started: 'startedAt',
   llm_iteration_completed: 'completedAt',
@@ -111,7 +114,7 @@ const INSTANTS: Readonly<Record<string, string>> = {
   directive_active: 'activeAt',
 }
 
-/** Checks that each event fits the wire, says when, and is what its JSON says, no more. */
+/** Checks that each event matches the wire schema, has its time, and survives JSON unchanged. */
 export function expectWireEvents(events: readonly object[]): void {
   for (const event of events) {
     const instant = 'type' in event ? INSTANTS[String(event.type)] : undefined
@@ -120,20 +123,20 @@ export function expectWireEvents(events: readonly object[]): void {
     const decoded = decodeRunEvent(event)
     if (!isDeepStrictEqual(decoded, whole)) expect(decoded).toEqual(whole)
     const plain: unknown = JSON.parse(JSON.stringify(event))
-    // Told apart first without a word: the words of a matcher take most of the time of a test.
+    // Compare without a matcher first, because the message of a matcher takes most of the time of a test.
     if (!isDeepStrictEqual(plain, event)) expect(plain).toStrictEqual(event)
   }
 }
 
-/** The names of the tasks in that phase. */
-export function namesOf(
-  phases: ReturnType<typeof phasesAfter>,
+/** Returns the names of the tasks in this phase. */
+export function listNamesIn(
+  phases: ReturnType<typeof readPhasesAfter>,
   phase: 'completed' | 'failed' | 'skipped',
 ): readonly string[] {
   return [...phases].filter(([, is]) => is === phase).map(([name]) => name)
 }
 
-/** The events of these types. */
+/** Returns the events of these types. */
 export function eventsOf<T extends RunEvent['type']>(
   events: readonly RunEvent[],
   ...types: readonly T[]
@@ -141,14 +144,14 @@ export function eventsOf<T extends RunEvent['type']>(
   return events.filter((event): event is RunEventOf<T> => types.some((type) => type === event.type))
 }
 
-/** The ends of attempts that failed, whether or not another attempt followed. */
-export function failuresOf(
+/** Returns the events of failed attempts, with or without a retry. */
+export function listFailures(
   events: readonly RunEvent[],
 ): readonly RunEventOf<'task_attempt_failed' | 'task_failed'>[] {
   return eventsOf(events, 'task_attempt_failed', 'task_failed')
 }
 
-/** Lets everything that is ready run. */
+/** Waits until all ready callbacks have run. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 0)

@@ -7,21 +7,21 @@ import type { ChatModel, ModelChunk, ModelReply } from '@tutti/ensemble'
 
 const sound: ChatModelSetup = (script) => Promise.resolve(scriptedModel(script))
 
-describe('the scripted model keeps the contract of the model port', () => {
+describe('the scripted model', () => {
   it.each(chatModelCases)('$name', async ({ run }) => {
     await run(sound)
   })
 })
 
-/** Ways to break the contract, each with the words of the case that must notice. */
-const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault])[] = [
+/** Faults in a model, each with the start of the name of the case that must detect it. */
+const FAULTS: readonly (readonly [fault: string, detectedBy: string, model: Fault])[] = [
   ['sends no text before the reply', 'concatenates its text chunks', onChunks(keep('reply'))],
   [
-    'sends its text in one piece',
+    'sends its text in a single chunk',
     'concatenates its text chunks',
     onChunks((chunks) => chunks.flatMap((chunk) => (chunk.type === 'reply' ? whole(chunk) : []))),
   ],
-  ['loses a piece', 'concatenates its text chunks', onChunks((chunks) => chunks.slice(1))],
+  ['loses a chunk', 'concatenates its text chunks', onChunks((chunks) => chunks.slice(1))],
   [
     'sends the reply first',
     'concatenates its text chunks',
@@ -32,15 +32,15 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
     'concatenates its text chunks',
     onChunks((chunks) => [...chunks, ...keep('reply')(chunks)]),
   ],
-  ['gives no reply', 'concatenates its text chunks', onChunks(keep('text'))],
-  ['gives no usage', 'reports the usage', onReply(({ usage: _usage, ...reply }) => reply)],
+  ['sends no reply', 'concatenates its text chunks', onChunks(keep('text'))],
+  ['reports no usage', 'reports the usage', onReply(({ usage: _usage, ...reply }) => reply)],
   [
     'counts tokens itself',
     'reports the usage',
     onReply((reply) => ({ ...reply, usage: { inputTokens: 1, outputTokens: 1 } })),
   ],
   [
-    'makes ids of its own',
+    'replaces the ids',
     'returns the ids, names and arguments of tool calls',
     onReply((reply) => ({
       ...reply,
@@ -48,12 +48,12 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
     })),
   ],
   [
-    'turns the calls round',
+    'reverses the calls',
     'returns the ids, names and arguments of tool calls',
     onReply((reply) => ({ ...reply, toolCalls: reply.toolCalls.toReversed() })),
   ],
   [
-    'writes arguments out twice',
+    'serializes arguments twice',
     'returns the ids, names and arguments of tool calls',
     onReply((reply) => ({
       ...reply,
@@ -64,37 +64,37 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
     })),
   ],
   [
-    'drops the text beside tool calls',
+    'drops the text of tool calls',
     'returns text and tool calls',
     onReply((reply) => (reply.toolCalls.length > 0 ? { ...reply, text: '' } : reply)),
   ],
   [
-    'drops the calls beside text',
+    'drops the calls of a reply with text',
     'returns text and tool calls',
     onReply((reply) => (reply.text === '' ? reply : { ...reply, toolCalls: [] })),
   ],
   [
-    'gives no finish reason',
+    'reports no finish reason',
     'the finish reason stop',
     onReply(({ finishReason: _finishReason, ...reply }) => reply),
   ],
   [
-    'takes a cut answer for a whole one',
+    'reports a cut answer as complete',
     'the finish reason length',
     onReply((reply) => ({ ...reply, finishReason: 'stop' })),
   ],
   [
-    'takes a blocked answer for a whole one',
+    'reports a blocked answer as complete',
     'the finish reason content_filter',
     onReply((reply) => ({ ...reply, finishReason: 'stop' })),
   ],
   [
-    'loses the words of a refusal',
+    'loses the text of a refusal',
     'the finish reason refusal',
     onReply(({ refusal: _refusal, ...reply }) => reply),
   ],
   [
-    'does not take tool results',
+    'rejects tool results',
     'continues a conversation',
     (model) => ({
       ...model,
@@ -105,7 +105,7 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
     }),
   ],
   [
-    'answers a failed call with nothing',
+    'returns an empty reply for a failed call',
     'throws when a call fails',
     (model) => ({
       ...model,
@@ -129,27 +129,27 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
   ],
 ]
 
-describe('the cases notice a model that', () => {
-  it.each(FAULTS)('%s', async (_fault, noticedBy, breakModel) => {
+describe('the cases detect a model that', () => {
+  it.each(FAULTS)('%s', async (_fault, detectedBy, breakModel) => {
     const setup: ChatModelSetup = async (script) => breakModel(await sound(script))
-    const noticed: string[] = []
+    const detected: string[] = []
     for (const { name, run } of chatModelCases) {
-      await run(setup).catch(() => noticed.push(name))
+      await run(setup).catch(() => detected.push(name))
     }
-    expect(noticed).toContainEqual(expect.stringContaining(noticedBy))
+    expect(detected).toContainEqual(expect.stringContaining(detectedBy))
   })
 })
 
-it('every case notices something', () => {
+it('every case detects at least one fault', () => {
   const silent = chatModelCases.filter(
-    ({ name }) => !FAULTS.some(([, noticedBy]) => name.includes(noticedBy)),
+    ({ name }) => !FAULTS.some(([, detectedBy]) => name.includes(detectedBy)),
   )
   expect(silent).toEqual([])
 })
 
 type Fault = (model: ChatModel) => ChatModel
 
-/** A model whose chunks are changed before they are sent. */
+/** Returns a fault that changes the chunks of a model. */
 function onChunks(change: (chunks: readonly ModelChunk[]) => readonly ModelChunk[]): Fault {
   return (model) => ({
     ...model,
@@ -161,7 +161,7 @@ function onChunks(change: (chunks: readonly ModelChunk[]) => readonly ModelChunk
   })
 }
 
-/** A model whose reply is changed before it is sent. */
+/** Returns a fault that changes the reply of a model. */
 function onReply(change: (reply: ModelReply) => ModelReply): Fault {
   return onChunks((chunks) =>
     chunks.map((chunk) =>

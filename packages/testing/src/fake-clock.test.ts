@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from 'vitest'
 
 import { fakeClock, type FakeClock } from './fake-clock.ts'
 
-/** Lists what happens, each with the time at which it does. */
-function diary(clock: FakeClock): {
+/** Returns a list of entries with their times. */
+function createDiary(clock: FakeClock): {
   readonly lines: string[]
   write(what: string): void
 } {
@@ -18,7 +18,7 @@ function diary(clock: FakeClock): {
 }
 
 describe('fakeClock', () => {
-  it('stands still until it is told to move', async () => {
+  it('does not advance on its own', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     clock.after(0, called)
@@ -29,7 +29,7 @@ describe('fakeClock', () => {
     expect(clock.elapsed()).toBe(0)
   })
 
-  it('begins at the instant it is given, else at the start of 2026', async () => {
+  it('starts at the given time, by default at the start of 2026', async () => {
     const clock = fakeClock(Date.UTC(2030, 4, 5))
     await clock.advance(1_500)
     expect(isoNow(clock)).toBe('2030-05-05T00:00:01.500Z')
@@ -37,9 +37,9 @@ describe('fakeClock', () => {
     expect(isoNow(fakeClock())).toBe('2026-01-01T00:00:00.000Z')
   })
 
-  it('calls what is due by time, each at its own time, and equal times in the order of asking', async () => {
+  it('calls due timers in order of their times, and timers with the same time in order of creation', async () => {
     const clock = fakeClock()
-    const { lines, write } = diary(clock)
+    const { lines, write } = createDiary(clock)
     clock.after(30, () => {
       write('c')
     })
@@ -60,7 +60,7 @@ describe('fakeClock', () => {
     expect(clock.elapsed()).toBe(30)
   })
 
-  it('calls at the very end of the time it moves, and once', async () => {
+  it('calls a timer at the very end of an advance, and only once', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     clock.after(10, called)
@@ -71,7 +71,7 @@ describe('fakeClock', () => {
     expect(called).toHaveBeenCalledOnce()
   })
 
-  it('never calls what was stopped, also when an earlier timer stops it', async () => {
+  it('never calls a stopped timer, also if an earlier timer stops it', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     const stop = clock.after(20, called)
@@ -82,9 +82,9 @@ describe('fakeClock', () => {
     stop()
   })
 
-  it('calls timers that other timers set, in the same move if they are due in it', async () => {
+  it('calls timers that other timers set within the same advance if they are due', async () => {
     const clock = fakeClock()
-    const { lines, write } = diary(clock)
+    const { lines, write } = createDiary(clock)
     clock.after(10, () => {
       write('outer')
       clock.after(5, () => {
@@ -106,9 +106,9 @@ describe('fakeClock', () => {
     expect(lines.at(-1)).toBe('115 later')
   })
 
-  it('lets async work between two timers run before the next is due', async () => {
+  it('runs async work between two timers before the next one is due', async () => {
     const clock = fakeClock()
-    const { lines, write } = diary(clock)
+    const { lines, write } = createDiary(clock)
     const walk = async (): Promise<void> => {
       for (const step of [10, 20, 30]) {
         await sleep(clock, step)
@@ -125,7 +125,7 @@ describe('fakeClock', () => {
     await walking
   })
 
-  it('lets what is ready run first: a timer that it sets is due in the same move', async () => {
+  it('runs ready promises first, so that their timers are due within the same advance', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     void Promise.resolve().then(() => clock.after(10, called))
@@ -133,7 +133,7 @@ describe('fakeClock', () => {
     expect(called).toHaveBeenCalledOnce()
   })
 
-  it('counts the timers that wait', async () => {
+  it('counts the waiting timers', async () => {
     const clock = fakeClock()
     clock.after(10, () => undefined)
     const stop = clock.after(20, () => undefined)
@@ -144,10 +144,10 @@ describe('fakeClock', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('never goes back: not for a delay below 0, not when two moves overlap', async () => {
+  it('never goes back, neither for a negative delay nor for overlapping advances', async () => {
     const clock = fakeClock()
     await clock.advance(100)
-    const { lines, write } = diary(clock)
+    const { lines, write } = createDiary(clock)
     clock.after(-50, () => {
       write('overdue')
     })
@@ -156,7 +156,7 @@ describe('fakeClock', () => {
     expect(clock.elapsed()).toBe(1_100)
   })
 
-  it('leaves a timer without end waiting', async () => {
+  it('never calls a timer with an infinite delay', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     clock.after(Infinity, called)

@@ -22,21 +22,21 @@ async function read(
   return chunks
 }
 
-async function replyOf(model: ChatModel, request = REQUEST): Promise<ModelReply> {
+async function readReply(model: ChatModel, request = REQUEST): Promise<ModelReply> {
   const last = (await read(model, request)).at(-1)
   if (last?.type !== 'reply') throw new Error('No reply')
   return last.reply
 }
 
-describe('what it answers', () => {
-  it('the entries of its list, one a call, in order', async () => {
+describe('the answers of a scripted model', () => {
+  it('are the entries of its list, one per call, in order', async () => {
     const model = scriptedModel(['first', { text: 'second' }, () => 'third'])
-    expect((await replyOf(model)).text).toBe('first')
-    expect((await replyOf(model)).text).toBe('second')
-    expect((await replyOf(model)).text).toBe('third')
+    expect((await readReply(model)).text).toBe('first')
+    expect((await readReply(model)).text).toBe('second')
+    expect((await readReply(model)).text).toBe('third')
   })
 
-  it('text in pieces of one word, which add up to it with all its spaces', async () => {
+  it('are streamed word by word and concatenate to the text with all its spaces', async () => {
     const text = '  All together\n\nnow,  in time. '
     const chunks = await read(scriptedModel([text]))
     const pieces = chunks.flatMap((chunk) => (chunk.type === 'text' ? [chunk.text] : []))
@@ -45,13 +45,13 @@ describe('what it answers', () => {
     expect(chunks.at(-1)).toMatchObject({ type: 'reply', reply: { text } })
   })
 
-  it.each(['', ' ', '\n\n', 'x'])('the text %j whole, in one piece at most', async (text) => {
+  it.each(['', ' ', '\n\n', 'x'])('stream the text %j in at most one chunk', async (text) => {
     const chunks = await read(scriptedModel([text]))
     expect(chunks.slice(0, -1)).toEqual(text === '' ? [] : [{ type: 'text', text }])
     expect(chunks.at(-1)).toMatchObject({ reply: { text } })
   })
 
-  it('tool calls with their arguments as JSON text, and text arguments as they are', async () => {
+  it('have tool calls with arguments as JSON text, and text arguments unchanged', async () => {
     const reply: ScriptedReply = {
       text: 'Let me look.',
       toolCalls: [
@@ -60,7 +60,7 @@ describe('what it answers', () => {
         { name: 'list', arguments: ['a'] },
       ],
     }
-    expect(await replyOf(scriptedModel([reply]))).toMatchObject({
+    expect(await readReply(scriptedModel([reply]))).toMatchObject({
       text: 'Let me look.',
       toolCalls: [
         { id: 'call-1', name: 'look', arguments: '{"word":"käse \\"x\\""}' },
@@ -70,51 +70,53 @@ describe('what it answers', () => {
     })
   })
 
-  it('with ids that go on counting from call to call', async () => {
+  it('have ids that are numbered over all calls', async () => {
     const entry: ScriptedReply = { toolCalls: [{ name: 'look', arguments: {} }] }
     const model = scriptedModel([entry, entry])
-    const ids = [await replyOf(model), await replyOf(model)].map(
+    const ids = [await readReply(model), await readReply(model)].map(
       ({ toolCalls }) => toolCalls[0]?.id,
     )
     expect(ids).toEqual(['call-1', 'call-2'])
   })
 
-  it('with the usage it is given, else one token for four characters', async () => {
+  it('have the given usage, by default one token per four characters', async () => {
     const usage = { inputTokens: 100, outputTokens: 20 }
-    expect((await replyOf(scriptedModel([{ text: 'x', usage }]))).usage).toEqual(usage)
-    expect((await replyOf(scriptedModel(['12345']))).usage).toEqual({
+    expect((await readReply(scriptedModel([{ text: 'x', usage }]))).usage).toEqual(usage)
+    expect((await readReply(scriptedModel(['12345']))).usage).toEqual({
       inputTokens: 2,
       outputTokens: 2,
     })
     const toolCalls = [{ name: 'ab', arguments: {} }]
-    expect((await replyOf(scriptedModel([{ toolCalls }]))).usage?.outputTokens).toBe(1)
+    expect((await readReply(scriptedModel([{ toolCalls }]))).usage?.outputTokens).toBe(1)
   })
 
-  it('whatever a function makes of the request', async () => {
+  it('can be computed from the request by a function', async () => {
     const model = scriptedModel(({ messages, toolChoice }) => `${messages.length} ${toolChoice}`)
     const messages: Message[] = [...REQUEST.messages, { role: 'user', content: 'And?' }]
-    expect((await replyOf(model)).text).toBe('1 auto')
-    expect((await replyOf(model, { ...REQUEST, messages, toolChoice: 'none' })).text).toBe('2 none')
+    expect((await readReply(model)).text).toBe('1 auto')
+    expect((await readReply(model, { ...REQUEST, messages, toolChoice: 'none' })).text).toBe(
+      '2 none',
+    )
   })
 })
 
-describe('how it fails', () => {
-  it('with the very error of its script, before any text', async () => {
+describe('a scripted model fails', () => {
+  it('with the error of its script itself, before any text', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     const model = scriptedModel([error, () => error, 'fine'])
     await expect(read(model)).rejects.toBe(error)
     await expect(read(model)).rejects.toBe(error)
-    expect((await replyOf(model)).text).toBe('fine')
+    expect((await readReply(model)).text).toBe('fine')
   })
 
-  it('with what a function of its script throws', async () => {
+  it('with the error that a function of its script throws', async () => {
     const model = scriptedModel(() => {
       throw new RangeError('Too long')
     })
     await expect(read(model)).rejects.toThrow(new RangeError('Too long'))
   })
 
-  it('with MODEL_FAILED, naming the call, when its list has run out', async () => {
+  it('with MODEL_FAILED and the number of the call after the end of its list', async () => {
     const model = scriptedModel(['only one'])
     await read(model)
     await expect(read(model)).rejects.toMatchObject({
@@ -124,7 +126,7 @@ describe('how it fails', () => {
   })
 
   it.each(['', 'words that would come'])(
-    'with the reason of a signal that has aborted, before %j',
+    'with the reason of an aborted signal, before %j',
     async (text) => {
       const controller = new AbortController()
       const reason = new Error('The user left')
@@ -133,7 +135,7 @@ describe('how it fails', () => {
     },
   )
 
-  it('between two pieces, when the signal aborts there', async () => {
+  it('between two chunks if the signal aborts there', async () => {
     const controller = new AbortController()
     const pieces: ModelChunk[] = []
     const reading = async (): Promise<void> => {
@@ -151,15 +153,15 @@ describe('how it fails', () => {
   })
 })
 
-describe('what it records', () => {
-  it('every request, also those of calls that fail', async () => {
+describe('a scripted model records', () => {
+  it('every request, also those of failed calls', async () => {
     const model = scriptedModel([new Error('Overloaded'), 'fine'])
     await read(model).catch(() => undefined)
     await read(model, { ...REQUEST, toolChoice: 'none' })
     expect(model.requests).toEqual([REQUEST, { ...REQUEST, toolChoice: 'none' }])
   })
 
-  it('the messages as they were, although the conversation goes on', async () => {
+  it('the messages at the time of the call, although the conversation continues', async () => {
     const model = scriptedModel(['fine'])
     const messages = [...REQUEST.messages]
     await read(model, { ...REQUEST, messages })
@@ -168,7 +170,7 @@ describe('what it records', () => {
   })
 
   it.each([0, 2])(
-    'at most %i of the newest, without an effect on its script',
+    'at most %i of the newest requests, without an effect on its script',
     async (maxRequests) => {
       const model = scriptedModel(['one', 'two', 'three'], { maxRequests })
       await read(model)
@@ -179,14 +181,14 @@ describe('what it records', () => {
   )
 })
 
-describe('how it behaves', () => {
-  it('is named scripted:model unless it is told otherwise', () => {
+describe('a scripted model', () => {
+  it('is named scripted:model by default', () => {
     expect(scriptedModel([])).toMatchObject({ provider: 'scripted', name: 'model' })
     const options = { provider: 'acme', name: 'writer-1' }
     expect(scriptedModel([], options)).toMatchObject(options)
   })
 
-  it('waits before each piece of text, by its clock', async () => {
+  it('waits before each piece of text by its clock', async () => {
     const clock = fakeClock()
     const times: number[] = []
     const model = scriptedModel(['one two three'], { clock, delayMs: 50 })
@@ -201,7 +203,7 @@ describe('how it behaves', () => {
     expect(times).toEqual([50, 100, 150, 150])
   })
 
-  it('an abort wakes it from its wait and leaves no timer', async () => {
+  it('stops its wait at an abort and leaves no timer', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const reading = read(

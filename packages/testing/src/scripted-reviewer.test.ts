@@ -15,7 +15,7 @@ const pay = defineTextTool({
   execute: (amount) => `Paid ${amount}`,
 })
 
-it('gives its answers in order, repeats the last, and records what it was asked', async () => {
+it('scriptedReviewer returns its answers in order, repeats the last one, and records its requests', async () => {
   const reviewer = scriptedReviewer([
     'CONTINUE',
     { action: 'EDIT', input: '1 EUR' },
@@ -32,21 +32,21 @@ it('gives its answers in order, repeats the last, and records what it was asked'
   expect(reviewer.requests[0]).toMatchObject({ toolName: 'pay', input: { input: '5 EUR' } })
 })
 
-it('never answers when told so', async () => {
+it('scriptedReviewer does not answer with the entry never', async () => {
   const clock = fakeClock()
   const running = runTool(pay, CALL, { clock, reviewer: scriptedReviewer(['never']) })
   await clock.advance(300_000)
   expect((await running).end).toBe('exit_early')
 })
 
-it('an edit without input is refused by the tool', async () => {
+it('scriptedReviewer returns an edit without input, which the tool rejects', async () => {
   const { result } = await runTool(pay, CALL, { reviewer: scriptedReviewer(['EDIT']) })
   expect(result).toEqual(
     ToolResult.failure('Invalid edited input for "pay": input must be a string, got undefined'),
   )
 })
 
-it('decides the reviews of runs and records them in addition to the requests of tools', async () => {
+it('scriptedReviewer decides the reviews of runs and records them in addition to the requests of tools', async () => {
   const reviewer = scriptedReviewer([
     'CONTINUE',
     { action: 'EDIT', text: 'Better' },
@@ -68,6 +68,6 @@ it('decides the reviews of runs and records them in addition to the requests of 
   expect(reviewer.requests.map(({ toolName }) => toolName)).toEqual(['pay'])
 })
 
-it('needs an answer', () => {
+it('scriptedReviewer rejects an empty list', () => {
   expect(() => scriptedReviewer([])).toThrow(RangeError)
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 
 import { scriptedTool } from './scripted-tool.ts'
 
-it('gives its answers in order, repeats the last, and records its calls', async () => {
+it('scriptedTool returns its answers in order, repeats the last one, and records its calls', async () => {
   const tool = scriptedTool('search', [
     'two hits',
     ToolResult.failure('Offline'),
@@ -25,7 +25,7 @@ it('gives its answers in order, repeats the last, and records its calls', async 
   expect(tool.contexts.map(({ callId }) => callId)).toEqual(['c1', 'c2', 'c3', 'c4'])
 })
 
-it('says ok when nothing is said, and needs an answer when a list is', async () => {
+it('scriptedTool returns ok by default and rejects an empty list', async () => {
   const { result } = await runTool(scriptedTool('x'), { id: 'c', name: 'x', arguments: '' })
   expect(result.output).toBe('ok')
   expect(() => scriptedTool('x', [])).toThrow(RangeError)

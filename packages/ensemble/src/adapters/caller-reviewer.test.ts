@@ -25,14 +25,14 @@ interface Asked {
   readonly options: AnswerOptions<TSchema> | undefined
 }
 
-function reviewerThat(answer: () => unknown): { reviewer: CallerReviewer; asked: Asked[] } {
+function createReviewer(answer: () => unknown): { reviewer: CallerReviewer; asked: Asked[] } {
   const asked: Asked[] = []
   const requestAnswer = async (
     question: string,
     options?: AnswerOptions<TSchema>,
   ): Promise<never> => {
     asked.push({ question, options })
-    // NOTE: these answers are what a reviewer above gives.
+    // NOTE: the casts stand for answers of the caller's reviewer.
     return answer() as never
   }
   return { reviewer: new CallerReviewer('inner', { requestAnswer }), asked }
@@ -44,61 +44,61 @@ function fail(error: Error): never {
 
 const { signal } = new AbortController()
 
-describe('[ENS-N3] a review whose question goes up', () => {
+describe('[ENS-N3] CallerReviewer', () => {
   it.each([
     ['BEFORE_EXECUTION', 'May task "write" of "inner" begin? Write it'],
     ['DURING_EXECUTION', 'In task "write" of "inner": Write it'],
     ['AFTER_EXECUTION', 'Is this output of task "write" of "inner" right?\nWritten'],
   ] as const)(
-    'says what it is about %s, within its time, and can be taken back',
-    async (timing, words) => {
-      const { reviewer, asked } = reviewerThat(() => ({ answered: false, timedOut: false }))
+    'asks about the task %s, with the time limit and the signal of the review',
+    async (timing, text) => {
+      const { reviewer, asked } = createReviewer(() => ({ answered: false, timedOut: false }))
       expect(await reviewer.decide({ ...review, timing, prompt: 'Look' }, signal)).toEqual({
         action: 'CONTINUE',
       })
       expect(asked).toMatchObject([
-        { question: `Look\n${words}`, options: { timeoutMs: 50, signal } },
+        { question: `Look\n${text}`, options: { timeoutMs: 50, signal } },
       ])
     },
   )
 
-  it('takes what was answered as the text, or as the input of a tool', async () => {
-    const { reviewer, asked } = reviewerThat(() => ({ answered: true, value: 7 }))
+  it('uses the answer as the new text, or as the input of a tool', async () => {
+    const { reviewer, asked } = createReviewer(() => ({ answered: true, value: 7 }))
     expect(await reviewer.decide(review, signal)).toEqual({ action: 'EDIT', text: '7' })
     const during = { ...review, timing: 'DURING_EXECUTION' } as const
     expect(await reviewer.decide(during, signal)).toEqual({ action: 'EDIT', input: 7 })
     expect(asked[0]?.options?.schema).toEqual(Type.String())
   })
 
-  it('decides nothing when the time is over, and ends with the review', async () => {
+  it('does not decide when the question times out, and rejects when the review closes', async () => {
     const controller = new AbortController()
-    const { reviewer } = reviewerThat(() => ({ answered: false, timedOut: true }))
+    const { reviewer } = createReviewer(() => ({ answered: false, timedOut: true }))
     const deciding = reviewer.decide(review, controller.signal)
     controller.abort()
     await expect(deciding).rejects.toThrow('The review is closed')
     await expect(reviewer.decide(review, controller.signal)).rejects.toThrow('The review is closed')
   })
 
-  it('is refused, or ends the run, as the reviewer above says', async () => {
+  it("rejects the work or ends the run as the caller's reviewer decides", async () => {
     const details = { feedback: 'Shorter' }
-    const refused = reviewerThat(() => fail(new TuttiError('TOOL_REJECTED', 'x', { details })))
+    const refused = createReviewer(() => fail(new TuttiError('TOOL_REJECTED', 'x', { details })))
     expect(await refused.reviewer.decide(review, signal)).toEqual({
       action: 'REJECT',
       feedback: 'Shorter',
     })
-    const silent = reviewerThat(() => fail(new TuttiError('TOOL_REJECTED', 'x')))
+    const silent = createReviewer(() => fail(new TuttiError('TOOL_REJECTED', 'x')))
     expect(await silent.reviewer.decide(review, signal)).toEqual({ action: 'REJECT' })
     expect(silent.reviewer.exit).toBeUndefined()
     const exit = new TuttiError('EXIT_EARLY', 'x')
-    const ended = reviewerThat(() => fail(exit))
+    const ended = createReviewer(() => fail(exit))
     expect(await ended.reviewer.decide(review, signal)).toEqual({ action: 'EXIT_EARLY' })
     expect(ended.reviewer.exit).toBe(exit)
   })
 
   it.each([new TuttiError('TOOL_FAILED', 'Odd'), new Error('Odd')])(
-    'fails with what else goes wrong',
+    'rejects with any other error',
     async (error) => {
-      await expect(reviewerThat(() => fail(error)).reviewer.decide(review, signal)).rejects.toBe(
+      await expect(createReviewer(() => fail(error)).reviewer.decide(review, signal)).rejects.toBe(
         error,
       )
     },

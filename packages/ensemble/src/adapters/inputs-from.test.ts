@@ -10,31 +10,36 @@ const trip = {
 }
 const rest = { name: 'rest', tasks: [task({ name: 'rest', description: 'Rest' })] }
 
-describe('the inputs of an ensemble that is asked', () => {
+describe('inputsFrom', () => {
   it.each([
     ['an object of strings', trip, { from: 'Bonn', to: 'Köln' }, { from: 'Bonn', to: 'Köln' }],
-    ['more than it needs', walk, { city: 'Bonn', mood: 'good' }, { city: 'Bonn', mood: 'good' }],
+    [
+      'an object with extra fields',
+      walk,
+      { city: 'Bonn', mood: 'good' },
+      { city: 'Bonn', mood: 'good' },
+    ],
     ['the JSON of an object', trip, '{"from":"a","to":"b"}', { from: 'a', to: 'b' }],
-    ['a text for its one variable', walk, 'Bonn', { city: 'Bonn' }],
-    ['JSON that is no object, as a text', walk, '["Bonn"]', { city: '["Bonn"]' }],
-    ['nothing', rest, undefined, {}],
+    ['a text for a single variable', walk, 'Bonn', { city: 'Bonn' }],
+    ['JSON that is not an object, as text', walk, '["Bonn"]', { city: '["Bonn"]' }],
+    ['no value', rest, undefined, {}],
     ['a blank text', rest, ' ', {}],
-  ])('are those of %s', (_what, ensemble, value, inputs) => {
+  ])('reads the inputs from %s', (_what, ensemble, value, inputs) => {
     expect(inputsFrom(ensemble, value)).toEqual(inputs)
   })
 
   it.each([
     [
-      'what is missing and what is no string',
+      'missing fields and fields that are not strings',
       trip,
       { from: 1 },
       ['"to" is required', '"from" must be a string, got 1'],
     ],
     ['a text for several variables', trip, 'Bonn', ['with the fields from, to']],
-    ['a text that nobody needs', rest, 'now', ['must be omitted']],
+    ['a text without any variable', rest, 'now', ['must be omitted']],
     ['a list', walk, ['Bonn'], ['with the fields city']],
-    ['nothing where something is needed', walk, null, ['"city" is required']],
-  ])('are refused for %s, naming it', (_what, ensemble, value, problems) => {
+    ['null for a required variable', walk, null, ['"city" is required']],
+  ])('rejects %s and names every problem', (_what, ensemble, value, problems) => {
     for (const problem of problems) expect(() => inputsFrom(ensemble, value)).toThrow(problem)
   })
 })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { AgentUpdates } from './update-queue.ts'
 
-it('an update queue gives what is added, in order, until it is closed', async () => {
+it('AgentUpdates yields updates in order until it is closed', async () => {
   const queue = new AgentUpdates<number>()
   const { promise, resolve } = Promise.withResolvers<void>()
   queue.closeWith(promise)
@@ -23,7 +23,7 @@ it('an update queue gives what is added, in order, until it is closed', async ()
   expect(got).toEqual([1, 2, 3, 4])
 })
 
-it('an update queue gives what was added before its close, also when that was a failure', async () => {
+it('AgentUpdates yields the updates before its close, also after a failure', async () => {
   const queue = new AgentUpdates<number>()
   queue.add(1)
   queue.closeWith(Promise.reject(new Error('Failed')))
@@ -33,7 +33,7 @@ it('an update queue gives what was added before its close, also when that was a 
   expect(got).toEqual([1])
 })
 
-it('an update queue gives what is added while its last update is read', async () => {
+it('AgentUpdates yields an update that is added while its last update is read', async () => {
   const queue = new AgentUpdates<number>()
   queue.closeWith(Promise.resolve())
   queue.add(1)

@@ -2,7 +2,7 @@ import { defineTextTool, defineTool, sleep, ToolResult, Type } from '@tutti/core
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedReply } from '../../test/testing.ts'
-import { testScope } from '../../test/task-scope.ts'
+import { createTestScope } from '../../test/task-scope.ts'
 import { eventsOf, expectWireEvents } from '../../test/watch-run.ts'
 import { runAgentLoop, type TaskAnswer } from './loop.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
@@ -28,13 +28,13 @@ interface Settings extends Pick<TaskDefinition, 'maxIterations'> {
   readonly maxToolOutputLength?: number
 }
 
-/** Runs one loop, and checks its events when it has ended. */
+/** Runs one loop and checks its events at the end. */
 async function run(
   model: ChatModel,
   { tools = [], signal, maxToolOutputLength = -1, ...limits }: Settings = {},
 ): Promise<TaskAnswer & Usage> {
   const agent = { role: 'Worker', goal: 'Work', tools: [] }
-  const made = testScope({
+  const made = createTestScope({
     task: { name: 'work', description: 'Do the work', agent, tools, ...limits },
     ensemble: { model, maxToolOutputLength, modelRetries: 0 },
     run: { clock },
@@ -53,7 +53,7 @@ async function run(
 const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
 const wait = defineTextTool({
   name: 'wait',
-  description: 'Waits so many milliseconds',
+  description: 'Waits the given number of milliseconds',
   async execute(ms, { signal }) {
     await sleep(clock, Number(ms), signal)
     return `waited ${ms}`
@@ -71,21 +71,21 @@ function calls(
   }
 }
 
-function circle(): object {
+function createCircle(): object {
   const value: Record<string, unknown> = {}
   value['self'] = value
   return value
 }
 
-function types(): readonly string[] {
+function listTypes(): readonly string[] {
   return events.map(({ type }) => type)
 }
 
-describe('[ENS-L1] each model call emits', () => {
-  it('its start, its tokens, its end; the running totals follow', async () => {
+describe('[ENS-L1] a model call', () => {
+  it('emits its start, its tokens and its end, followed by the running totals', async () => {
     const result = await run(scriptedModel(['All together now']))
     expect(result).toMatchObject({ output: 'All together now', iterationLimitReached: false })
-    expect(types()).toEqual([
+    expect(listTypes()).toEqual([
       'llm_iteration_started',
       'token',
       'token',
@@ -112,9 +112,9 @@ describe('[ENS-L1] each model call emits', () => {
     expect(events[4]).not.toHaveProperty('toolRequests')
   })
 
-  it('the same for every turn, counted from 0, with the tool calls in between', async () => {
+  it('emits the same for every turn, counted from 0, with the tool calls in between', async () => {
     await run(scriptedModel([calls(['echo', 'hi']), 'done']), { tools: [echo] })
-    expect(types()).toEqual([
+    expect(listTypes()).toEqual([
       'llm_iteration_started',
       'llm_iteration_completed',
       'metrics_snapshot',
@@ -147,7 +147,7 @@ describe('[ENS-L1] each model call emits', () => {
     })
   })
 
-  it('how long the model took', async () => {
+  it('emits the latency of the model', async () => {
     const running = run(scriptedModel(['one two'], { clock, delayMs: 40 }))
     await clock.advance(1_000)
     await running
@@ -155,7 +155,7 @@ describe('[ENS-L1] each model call emits', () => {
   })
 })
 
-it('[ENS-L6] the tokens of a call add up to the text of its answer, also beside tool calls', async () => {
+it('[ENS-L6] the tokens of a call concatenate to the text of its answer, also with tool calls', async () => {
   const text = 'Let me look,  then\nanswer. '
   await run(scriptedModel([{ ...calls(['echo', 'x']), text }, 'Done now']), { tools: [echo] })
   const tokens = eventsOf(events, 'token')
@@ -169,7 +169,7 @@ it('[ENS-L6] the tokens of a call add up to the text of its answer, also beside 
 })
 
 describe('[ENS-L2] the tools of one turn', () => {
-  it('run at the same time', async () => {
+  it('run concurrently', async () => {
     const model = scriptedModel([calls(['wait', '300'], ['wait', '100'], ['wait', '200']), 'done'])
     const running = run(model, { tools: [wait] })
     await clock.advance(300)
@@ -180,7 +180,7 @@ describe('[ENS-L2] the tools of one turn', () => {
     ])
   })
 
-  it('give their results to the model in the order of the calls', async () => {
+  it('return their results to the model in the order of the calls', async () => {
     const model = scriptedModel([calls(['wait', '300'], ['echo', 'now'], ['wait', '200']), 'done'])
     const running = run(model, { tools: [wait, echo] })
     await clock.advance(1_000)
@@ -202,7 +202,7 @@ describe('[ENS-L2] the tools of one turn', () => {
   })
 })
 
-it('[ENS-L3] whatever fails in a tool is told to the model, and the loop goes on', async () => {
+it('[ENS-L3] the model receives every failure of a tool, and the loop continues', async () => {
   const boom = defineTextTool({
     name: 'boom',
     description: 'Throws',
@@ -221,8 +221,8 @@ it('[ENS-L3] whatever fails in a tool is told to the model, and the loop goes on
   const running = run(model, { tools: [boom, hang, echo] })
   await clock.advance(1_000)
   expect(await running).toMatchObject({ output: 'done anyway', toolCallCount: 5 })
-  const told = model.requests[1]?.messages.slice(3).map(({ content }) => content)
-  expect(told).toEqual([
+  const received = model.requests[1]?.messages.slice(3).map(({ content }) => content)
+  expect(received).toEqual([
     'Error: No network',
     'Error: Tool "hang" timed out after 700 ms',
     'Error: Unknown tool "nope". Available: [boom, hang, echo]',
@@ -240,7 +240,7 @@ it('[ENS-L3] whatever fails in a tool is told to the model, and the loop goes on
 })
 
 describe('[ENS-L4] maxIterations', () => {
-  it('counts model turns; one more call, without tools, asks for the answer', async () => {
+  it('counts model turns; one more call without tools asks for the answer', async () => {
     const model = scriptedModel(({ toolChoice }) =>
       toolChoice === 'none' ? 'My best guess' : calls(['echo', 'again']),
     )
@@ -267,7 +267,7 @@ describe('[ENS-L4] maxIterations', () => {
     })
   })
 
-  it('is not reached by an answer in the last turn that it allows', async () => {
+  it('is not reached by an answer in the last allowed turn', async () => {
     const model = scriptedModel([calls(['echo', 'x']), 'in time'])
     expect(await run(model, { tools: [echo], maxIterations: 2 })).toMatchObject({
       output: 'in time',
@@ -276,7 +276,7 @@ describe('[ENS-L4] maxIterations', () => {
     expect(model.requests).toHaveLength(2)
   })
 
-  it('ends the loop also when the last call asks for tools again: they are not called', async () => {
+  it('ends the loop without calling tools that the last call requests', async () => {
     const model = scriptedModel(() => ({ ...calls(['echo', 'again']), text: 'Still looking' }))
     const result = await run(model, { tools: [echo], maxIterations: 1 })
     expect(result).toMatchObject({ output: 'Still looking', toolCallCount: 1 })
@@ -286,7 +286,7 @@ describe('[ENS-L4] maxIterations', () => {
 })
 
 describe('[ENS-L5] an abort', () => {
-  it('while the model streams ends with CANCELLED, and nothing more is emitted', async () => {
+  it('ends a streaming model call with CANCELLED and emits nothing more', async () => {
     const controller = new AbortController()
     const running = run(scriptedModel(['one two three'], { clock, delayMs: 50 }), {
       signal: controller.signal,
@@ -294,12 +294,12 @@ describe('[ENS-L5] an abort', () => {
     await clock.advance(100)
     controller.abort()
     expect(await running).toMatchObject({ code: 'CANCELLED' })
-    expect(types()).toEqual(['llm_iteration_started', 'token', 'token'])
+    expect(listTypes()).toEqual(['llm_iteration_started', 'token', 'token'])
     await clock.advance(1_000)
-    expect(types()).toHaveLength(3)
+    expect(listTypes()).toHaveLength(3)
   })
 
-  it('while tools run ends with CANCELLED once they have stopped; no further call is made', async () => {
+  it('ends the loop with CANCELLED once running tools have stopped, without another model call', async () => {
     const controller = new AbortController()
     const model = scriptedModel([calls(['wait', '500'], ['wait', '900']), 'never'])
     const running = run(model, { tools: [wait], signal: controller.signal }).catch(
@@ -320,7 +320,7 @@ describe('[ENS-L5] an abort', () => {
 })
 
 describe('[ENS-L7] a tool output longer than maxToolOutputLength', () => {
-  it('is cut for the model, with a note; the event has it whole', async () => {
+  it('is cut for the model with a note, and is whole in the event', async () => {
     const long = 'x'.repeat(50)
     const model = scriptedModel([calls(['echo', long], ['echo', 'short']), 'done'])
     await run(model, { tools: [echo], maxToolOutputLength: 10 })
@@ -334,11 +334,11 @@ describe('[ENS-L7] a tool output longer than maxToolOutputLength', () => {
     ])
   })
 
-  it('is cut in the event too beyond the limit of events, and so are arguments and values', async () => {
+  it('is also cut in the event beyond the limit of events, as are arguments and values', async () => {
     const long = 'x'.repeat(MAX_TOOL_TEXT_LENGTH)
     const big = defineTool({
       name: 'big',
-      description: 'Gives a lot',
+      description: 'Returns a long text',
       input: Type.Object({ text: Type.String() }),
       output: Type.Object({ text: Type.String() }),
       execute: (input) => input,
@@ -365,7 +365,7 @@ describe('[ENS-L7] a tool output longer than maxToolOutputLength', () => {
     expect(model.requests[1]?.messages.at(-1)?.content).toBe(long)
   })
 
-  it('stays whole when the limit is negative', async () => {
+  it('is not cut when the limit is negative', async () => {
     const long = 'x'.repeat(50_000)
     const model = scriptedModel([calls(['echo', long]), 'done'])
     await run(model, { tools: [echo] })
@@ -373,7 +373,7 @@ describe('[ENS-L7] a tool output longer than maxToolOutputLength', () => {
   })
 })
 
-it('[ENS-L8] an event shows the last 20 messages and says how many there are', async () => {
+it('[ENS-L8] llm_iteration_started shows the last 20 messages and their total number', async () => {
   const model = scriptedModel(({ messages }) =>
     messages.length < 30 ? calls(['echo', `${messages.length}`]) : 'done',
   )
@@ -387,10 +387,10 @@ it('[ENS-L8] an event shows the last 20 messages and says how many there are', a
   expect(started.at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', content: '28' })
 })
 
-describe('[ENS-L9] tokens', () => {
+describe('[ENS-L9] the token counts', () => {
   const usage = { inputTokens: 100, outputTokens: 10 }
 
-  it('of all calls add up, and each snapshot has the totals so far', async () => {
+  it('of all calls are summed, and each snapshot has the totals so far', async () => {
     const model = scriptedModel(
       [
         { ...calls(['wait', '30']), usage },
@@ -413,7 +413,7 @@ describe('[ENS-L9] tokens', () => {
     ])
   })
 
-  it('are unknown, -1, as soon as one call does not say, in its own event too', async () => {
+  it('are -1 if one call does not report them, also in its own event', async () => {
     const model = scriptedModel([{ ...calls(['echo', 'x']), usage }, 'done'])
     const silent: ChatModel = {
       ...model,
@@ -438,14 +438,14 @@ describe('[ENS-L9] tokens', () => {
   })
 })
 
-describe('[ENS-L10] a model call that fails', () => {
-  it('ends the loop with MODEL_FAILED and has llm_iteration_failed, not completed', async () => {
+describe('[ENS-L10] a failed model call', () => {
+  it('ends the loop with MODEL_FAILED and emits llm_iteration_failed instead of llm_iteration_completed', async () => {
     const model = scriptedModel([calls(['echo', 'x']), new Error('Overloaded')])
     await expect(run(model, { tools: [echo] })).rejects.toMatchObject({
       code: 'MODEL_FAILED',
       message: 'Overloaded',
     })
-    expect(types().slice(-2)).toEqual(['llm_iteration_started', 'llm_iteration_failed'])
+    expect(listTypes().slice(-2)).toEqual(['llm_iteration_started', 'llm_iteration_failed'])
     expect(eventsOf(events, 'llm_iteration_completed')).toHaveLength(1)
     expect(events.at(-1)).toMatchObject({
       taskName: 'work',
@@ -459,7 +459,7 @@ describe('[ENS-L10] a model call that fails', () => {
     expect(events.at(-1)).not.toHaveProperty('nextModel')
   })
 
-  it('is one whose stream ends without a reply, too', async () => {
+  it('includes a stream that ends without a reply', async () => {
     const empty: ChatModel = {
       provider: 'test',
       name: 'empty',
@@ -471,12 +471,12 @@ describe('[ENS-L10] a model call that fails', () => {
       code: 'MODEL_FAILED',
       message: 'Model stream ended without a reply',
     })
-    expect(types()).toEqual(['llm_iteration_started', 'token', 'llm_iteration_failed'])
+    expect(listTypes()).toEqual(['llm_iteration_started', 'token', 'llm_iteration_failed'])
   })
 })
 
 describe('[ENS-L11] a tool call', () => {
-  it('knows its run, task and agent, and has a key of run, task, attempt, turn and call', async () => {
+  it('receives its run, task and agent, and a key of run, task, attempt, turn and call', async () => {
     const contexts: ToolContext[] = []
     const look = defineTextTool({
       name: 'look',
@@ -497,15 +497,15 @@ describe('[ENS-L11] a tool call', () => {
   })
 
   it.each([
-    ['a date is its text', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['a date is text', new Date(0), '1970-01-01T00:00:00.000Z'],
     ['a field without a value is absent', { a: undefined, b: [1, undefined] }, { b: [1, null] }],
-    ['a big integer, which JSON does not have, is null', 10n, null],
-    ['a circle too', circle(), null],
-    ['and so is a function', () => 1, null],
-  ])('has in its event the value as its JSON says: %s', async (_rule, value, shown) => {
+    ['a bigint is null', 10n, null],
+    ['a circular object is null', createCircle(), null],
+    ['a function is null', () => 1, null],
+  ])('has its value as JSON in its event: %s', async (_rule, value, shown) => {
     const odd = defineTextTool({
       name: 'odd',
-      description: 'Gives an odd value',
+      description: 'Returns an odd value',
       execute: () => ToolResult.success('odd', value),
     })
     await run(scriptedModel([calls(['odd', '']), 'done']), { tools: [odd] })
@@ -514,7 +514,7 @@ describe('[ENS-L11] a tool call', () => {
     ])
   })
 
-  it('is one event with its arguments as the model wrote them and its value', async () => {
+  it('emits one event with its value and with the arguments as the model wrote them', async () => {
     const add = defineTool({
       name: 'add',
       description: 'Adds',
@@ -548,7 +548,7 @@ describe('[ENS-L11] a tool call', () => {
   })
 })
 
-it('[ENS-L11] two calls of a turn with the same id are two calls, each with its key and its result', async () => {
+it('[ENS-L11] two calls of a turn with the same id get separate keys and results', async () => {
   const keys: string[] = []
   const note = defineTextTool({
     name: 'note',
@@ -576,7 +576,7 @@ it('[ENS-L11] two calls of a turn with the same id are two calls, each with its 
   expect(new Set(ids).size).toBe(3)
 })
 
-it('[ENS-L2] what a provider wants to see again comes back with the turn that it belongs to', async () => {
+it('[ENS-L2] provider content is sent back with the turn that returned it', async () => {
   const content = { signature: 'abc' }
   const script = scriptedModel([calls(['echo', 'x']), 'done'])
   const thinking: ChatModel = {
@@ -598,13 +598,17 @@ it('[ENS-L2] what a provider wants to see again comes back with the turn that it
   })
 })
 
-it('[ENS-L12] the model is given the tools as their authors described them, on every call', async () => {
+it('[ENS-L12] every model call receives the tools with the descriptions of their authors', async () => {
   const model = scriptedModel([calls(['echo', 'x']), 'done'])
   await run(model, { tools: [echo, wait] })
   for (const { tools } of model.requests) {
     expect(tools).toEqual([
       { name: 'echo', description: 'Echoes', inputSchema: echo.inputSchema },
-      { name: 'wait', description: 'Waits so many milliseconds', inputSchema: wait.inputSchema },
+      {
+        name: 'wait',
+        description: 'Waits the given number of milliseconds',
+        inputSchema: wait.inputSchema,
+      },
     ])
     expect(tools[0]?.inputSchema).toBe(echo.inputSchema)
   }

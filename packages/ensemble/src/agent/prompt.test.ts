@@ -16,7 +16,7 @@ const research = {
 }
 const dates = { ...research, taskName: 'dates', agentRole: 'Historian', output: '1917' }
 
-/** The first messages of a task with these parts, and nothing in the others. */
+/** Returns the texts of the first messages with these parts and no others. */
 function messages(parts: Partial<PromptParts> = {}): readonly string[] {
   return createFirstMessages({
     agent: writer,
@@ -38,7 +38,7 @@ const memories = [
 const urgent = { id: 'd', content: 'Mention Coltrane', priority: 'NORMAL', createdAt: 0 } as const
 
 describe('[ENS-L22] the first messages of a task', () => {
-  it('are who the agent is, then what it is asked', () => {
+  it('are the role of the agent and the task', () => {
     expect(messages()).toEqual([
       [
         'You are Writer.',
@@ -50,7 +50,7 @@ describe('[ENS-L22] the first messages of a task', () => {
     ])
   })
 
-  it('have every section in its place', () => {
+  it('have all sections in order', () => {
     const [, user] = messages({
       context: [research, dates],
       notes: { memories, improvement: 'Suggestions:\n- Be bold' },
@@ -76,7 +76,7 @@ describe('[ENS-L22] the first messages of a task', () => {
     )
   })
 
-  it('have no line for a background that is not there, and one for the form of the answer', () => {
+  it('omit a missing background, and include the form of the answer', () => {
     const plain = agent({ role: 'Writer', goal: 'Write', responseFormat: 'a haiku' })
     expect(messages({ agent: plain })[0]?.split('\n')).toEqual([
       'You are Writer.',
@@ -86,18 +86,18 @@ describe('[ENS-L22] the first messages of a task', () => {
     ])
   })
 
-  it('say of a revision without a reason that it was not accepted', () => {
+  it('say that a revision without a reason was not accepted', () => {
     const [, user] = messages({ revision: { feedback: ' ', output: 'Jazz.' } })
     expect(user).toContain('back: It was not accepted.\n')
   })
 })
 
-it('[ENS-L22] the context of no task is empty', () => {
+it('[ENS-L22] renderContext returns an empty text without tasks', () => {
   expect(renderContext([])).toBe('')
 })
 
-describe('[ENS-L22] the texts of a task', () => {
-  it('have the inputs of the run, and the task stays as it is', () => {
+describe('[ENS-L22] renderTask', () => {
+  it('fills in the inputs of the run and leaves the task unchanged', () => {
     const made = task({ description: 'Write about {topic}', expectedOutput: '{pages} pages' })
     expect(renderTask(made, { topic: 'jazz', pages: '3' })).toEqual({
       description: 'Write about jazz',

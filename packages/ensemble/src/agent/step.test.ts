@@ -4,8 +4,8 @@ import { decideStep, decideTurnKind } from './step.ts'
 
 const call = { id: 'call-1', name: 'look', arguments: '{}' }
 
-describe('the step after a reply', () => {
-  it('without tool calls is its answer, also when that is empty', () => {
+describe('decideStep', () => {
+  it('takes a reply without tool calls as the answer, also an empty one', () => {
     expect(decideStep({ text: 'Done', toolCalls: [] }, 'open')).toEqual({
       kind: 'answer',
       text: 'Done',
@@ -13,14 +13,14 @@ describe('the step after a reply', () => {
     expect(decideStep({ text: '', toolCalls: [] }, 'open')).toEqual({ kind: 'answer', text: '' })
   })
 
-  it('with tool calls is to make them, whatever text came along', () => {
+  it('makes tool calls, also when the reply has text', () => {
     expect(decideStep({ text: 'Let me look', toolCalls: [call] }, 'open')).toEqual({
       kind: 'call_tools',
       calls: [call],
     })
   })
 
-  it('[ENS-L4] of the final turn is the answer, whatever tools it asks for', () => {
+  it('[ENS-L4] takes the reply of the final turn as the answer, also when it requests tools', () => {
     expect(decideStep({ text: 'Best guess', toolCalls: [call] }, 'final')).toEqual({
       kind: 'answer',
       text: 'Best guess',
@@ -28,7 +28,7 @@ describe('the step after a reply', () => {
   })
 })
 
-it('[ENS-L11] calls of one turn have ids of their own, also when the model gave them the same', () => {
+it('[ENS-L11] tool calls of one turn get unique ids, also when the model repeats an id', () => {
   const ids = ['a', 'a', 'b', '', 'a#2', 'a', '']
   const toolCalls = ids.map((id) => ({ ...call, id }))
   const step = decideStep({ text: '', toolCalls }, 'open')
@@ -36,14 +36,14 @@ it('[ENS-L11] calls of one turn have ids of their own, also when the model gave 
   expect(given).toEqual(['a', 'a#2', 'b', '', 'a#2#2', 'a#3', '#2'])
 })
 
-describe('[ENS-L4] the kind of a turn', () => {
+describe('[ENS-L4] decideTurnKind', () => {
   it.each([
     [0, 1, 'open'],
     [1, 1, 'final'],
     [24, 25, 'open'],
     [25, 25, 'final'],
     [26, 25, 'final'],
-  ] as const)('of index %i with a limit of %i is %s', (index, limit, kind) => {
+  ] as const)('returns for index %i with limit %i: %s', (index, limit, kind) => {
     expect(decideTurnKind(index, limit)).toBe(kind)
   })
 })

@@ -22,7 +22,7 @@ function cut(changes: Partial<Unfinished> = {}): Unfinished {
   }
 }
 
-describe('the options', () => {
+describe('the options for unfinished answers', () => {
   it('take each value from the first source that has it', () => {
     expect(
       resolveOnUnfinished([
@@ -44,24 +44,30 @@ describe('the options', () => {
   })
 })
 
-describe('the reason', () => {
-  it.each(['length', 'refusal', 'content_filter'] as const)('%s is unfinished', (finishReason) => {
-    expect(findUnfinishedReason({ finishReason })).toBe(finishReason)
-  })
+describe('findUnfinishedReason', () => {
+  it.each(['length', 'refusal', 'content_filter'] as const)(
+    'returns %s as unfinished',
+    (finishReason) => {
+      expect(findUnfinishedReason({ finishReason })).toBe(finishReason)
+    },
+  )
 
-  it.each(['stop', 'tool_calls', 'unknown', undefined] as const)('%s is finished', (reason) => {
-    expect(
-      findUnfinishedReason(reason === undefined ? {} : { finishReason: reason }),
-    ).toBeUndefined()
-  })
+  it.each(['stop', 'tool_calls', 'unknown', undefined] as const)(
+    'returns undefined for %s',
+    (reason) => {
+      expect(
+        findUnfinishedReason(reason === undefined ? {} : { finishReason: reason }),
+      ).toBeUndefined()
+    },
+  )
 })
 
-describe('what follows a cut answer', () => {
-  it('asks for the rest of a text', () => {
+describe('decideRecovery after a cut answer', () => {
+  it('continues a text', () => {
     expect(decideRecovery(cut())).toEqual({ kind: 'continue' })
   })
 
-  it('requests a tool call, structured output and an answer without text again', () => {
+  it('retries a tool call, structured output and an answer without text', () => {
     const usage = { inputTokens: 9, outputTokens: 4_000 }
     const retry = { kind: 'retry', maxOutputTokens: 8_000 }
     expect(decideRecovery(cut({ reply: { text: '', toolCalls: [call], usage } }))).toEqual(retry)
@@ -71,7 +77,7 @@ describe('what follows a cut answer', () => {
     expect(decideRecovery(cut({ reply: { text: ' \n', toolCalls: [], usage } }))).toEqual(retry)
   })
 
-  it('doubles the limit of the last call, and never asks for fewer than 2048 tokens', () => {
+  it('doubles the limit of the last call, to at least 2048 tokens', () => {
     const reply = { text: '', toolCalls: [call] }
     expect(decideRecovery(cut({ reply }))).toEqual({ kind: 'retry', maxOutputTokens: 2_048 })
     expect(decideRecovery(cut({ reply, maxOutputTokens: 5_000 }))).toEqual({
@@ -80,14 +86,14 @@ describe('what follows a cut answer', () => {
     })
   })
 
-  it('fails after so many extra calls, and at once when it is set to', () => {
+  it('fails after the allowed number of extra calls, and at once with the option fail', () => {
     expect(decideRecovery(cut({ extraCalls: 3 }))).toEqual({ kind: 'fail' })
     expect(decideRecovery(cut({ options: resolveOnUnfinished([{ length: 'fail' }]) }))).toEqual({
       kind: 'fail',
     })
   })
 
-  it('accepts a text when it is set to, but never a cut tool call', () => {
+  it('accepts a text with the option accept, but never a cut tool call', () => {
     const options = resolveOnUnfinished([{ length: 'accept' }])
     expect(decideRecovery(cut({ options, extraCalls: 3 }))).toEqual({ kind: 'accept' })
     expect(decideRecovery(cut({ options, reply: { text: '', toolCalls: [call] } }))).toMatchObject({
@@ -96,8 +102,8 @@ describe('what follows a cut answer', () => {
   })
 })
 
-describe('the error', () => {
-  it('has the text so far, what the provider says and its own finish reason', () => {
+describe('unfinishedError', () => {
+  it('has the text so far, and the explanation and the finish reason of the provider', () => {
     const reply = {
       text: 'Once',
       toolCalls: [],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { agent, synthesizeAgent } from './agent.ts'
 
 describe('agent', () => {
-  it('is what its author wrote, with no tools when none are named', () => {
+  it('returns the definition, with no tools by default', () => {
     expect(agent({ role: 'Writer', goal: 'Write well', background: 'Ten years' })).toStrictEqual({
       role: 'Writer',
       goal: 'Write well',
@@ -13,7 +13,7 @@ describe('agent', () => {
   })
 })
 
-describe('the agent of a task that names none', () => {
+describe('synthesizeAgent', () => {
   it.each([
     ['Research the history of jazz', 'Researcher'],
     ['SUMMARIZE the paper', 'Summarizer'],
@@ -24,11 +24,14 @@ describe('the agent of a task that names none', () => {
     ['A researcher writes', 'Agent'],
     ['Use the constructor', 'Agent'],
     ['', 'Agent'],
-  ])('of %j is a %s, by the first known verb of its first eight words', (description, role) => {
-    expect(synthesizeAgent(description)).toEqual({ role, goal: description, tools: [] })
-  })
+  ])(
+    'gives %j the role %s, by the first known verb of its first eight words',
+    (description, role) => {
+      expect(synthesizeAgent(description)).toEqual({ role, goal: description, tools: [] })
+    },
+  )
 
-  it('goes by the first of several verbs', () => {
+  it('uses the first of several verbs', () => {
     expect(synthesizeAgent('Review and edit').role).toBe('Reviewer')
     expect(synthesizeAgent('Edit and review').role).toBe('Editor')
   })

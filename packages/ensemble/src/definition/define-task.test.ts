@@ -10,7 +10,7 @@ const tool = (name: string): AgentTool =>
   defineTextTool({ name, description: `The ${name}`, execute: (text) => text })
 
 describe('task', () => {
-  it('fills what is not said', () => {
+  it('fills in defaults', () => {
     const made = task({ description: 'Research the history of jazz' })
     expect(made).toStrictEqual({
       name: 'research-the-history-of-jazz',
@@ -27,7 +27,7 @@ describe('task', () => {
     expect(DEFAULT_MAX_ITERATIONS).toBe(25)
   })
 
-  it('keeps what is said', () => {
+  it('keeps the given values', () => {
     const model = scriptedModel([])
     const writer = agent({ role: 'Writer', goal: 'Write well' })
     const made = task({
@@ -43,7 +43,7 @@ describe('task', () => {
     expect(made.model).toBe(model)
   })
 
-  it('has its own tools first, then those of its agent', () => {
+  it('lists its own tools first, then those of its agent', () => {
     const made = task({
       description: 'Do it',
       tools: [tool('own')],
@@ -52,7 +52,7 @@ describe('task', () => {
     expect(made.tools.map(({ name }) => name)).toEqual(['own', 'brought'])
   })
 
-  it('takes tasks and names of tasks as context', () => {
+  it('accepts tasks and names of tasks as context', () => {
     const first = task({ name: 'first', description: 'Do it' })
     expect(task({ description: 'Go on', context: [first, 'second'] }).context).toEqual([
       'first',
@@ -60,7 +60,7 @@ describe('task', () => {
     ])
   })
 
-  it('is not changed by later changes of its definition', () => {
+  it('does not change when its definition changes later', () => {
     const tools = [tool('one')]
     const context = ['a']
     const made = task({ description: 'Do it', tools, context })
@@ -71,7 +71,7 @@ describe('task', () => {
   })
 })
 
-describe('the name of a task that has none', () => {
+describe('the default name of a task', () => {
   it.each([
     ['Research the history of jazz', 'research-the-history-of-jazz'],
     ['  Write, then (re)write!  ', 'write-then-re-write'],
@@ -94,7 +94,7 @@ describe('the name of a task that has none', () => {
   })
 })
 
-describe('a task that cannot be', () => {
+describe('task with an invalid definition', () => {
   it('names every problem at once', () => {
     const make = (): unknown =>
       task({
@@ -116,7 +116,7 @@ describe('a task that cannot be', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
   })
 
-  it('is copied with a change by making it again, tools of its agent and all', () => {
+  it('accepts a copy of a task with a change, including the tools of its agent', () => {
     const own = tool('own')
     const writer = agent({ role: 'Writer', goal: 'Write', tools: [tool('shared')] })
     const made = task({ name: 'write', description: 'Write', agent: writer, tools: [own] })
@@ -126,7 +126,7 @@ describe('a task that cannot be', () => {
   })
 
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
-    'has a maxIterations of %d',
+    'rejects a maxIterations of %d',
     (maxIterations) => {
       expect(() => task({ description: 'Do it', maxIterations })).toThrow(
         `maxIterations must be an integer >= 1, got ${maxIterations}`,
@@ -135,7 +135,7 @@ describe('a task that cannot be', () => {
   )
 })
 
-it('a tool of the name of delegation is refused for an agent that may delegate', () => {
+it('task rejects a tool with the name of the delegation tool if its agent may delegate', () => {
   const definition = { description: 'Do it', tools: [tool('delegate_task')] }
   const lead = agent({ role: 'Lead', goal: 'Lead', allowDelegation: true })
   expect(() => task({ ...definition, agent: lead })).toThrow(

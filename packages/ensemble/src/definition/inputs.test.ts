@@ -11,27 +11,27 @@ const plan = task({
 const book = task({ name: 'book', description: 'Book a room in {city} as {{name}} for {guests}' })
 const trip = { name: 'trip', tasks: [plan, book] }
 
-describe('the variables', () => {
+describe('template variables', () => {
   it('of a task are those of both its texts, each once, in order of appearance', () => {
     expect(taskVariables(plan)).toEqual(['city', 'month', 'language'])
     expect(taskVariables(book)).toEqual(['city', 'guests'])
   })
 
-  it('of tasks are those of all, each once', () => {
+  it('of several tasks are those of all of them, each once', () => {
     expect(inputVariables([plan, book])).toEqual(['city', 'month', 'language', 'guests'])
     expect(inputVariables([])).toEqual([])
   })
 })
 
 describe('missing inputs', () => {
-  it('are those without a value; an empty text is a value, and more inputs do no harm', () => {
+  it('are the variables without a value; an empty text is a value, and extra inputs are ignored', () => {
     expect(missingInputs(trip.tasks, { month: '', language: 'German', extra: 'x' })).toEqual([
       'city',
       'guests',
     ])
   })
 
-  it('are not filled by what every object has', () => {
+  it('include variables with the names of inherited properties', () => {
     expect(missingInputs([task({ description: 'Say {toString}' })], {})).toEqual(['toString'])
   })
 
@@ -48,7 +48,7 @@ describe('missing inputs', () => {
     )
   })
 
-  it('are no error when there are none', () => {
+  it('cause no error if there are none', () => {
     const inputs = { city: 'Bonn', month: 'May', language: 'German', guests: '2' }
     expect(() => {
       assertInputs(trip, inputs)

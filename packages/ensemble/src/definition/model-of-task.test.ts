@@ -10,7 +10,7 @@ const ofAgent = scriptedModel([])
 const shared = scriptedModel([])
 const equipped = agent({ role: 'Writer', goal: 'Write', model: ofAgent })
 
-it('a task uses its own model, else that of its agent, else that of the ensemble', () => {
+it('modelOfTask returns the model of the task, else of its agent, else of the ensemble', () => {
   const make = (definition: object): ReturnType<typeof task> =>
     task({ description: 'Do it', ...definition })
   expect(modelOfTask(make({ model: own, agent: equipped }), { model: shared })).toBe(own)

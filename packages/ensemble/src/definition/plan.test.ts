@@ -6,7 +6,7 @@ import type { Task } from './task.ts'
 
 import type { Workflow } from '@tutti/protocol'
 
-/** Tasks of the given names, each with the names it has as context. */
+/** Returns tasks with the given names, each with its context. */
 function tasks(graph: Readonly<Record<string, readonly string[]>>): readonly Task[] {
   return Object.entries(graph).map(([name, context]) =>
     task({ name, description: 'Do it', context }),
@@ -19,16 +19,16 @@ function problems(graph: Parameters<typeof tasks>[0], workflow: Workflow): reado
   return findPlanProblems(tasks(graph), workflow).map(({ code, message }) => `${code}: ${message}`)
 }
 
-describe('[ENS-W3] a workflow that is not said', () => {
-  it('is SEQUENTIAL without context, PARALLEL as soon as one task has some', () => {
+describe('[ENS-W3] the default workflow', () => {
+  it('is SEQUENTIAL without context, and PARALLEL if any task has context', () => {
     expect(inferWorkflow(tasks({ a: [], b: [] }))).toBe('SEQUENTIAL')
     expect(inferWorkflow(tasks({ a: [], b: ['a'] }))).toBe('PARALLEL')
     expect(inferWorkflow([])).toBe('SEQUENTIAL')
   })
 })
 
-describe('what a task waits for', () => {
-  it('[ENS-W1] [ENS-W6] in SEQUENTIAL is its context; it follows the task before it, however that ended', () => {
+describe('the plan of tasks', () => {
+  it('[ENS-W1] [ENS-W6] in SEQUENTIAL waits for context, and lets each task follow the previous one in any outcome', () => {
     const { order, waitsFor, follows, workflow } = planTasks(
       tasks({ a: [], b: [], c: ['a'] }),
       'SEQUENTIAL',
@@ -47,13 +47,13 @@ describe('what a task waits for', () => {
     ])
   })
 
-  it('[ENS-W9] in HIERARCHICAL only the manager starts by itself, after all tasks in order', () => {
+  it('[ENS-W9] in HIERARCHICAL schedules only the manager, after all tasks in order', () => {
     const { order, scheduled } = planTasks(tasks({ a: [], b: [] }), 'HIERARCHICAL')
     expect(order).toEqual(['a', 'b', MANAGER])
     expect(scheduled).toEqual([MANAGER])
   })
 
-  it('[ENS-W2] in PARALLEL is its context, each once, also of tasks declared later', () => {
+  it('[ENS-W2] in PARALLEL waits for context, each task once, also for tasks declared later', () => {
     const { waitsFor, follows } = planTasks(
       tasks({ d: ['c', 'b', 'c'], b: [], c: ['b'] }),
       'PARALLEL',
@@ -67,32 +67,37 @@ describe('what a task waits for', () => {
   })
 })
 
-describe('[ENS-W8] what is wrong with tasks', () => {
+describe('[ENS-W8] findPlanProblems', () => {
   it.each([
-    ['a diamond is no cycle', DIAMOND, 'PARALLEL', []],
-    ['a task may wait for one declared later, in PARALLEL', { a: ['b'], b: [] }, 'PARALLEL', []],
-    ['context that comes before is fine in SEQUENTIAL', DIAMOND, 'SEQUENTIAL', []],
-    ['no tasks at all', {}, 'SEQUENTIAL', ['CONFIG_INVALID: an ensemble needs at least one task']],
+    ['accepts a diamond', DIAMOND, 'PARALLEL', []],
+    ['accepts context that is declared later in PARALLEL', { a: ['b'], b: [] }, 'PARALLEL', []],
+    ['accepts context that is declared earlier in SEQUENTIAL', DIAMOND, 'SEQUENTIAL', []],
     [
-      'a cycle is named in full',
+      'rejects an ensemble without tasks',
+      {},
+      'SEQUENTIAL',
+      ['CONFIG_INVALID: an ensemble needs at least one task'],
+    ],
+    [
+      'names a cycle in full',
       { start: ['c'], a: ['b'], b: ['c'], c: ['a'] },
       'PARALLEL',
       ['CIRCULAR_DEPENDENCY: Tasks form a cycle: c → a → b → c'],
     ],
     [
-      'a task that waits for itself is a cycle',
+      'rejects a task that waits for itself',
       { a: ['a'] },
       'PARALLEL',
       ['CIRCULAR_DEPENDENCY: Tasks form a cycle: a → a'],
     ],
     [
-      'two tasks that wait for each other',
+      'rejects two tasks that wait for each other',
       { a: ['b'], b: ['a'] },
       'PARALLEL',
       ['CIRCULAR_DEPENDENCY: Tasks form a cycle: a → b → a'],
     ],
     [
-      'in SEQUENTIAL context must come before, and its own name does not',
+      'rejects later context and the task itself as context in SEQUENTIAL',
       { a: ['b'], b: ['b'] },
       'SEQUENTIAL',
       [
@@ -101,7 +106,7 @@ describe('[ENS-W8] what is wrong with tasks', () => {
       ],
     ],
     [
-      'every problem is listed, a cycle among them',
+      'lists every problem, including a cycle',
       { a: ['b', 'x'], b: ['a', 'y'], c: [] },
       'PARALLEL',
       [
@@ -114,7 +119,7 @@ describe('[ENS-W8] what is wrong with tasks', () => {
     expect(problems(graph, workflow)).toEqual(expected)
   })
 
-  it('names that occur more than once, each once', () => {
+  it('reports duplicate names, each once', () => {
     const twice = [...tasks({ a: [], b: [] }), ...tasks({ a: [], b: [] }), ...tasks({ a: [] })]
     expect(findPlanProblems(twice, 'SEQUENTIAL').map(({ message }) => message)).toEqual([
       'two tasks are named "a"',
@@ -124,13 +129,13 @@ describe('[ENS-W8] what is wrong with tasks', () => {
 })
 
 describe('findCycle', () => {
-  it('finds none where there is none', () => {
+  it('returns undefined if there is no cycle', () => {
     expect(findCycle(tasks(DIAMOND))).toBeUndefined()
     expect(findCycle(tasks({ a: ['unknown'] }))).toBeUndefined()
     expect(findCycle([])).toBeUndefined()
   })
 
-  it('looks at each way once: a ladder of diamonds takes no time', () => {
+  it('visits each task once, so that a ladder of diamonds is fast', () => {
     const ladder = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => [
         [`l${index}`, index === 0 ? [] : [`l${index - 1}`, `r${index - 1}`]],
@@ -140,7 +145,7 @@ describe('findCycle', () => {
     expect(findCycle(tasks(ladder))).toBeUndefined()
   })
 
-  it('follows a chain that is longer than the stack is deep', () => {
+  it('follows a chain that is longer than the call stack allows', () => {
     const length = 20_000
     const chain = (last: readonly string[]): readonly Task[] =>
       tasks(

@@ -6,40 +6,48 @@ describe('renderTemplate', () => {
   const inputs = { topic: 'jazz', year: '2026', empty: '', braces: '{topic} {{topic}}', $: 'no' }
 
   it.each([
-    ['a variable is replaced', 'About {topic}.', 'About jazz.'],
-    ['each time it occurs', '{topic}, {topic}', 'jazz, jazz'],
-    ['also right beside another', '{topic}{year}', 'jazz2026'],
-    ['an empty value is a value', 'a{empty}b', 'ab'],
-    ['{{x}} is the literal {x}, with or without a value', '{{topic}} {{none}}', '{topic} {none}'],
-    ['a value is never expanded again', '{braces}', '{topic} {{topic}}'],
-    ['a variable without a value stays', '{none} and {topic}', '{none} and jazz'],
-    ['a name is letters, digits and _, ASCII only', '{my-topic} {größe} {a b}', null],
-    ['empty braces are text', '{} {{}} { topic }', null],
-    ['JSON is text', '{"topic": {"a": [1, {"b": null}]}}', null],
-    ['braces that do not close are text', '{topic and {{topic}', '{topic and {jazz'],
-    ['of three braces the inner two are the literal', '{{{topic}}}', '{{topic}}'],
-    ['nothing in a value is special to replacing', 'x{dollar}x', 'x$& $1 $$x'],
-    ['inherited names have no value', '{toString} {constructor}', null],
-    ['text without variables stays', 'plain', null],
-    ['so does no text', '', null],
+    ['replaces a variable', 'About {topic}.', 'About jazz.'],
+    ['replaces every occurrence', '{topic}, {topic}', 'jazz, jazz'],
+    ['replaces adjacent variables', '{topic}{year}', 'jazz2026'],
+    ['inserts an empty value', 'a{empty}b', 'ab'],
+    [
+      'renders {{x}} as the literal {x}, with or without a value',
+      '{{topic}} {{none}}',
+      '{topic} {none}',
+    ],
+    ['does not expand values', '{braces}', '{topic} {{topic}}'],
+    ['leaves a variable without a value unchanged', '{none} and {topic}', '{none} and jazz'],
+    ['accepts only ASCII letters, digits and _ in names', '{my-topic} {größe} {a b}', null],
+    ['leaves empty braces unchanged', '{} {{}} { topic }', null],
+    ['leaves JSON unchanged', '{"topic": {"a": [1, {"b": null}]}}', null],
+    ['leaves unclosed braces unchanged', '{topic and {{topic}', '{topic and {jazz'],
+    ['reads the inner two of three braces as the literal', '{{{topic}}}', '{{topic}}'],
+    ['inserts replacement patterns in values unchanged', 'x{dollar}x', 'x$& $1 $$x'],
+    ['leaves names of inherited properties unchanged', '{toString} {constructor}', null],
+    ['leaves text without variables unchanged', 'plain', null],
+    ['returns an empty text unchanged', '', null],
   ])('%s', (_rule, text, expected) => {
     expect(renderTemplate(text, { ...inputs, dollar: '$& $1 $$' })).toBe(expected ?? text)
   })
 
-  it('finds every variable of every call anew', () => {
+  it('replaces every variable in every call', () => {
     expect(renderTemplate('{topic}', inputs)).toBe('jazz')
     expect(renderTemplate('{topic}', inputs)).toBe('jazz')
   })
 })
 
-describe('templateVariables', () => {
+describe('findTemplateVariables', () => {
   it.each([
     ['each once, in order of appearance', '{b} {a} {b} {c}', ['b', 'a', 'c']],
-    ['without those that are literal', '{{a}} {b}', ['b']],
+    ['without literals', '{{a}} {b}', ['b']],
     ['none in JSON', '{"a": 1, "b": {"c": 2}}', []],
-    ['also names that every object has', '{constructor} {__proto__}', ['constructor', '__proto__']],
+    [
+      'including names of inherited properties',
+      '{constructor} {__proto__}',
+      ['constructor', '__proto__'],
+    ],
     ['none in text without braces', 'plain', []],
-  ])('are the names in a text: %s', (_rule, text, expected) => {
+  ])('returns the names in a text: %s', (_rule, text, expected) => {
     expect(findTemplateVariables(text)).toEqual(expected)
   })
 })

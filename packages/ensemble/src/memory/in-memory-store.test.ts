@@ -26,15 +26,15 @@ async function textsIn(store: MemoryStore, limit = 10_000, scope = 'team'): Prom
   return entries.map(({ text }) => text)
 }
 
-describe('[ENS-M3] a scope gives', () => {
-  it('its most recent entries, the oldest of them first', async () => {
+describe('[ENS-M3] a scope of the in-memory store', () => {
+  it('returns its most recent entries, the oldest of them first', async () => {
     const store = await storeWith(['a', 'b', 'c'])
     expect(await textsIn(store, 2)).toEqual(['b', 'c'])
     expect(await textsIn(store, 3)).toEqual(['a', 'b', 'c'])
     expect(await textsIn(store, 4)).toEqual(['a', 'b', 'c'])
   })
 
-  it('nothing where nothing is asked for, or nothing is there', async () => {
+  it('returns nothing for a limit of 0 and for an unknown scope', async () => {
     const store = await storeWith(['a'])
     expect(await textsIn(store, 0)).toEqual([])
     expect(await textsIn(store, -1)).toEqual([])
@@ -42,7 +42,7 @@ describe('[ENS-M3] a scope gives', () => {
     expect(await textsIn(store, 5, '__proto__')).toEqual([])
   })
 
-  it('its own entries only', async () => {
+  it('returns only its own entries', async () => {
     const store = await storeWith(['a'])
     await store.append('other', entry('b'))
     expect(await textsIn(store)).toEqual(['a'])
@@ -51,8 +51,8 @@ describe('[ENS-M3] a scope gives', () => {
   })
 })
 
-describe('[ENS-M4] a scope keeps', () => {
-  it('the last maxEntriesPerScope entries, 1000 when nothing is said', async () => {
+describe('[ENS-M4] a scope of the in-memory store', () => {
+  it('retains the last maxEntriesPerScope entries, by default 1000', async () => {
     expect(await textsIn(await storeWith(['a', 'b', 'c'], { maxEntriesPerScope: 2 }))).toEqual([
       'b',
       'c',
@@ -63,13 +63,13 @@ describe('[ENS-M4] a scope keeps', () => {
     expect(await textsIn(unbounded)).toHaveLength(1_001)
   })
 
-  it('the bound of each scope by itself', async () => {
+  it('has its own limit', async () => {
     const store = await storeWith(['a', 'b'], { maxEntriesPerScope: 2 })
     await store.append('other', entry('c'))
     expect(await textsIn(store)).toEqual(['a', 'b'])
   })
 
-  it('what is no older than maxAgeMs', async () => {
+  it('retains entries that are not older than maxAgeMs', async () => {
     const clock = fakeClock(START)
     const store = inMemoryStore({ maxAgeMs: 1_000, clock })
     await store.append('team', entry('a', START))
@@ -85,8 +85,8 @@ describe('[ENS-M4] a scope keeps', () => {
   })
 })
 
-describe('[ENS-M5] what was appended', () => {
-  it('is a copy', async () => {
+describe('[ENS-M5] an appended entry', () => {
+  it('is copied', async () => {
     const store = inMemoryStore()
     const given = { ...entry('a'), text: 'a' }
     await store.append('team', given)
@@ -94,17 +94,17 @@ describe('[ENS-M5] what was appended', () => {
     expect(await textsIn(store)).toEqual(['a'])
   })
 
-  it('cannot be changed through what is given', async () => {
+  it('cannot be changed through a returned entry', async () => {
     const store = await storeWith(['a', 'b'])
     const entries = await store.retrieve('team', { query: '', limit: 9 })
-    // NOTE: what a caller without types may do.
+    // NOTE: code without types can do this.
     const list = entries as MemoryEntry[]
     expect(() => Object.assign(list[0] ?? {}, { text: 'x' })).toThrow(TypeError)
     list.pop()
     expect(await textsIn(store)).toEqual(['a', 'b'])
   })
 
-  it('has an instant, or is refused', async () => {
+  it('is rejected if its time is invalid', async () => {
     const store = inMemoryStore()
     const appending = store.append('team', { ...entry('a'), storedAt: 'yesterday' })
     await expect(appending).rejects.toThrow(
@@ -115,7 +115,7 @@ describe('[ENS-M5] what was appended', () => {
 })
 
 describe('inMemoryStore', () => {
-  it('refuses bounds that do not fit, all of them at once', () => {
+  it('rejects invalid limits, all of them at once', () => {
     const bad = { maxEntriesPerScope: 0, maxAgeMs: 0 }
     expect(() => inMemoryStore(bad)).toThrow(RangeError)
     expect(() => inMemoryStore(bad)).toThrow(

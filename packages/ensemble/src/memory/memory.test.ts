@@ -10,13 +10,13 @@ const ENTRY: MemoryEntry = {
   agentRole: 'Researcher',
 }
 
-it('[ENS-M1] a scope shows five entries when nothing else is said', () => {
+it('[ENS-M1] memoryScope shows five entries by default', () => {
   const store = inMemoryStore()
   expect(memoryScope({ name: 'team', store })).toEqual({ name: 'team', store, limit: 5 })
   expect(memoryScope({ name: 'team', store, limit: 1 }).limit).toBe(1)
 })
 
-it('[ENS-M2] each entry is shown whole, with its agent, task and time, in the order given', () => {
+it('[ENS-M2] each entry is shown in full, with its agent, task and time, in the given order', () => {
   const later = { ...ENTRY, text: 'Köln too', taskName: 'again', runId: 'r1' }
   expect(renderMemories([later, ENTRY])).toBe(
     [
@@ -33,11 +33,11 @@ it('[ENS-M2] each entry is shown whole, with its agent, task and time, in the or
   expect(renderMemories([{ ...ENTRY, text: 'x'.repeat(50_000) }]).length).toBeGreaterThan(50_000)
 })
 
-it('[ENS-M2] without entries there is nothing to show', () => {
+it('[ENS-M2] the section is empty without entries', () => {
   expect(renderMemories([])).toBe('')
 })
 
-it('a scope that does not fit is refused with everything that is wrong', () => {
+it('memoryScope rejects an invalid definition with every problem', () => {
   const bad = JSON.parse('{"name":" ","store":{},"limit":0}')
   expect(() => memoryScope(bad)).toThrow(TypeError)
   expect(() => memoryScope(bad)).toThrow(
@@ -54,9 +54,9 @@ it.each([
   { store: { retrieve: () => 1 } },
   { limit: 1.5 },
   { limit: 'all' },
-])('a scope with %o is refused', (part) => {
+])('memoryScope rejects a scope with %o', (part) => {
   const definition: unknown = { name: 'team', store: inMemoryStore(), ...part }
-  // NOTE: what a caller without types may pass.
+  // NOTE: code without types can pass this.
   expect(() => memoryScope(definition as Parameters<typeof memoryScope>[0])).toThrow(
     /^Cannot make a memory scope: (?:name|store|limit) must/,
   )

@@ -42,15 +42,15 @@ const READ: Reflection = {
   runs: 1,
 }
 
-describe('[ENS-F1] the key of a task', () => {
+describe('[ENS-F1] the key of a reflection', () => {
   it.each(['', 'Write a report', 'Über Äpfel 🍎'])(
-    'is the SHA-256 of its description: %j',
+    'is the SHA-256 of the description: %j',
     async (text) => {
       expect(await computeReflectionKey(text)).toBe(createHash('sha256').update(text).digest('hex'))
     },
   )
 
-  it('finds again what was put, a copy of it, until something takes its place', async () => {
+  it('finds a copy of the stored reflection, until another one replaces it', async () => {
     const store = inMemoryReflectionStore()
     const key = await computeReflectionKey(TASK.description)
     expect(await store.get(key)).toBeUndefined()
@@ -66,8 +66,8 @@ describe('[ENS-F1] the key of a task', () => {
   })
 })
 
-describe('[ENS-F2] a reply', () => {
-  it('is read for its four sections', () => {
+describe('[ENS-F2] parseReflection', () => {
+  it('reads the four sections of a reply', () => {
     expect(parseReflection(REPLY, TASK)).toEqual(READ)
   })
 
@@ -89,12 +89,12 @@ describe('[ENS-F2] a reply', () => {
     ['with numbered items', (reply) => reply.replaceAll('- ', '1) ')],
     ['without bullets', (reply) => reply.replaceAll('- ', '')],
     ['with blank lines', (reply) => reply.replaceAll('\n- ', '\n\n  * ')],
-  ])('is read with its sections %s', (_, change) => {
+  ])('reads a reply with its sections %s', (_, change) => {
     const lower = (reading: unknown): unknown => JSON.parse(JSON.stringify(reading).toLowerCase())
     expect(lower(parseReflection(change(REPLY), TASK))).toEqual(lower(READ))
   })
 
-  it('may have its sections in any order, and a section twice', () => {
+  it('reads sections in any order, and a section twice', () => {
     const reply = 'SUGGESTIONS:\n- a\nOBSERVATIONS:\n- b\nSUGGESTIONS:\n- c'
     expect(parseReflection(reply, TASK)).toMatchObject({
       observations: ['b'],
@@ -102,12 +102,12 @@ describe('[ENS-F2] a reply', () => {
     })
   })
 
-  it('may have items of several lines', () => {
+  it('reads items of several lines', () => {
     const reply = 'Observations:\n- one\n  goes on\n\n- two'
     expect(parseReflection(reply, TASK)).toMatchObject({ observations: ['one goes on', 'two'] })
   })
 
-  it('may use the words in a sentence or an item', () => {
+  it('accepts the words of titles in a sentence or an item', () => {
     const reply = 'OBSERVATIONS:\nSuggestions were ignored\nDescription is vague\n'
     expect(parseReflection(reply, TASK)).toMatchObject({
       observations: ['Suggestions were ignored', 'Description is vague'],
@@ -123,19 +123,19 @@ describe('[ENS-F2] a reply', () => {
     'It was fine.',
     'OBSERVATIONS:\nSUGGESTIONS:\n',
     'REFINED DESCRIPTION: unchanged\nOBSERVATIONS:\n- None\nSUGGESTIONS:\n- N/A.\n',
-  ])('without anything usable is no reflection: %j', (reply) => {
+  ])('returns undefined for a reply without a usable section: %j', (reply) => {
     expect(parseReflection(reply, TASK)).toBeUndefined()
   })
 
-  it('of any length is read in time that grows with it', () => {
+  it('takes time in proportion to the length of the reply', () => {
     for (const unit of ['*', '# ', '- ', 'observations', '\n', 'observations:\n', '1. ', '_ *']) {
       parseReflection(`OBSERVATIONS:\n${unit.repeat(100_000)}`, TASK)
     }
   })
 })
 
-describe('[ENS-F3] what a reply leaves out', () => {
-  it('is as in the task when nothing was learned before', () => {
+describe('[ENS-F3] a section that a reply omits', () => {
+  it('is that of the task without an earlier reflection', () => {
     expect(parseReflection('SUGGESTIONS:\n- Be brief', TASK)).toEqual({
       ...TASK,
       observations: [],
@@ -144,7 +144,7 @@ describe('[ENS-F3] what a reply leaves out', () => {
     })
   })
 
-  it('is as it was learned before, and one run more', () => {
+  it('is that of the earlier reflection, and the run is counted', () => {
     expect(parseReflection('DESCRIPTION: Write less', { ...TASK, earlier: EARLIER })).toEqual({
       ...EARLIER,
       description: 'Write less',
@@ -161,7 +161,7 @@ describe('[ENS-F3] what a reply leaves out', () => {
   })
 })
 
-it('[ENS-F4] a reflection has ten items a list at most, and no long text', () => {
+it('[ENS-F4] a reflection has at most ten items per list and texts of limited length', () => {
   const items = Array.from({ length: 30 }, (_, n) => `- ${n} ${'x'.repeat(2_000)}`).join('\n')
   const reply = `DESCRIPTION:\n${'y'.repeat(9_000)}\nOBSERVATIONS:\n${items}\nSUGGESTIONS:\n${items}`
   const reflection = parseReflection(reply, TASK)
@@ -172,8 +172,8 @@ it('[ENS-F4] a reflection has ten items a list at most, and no long text', () =>
   expect(reflection?.description).toHaveLength(4_000)
 })
 
-describe('the request', () => {
-  it('has the task, its output, and asks for the sections that a reply is read for', () => {
+describe('createReflectionRequest', () => {
+  it('contains the task and its output, and asks for the sections that parseReflection reads', () => {
     const [system, user, ...more] = createReflectionRequest({ ...TASK, output: 'It rained' })
     expect([system?.role, user?.role, more]).toEqual(['system', 'user', []])
     const content = user?.content ?? ''
@@ -190,7 +190,7 @@ describe('the request', () => {
     })
   })
 
-  it('has the notes of earlier runs, without what they only repeat of the task', () => {
+  it('contains the notes of earlier runs, without texts that equal those of the task', () => {
     const [, user] = createReflectionRequest({ ...TASK, output: 'It rained', earlier: EARLIER })
     expect(user?.content).toContain(
       `## Notes of Earlier Runs\n${renderImprovementNotes(EARLIER)}\n`,
@@ -203,15 +203,15 @@ describe('the request', () => {
     expect(same?.content).not.toContain('Better description')
   })
 
-  it('shows the start of a very long output, and says how long it is', () => {
+  it('shows the start of a very long output, and its length', () => {
     const [, user] = createReflectionRequest({ ...TASK, output: 'x'.repeat(1_000_000) })
     expect(user?.content.length).toBeLessThan(25_000)
     expect(user?.content).toContain('1000000 characters in full')
   })
 })
 
-describe('the notes', () => {
-  it('say what was learned and from how many runs', () => {
+describe('renderImprovementNotes', () => {
+  it('lists the reflection and the number of its runs', () => {
     expect(renderImprovementNotes(EARLIER)).toBe(
       [
         'Learned from 2 earlier runs of this task.',
@@ -225,7 +225,7 @@ describe('the notes', () => {
     )
   })
 
-  it('leave out what is empty or as in the task', () => {
+  it('omits what is empty or equal to the task', () => {
     const notes = { ...TASK, observations: [], suggestions: ['Be brief'], runs: 1 }
     expect(renderImprovementNotes(notes, TASK)).toBe(
       ['Learned from an earlier run of this task.', 'Suggestions:', '- Be brief'].join('\n'),

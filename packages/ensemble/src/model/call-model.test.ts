@@ -9,7 +9,7 @@ import type { ChatModel, ModelChunk } from './chat-model.ts'
 const REQUEST = { messages: [], tools: [], toolChoice: 'auto' } as const
 const clock = fakeClock()
 
-/** A model that sends these chunks, and keeps no eye on the signal. */
+/** Returns a model that sends these chunks and ignores the signal. */
 function sending(...chunks: readonly (ModelChunk | Error)[]): ChatModel {
   return {
     provider: 'test',
@@ -40,7 +40,7 @@ const reply = { type: 'reply', reply: { text: 'a b', toolCalls: [] } } as const
 const text = (part: string): ModelChunk => ({ type: 'text', text: part })
 
 describe('callModel', () => {
-  it('gives the reply, reports text as it comes, and measures the time', async () => {
+  it('returns the reply, reports text as it arrives, and measures the latency', async () => {
     const parts: string[] = []
     const calling = call(scriptedModel(['one two'], { clock, delayMs: 30 }), {
       onText: (part) => parts.push(`${clock.elapsed()}${part}`),
@@ -65,7 +65,7 @@ describe('callModel', () => {
     expect(ended).toBe(true)
   })
 
-  it('[ENS-L10] a failure is MODEL_FAILED with its cause', async () => {
+  it('[ENS-L10] fails with MODEL_FAILED and the cause', async () => {
     const overloaded = new RangeError('Overloaded')
     await expect(call(sending(text('a'), overloaded))).rejects.toMatchObject({
       code: 'MODEL_FAILED',
@@ -75,7 +75,7 @@ describe('callModel', () => {
     })
   })
 
-  it('[ENS-L10] an adapter that throws before it streams fails in the same way', async () => {
+  it('[ENS-L10] fails in the same way if the adapter throws before it streams', async () => {
     const model: ChatModel = {
       ...sending(),
       stream() {
@@ -85,12 +85,12 @@ describe('callModel', () => {
     await expect(call(model)).rejects.toMatchObject({ code: 'MODEL_FAILED', message: 'No key' })
   })
 
-  it('[ENS-L10] a Tutti error of the adapter comes through as it is', async () => {
+  it('[ENS-L10] passes on a TuttiError of the adapter unchanged', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     await expect(call(sending(error))).rejects.toBe(error)
   })
 
-  it('[ENS-L10] a stream without a reply failed, and may be tried again', async () => {
+  it('[ENS-L10] fails with a retryable error if the stream has no reply', async () => {
     await expect(call(sending(text('a')))).rejects.toMatchObject({
       code: 'MODEL_FAILED',
       message: 'Model stream ended without a reply',
@@ -100,7 +100,7 @@ describe('callModel', () => {
 })
 
 describe('[ENS-L5] an abort', () => {
-  it('before the call: the model is not called', async () => {
+  it('before the call prevents the call', async () => {
     const model = scriptedModel(['never'])
     await expect(call(model, { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'CANCELLED',
@@ -109,7 +109,7 @@ describe('[ENS-L5] an abort', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('while it streams is CANCELLED, whatever error the adapter makes of it', async () => {
+  it('during the stream causes CANCELLED, with the error of the adapter as the cause', async () => {
     const controller = new AbortController()
     const broken = new Error('socket hang up')
     const model: ChatModel = {
@@ -128,7 +128,7 @@ describe('[ENS-L5] an abort', () => {
     expect(await calling).toMatchObject({ code: 'CANCELLED', cause: broken })
   })
 
-  it('is CANCELLED also when the model goes on writing; nothing of that is reported', async () => {
+  it('causes CANCELLED if the model continues to write, and no later text is reported', async () => {
     const controller = new AbortController()
     const parts: string[] = []
     const calling = call(sending(text('a'), text('b'), text('c'), reply), {
@@ -142,7 +142,7 @@ describe('[ENS-L5] an abort', () => {
     expect(parts).toEqual(['a', 'b'])
   })
 
-  it('of which a model hears while it begins ends its call all the same, if need be after 5 s', async () => {
+  it('while the call begins ends it, after 5 s if the model ignores the signal', async () => {
     const controller = new AbortController()
     const model: ChatModel = {
       ...sending(),
@@ -167,7 +167,7 @@ describe('[ENS-L5] an abort', () => {
     ])
   })
 
-  it('of a model that ignores it lets the model end its stream', async () => {
+  it('lets a model that ignores it end its stream', async () => {
     const controller = new AbortController()
     let closed = false
     const model: ChatModel = {

@@ -6,24 +6,26 @@ import { describe, expect, it } from 'vitest'
 import { fakeClock, type FakeClock } from '../../test/testing.ts'
 import { rateLimit, type RateLimit, type TakeOptions } from './rate-limit.ts'
 
-/** Takes turns under names; the list grows as they come, with what failed as `name: code`. */
+/**
+ * Takes turns under names. The returned list grows as turns are granted; a failure is listed as `name: code`.
+ */
 function takeAll(limit: RateLimit, names: readonly string[], options: TakeOptions): string[] {
   const seen: string[] = []
   for (const name of names) {
     limit.take(options).then(
       () => seen.push(name),
-      (error: unknown) => seen.push(`${name}: ${codeOf(error)}`),
+      (error: unknown) => seen.push(`${name}: ${readCode(error)}`),
     )
   }
   return seen
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   return TuttiError.isInstance(error) ? error.code : String(error)
 }
 
-/** A clock that lets nothing run between its timer and what the test does next. */
-function handClock(): Clock & { fire(elapsedMs: number): void } {
+/** Returns a clock whose timer fires without any other code running before the test continues. */
+function createManualClock(): Clock & { fire(elapsedMs: number): void } {
   let now = 0
   let due: (() => void) | undefined
   return {
@@ -42,13 +44,13 @@ function handClock(): Clock & { fire(elapsedMs: number): void } {
   }
 }
 
-/** Names `0`, `1`, … */
-function names(count: number): readonly string[] {
+/** Returns the names `0`, `1`, and so on. */
+function createNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, n) => `${n}`)
 }
 
-/** How many turns have come after each of the waits. */
-async function turnsAfter(
+/** Returns the number of granted turns after each wait. */
+async function countTurnsAfter(
   seen: readonly string[],
   clock: FakeClock,
   waitsMs: readonly number[],
@@ -61,67 +63,69 @@ async function turnsAfter(
   return counts
 }
 
-describe('[ENS-R1] the pace', () => {
-  it('is one call at once, then one whenever a token has come', async () => {
+describe('[ENS-R1] the rate', () => {
+  it('allows one call at once, then one for each token that arrives', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
-    const seen = takeAll(limit, names(4), { clock })
-    expect(await turnsAfter(seen, clock, [0, 249, 1, 249, 1, 249, 1])).toEqual([
+    const seen = takeAll(limit, createNames(4), { clock })
+    expect(await countTurnsAfter(seen, clock, [0, 249, 1, 249, 1, 249, 1])).toEqual([
       1, 1, 2, 2, 3, 3, 4,
     ])
   })
 
-  it('starts with the first call, however long after the limit was made', async () => {
+  it('starts with the first call, regardless of when the limit was created', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     await clock.advance(60_000)
-    const seen = takeAll(limit, names(3), { clock })
-    expect(await turnsAfter(seen, clock, [0, 250])).toEqual([1, 2])
+    const seen = takeAll(limit, createNames(3), { clock })
+    expect(await countTurnsAfter(seen, clock, [0, 250])).toEqual([1, 2])
   })
 
-  it('lets as many through at once as have gathered, at most all requests of an interval', async () => {
+  it('allows as many calls at once as tokens have accumulated, at most all requests of an interval', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     await limit.take({ clock })
     await clock.advance(500)
-    const two = takeAll(limit, names(9), { clock })
-    expect(await turnsAfter(two, clock, [0, 249, 1])).toEqual([2, 2, 3])
+    const two = takeAll(limit, createNames(9), { clock })
+    expect(await countTurnsAfter(two, clock, [0, 249, 1])).toEqual([2, 2, 3])
     await clock.advance(100_000)
-    const four = takeAll(limit, names(9), { clock })
-    expect(await turnsAfter(four, clock, [0, 249, 1])).toEqual([4, 4, 5])
+    const four = takeAll(limit, createNames(9), { clock })
+    expect(await countTurnsAfter(four, clock, [0, 249, 1])).toEqual([4, 4, 5])
   })
 
-  it('is even where the time of a token is no whole number', async () => {
+  it('is even if the time of a token is not an integer', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 3, intervalMs: 1_000 })
-    const seen = takeAll(limit, names(31), { clock })
-    expect(await turnsAfter(seen, clock, [0, 333, 1, 9_665, 1, 1])).toEqual([1, 1, 2, 30, 31, 31])
+    const seen = takeAll(limit, createNames(31), { clock })
+    expect(await countTurnsAfter(seen, clock, [0, 333, 1, 9_665, 1, 1])).toEqual([
+      1, 1, 2, 30, 31, 31,
+    ])
   })
 
-  it('never lets through more than a burst and what came since, at any instant of a long run', async () => {
+  it('never exceeds one burst plus the tokens that have arrived, over a long run', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 5, intervalMs: 700, maxWaitMs: Infinity })
-    const seen = takeAll(limit, names(40), { clock })
+    const seen = takeAll(limit, createNames(40), { clock })
     let highest = 0
     for (let step = 0; step < 60; step += 1) {
-      // Uneven steps, some longer than a token takes: a busy process.
+      // Uneven steps, some longer than the time of a token, as in a busy process.
       await clock.advance((step * 37) % 301)
       highest = Math.max(highest, seen.length - (clock.elapsed() * 5) / 700)
     }
-    expect(seen).toEqual(names(40))
+    expect(seen).toEqual(createNames(40))
     expect(highest).toBeLessThanOrEqual(1)
   })
 
-  it('makes up for no more than one interval when its timer comes late', async () => {
-    const clock = handClock()
+  it('allows at most one interval of tokens when its timer is late', async () => {
+    const clock = createManualClock()
     const limit = rateLimit({ requests: 2, intervalMs: 1_000 })
-    const seen = takeAll(limit, names(10), { clock })
+    const seen = takeAll(limit, createNames(10), { clock })
     clock.fire(60_000)
     await new Promise(setImmediate)
-    expect(seen).toEqual(names(3))
+    expect(seen).toEqual(createNames(3))
   })
 
-  it('is that of the first clock for all calls', async () => {
+  it('uses the first clock for all calls', async () => {
     const [clock, other] = [fakeClock(), fakeClock()]
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -139,7 +143,7 @@ describe('[ENS-R1] the pace', () => {
 })
 
 describe('[ENS-R2] turns', () => {
-  it('come in the order of asking, also to whoever asks later', async () => {
+  it('are granted in the order of arrival, also to later calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -156,7 +160,7 @@ describe('[ENS-R2] turns', () => {
     expect(seen).toEqual(['a', 'b', 'c'])
   })
 
-  it('go to those that wait first, also between the token and the timer', async () => {
+  it('are granted to waiting calls first, also between the arrival of a token and the timer', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 2, intervalMs: 21 })
     await limit.take({ clock })
@@ -173,7 +177,7 @@ describe('[ENS-R2] turns', () => {
 })
 
 describe('[ENS-R3] a turn that cannot come in time', () => {
-  it('is refused at once, and names the limit and the wait', async () => {
+  it('is rejected at once, with the limit and the wait', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 2, intervalMs: 60_000 })
     await limit.take({ clock })
@@ -190,10 +194,10 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     expect(granted).toEqual(['in time'])
   })
 
-  it('is refused from the first one that would come too late, and takes no token', async () => {
+  it('takes no token, so that the following calls are not delayed', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 10, intervalMs: 1_000, maxWaitMs: 250 })
-    const seen = takeAll(limit, names(5), { clock })
+    const seen = takeAll(limit, createNames(5), { clock })
     await clock.advance(0)
     expect(seen).toEqual(['0', '3: RATE_LIMIT_TIMEOUT', '4: RATE_LIMIT_TIMEOUT'])
     await clock.advance(200)
@@ -203,7 +207,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     expect(next).toEqual(['next'])
   })
 
-  it('with no wait allowed is every one without a token', async () => {
+  it('is every turn without a token if no wait is allowed', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 3, intervalMs: 1_000, maxWaitMs: 0 })
     const seen = takeAll(limit, ['a', 'b'], { clock })
@@ -212,28 +216,28 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('is never the first one, whatever the clock says', async () => {
-    // Instants at which a sum of fractions comes out a little too late.
+  it('is never the first one, at any time of the clock', async () => {
+    // Times at which a sum of fractions is slightly too high.
     for (const elapsedMs of [0.1, 0.477, 340.154, 399.343]) {
       for (const requests of [3, 7]) {
-        const clock = handClock()
+        const clock = createManualClock()
         clock.fire(elapsedMs)
         await rateLimit({ requests, intervalMs: 1_000, maxWaitMs: 0 }).take({ clock })
       }
     }
   })
 
-  it('does not exist where any wait is allowed', async () => {
+  it('does not exist if any wait is allowed', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 3_600_000, maxWaitMs: Infinity })
-    const seen = takeAll(limit, names(10), { clock })
+    const seen = takeAll(limit, createNames(10), { clock })
     await clock.advance(9 * 3_600_000)
-    expect(seen).toEqual(names(10))
+    expect(seen).toEqual(createNames(10))
   })
 })
 
-describe('[ENS-R4] whoever gives up', () => {
-  it('is rejected with the reason of the signal, whatever that is', async () => {
+describe('[ENS-R4] an aborted call', () => {
+  it('is rejected with the reason of the signal, of any type', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -245,14 +249,14 @@ describe('[ENS-R4] whoever gives up', () => {
     }
   })
 
-  it('before asking takes nothing', async () => {
+  it('takes no token if it was aborted before', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 0 })
     await expect(limit.take({ clock, signal: AbortSignal.abort('why') })).rejects.toBe('why')
     await limit.take({ clock })
   })
 
-  it('gives up the place: those behind move up, and one more may come in', async () => {
+  it('leaves the queue, so that those behind it move up and another call fits', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 2_000 })
     await limit.take({ clock })
@@ -268,7 +272,7 @@ describe('[ENS-R4] whoever gives up', () => {
     expect(more).toEqual(['more'])
   })
 
-  it('leaves those behind their turn, also when nobody else asks', async () => {
+  it('does not delay those behind it, also without further calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -280,8 +284,8 @@ describe('[ENS-R4] whoever gives up', () => {
     expect(behind).toEqual(['behind'])
   })
 
-  it('in the moment after its turn has come keeps it', async () => {
-    const clock = handClock()
+  it('keeps a turn that was granted just before the abort', async () => {
+    const clock = createManualClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
     const controller = new AbortController()
@@ -294,23 +298,23 @@ describe('[ENS-R4] whoever gives up', () => {
 })
 
 describe('[ENS-R5] a limit', () => {
-  it('that nobody waits for has no timer and no listener', async () => {
+  it('has no timer and no listener without waiting calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     const controller = new AbortController()
     const { signal } = controller
-    const seen = takeAll(limit, names(3), { clock, signal })
+    const seen = takeAll(limit, createNames(3), { clock, signal })
     expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([1, 2])
     await clock.advance(2_000)
-    expect(seen).toEqual(names(3))
+    expect(seen).toEqual(createNames(3))
     expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([0, 0])
   })
 
-  it('whose last waiter gives up has none either, and serves the next', async () => {
+  it('has neither after its last waiting call is aborted, and serves the next call', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     const controller = new AbortController()
-    const seen = takeAll(limit, names(3), { clock, signal: controller.signal })
+    const seen = takeAll(limit, createNames(3), { clock, signal: controller.signal })
     controller.abort('why')
     await clock.advance(0)
     expect(seen).toEqual(['0', '1: why', '2: why'])
@@ -323,7 +327,7 @@ describe('[ENS-R5] a limit', () => {
 })
 
 describe('rateLimit', () => {
-  it('shows its bounds, with a wait of 30 s when none is said', () => {
+  it('has a maximum wait of 30 s by default', () => {
     expect(rateLimit({ requests: 2, intervalMs: 10 })).toMatchObject({
       requests: 2,
       intervalMs: 10,
@@ -331,7 +335,7 @@ describe('rateLimit', () => {
     })
   })
 
-  it('refuses bounds that do not fit, all of them at once', () => {
+  it('rejects invalid limits, all of them at once', () => {
     const bad = { requests: 0, intervalMs: 0, maxWaitMs: -1 }
     expect(() => rateLimit(bad)).toThrow(RangeError)
     expect(() => rateLimit(bad)).toThrow(
@@ -347,7 +351,7 @@ describe('rateLimit', () => {
     { requests: 1, intervalMs: Infinity },
     { requests: 1, intervalMs: NaN },
     { requests: 1, intervalMs: 1, maxWaitMs: NaN },
-  ])('refuses %o', (options) => {
+  ])('rejects %o', (options) => {
     expect(() => rateLimit(options)).toThrow(RangeError)
   })
 })

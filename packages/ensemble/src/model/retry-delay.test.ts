@@ -5,19 +5,19 @@ import { DEFAULT_MODEL_RETRIES, computeModelRetryDelay } from './retry-delay.ts'
 const PASSING = { retryable: true, details: undefined }
 const FIRST = { retries: 0, maxRetries: 1, random: 0 }
 
-it('waits double, up to eight seconds', () => {
+it('computeModelRetryDelay doubles the wait, up to eight seconds', () => {
   const waits = [0, 1, 2, 3, 4, 5, 2_000].map((retries) =>
     computeModelRetryDelay(PASSING, { retries, maxRetries: 2_001, random: 0 }),
   )
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000])
 })
 
-it('chance takes up to a quarter off', () => {
+it('computeModelRetryDelay subtracts up to a quarter at random', () => {
   expect(computeModelRetryDelay(PASSING, { ...FIRST, random: 0.5 })).toBe(438)
   expect(computeModelRetryDelay(PASSING, { ...FIRST, random: 1 })).toBe(375)
 })
 
-it('there is no retry of what cannot pass, nor beyond the number allowed', () => {
+it('computeModelRetryDelay returns undefined for permanent failures and beyond the allowed number', () => {
   const failed = { retryable: false, details: { retryAfterMs: 5 } }
   expect(computeModelRetryDelay(failed, { ...FIRST, maxRetries: 5 })).toBeUndefined()
   expect(computeModelRetryDelay(PASSING, { ...FIRST, retries: 1, maxRetries: 2 })).toBe(1_000)
@@ -30,17 +30,20 @@ it.each([
   [60_000, 60_000],
   [60_001, undefined],
   [Infinity, undefined],
-])('a wait of %d ms that the provider asks for gives %s', (retryAfterMs, delayMs) => {
+])('computeModelRetryDelay turns a requested wait of %d ms into %s', (retryAfterMs, delayMs) => {
   const failed = { retryable: true, details: { retryAfterMs } }
   expect(computeModelRetryDelay(failed, { ...FIRST, random: 0.5 })).toBe(delayMs)
 })
 
-it.each([-1, NaN, '5', null])('what is no time to wait (%s) is as if it was not said', (asked) => {
-  expect(computeModelRetryDelay({ retryable: true, details: { retryAfterMs: asked } }, FIRST)).toBe(
-    500,
-  )
-})
+it.each([-1, NaN, '5', null])(
+  'computeModelRetryDelay ignores an invalid requested wait (%s)',
+  (asked) => {
+    expect(
+      computeModelRetryDelay({ retryable: true, details: { retryAfterMs: asked } }, FIRST),
+    ).toBe(500)
+  },
+)
 
-it('two retries are made when nothing is said', () => {
+it('the default is two retries', () => {
   expect(DEFAULT_MODEL_RETRIES).toEqual({ maxRetries: 2 })
 })

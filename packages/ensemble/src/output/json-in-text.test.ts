@@ -12,32 +12,35 @@ function fenced(content: string, tag = 'json'): string {
   return `\`\`\`${tag}\n${content}\n\`\`\``
 }
 
-describe('[ENS-O2] JSON is looked for', () => {
+describe('[ENS-O2] findJsonInText', () => {
   it.each([
     ['{"a":1}', { a: 1 }],
     [' \n[1,2]\n', [1, 2]],
     ['42', 42],
     ['"{\\"a\\":1}"', '{"a":1}'],
     ['null', null],
-  ])('in the whole text: %j', (text, value) => {
+  ])('finds JSON that is the whole text: %j', (text, value) => {
     expect(valuesIn(text)).toEqual([value])
   })
 
-  it('in the whole text first, so a fence inside one of its texts is none', () => {
+  it('tries the whole text first, so that a fence inside a string is not searched', () => {
     const value = { code: fenced('[1]'), list: ['{"a":1}'] }
     expect(valuesIn(JSON.stringify(value, null, 2))).toEqual([value])
   })
 
-  it.each(['json', '', 'JSON', 'javascript title="x"'])('in fences of any language: %j', (tag) => {
-    expect(valuesIn(`Here it is:\n${fenced('{"a":1}', tag)}\nBye`)[0]).toEqual({ a: 1 })
-  })
+  it.each(['json', '', 'JSON', 'javascript title="x"'])(
+    'finds JSON in fences of any language: %j',
+    (tag) => {
+      expect(valuesIn(`Here it is:\n${fenced('{"a":1}', tag)}\nBye`)[0]).toEqual({ a: 1 })
+    },
+  )
 
-  it('in fences from the last one, then outside of them', () => {
+  it('searches fences from the last one, then the prose', () => {
     const text = [fenced('{"n":1}'), 'and {"n":2} and', fenced('{"n":3}'), '{"n":4}'].join('\n')
     expect(valuesIn(text)).toEqual([3, 1, 1, 2, 3, 4].map((n) => ({ n })))
   })
 
-  it('in scalars too where a fence marks them', () => {
+  it('finds scalars in fences', () => {
     expect(valuesIn(`It is\n${fenced('42')}`)).toEqual([42])
   })
 
@@ -52,11 +55,11 @@ describe('[ENS-O2] JSON is looked for', () => {
     ['```json 5```\n5\n```', []],
     ['```\n5', []],
     ['``\n5\n``', []],
-  ])('in a fence as CommonMark has it: %j', (text, values) => {
+  ])('reads fences as CommonMark defines them: %j', (text, values) => {
     expect(valuesIn(`x\n${text}`)).toEqual(values)
   })
 
-  it('in a fence that is never closed by its brackets', () => {
+  it('finds JSON by its brackets in a fence that is not closed', () => {
     expect(valuesIn('```json\n{"a":[1,{"b":2}]}')).toEqual([{ a: [1, { b: 2 }] }])
     expect(valuesIn('Sure: ```json {"a":1}```')).toEqual([{ a: 1 }])
   })
@@ -75,21 +78,21 @@ describe('[ENS-O2] JSON is looked for', () => {
     ['x { "a"\n:\t1\r\n} y', [{ a: 1 }]],
     ['x {\t"a":1} y [\r\n[2]] z', [{ a: 1 }, [[2]]]],
     ['He typed [" and\nthen "so": {"a":1}', [{ a: 1 }]],
-  ])('in prose, the outermost brackets that are JSON, in order: %j', (text, values) => {
+  ])('finds the outermost brackets that are JSON in prose, in order: %j', (text, values) => {
     expect(valuesIn(text)).toEqual(values)
   })
 
-  it('in prose the empty ones come last: they are boxes to tick', () => {
+  it('returns empty lists and objects in prose last, because they may be checkboxes', () => {
     expect(valuesIn('- [ ] ask {}\n- [1]')).toEqual([[1], [], {}])
   })
 
-  it('nowhere where there is none', () => {
+  it('returns no pieces if there is no JSON', () => {
     for (const text of ['', '  ', 'No.', '{', '[[', '{]', '{"', '["x\ny"]', '}]', '[01x]']) {
       expect([text, findJsonInText(text).pieces]).toEqual([text, []])
     }
   })
 
-  it('of many pieces in prose the longest twenty are taken, in their order', () => {
+  it('returns the longest twenty of many pieces in prose, in their order', () => {
     const list = Array.from({ length: 50 }, (_, n) => `[${'1'.repeat(1 + ((n * 7) % 50))}]`)
     const values = valuesIn(`x ${list.join(' ')}`)
     const longest = list.filter((each) => each.length > 32)
@@ -97,13 +100,13 @@ describe('[ENS-O2] JSON is looked for', () => {
     expect(values).toEqual(longest.map((each) => JSON.parse(each)))
   })
 
-  it('of many fences the last twenty are taken', () => {
+  it('returns the last twenty of many fences', () => {
     const text = Array.from({ length: 30 }, (_, n) => fenced(`${n}`)).join('\n')
     expect(valuesIn(text)).toEqual(Array.from({ length: 20 }, (_, n) => 29 - n))
   })
 })
 
-describe('[ENS-O3] broken JSON', () => {
+describe('[ENS-O3] malformed JSON', () => {
   it.each([
     ['x [{"id":1},{"id":2,}] y', '[{"id":1},{"id":2,}]'],
     ['x [{"id":1,},{"id":2}] y', '[{"id":1,},{"id":2}]'],
@@ -114,7 +117,7 @@ describe('[ENS-O3] broken JSON', () => {
     ['x {"a": x "} \\" }", "b":[1]} y', '{"a": x "} \\" }", "b":[1]}'],
     ['x {"a":01,"b":[1]} y', '{"a":01,"b":[1]}'],
     ['x [1,,[2]] y', '[1,,[2]]'],
-  ])('is one piece, and no part of it is taken: %j', (text, piece) => {
+  ])('is one piece of which no part is used: %j', (text, piece) => {
     const { pieces, broken } = findJsonInText(text)
     expect(pieces).toEqual([])
     expect(broken?.length).toBe(piece.length)
@@ -129,29 +132,29 @@ describe('[ENS-O3] broken JSON', () => {
     '[{"id":1,},{"id":2},{"id"',
     '[[1],["x',
     '[[[[{"a":1}',
-  ])('that is cut off is one piece to the end: %j', (text) => {
+  ])('is one piece up to the end if it is truncated: %j', (text) => {
     for (const whole of [text, `Here:\n\`\`\`json\n${text}`]) {
       expect(findJsonInText(whole)).toMatchObject({ pieces: [], broken: { length: text.length } })
     }
   })
 
-  it('ends where its brackets do: what comes after is looked at', () => {
+  it('ends at its closing bracket, and the text after it is searched', () => {
     expect(valuesIn('x {"a":1,} then {"a":2}')).toEqual([{ a: 2 }])
     expect(valuesIn('["draft" mode] {"a":2}')).toEqual([{ a: 2 }])
   })
 
-  it('of several pieces the longest is told', () => {
+  it('is reported as the longest of several pieces', () => {
     expect(findJsonInText('[1,] {"a":1,"b":} [2,]').broken?.length).toBe('{"a":1,"b":}'.length)
   })
 
-  it('beside JSON is told too, and none where there is none', () => {
+  it('is also reported next to valid JSON, and absent if there is none', () => {
     expect(findJsonInText('[1,] [2]')).toMatchObject({ pieces: [{ value: [2] }], broken: {} })
     expect(findJsonInText('x [2]')).not.toHaveProperty('broken')
     expect(findJsonInText('Hello')).not.toHaveProperty('broken')
   })
 })
 
-/** Texts that would take a search with a step back for each bracket minutes or more. */
+/** Texts for which a search with backtracking for each bracket would take minutes or more. */
 const HOSTILE: readonly [string, string][] = [
   ['open lists', '['],
   ['open objects', '{'],
@@ -172,7 +175,7 @@ const HOSTILE: readonly [string, string][] = [
 ]
 
 describe('hostile text', () => {
-  it.each(HOSTILE)('of %s is searched in time that grows with its length', (_, unit) => {
+  it.each(HOSTILE)('of %s is searched in time proportional to its length', (_, unit) => {
     const text = `x ${unit.repeat(400_000 / unit.length)}`
     const started = performance.now()
     const { pieces } = findJsonInText(text)

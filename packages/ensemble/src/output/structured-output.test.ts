@@ -22,12 +22,12 @@ function read(schema: ToolSchema, text: string): Promise<OutputReading<unknown>>
   return compileOutputReader(schema).read(text)
 }
 
-async function problemOf(schema: ToolSchema, text: string): Promise<string> {
+async function readProblem(schema: ToolSchema, text: string): Promise<string> {
   const reading = await read(schema, text)
   return reading.ok ? `none: ${JSON.stringify(reading.value)}` : reading.problem
 }
 
-/** A Standard Schema as a library writes it, that gives what `transform` makes. */
+/** Returns a Standard Schema that converts values with `transform`. */
 function transformed(transform: (value: unknown) => unknown): ToolSchema {
   const input = (): Record<string, unknown> => ({ type: 'object' })
   return {
@@ -40,8 +40,8 @@ function transformed(transform: (value: unknown) => unknown): ToolSchema {
   }
 }
 
-describe('an answer', () => {
-  it('[ENS-O1] is read as a tool reads its input', async () => {
+describe('the reader of an answer', () => {
+  it('[ENS-O1] parses it like the input of a tool', async () => {
     expect(await read(Report, '{"title":"a","pages":"2","tags":"x","z":0}')).toEqual({
       ok: true,
       value: { title: 'a', pages: 2, tags: ['x'] },
@@ -52,49 +52,49 @@ describe('an answer', () => {
     })
   })
 
-  it('[ENS-O1] that does not fit has every problem told, with its path, what is wanted and what came', async () => {
-    expect(await problemOf(Report, '{"pages":0,"tags":[1,{}]}')).toBe(
+  it('[ENS-O1] reports every problem with its path, the expected value and the actual one', async () => {
+    expect(await readProblem(Report, '{"pages":0,"tags":[1,{}]}')).toBe(
       'Answer does not match its schema: /title is required; /pages must be >= 1, got 0; ' +
         '/tags/0 must be a string, got 1; /tags/1 must be a string, got {}',
     )
-    expect(await problemOf(Report, '[1]')).toBe(
+    expect(await readProblem(Report, '[1]')).toBe(
       'Answer does not match its schema: answer must be an object, got [1]',
     )
   })
 
-  it('[ENS-O1] is read by a library that speaks Standard Schema', async () => {
+  it('[ENS-O1] accepts schemas of libraries that implement Standard Schema', async () => {
     const schema = toStandardSchema(Report)
     expect(await read(schema, 'So: {"title":"a","pages":"3"}')).toEqual({
       ok: true,
       value: { title: 'a', pages: 3 },
     })
-    expect(await problemOf(schema, '{}')).toMatch('/title')
+    expect(await readProblem(schema, '{}')).toMatch('/title')
   })
 
-  it('[ENS-O2] is the first piece of JSON that fits', async () => {
+  it('[ENS-O2] uses the first piece of JSON that matches', async () => {
     const text = 'As [1] says, with {"pages":5}: {"title":"a"} or {"title":"b"}'
     expect(await read(Report, text)).toMatchObject({ ok: true, value: { title: 'a' } })
     const fences = '```\n{"title":"a"}\n```\n```\n{"title":"b"}\n```\n```\n{"pages":3}\n```'
     expect(await read(Report, fences)).toMatchObject({ ok: true, value: { title: 'b' } })
   })
 
-  it('[ENS-O3] that is broken is told why, and no part of it is taken', async () => {
+  it('[ENS-O3] reports malformed JSON and uses no part of it', async () => {
     const List = Type.Array(Type.Object({ id: Type.Integer() }))
     for (const text of [
       '[{"id":1,},{"id":2}]',
       '```json\n[{"id":1},{"id":2',
       '[{"id":1},{"id":2}',
     ]) {
-      expect(await problemOf(List, text)).toMatch(/^Answer is not JSON: .*JSON/)
+      expect(await readProblem(List, text)).toMatch(/^Answer is not JSON: .*JSON/)
     }
   })
 
-  it('without any JSON is told so, with its start', async () => {
-    expect(await problemOf(Report, '\n I cannot do that.')).toBe(
+  it('reports an answer without JSON, with its start', async () => {
+    expect(await readProblem(Report, '\n I cannot do that.')).toBe(
       'Answer has no JSON, got "I cannot do that."',
     )
-    expect((await problemOf(Report, 'no '.repeat(10_000))).length).toBeLessThan(200)
-    expect(await problemOf(Report, '')).toBe('Answer has no JSON, got ""')
+    expect((await readProblem(Report, 'no '.repeat(10_000))).length).toBeLessThan(200)
+    expect(await readProblem(Report, '')).toBe('Answer has no JSON, got ""')
   })
 
   it.each<[ToolSchema, string, unknown]>([
@@ -108,26 +108,26 @@ describe('an answer', () => {
     [Type.Boolean(), 'true', true],
     [Type.Union([Report, Type.Null()]), 'null', null],
     [Type.Integer(), 'It is\n```\n42\n```', 42],
-  ])('[ENS-O4] as a scalar is read as it stands (%#)', async (schema, text, value) => {
+  ])('[ENS-O4] uses the whole answer as a scalar (%#)', async (schema, text, value) => {
     expect(await read(schema, text)).toEqual({ ok: true, value })
   })
 
-  it('[ENS-O4] that is prose is no list of one text, and no unknown value', async () => {
-    expect(await problemOf(Type.Array(Type.String()), 'Sorry')).toMatch('Answer has no JSON, got')
-    expect(await problemOf(Type.Unknown(), 'Sorry')).toMatch('Answer has no JSON, got')
-    expect(await problemOf(Type.Integer(), 'It is 42')).toBe(
+  it('[ENS-O4] does not use prose as a list of one text or as an unknown value', async () => {
+    expect(await readProblem(Type.Array(Type.String()), 'Sorry')).toMatch('Answer has no JSON, got')
+    expect(await readProblem(Type.Unknown(), 'Sorry')).toMatch('Answer has no JSON, got')
+    expect(await readProblem(Type.Integer(), 'It is 42')).toBe(
       'Answer does not match its schema: answer must be an integer, got "It is 42"',
     )
   })
 
-  it('[ENS-O5] of several pieces that do not fit has the problem of the longest', async () => {
+  it('[ENS-O5] reports the problem of the longest of several pieces that do not match', async () => {
     const text = 'As [1] says: {"title":"a","pages":"many"}, or {"pages":2}'
-    expect(await problemOf(Report, text)).toMatch('/pages must be an integer, got "many"')
-    expect(await problemOf(Report, 'As [1] says: {"title":"a",}')).toMatch('is not JSON')
-    expect(await problemOf(Report, 'As [1,] says: {"title":5,"pages":0}')).toMatch('/pages')
+    expect(await readProblem(Report, text)).toMatch('/pages must be an integer, got "many"')
+    expect(await readProblem(Report, 'As [1] says: {"title":"a",}')).toMatch('is not JSON')
+    expect(await readProblem(Report, 'As [1,] says: {"title":5,"pages":0}')).toMatch('/pages')
   })
 
-  it('[ENS-O6] that the schema turns into something else is a wrong configuration', async () => {
+  it('[ENS-O6] throws CONFIG_INVALID if the schema converts the value to something other than JSON', async () => {
     const dated = transformed(() => ({ when: new Date(0) }))
     await expect(read(dated, '{}')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -141,18 +141,18 @@ describe('an answer', () => {
     ).toEqual({ ok: true, value: [1] })
   })
 
-  it('however deep is read or refused, and never throws', async () => {
+  it('reads or rejects an answer of any depth without throwing', async () => {
     const depth = 200_000
     const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`
     for (const schema of [Type.Unknown(), Report, Type.String(), transformed((value) => value)]) {
       expect(typeof (await read(schema, deep)).ok).toBe('boolean')
     }
-    expect(await problemOf(Type.Unknown(), deep)).toMatch('nested too deeply')
+    expect(await readProblem(Type.Unknown(), deep)).toMatch('nested too deeply')
   })
 })
 
-describe('a value that is there already', () => {
-  it('is read in the same way', async () => {
+describe('readValue', () => {
+  it('parses a value in the same way', async () => {
     const { readValue } = compileOutputReader(Report)
     expect(await readValue({ title: 'a', pages: '2', z: 0 })).toEqual({
       ok: true,
@@ -168,8 +168,8 @@ describe('a value that is there already', () => {
   })
 })
 
-describe('a reader', () => {
-  it('has the author’s own schema, and a name that providers take', () => {
+describe('compileOutputReader', () => {
+  it("has the author's own schema and a name that providers accept", () => {
     expect(compileOutputReader(Report)).toMatchObject({ name: 'weather_report_2nd' })
     expect(compileOutputReader(Report).schema).toBe(Report)
     expect(compileOutputReader(Type.Object({})).name).toBe('output')
@@ -178,7 +178,7 @@ describe('a reader', () => {
     expect(compileOutputReader(Type.Object({}, { title: 'a'.repeat(100) })).name).toHaveLength(64)
   })
 
-  it('refuses a schema that cannot be used, with all its faults', () => {
+  it('rejects an invalid schema with all its problems', () => {
     const broken = Type.Object({
       a: Type.Integer({ default: 'x' }),
       b: Type.String({ default: 1 }),
@@ -190,7 +190,7 @@ describe('a reader', () => {
   })
 })
 
-describe('[ENS-O7] the model is told', () => {
+describe('[ENS-O7] the model receives', () => {
   it('the schema in one line, without the name of its dialect', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -204,7 +204,7 @@ describe('[ENS-O7] the model is told', () => {
     expect(renderOutputInstructions(Report)).not.toContain('~')
   })
 
-  it('what is wrong with its answer, and where it stands', () => {
+  it('the problem of its answer, and the number of the correction', () => {
     const problem = 'Answer does not match its schema: /a is required'
     const first = createCorrectionRequest(problem, { attempt: 1, maxAttempts: 3 })
     expect(first).toContain(`${problem}.\n`)
@@ -226,7 +226,7 @@ describe('findJsonFault', () => {
     [{ a: { b: [{}] }, c: undefined }],
     [Object.assign(Object.create(null), { a: 1 })],
     [JSON.parse('{"__proto__":{"a":1}}')],
-  ])('finds no fault in JSON: %j', (value) => {
+  ])('returns undefined for JSON: %j', (value) => {
     expect(findJsonFault(value)).toBeUndefined()
   })
 
@@ -246,7 +246,7 @@ describe('findJsonFault', () => {
       })(),
       'the value is an object of a class',
     ],
-  ])('names the place and the kind of a value that is not JSON (%#)', (value, fault) => {
+  ])('returns the path and the kind of a value that is not JSON (%#)', (value, fault) => {
     expect(findJsonFault(value)).toBe(fault)
   })
 

@@ -15,9 +15,9 @@ const event: RunEvent = {
 }
 const step: RunStep = { kind: 'task_skipped', taskName: 'a', runMs: 0 }
 
-describe('[ENS-E8] the journal of a listener', () => {
-  it('tells it of every event, at once and in order', async () => {
-    const onEvent = vi.fn<(told: RunEvent) => void>()
+describe('[ENS-E8] createListenerJournal', () => {
+  it('calls the listener with every event, synchronously and in order', async () => {
+    const onEvent = vi.fn<(event: RunEvent) => void>()
     const journal = createListenerJournal(onEvent, vi.fn<() => void>())
     journal.emit(event)
     expect(onEvent).toHaveBeenCalledTimes(1)
@@ -26,13 +26,13 @@ describe('[ENS-E8] the journal of a listener', () => {
     await expect(committing).resolves.toBeUndefined()
   })
 
-  it('tells it of no step that has no event', async () => {
-    const onEvent = vi.fn<(told: RunEvent) => void>()
+  it('does not call the listener for a step without an event', async () => {
+    const onEvent = vi.fn<(event: RunEvent) => void>()
     await createListenerJournal(onEvent, vi.fn<() => void>()).commit(step)
     expect(onEvent).not.toHaveBeenCalled()
   })
 
-  it('passes on what the listener throws, and goes on', async () => {
+  it('reports what the listener throws and continues', async () => {
     const error = new Error('Full disk')
     const onError = vi.fn<(thrown: unknown) => void>()
     const journal = createListenerJournal(() => {
@@ -43,10 +43,10 @@ describe('[ENS-E8] the journal of a listener', () => {
     expect(onError.mock.calls).toEqual([[error], [error]])
   })
 
-  it('passes on the rejection of a listener that is an async function', async () => {
+  it('reports the rejection of an async listener', async () => {
     const error = new Error('Full disk')
     const onError = vi.fn<(thrown: unknown) => void>()
-    // oxlint-disable-next-line typescript/no-misused-promises -- what a careless listener is
+    // oxlint-disable-next-line typescript/no-misused-promises -- an async listener by mistake
     const journal = createListenerJournal(() => Promise.reject(error), onError)
     journal.emit(event)
     await Promise.resolve()

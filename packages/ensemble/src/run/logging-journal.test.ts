@@ -17,7 +17,7 @@ const EVENT: RunEvent = {
   startedAt: '2026-01-01T00:00:00.000Z',
 }
 
-it('[ENS-E19] what is emitted and what is committed is told and handed on alike', async () => {
+it('[ENS-E19] createLoggingJournal logs and passes on both emitted and committed events', async () => {
   const lines: string[] = []
   const taken: unknown[] = []
   const note: Logger['info'] = (message) => lines.push(message)

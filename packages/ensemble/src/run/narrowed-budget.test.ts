@@ -14,7 +14,7 @@ function team(budget?: Budget): Ensemble {
   return ensemble({
     name: 'team',
     tasks: [task({ name: 'work', description: 'Work' })],
-    // A model of a provider has no price of its own.
+    // A model of a named provider has no price.
     model: scriptedModel([], { provider: 'scripted' }),
     ...(budget === undefined ? {} : { budget }),
   })
@@ -37,8 +37,8 @@ function narrowed(
   ]
 }
 
-describe('a budget that is asked for', () => {
-  it('counts where it is the smaller one, limit by limit', () => {
+describe('narrowedBudget', () => {
+  it('takes the smaller value of each limit', () => {
     const own = { maxTokens: 100, maxCostUsd: 1, maxToolCalls: 3 }
     expect(narrowed(own, { maxTokens: 50, maxCostUsd: 2, maxDurationMs: 5 })).toEqual([
       { maxTokens: 50, maxCostUsd: 1, maxToolCalls: 3, maxDurationMs: 5 },
@@ -47,14 +47,14 @@ describe('a budget that is asked for', () => {
     expect(narrowed(undefined, { maxCostUsd: 2 })).toEqual([{ maxCostUsd: 2 }, []])
   })
 
-  it('is kept but for a cost that cannot be known, which is logged', () => {
+  it('leaves out and logs a requested cost limit that cannot be enforced', () => {
     expect(narrowed({ maxTokens: 9 }, { maxCostUsd: 2, maxTokens: 3 }, false)).toEqual([
       { maxTokens: 3 },
       ['maxCostUsd cannot be enforced: models have no price'],
     ])
   })
 
-  it('never takes away a limit on cost of the ensemble', () => {
+  it('never drops a cost limit of the ensemble', () => {
     expect(narrowed({ maxCostUsd: 5 }, { maxCostUsd: 2 }, false)).toEqual([{ maxCostUsd: 2 }, []])
   })
 })

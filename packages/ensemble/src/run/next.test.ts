@@ -13,7 +13,7 @@ const PHASES: Readonly<Record<string, TaskPhase>> = {
   s: 'skipped',
 }
 
-/** A plan in which each task waits for those named behind it. */
+/** Returns a plan in which each task waits for the listed ones. */
 function plan(waitsFor: Readonly<Record<string, readonly string[]>>): Plan {
   const order = Object.keys(waitsFor)
   return {
@@ -29,7 +29,7 @@ const DIAMOND = plan({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'] })
 const CHAIN = plan({ a: [], b: ['a'], c: ['b'], d: ['c'] })
 const BACKWARDS = plan({ d: ['c'], c: ['b'], b: ['a'], a: [] })
 const WIDE = plan({ a: [], b: [], c: [], d: [] })
-/** SEQUENTIAL: each follows the one before, and `d` waits for `b`. */
+/** SEQUENTIAL: each task follows the previous one, and `d` waits for `b`. */
 const LINE: Plan = {
   ...plan({ a: [], b: [], c: [], d: ['b'] }),
   workflow: 'SEQUENTIAL',
@@ -45,88 +45,98 @@ const WIDER = plan({ a: [], b: [], c: [], d: [], e: [] })
 interface Row {
   readonly rule: string
   readonly plan: Plan
-  /** One letter a task, in the order of the plan. */
+  /** Phase of each task as one letter, in the order of the plan. */
   readonly phases: string
   readonly strategy?: ErrorStrategy
   readonly atMost?: number
   readonly start: string
-  /** Skipped task → the reason, such as `c<b`. */
+  /** Skipped tasks with the reason, such as `c<b`. */
   readonly skip?: string
 }
 
 const TABLE: readonly Row[] = [
   {
-    rule: '[ENS-E2] at first those start that wait for nothing',
+    rule: '[ENS-E2] starts first the tasks that wait for nothing',
     plan: DIAMOND,
     phases: '....',
     start: 'a',
   },
   {
-    rule: '[ENS-E2] nothing starts before what it waits for',
+    rule: '[ENS-E2] starts nothing before the tasks that it waits for',
     plan: DIAMOND,
     phases: 'r...',
     start: '',
   },
-  { rule: '[ENS-E2] all start that a task held up', plan: DIAMOND, phases: 'c...', start: 'bc' },
-  { rule: '[ENS-E2] one of two is not enough', plan: DIAMOND, phases: 'ccr.', start: '' },
   {
-    rule: '[ENS-E2] the last starts when both are done',
+    rule: '[ENS-E2] starts all tasks that waited for the completed one',
+    plan: DIAMOND,
+    phases: 'c...',
+    start: 'bc',
+  },
+  {
+    rule: '[ENS-E2] starts nothing if only one of two is completed',
+    plan: DIAMOND,
+    phases: 'ccr.',
+    start: '',
+  },
+  {
+    rule: '[ENS-E2] starts the last task when both are completed',
     plan: DIAMOND,
     phases: 'ccc.',
     start: 'd',
   },
   {
-    rule: '[ENS-E2] what runs or is done never starts again',
+    rule: '[ENS-E2] never starts a running or completed task again',
     plan: DIAMOND,
     phases: 'crr.',
     start: '',
   },
-  { rule: 'nothing starts when all are done', plan: DIAMOND, phases: 'cccc', start: '' },
+  { rule: 'starts nothing if all tasks are completed', plan: DIAMOND, phases: 'cccc', start: '' },
   {
-    rule: '[ENS-W4] as many start as the limit lets',
+    rule: '[ENS-W4] starts as many tasks as the limit allows',
     plan: WIDE,
     phases: '....',
     atMost: 2,
     start: 'ab',
   },
-  { rule: '[ENS-W4] those that run count', plan: WIDE, phases: 'cr..', atMost: 2, start: 'c' },
+  { rule: '[ENS-W4] counts running tasks', plan: WIDE, phases: 'cr..', atMost: 2, start: 'c' },
   {
-    rule: '[ENS-W4] at the limit nothing starts',
+    rule: '[ENS-W4] starts nothing at the limit',
     plan: WIDE,
     phases: 'rr..',
     atMost: 2,
     start: '',
   },
   {
-    rule: '[ENS-W4] more than the limit run: nothing starts',
+    rule: '[ENS-W4] starts nothing if more tasks run than the limit allows',
     plan: WIDER,
     phases: 'rrr..',
     atMost: 2,
     start: '',
   },
   {
-    rule: '[ENS-W4] in the order of declaration',
+    rule: '[ENS-W4] starts tasks in the order of declaration',
     plan: WIDE,
     phases: 'c.r.',
     atMost: 3,
     start: 'bd',
   },
   {
-    rule: '[ENS-E3] FAIL_FAST: after a failure nothing starts, and all that waits is skipped',
+    rule: '[ENS-E3] FAIL_FAST: starts nothing after a failure and skips all waiting tasks',
     plan: WIDE,
     phases: 'f.r.',
     start: '',
     skip: 'b<a d<a',
   },
   {
-    rule: '[ENS-E3] FAIL_FAST: also what does not wait for the failed task, even if it is ready',
+    rule: '[ENS-E3] FAIL_FAST: also skips ready tasks that do not wait for the failed one',
     plan: DIAMOND,
     phases: 'cf..',
     start: '',
     skip: 'c<b d<b',
   },
   {
-    rule: '[ENS-W6] CONTINUE_ON_ERROR: the tasks that wait for the failed one are skipped',
+    rule: '[ENS-W6] CONTINUE_ON_ERROR: skips the tasks that wait for the failed one',
     plan: DIAMOND,
     phases: 'cf..',
     strategy: 'CONTINUE_ON_ERROR',
@@ -134,7 +144,7 @@ const TABLE: readonly Row[] = [
     skip: 'd<b',
   },
   {
-    rule: '[ENS-W6] CONTINUE_ON_ERROR: through others too, each for the one it waits for itself',
+    rule: '[ENS-W6] CONTINUE_ON_ERROR: skips indirect followers, each because of the task that it waits for',
     plan: CHAIN,
     phases: 'f...',
     strategy: 'CONTINUE_ON_ERROR',
@@ -142,7 +152,7 @@ const TABLE: readonly Row[] = [
     skip: 'b<a c<b d<c',
   },
   {
-    rule: '[ENS-W6] CONTINUE_ON_ERROR: in whatever order they were declared',
+    rule: '[ENS-W6] CONTINUE_ON_ERROR: skips them in any order of declaration',
     plan: BACKWARDS,
     phases: '...f',
     strategy: 'CONTINUE_ON_ERROR',
@@ -150,7 +160,7 @@ const TABLE: readonly Row[] = [
     skip: 'b<a c<b d<c',
   },
   {
-    rule: '[ENS-W6] CONTINUE_ON_ERROR: what was skipped before skips on',
+    rule: '[ENS-W6] CONTINUE_ON_ERROR: skips the followers of tasks that were skipped before',
     plan: CHAIN,
     phases: 'fs..',
     strategy: 'CONTINUE_ON_ERROR',
@@ -158,36 +168,36 @@ const TABLE: readonly Row[] = [
     skip: 'c<b d<c',
   },
   {
-    rule: '[ENS-W6] CONTINUE_ON_ERROR: the others go on',
+    rule: '[ENS-W6] CONTINUE_ON_ERROR: starts the other tasks',
     plan: WIDE,
     phases: 'f...',
     strategy: 'CONTINUE_ON_ERROR',
     start: 'bcd',
   },
   {
-    rule: '[ENS-W6] CONTINUE_ON_ERROR: within the limit',
+    rule: '[ENS-W6] CONTINUE_ON_ERROR: respects the limit',
     plan: WIDE,
     phases: 'f...',
     strategy: 'CONTINUE_ON_ERROR',
     atMost: 1,
     start: 'b',
   },
-  { rule: '[ENS-W1] SEQUENTIAL: one after the other', plan: LINE, phases: 'r...', start: '' },
+  { rule: '[ENS-W1] SEQUENTIAL: runs one task at a time', plan: LINE, phases: 'r...', start: '' },
   {
-    rule: '[ENS-W1] SEQUENTIAL: the next when the one before is done',
+    rule: '[ENS-W1] SEQUENTIAL: starts the next task when the previous one is completed',
     plan: LINE,
     phases: 'c...',
     start: 'b',
   },
   {
-    rule: '[ENS-W6] SEQUENTIAL: the next runs also when the one before failed',
+    rule: '[ENS-W6] SEQUENTIAL: starts the next task also when the previous one failed',
     plan: LINE,
     phases: 'f...',
     strategy: 'CONTINUE_ON_ERROR',
     start: 'b',
   },
   {
-    rule: '[ENS-W6] SEQUENTIAL: what waits for the failed one is skipped, the others go on',
+    rule: '[ENS-W6] SEQUENTIAL: skips the tasks that wait for the failed one and continues with the others',
     plan: LINE,
     phases: 'cf..',
     strategy: 'CONTINUE_ON_ERROR',
@@ -195,14 +205,14 @@ const TABLE: readonly Row[] = [
     skip: 'd<b',
   },
   {
-    rule: '[ENS-W1] SEQUENTIAL: what was skipped early lets nobody overtake those before it',
+    rule: '[ENS-W1] SEQUENTIAL: does not start a task after one that was skipped early while an earlier one runs',
     plan: { ...LINE, waitsFor: new Map([['c', ['a']]]) },
     phases: 'frs.',
     strategy: 'CONTINUE_ON_ERROR',
     start: '',
   },
   {
-    rule: '[ENS-W1] SEQUENTIAL: nor does what is skipped now',
+    rule: '[ENS-W1] SEQUENTIAL: does not start a task after one that is skipped now while an earlier one runs',
     plan: { ...LINE, waitsFor: new Map([['c', ['a']]]) },
     phases: 'fr..',
     strategy: 'CONTINUE_ON_ERROR',
@@ -210,20 +220,20 @@ const TABLE: readonly Row[] = [
     skip: 'c<a',
   },
   {
-    rule: '[ENS-W9] what only a manager starts never starts by itself',
+    rule: '[ENS-W9] never starts a task that only a manager can start',
     plan: { ...WIDE, scheduled: ['d'] },
     phases: '....',
     start: 'd',
   },
   {
-    rule: '[ENS-E3] what a manager delegates may fail without ending the run',
+    rule: '[ENS-E3] does not end the run when a delegated task fails',
     plan: { ...WIDE, scheduled: ['d'] },
     phases: 'f..r',
     start: '',
   },
 ]
 
-describe('nextTasks', () => {
+describe('findNextTasks', () => {
   it.each(TABLE)('$rule ($phases)', ({ plan, phases, strategy, atMost, start, skip = '' }) => {
     const next = findNextTasks(
       plan,
@@ -235,7 +245,7 @@ describe('nextTasks', () => {
     expect(reasons.toSorted().join(' ')).toBe(skip)
   })
 
-  it('changes nothing of what it is given', () => {
+  it('does not change its arguments', () => {
     const phases = new Map<string, TaskPhase>([
       ['a', 'failed'],
       ['b', 'pending'],

@@ -16,7 +16,7 @@ const look = defineTextTool({ name: 'look', description: 'Looks', execute: (text
 const lookFirst = { toolCalls: [{ name: 'look', arguments: { input: 'x' } }] }
 
 describe('[ENS-T1] the events of a task', () => {
-  it('are its start, its input, those of the loop, then task_completed, once', async () => {
+  it('are its start, its input, those of the loop, then task_completed once', async () => {
     const work = task({ name: 'work', description: 'Do it', tools: [look] })
     const team = ensemble({ name: 'team', tasks: [work], model: scriptedModel([lookFirst, 'ok']) })
     const { events, ended } = watchRun(team)
@@ -39,7 +39,7 @@ describe('[ENS-T1] the events of a task', () => {
     ])
   })
 
-  it('end with task_failed, once, when it fails', async () => {
+  it('end with one task_failed if it fails', async () => {
     const work = task({ name: 'work', description: 'Do it' })
     const team = ensemble({ name: 'team', tasks: [work], model: scriptedModel([new Error('No')]) })
     const { events, ended } = watchRun(team)
@@ -53,7 +53,7 @@ describe('[ENS-T1] the events of a task', () => {
     ])
   })
 
-  it('say what the task is, what it used and what it gave', async () => {
+  it('have the identity of the task, its usage and its output', async () => {
     const clock = fakeClock()
     const work = task({
       name: 'work',
@@ -112,7 +112,7 @@ describe('[ENS-T1] the events of a task', () => {
     ])
   })
 
-  it('say that the answer was forced by the limit of model turns', async () => {
+  it('report an answer that the limit of model turns forced', async () => {
     const work = task({ name: 'work', description: 'Do it', tools: [look], maxIterations: 1 })
     const team = ensemble({ name: 'team', tasks: [work], model: scriptedModel([lookFirst, 'ok']) })
     const { events, ended } = watchRun(team)
@@ -122,7 +122,7 @@ describe('[ENS-T1] the events of a task', () => {
 })
 
 describe('[ENS-T2] task_completed and its step', () => {
-  /** A journal whose commits of completed tasks stay open until they are settled by hand. */
+  /** Returns a journal whose commits of completed tasks stay open until the test settles them. */
   function slowJournal(): {
     readonly journal: RunJournal
     readonly events: RunEvent[]
@@ -152,7 +152,7 @@ describe('[ENS-T2] task_completed and its step', () => {
   const second = task({ name: 'second', description: 'Go on', context: [first] })
   const team = ensemble({ name: 'team', tasks: [first, second], model: scriptedModel(() => 'ok') })
 
-  it('are committed in one piece, and nothing goes on before both are durable', async () => {
+  it('are committed together, and the run continues only when both are durable', async () => {
     const { journal, events, commits } = slowJournal()
     const running = team.run({}, { journal })
     await nextTurn()
@@ -166,7 +166,7 @@ describe('[ENS-T2] task_completed and its step', () => {
     expect(await running).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('a commit that is refused fails the task: what depends on it does not start', async () => {
+  it('fail the task if the commit is rejected, and dependent tasks do not start', async () => {
     const { journal, events, commits } = slowJournal()
     const running = team.run({}, { journal })
     await nextTurn()
@@ -179,22 +179,22 @@ describe('[ENS-T2] task_completed and its step', () => {
     expect(eventsOf(events, 'task_started')).toHaveLength(1)
   })
 
-  it('a journal takes the place of onEvent', async () => {
+  it('go to the journal instead of onEvent', async () => {
     const { journal, commits, events } = slowJournal()
-    const told: RunEvent[] = []
-    const running = team.run({}, { journal, onEvent: (event) => told.push(event) })
+    const listened: RunEvent[] = []
+    const running = team.run({}, { journal, onEvent: (event) => listened.push(event) })
     await nextTurn()
     commits[0]?.resolve()
     await nextTurn()
     commits[1]?.resolve()
     await running
-    expect(told).toEqual([])
+    expect(listened).toEqual([])
     expect(events.at(-1)?.type).toBe('run_result')
   })
 })
 
 describe('[ENS-T3] task_input', () => {
-  it('shows what the agent is given: texts with the inputs, tools, context', async () => {
+  it('shows the input of the agent: rendered texts, tools and context', async () => {
     const model = scriptedModel(['It began in New Orleans.', 'A page'])
     const research = task({ name: 'research', description: 'Research {topic}' })
     const write = task({
@@ -231,7 +231,7 @@ describe('[ENS-T3] task_input', () => {
     ])
   })
 
-  it('cuts a context of more than 8 000 characters; the model is given all of it', async () => {
+  it('cuts a context of more than 8,000 characters, which the model receives in full', async () => {
     const long = 'long '.repeat(4_000).trim()
     const model = scriptedModel([long, 'short'])
     const first = task({ name: 'first', description: 'Do it' })
@@ -246,7 +246,7 @@ describe('[ENS-T3] task_input', () => {
 })
 
 describe('[ENS-T4] task_failed', () => {
-  it('says why, with a code, and how long the task took', async () => {
+  it('has the reason, a code and the duration of the task', async () => {
     const clock = fakeClock()
     const work = task({
       name: 'work',

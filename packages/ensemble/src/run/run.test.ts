@@ -1,13 +1,13 @@
 import { defineTextTool, silentLogger } from '@tutti/core'
 import { describe, expect, it, vi } from 'vitest'
 
-import { phasesAfter } from '../../test/task-phases.ts'
+import { readPhasesAfter } from '../../test/task-phases.ts'
 import { timedModel } from '../../test/timed-model.ts'
 import { fakeClock, scriptedModel, type FakeClock } from '../../test/testing.ts'
 import {
   eventsOf,
   expectWireEvents,
-  namesOf,
+  listNamesIn,
   watchRun,
   type WatchedRun,
 } from '../../test/watch-run.ts'
@@ -18,7 +18,7 @@ import type { Task } from '../definition/task.ts'
 
 import type { RunEvent } from '@tutti/protocol'
 
-/** What a task of a test waits for, how long it takes, and whether it fails. */
+/** Context, duration and outcome of a task in a test. */
 interface Timed {
   readonly context?: readonly string[]
   readonly ms: number
@@ -49,8 +49,8 @@ async function runTimed(
   return { ...run, clock }
 }
 
-/** When each task started, in milliseconds from the start of the run, in the order of starting. */
-function starts(events: readonly RunEvent[]): readonly string[] {
+/** Returns the start of each task in milliseconds since the start of the run, in the order of the starts. */
+function listStarts(events: readonly RunEvent[]): readonly string[] {
   const begin = Date.parse(eventsOf(events, 'ensemble_started')[0]?.startedAt ?? '')
   return eventsOf(events, 'task_started').map(
     ({ taskName, startedAt }) => `${taskName} ${Date.parse(startedAt) - begin}`,
@@ -85,7 +85,7 @@ describe('[ENS-E1] missing inputs', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('values are put in as they are, and never expanded again', async () => {
+  it('do not include variables in values, which are inserted unchanged and not expanded', async () => {
     const model = scriptedModel(() => 'done')
     const tasks = [task({ name: 'a', description: 'Say {text} about {{text}}' })]
     const team = ensemble({ name: 'team', tasks, model })
@@ -94,44 +94,44 @@ describe('[ENS-E1] missing inputs', () => {
   })
 })
 
-describe('[ENS-E2] a task starts', () => {
-  it('as soon as all it waits for is completed', async () => {
+describe('[ENS-E2] a task', () => {
+  it('starts as soon as all tasks that it waits for are completed', async () => {
     const { events, ended } = await runTimed(DIAMOND)
-    expect(starts(events)).toEqual(['a 0', 'b 100', 'c 100', 'd 400'])
+    expect(listStarts(events)).toEqual(['a 0', 'b 100', 'c 100', 'd 400'])
     expect((await ended).durationMs).toBe(450)
   })
 
-  it('not held up by others that run', async () => {
+  it('starts regardless of other running tasks', async () => {
     const { events } = await runTimed({
       slow: { ms: 1_000 },
       a: { ms: 10 },
       b: { ms: 10, context: ['a'] },
       c: { ms: 10, context: ['b'] },
     })
-    expect(starts(events)).toEqual(['slow 0', 'a 0', 'b 10', 'c 20'])
+    expect(listStarts(events)).toEqual(['slow 0', 'a 0', 'b 10', 'c 20'])
   })
 
-  it('[ENS-W2] also when it was declared before what it waits for', async () => {
+  it('[ENS-W2] starts also if it was declared before the tasks that it waits for', async () => {
     const { events } = await runTimed({ b: { ms: 10, context: ['a'] }, a: { ms: 10 } })
-    expect(starts(events)).toEqual(['a 0', 'b 10'])
+    expect(listStarts(events)).toEqual(['a 0', 'b 10'])
   })
 })
 
 it('[ENS-W1] SEQUENTIAL runs one task at a time in the order of declaration', async () => {
   const graph = { a: { ms: 10 }, b: { ms: 20 }, c: { ms: 30, context: ['a'] } }
   const { events } = await runTimed(graph, { workflow: 'SEQUENTIAL' })
-  expect(starts(events)).toEqual(['a 0', 'b 10', 'c 30'])
+  expect(listStarts(events)).toEqual(['a 0', 'b 10', 'c 30'])
 })
 
-it('[ENS-W4] at most maxConcurrentTasks run at once; those that are ready start in order', async () => {
+it('[ENS-W4] at most maxConcurrentTasks run at the same time; ready tasks start in order', async () => {
   const graph = { a: { ms: 30 }, b: { ms: 10 }, c: { ms: 10 }, d: { ms: 10, context: ['c'] } }
   const two = await runTimed(graph, { maxConcurrentTasks: 2 })
-  expect(starts(two.events)).toEqual(['a 0', 'b 0', 'c 10', 'd 20'])
+  expect(listStarts(two.events)).toEqual(['a 0', 'b 0', 'c 10', 'd 20'])
   const one = await runTimed(graph, { maxConcurrentTasks: 1 })
-  expect(starts(one.events)).toEqual(['a 0', 'b 30', 'c 40', 'd 50'])
+  expect(listStarts(one.events)).toEqual(['a 0', 'b 30', 'c 40', 'd 50'])
 })
 
-it('[ENS-W5] a task is given its context in the order of declaration, each output once', async () => {
+it('[ENS-W5] a task receives its context in the order of declaration, each output once', async () => {
   const clock = fakeClock()
   const last = timedModel(clock, 1)
   const tasks = [
@@ -161,7 +161,7 @@ it('[ENS-W5] a task is given its context in the order of declaration, each outpu
 })
 
 describe('[ENS-E3] FAIL_FAST', () => {
-  it('nothing starts after a failure; what runs is left to finish', async () => {
+  it('starts nothing after a failure and lets running tasks finish', async () => {
     const { events, ended } = await runTimed({
       bad: { ms: 100, fails: true },
       slow: { ms: 300 },
@@ -173,7 +173,7 @@ describe('[ENS-E3] FAIL_FAST', () => {
       output: 'slow done',
       error: { code: 'MODEL_FAILED', message: 'bad broke' },
     })
-    expect(starts(events)).toEqual(['bad 0', 'slow 0'])
+    expect(listStarts(events)).toEqual(['bad 0', 'slow 0'])
     expect(eventsOf(events, 'task_skipped')).toMatchObject([
       {
         taskIndex: 3,
@@ -185,7 +185,7 @@ describe('[ENS-E3] FAIL_FAST', () => {
     ])
   })
 
-  it('the run says the first failure', async () => {
+  it('reports the first failure as the error of the run', async () => {
     const graph = { late: { ms: 200, fails: true }, early: { ms: 100, fails: true } }
     const { ended } = await runTimed(graph, { workflow: 'PARALLEL' })
     expect((await ended).error?.message).toBe('early broke')
@@ -193,7 +193,7 @@ describe('[ENS-E3] FAIL_FAST', () => {
 })
 
 describe('[ENS-W6] CONTINUE_ON_ERROR', () => {
-  it('skips what waits for the failed task, through others too, and runs the rest', async () => {
+  it('skips the tasks that wait for the failed one, directly or through others, and runs the rest', async () => {
     const { events, ended } = await runTimed(
       {
         bad: { ms: 100, fails: true },
@@ -205,7 +205,7 @@ describe('[ENS-W6] CONTINUE_ON_ERROR', () => {
       { errorStrategy: 'CONTINUE_ON_ERROR' },
     )
     expect(await ended).toMatchObject({ status: 'FAILED', error: { message: 'bad broke' } })
-    expect([...phasesAfter(events)]).toEqual([
+    expect([...readPhasesAfter(events)]).toEqual([
       ['bad', 'failed'],
       ['good', 'completed'],
       ['b', 'skipped'],
@@ -215,7 +215,7 @@ describe('[ENS-W6] CONTINUE_ON_ERROR', () => {
   })
 })
 
-it('[ENS-W7] a task that is skipped says which task is the reason', async () => {
+it('[ENS-W7] a skipped task names the task that is the reason', async () => {
   const { events } = await runTimed(
     { bad: { ms: 1, fails: true }, b: { ms: 1, context: ['bad'] }, c: { ms: 1, context: ['b'] } },
     { errorStrategy: 'CONTINUE_ON_ERROR' },
@@ -228,32 +228,35 @@ it('[ENS-W7] a task that is skipped says which task is the reason', async () => 
   ])
 })
 
-describe('[ENS-E5] ensemble_completed and run_result come last, once', () => {
+describe('[ENS-E5] ensemble_completed and run_result', () => {
   const aborted = AbortSignal.abort()
 
   it.each([
     ['COMPLETED', 'COMPLETED', scriptedModel(() => 'done'), {}],
     ['FAILED', 'ERROR', scriptedModel(() => new Error('No')), {}],
     ['CANCELLED', 'CANCELLED', scriptedModel(() => 'done'), { signal: aborted }],
-  ] as const)('in a run that ends %s', async (status, exitReason, model, options) => {
-    const tasks = [task({ name: 'a', description: 'Do it' })]
-    const { events, ended } = watchRun(ensemble({ name: 'team', tasks, model }), {
-      ...options,
-      runId: 'run-7',
-    })
-    const result = await ended
-    expect(result).toMatchObject({ runId: 'run-7', status })
-    expect(events.slice(-2)).toMatchObject([
-      { type: 'ensemble_completed', ensembleId: 'run-7', exitReason },
-      { type: 'run_result', runId: 'run-7', status },
-    ])
-    expect(eventsOf(events, 'ensemble_completed')).toHaveLength(1)
-    expect(eventsOf(events, 'run_result')).toHaveLength(1)
-    expect('error' in (events.at(-1) ?? {})).toBe(status === 'FAILED')
-  })
+  ] as const)(
+    'are the last events, once each, of a run that ends %s',
+    async (status, exitReason, model, options) => {
+      const tasks = [task({ name: 'a', description: 'Do it' })]
+      const { events, ended } = watchRun(ensemble({ name: 'team', tasks, model }), {
+        ...options,
+        runId: 'run-7',
+      })
+      const result = await ended
+      expect(result).toMatchObject({ runId: 'run-7', status })
+      expect(events.slice(-2)).toMatchObject([
+        { type: 'ensemble_completed', ensembleId: 'run-7', exitReason },
+        { type: 'run_result', runId: 'run-7', status },
+      ])
+      expect(eventsOf(events, 'ensemble_completed')).toHaveLength(1)
+      expect(eventsOf(events, 'run_result')).toHaveLength(1)
+      expect('error' in (events.at(-1) ?? {})).toBe(status === 'FAILED')
+    },
+  )
 })
 
-it('[ENS-E7] every kind of event that a run emits fits the wire and is what its JSON says', async () => {
+it('[ENS-E7] every kind of event matches the wire schema and survives JSON unchanged', async () => {
   const clock = fakeClock()
   const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
   const tasks = [
@@ -300,7 +303,7 @@ it('[ENS-E7] every kind of event that a run emits fits the wire and is what its 
   }).toThrow('to strictly equal')
 })
 
-describe('[ENS-E8] a listener that fails changes nothing', () => {
+describe('[ENS-E8] a failing listener', () => {
   const tasks = [
     task({ name: 'a', description: 'Do it' }),
     task({ name: 'b', description: 'Go on', context: ['a'] }),
@@ -331,7 +334,7 @@ describe('[ENS-E8] a listener that fails changes nothing', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('Full disk')) as never],
-  ])('whether it %s: the run, its events and its result are the same', async (_how, onEvent) => {
+  ])('that %s changes neither the run nor its events nor its result', async (_how, onEvent) => {
     const quiet = run(() => undefined)
     const loud = run(onEvent)
     const { outputOf: _, ...result } = await loud.ended
@@ -343,7 +346,7 @@ describe('[ENS-E8] a listener that fails changes nothing', () => {
 })
 
 describe('[ENS-E10] a result', () => {
-  it('has the completed tasks in the order of declaration, and the output of the last', async () => {
+  it('has the completed tasks in the order of declaration, and the output of the last one', async () => {
     const { events, ended } = await runTimed({
       a: { ms: 30 },
       b: { ms: 20 },
@@ -360,12 +363,12 @@ describe('[ENS-E10] a result', () => {
     ])
   })
 
-  it('is empty when no task completed', async () => {
+  it('is empty if no task completed', async () => {
     const { ended } = await runTimed({ a: { ms: 1, fails: true } })
     expect(await ended).toMatchObject({ output: '', tasks: [], metrics: { totalTokens: 0 } })
   })
 
-  it('adds up the tokens and tool calls of its tasks; tokens are unknown when one is', async () => {
+  it('sums the tokens and tool calls of its tasks; tokens are unknown if any count is', async () => {
     const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
     const usage = { inputTokens: 10, outputTokens: 1 }
     const asking = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
@@ -383,7 +386,7 @@ describe('[ENS-E10] a result', () => {
     expect(eventsOf(events, 'ensemble_completed')[0]).toMatchObject(metrics)
     expect(eventsOf(events, 'run_result')[0]?.metrics).toEqual(metrics)
 
-    const unsaid = task({
+    const unreported = task({
       name: 'c',
       description: 'Do it',
       model: {
@@ -394,12 +397,12 @@ describe('[ENS-E10] a result', () => {
       },
     })
     const known = task({ name: 'd', description: 'Do it', model: scriptedModel(['done']) })
-    const run = watchRun(ensemble({ name: 'team', tasks: [unsaid, known] }))
+    const run = watchRun(ensemble({ name: 'team', tasks: [unreported, known] }))
     expect((await run.ended).metrics.totalTokens).toBe(-1)
   })
 })
 
-it('[ENS-L9] what failed tasks have used counts too', async () => {
+it('[ENS-L9] the usage of failed tasks counts too', async () => {
   const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
   const usage = { inputTokens: 10, outputTokens: 1 }
   const asking = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
@@ -413,7 +416,7 @@ it('[ENS-L9] what failed tasks have used counts too', async () => {
 })
 
 describe('[ENS-E11] ensemble_started', () => {
-  it('is the first event, with the whole plan and its texts as they will run', async () => {
+  it('is the first event, with the whole plan and its rendered texts', async () => {
     const tasks = [
       task({ name: 'b', description: 'Write about {topic}', context: ['a'] }),
       task({ name: 'a', description: 'Research {topic}' }),
@@ -451,18 +454,18 @@ describe('[ENS-E11] ensemble_started', () => {
   })
 })
 
-it('[ENS-E12] a run has an id that nobody chose when none is given', async () => {
+it('[ENS-E12] a run has a random id by default', async () => {
   const tasks = [task({ name: 'a', description: 'Do it' })]
   const { ended } = watchRun(ensemble({ name: 'team', tasks, model: scriptedModel(() => 'x') }))
   expect((await ended).runId).toMatch(/^run-[0-9a-f-]{36}$/)
 })
 
-it('[ENS-E9] the events alone say what each task is doing, at every moment', async () => {
+it('[ENS-E9] the events alone determine the phase of each task at every moment', async () => {
   const { events } = await runTimed(DIAMOND)
-  const story = events.map((_, index) => [...phasesAfter(events.slice(0, index + 1)).values()])
+  const story = events.map((_, index) => [...readPhasesAfter(events.slice(0, index + 1)).values()])
   const steps = story
     .map((phases) => phases.map((phase) => phase.charAt(0)).join(''))
     .filter((step, index, all) => step !== all[index - 1])
   expect(steps).toEqual(['pppp', 'rppp', 'cppp', 'crpp', 'crrp', 'crcp', 'cccp', 'cccr', 'cccc'])
-  expect(namesOf(phasesAfter(events), 'completed')).toEqual(['a', 'b', 'c', 'd'])
+  expect(listNamesIn(readPhasesAfter(events), 'completed')).toEqual(['a', 'b', 'c', 'd'])
 })

@@ -27,14 +27,14 @@ function of(...inputs: readonly Partial<DirectiveInput>[]): Directives {
   return directives
 }
 
-describe('directive', () => {
-  it('fills what is not said', () => {
+describe('createDirective', () => {
+  it('fills in defaults', () => {
     expect(made({})).toEqual({ id: 'd', content: 'Words', priority: 'NORMAL', createdAt: NOW })
     const { id } = createDirective({ content: 'x' }, { now: NOW, targets: [], isTaken })
     expect(id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('ends when its time is over; a time that no date can say has no end', () => {
+  it('expires after ttlMs, and never if the time exceeds the range of dates', () => {
     expect(made({ ttlMs: 5 }).expiresAt).toBe(NOW + 5)
     for (const ttlMs of [Infinity, 8.64e15]) expect(made({ ttlMs })).not.toHaveProperty('expiresAt')
     expect(made({ ttlMs: 8.64e15 - NOW }).expiresAt).toBe(8.64e15)
@@ -46,7 +46,7 @@ describe('directive', () => {
     [{ ttlMs: Number.NaN }, 'ttlMs must be > 0, got NaN'],
     [{ to: 'Editor' }, 'no task or agent is named "Editor". Available: [work, Writer]'],
     [{ id: 'taken' }, 'the id "taken" is already used'],
-  ])('[ENS-S3] %j is refused: %s', (input, problem) => {
+  ])('[ENS-S3] rejects %j: %s', (input, problem) => {
     expect(() => made(input)).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
@@ -56,24 +56,24 @@ describe('directive', () => {
   })
 })
 
-describe('[ENS-D1] the directives that a call is told', () => {
+describe('[ENS-D1] a directive', () => {
   it.each([
     [undefined, true],
     ['work', true],
     ['Writer', true],
     ['other', false],
-  ])('to %s: %s', (to, isTold) => {
+  ])('to %s reaches the call: %s', (to, isDelivered) => {
     const directives = new Directives()
     directives.add({ ...made({}), ...(to === undefined ? {} : { to }) })
-    expect(reach(directives)).toEqual(isTold ? ['d'] : [])
+    expect(reach(directives)).toEqual(isDelivered ? ['d'] : [])
   })
 
-  it('are those for the task under which a delegated one was declared, too', () => {
+  it('for a declared task also reaches its delegated copies', () => {
     const target = { ...TARGET, taskName: 'work#2', baseName: 'work', agentRole: 'Other' }
     expect(reach(of({ to: 'work' }), target)).toEqual(['d'])
   })
 
-  it('come once an attempt, and to each task', () => {
+  it('reaches each task once per attempt', () => {
     const directives = of({})
     expect(reach(directives)).toEqual(['d'])
     expect(reach(directives)).toEqual([])
@@ -81,26 +81,26 @@ describe('[ENS-D1] the directives that a call is told', () => {
     expect(reach(directives, { ...TARGET, attempt: 2 })).toEqual(['d'])
   })
 
-  it('are in force until their last moment', () => {
+  it('is in force until its last millisecond', () => {
     expect(reach(of({ ttlMs: 5 }), TARGET, NOW + 4)).toEqual(['d'])
     expect(reach(of({ ttlMs: 5 }), TARGET, NOW + 5)).toEqual([])
   })
 })
 
-it('[ENS-D2] they come by priority, then in the order in which they were given', () => {
+it('[ENS-D2] directives are delivered by priority, then in the order of arrival', () => {
   const priorities = ['LOW', 'HIGH', 'NORMAL', 'CRITICAL', 'HIGH'] as const
   const directives = of(...priorities.map((priority, index) => ({ priority, id: String(index) })))
   expect(reach(directives)).toEqual(['3', '1', '4', '2', '0'])
 })
 
-it('[ENS-D3] what one attempt was told, the next is told too, although it has expired', () => {
+it('[ENS-D3] a directive that reached one attempt reaches the next one although it has expired', () => {
   const directives = of({ ttlMs: 5 })
   reach(directives)
   expect(reach(directives, { ...TARGET, attempt: 2 }, NOW + 100)).toEqual(['d'])
   expect(reach(directives, { ...TARGET, taskName: 'other', attempt: 2 }, NOW + 100)).toEqual([])
 })
 
-it('as text they say who said what, and when', () => {
+it('renderDirectives shows the sender and the time of each directive', () => {
   const text = renderDirectives([made({ from: 'ann' }), made({ content: 'More' })])
   expect(text).toBe(
     '[ann | 2026-01-01T00:00:00.000Z] Words\n[control | 2026-01-01T00:00:00.000Z] More',

@@ -10,7 +10,7 @@ function model(name: string): ChatModel {
     provider: 'test',
     name,
     stream() {
-      throw new Error('Nobody asks it')
+      throw new Error('Must not be called')
     },
   }
 }
@@ -19,11 +19,11 @@ const a: NamedModel = { label: 'a', model: model('a') }
 const b: NamedModel = { label: 'b', model: model('b') }
 
 describe('[ENS-S2] the model of a task', () => {
-  it('is its own until somebody switches', () => {
+  it('is its own before any switch', () => {
     expect(new ModelSwitches(undefined).of('x')).toBeUndefined()
   })
 
-  it('is that of the run, or of the task, whichever came last', () => {
+  it('is that of the last switch of the run or of the task', () => {
     const switches = new ModelSwitches(undefined)
     const both = () => [switches.of('x')?.to, switches.of('y')?.to]
     switches.switch(a)
@@ -34,7 +34,7 @@ describe('[ENS-S2] the model of a task', () => {
     expect(both()).toEqual(['FALLBACK', 'FALLBACK'])
   })
 
-  it('is a new switch each time, also to what it has already', () => {
+  it('has a new switch each time, also to the same model', () => {
     const switches = new ModelSwitches(undefined)
     switches.switch('PRIMARY')
     const first = switches.of('x')
@@ -44,8 +44,8 @@ describe('[ENS-S2] the model of a task', () => {
   })
 })
 
-describe('[ENS-S3] a name', () => {
-  it('is an alias of the catalog, or the model itself', () => {
+describe('[ENS-S3] ModelSwitches', () => {
+  it('resolves an alias of the catalog, or a model itself', () => {
     const known = model('known')
     const switches = new ModelSwitches(modelCatalog({ fast: known }))
     expect(switches.resolve('fast')).toEqual({ label: 'fast', model: known })
@@ -54,7 +54,7 @@ describe('[ENS-S3] a name', () => {
     expect(switches.resolve(other)).toEqual({ label: 'test:known', model: other })
   })
 
-  it('that nobody knows is refused', () => {
+  it('rejects an unknown alias', () => {
     const switches = new ModelSwitches(modelCatalog({ fast: model('known') }))
     const refusal = { code: 'INVALID_MODEL' }
     expect(() => switches.resolve('slow')).toThrow(expect.objectContaining(refusal))

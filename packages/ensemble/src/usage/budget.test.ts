@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 
 import { findBudgetProblems, Meter, type Budget } from './budget.ts'
 
-const meterOf = (budget: Budget, elapsed = () => 0, parent?: Meter): Meter =>
+const createMeter = (budget: Budget, elapsed = () => 0, parent?: Meter): Meter =>
   new Meter({ label: 'task "a"', budget, elapsed, ...(parent === undefined ? {} : { parent }) })
 
-/** The limit that stops the next call, if one does. */
-function limitOf(meter: Meter, kind: 'model' | 'tool' = 'model'): unknown {
+/** Returns the limit that stops the next call; undefined if none does. */
+function findLimit(meter: Meter, kind: 'model' | 'tool' = 'model'): unknown {
   try {
     meter.check(kind)
     return undefined
@@ -19,68 +19,74 @@ describe('[ENS-B1] a limit', () => {
   it.each([
     ['maxModelCalls', 'model', 'tool'],
     ['maxToolCalls', 'tool', 'model'],
-  ] as const)('%s counts calls of its own kind as they begin', (limit, kind, other) => {
-    const meter = meterOf({ [limit]: 2 })
+  ] as const)('%s counts calls of its kind when they begin', (limit, kind, other) => {
+    const meter = createMeter({ [limit]: 2 })
     meter.begin(kind)
     for (let call = 0; call < 5; call += 1) meter.begin(other)
-    expect(limitOf(meter, kind)).toBeUndefined()
+    expect(findLimit(meter, kind)).toBeUndefined()
     meter.begin(kind)
-    expect(limitOf(meter, kind)).toBe(limit)
-    expect(limitOf(meter, other)).toBeUndefined()
+    expect(findLimit(meter, kind)).toBe(limit)
+    expect(findLimit(meter, other)).toBeUndefined()
     expect(() => {
       meter.begin(kind)
     }).toThrow(`The budget of task "a" is used up: ${limit} is 2, used 2`)
   })
 
-  it('on tokens counts what was read and written, and stops the first call after it', () => {
-    const meter = meterOf({ maxTokens: 10 })
+  it('on tokens counts input and output, and stops the first call after it is reached', () => {
+    const meter = createMeter({ maxTokens: 10 })
     meter.countModelCall({ inputTokens: 6, outputTokens: 3 }, undefined, () => 0)
-    expect(limitOf(meter)).toBeUndefined()
+    expect(findLimit(meter)).toBeUndefined()
     meter.countModelCall({ inputTokens: 1, outputTokens: 0 }, undefined, () => 0)
-    expect([limitOf(meter, 'model'), limitOf(meter, 'tool')]).toEqual(['maxTokens', 'maxTokens'])
+    expect([findLimit(meter, 'model'), findLimit(meter, 'tool')]).toEqual([
+      'maxTokens',
+      'maxTokens',
+    ])
   })
 
-  it('on cost and on time stop as well', () => {
-    const meter = meterOf({ maxCostUsd: 1 })
+  it('on cost or time stops calls as well', () => {
+    const meter = createMeter({ maxCostUsd: 1 })
     meter.countModelCall(undefined, { inputCost: 0.6, outputCost: 0.4 }, () => 0)
-    expect(limitOf(meter)).toBe('maxCostUsd')
+    expect(findLimit(meter)).toBe('maxCostUsd')
     expect([
-      limitOf(meterOf({ maxDurationMs: 5 }, () => 4.9)),
-      limitOf(meterOf({ maxDurationMs: 5 }, () => 5)),
+      findLimit(createMeter({ maxDurationMs: 5 }, () => 4.9)),
+      findLimit(createMeter({ maxDurationMs: 5 }, () => 5)),
     ]).toEqual([undefined, 'maxDurationMs'])
   })
 })
 
 describe('[ENS-B2] the meter of a task', () => {
-  it('counts for its run too, and is stopped by it', () => {
-    const run = meterOf({ maxModelCalls: 2 })
-    const [one, other] = [meterOf({}, () => 0, run), meterOf({ maxModelCalls: 1 }, () => 0, run)]
+  it("also counts for its run, and is stopped by the run's limits", () => {
+    const run = createMeter({ maxModelCalls: 2 })
+    const [one, other] = [
+      createMeter({}, () => 0, run),
+      createMeter({ maxModelCalls: 1 }, () => 0, run),
+    ]
     other.begin('model')
-    expect(limitOf(other)).toBe('maxModelCalls')
-    expect(limitOf(one)).toBeUndefined()
+    expect(findLimit(other)).toBe('maxModelCalls')
+    expect(findLimit(one)).toBeUndefined()
     one.begin('model')
-    expect(limitOf(one)).toBe('maxModelCalls')
+    expect(findLimit(one)).toBe('maxModelCalls')
   })
 
-  it('[ENS-E6] counts what an earlier process used for itself alone', () => {
-    const run = meterOf({ maxModelCalls: 1, maxTokens: 5 })
-    const one = meterOf({ maxModelCalls: 1 }, () => 0, run)
+  it('[ENS-E6] counts the usage of an earlier process only for itself', () => {
+    const run = createMeter({ maxModelCalls: 1, maxTokens: 5 })
+    const one = createMeter({ maxModelCalls: 1 }, () => 0, run)
     one.countEarlier('model')
     one.countEarlierUsage({ inputTokens: 9, outputTokens: 9 }, undefined, () => 0)
-    expect(limitOf(run)).toBeUndefined()
-    expect(limitOf(one)).toBe('maxModelCalls')
+    expect(findLimit(run)).toBeUndefined()
+    expect(findLimit(one)).toBe('maxModelCalls')
   })
 })
 
-it('[ENS-B3] a call whose tokens nobody says counts 4 characters a token', () => {
-  const meter = meterOf({ maxTokens: 3 })
+it('[ENS-B3] a call without token counts is counted with 4 characters per token', () => {
+  const meter = createMeter({ maxTokens: 3 })
   meter.countModelCall(undefined, undefined, () => 8)
-  expect(limitOf(meter)).toBeUndefined()
+  expect(findLimit(meter)).toBeUndefined()
   meter.countModelCall(undefined, undefined, () => 1)
-  expect(limitOf(meter)).toBe('maxTokens')
+  expect(findLimit(meter)).toBe('maxTokens')
 })
 
-it('[ENS-W8] what is no limit is named', () => {
+it('[ENS-W8] findBudgetProblems names every invalid limit', () => {
   const budget: object = { maxTokens: 0, maxCostUsd: '1', maxWords: 3, maxToolCalls: 1 }
   expect(findBudgetProblems(budget)).toEqual([
     'budget.maxTokens must be a number > 0, got 0',
@@ -90,7 +96,7 @@ it('[ENS-W8] what is no limit is named', () => {
   expect(findBudgetProblems(undefined)).toEqual([])
 })
 
-it('[ENS-B6] counts what agents use, here and above, and knows what is left', () => {
+it('[ENS-B6] a meter counts the usage of agents for itself and its parent, and reduces the remaining amounts', () => {
   const run = new Meter({
     label: 'run',
     budget: { maxTokens: 100, maxDurationMs: 50 },

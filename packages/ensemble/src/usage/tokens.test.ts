@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { addTokens, NO_TOKENS, readTokens, totalTokens } from './tokens.ts'
 
 describe('[ENS-L9] token counts', () => {
-  it('add up, inputs and outputs apart', () => {
+  it('are summed separately for input and output', () => {
     expect(
       addTokens([
         { inputTokens: 10, outputTokens: 1 },
@@ -14,7 +14,7 @@ describe('[ENS-L9] token counts', () => {
     expect(addTokens([NO_TOKENS])).toEqual({ inputTokens: 0, outputTokens: 0 })
   })
 
-  it('are unknown, -1, as soon as one of them is', () => {
+  it('are -1 if any of them is', () => {
     expect(
       addTokens([
         { inputTokens: 10, outputTokens: -1 },
@@ -23,7 +23,7 @@ describe('[ENS-L9] token counts', () => {
     ).toEqual({ inputTokens: 30, outputTokens: -1 })
   })
 
-  it('of a call are what its provider says, or unknown', () => {
+  it('of a call are those of its provider, or unknown', () => {
     expect(readTokens({ inputTokens: 5, outputTokens: 6 })).toEqual({
       inputTokens: 5,
       outputTokens: 6,
@@ -31,7 +31,7 @@ describe('[ENS-L9] token counts', () => {
     expect(readTokens(undefined)).toEqual({ inputTokens: -1, outputTokens: -1 })
   })
 
-  it('in total are read and written together, unknown when either is', () => {
+  it('have a total of input and output, unknown if either is', () => {
     expect(totalTokens({ inputTokens: 5, outputTokens: 6 })).toBe(11)
     expect(totalTokens({ inputTokens: -1, outputTokens: 6 })).toBe(-1)
     expect(totalTokens({ inputTokens: 5, outputTokens: -1 })).toBe(-1)

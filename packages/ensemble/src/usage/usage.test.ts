@@ -9,7 +9,7 @@ const ONE = {
   cost: { inputCost: 0.25, outputCost: 0.5 },
 }
 
-it('[ENS-L9] usages add up: tokens, calls and costs', () => {
+it('[ENS-L9] addUsage sums tokens, calls and costs', () => {
   const sum = addUsage([ONE, ONE, ZERO_USAGE])
   expect(sum).toEqual({
     inputTokens: 6,
@@ -31,7 +31,7 @@ it('[ENS-L9] usages add up: tokens, calls and costs', () => {
   expect(addUsage([])).toEqual(ZERO_USAGE)
 })
 
-it('[ENS-L9] what one does not know the sum does not know', () => {
+it('[ENS-L9] a sum with an unknown amount is unknown', () => {
   const unknown = { inputTokens: -1, outputTokens: 2, toolCallCount: 1 }
   const sum = addUsage([ONE, unknown])
   expect(sum).toEqual({ inputTokens: -1, outputTokens: 4, toolCallCount: 2 })

@@ -1,19 +1,19 @@
 /**
- * Cuts a run off after every one of its journal writes, goes on with what was durable in another
- * process, and checks that both parts add up to the run in one piece: rules ENS-E6 and ENS-E16. Then lets it stand
- * still after every write before another process goes on, and checks that nothing was done twice: ENS-E17.
+ * Interrupts a run after every one of its journal writes, resumes it in another process with what was
+ * durable, and checks that both parts add up to an uninterrupted run: rules ENS-E6 and ENS-E16. Then drains
+ * it after every write before another process resumes, and checks that no work was repeated: ENS-E17.
  *
  *   whole run: N writes      for each n < N: process 1 writes n ─▶ steps, as JSON ─▶ process 2 … ─▶ end
  *
- * A process that is cut off takes no further write: its commits never resolve, its clock stands still.
+ * An interrupted process makes no further write: its commits never resolve, and its clock stops.
  */
 import { TuttiError } from '@tutti/core'
 import { applyRunEvent, runStateAfter, type RunEvent, type RunState } from '@tutti/protocol'
 import { expect } from 'vitest'
 
 import { expectSameEnd, expectSameState } from './run-state.ts'
-import { randomNumbers } from './task-graphs.ts'
-import { phasesAfter } from './task-phases.ts'
+import { createRandom } from './task-graphs.ts'
+import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock, type FakeClock } from './testing.ts'
 import { eventsOf, expectWireEvents, nextTurn } from './watch-run.ts'
 
@@ -27,17 +27,17 @@ import type {
   StepOf,
 } from '../src/index.ts'
 
-/** What is outside of the processes of one run: it sees all that they do, and stays. */
+/** External state of one run, which all its processes share. */
 export interface World {
-  /** Calls of tools and handlers that began, as they call themselves, in order. */
+  /** Calls of tools and handlers that began, in order. */
   readonly calls: WorldCall[]
-  /** Ids of the reviews that a reviewer was asked, in order. */
+  /** Ids of the reviews that the reviewer received, in order. */
   readonly asked: string[]
-  /** Whatever else a scenario keeps outside, such as a memory store. */
-  readonly kept: Map<string, unknown>
+  /** Other external state of a scenario, such as a memory store. */
+  readonly stored: Map<string, unknown>
 }
 
-/** A call that reached the world. */
+/** A call with an external effect. */
 export interface WorldCall {
   readonly process: number
   readonly name: string
@@ -48,45 +48,47 @@ export interface WorldCall {
 export interface Process {
   readonly clock: FakeClock
   readonly world: World
-  /** From 1. */
+  /** Number of the process, from 1. */
   readonly number: number
-  /** Notes a call of a tool or a handler. */
+  /** Records a call of a tool or a handler. */
   readonly call: (name: string, key: string) => void
 }
 
-/** Something that somebody asks of the run when an event is seen, once. */
-export interface Wish {
+/** A command that is sent once, when an event occurs. */
+export interface ScenarioCommand {
   readonly when: (event: RunEvent) => boolean
-  readonly ask: (handle: RunHandle) => void
-  /** Whether this step keeps it. */
-  readonly isKept: (step: RunStep) => boolean
+  readonly send: (handle: RunHandle) => void
+  /** Whether this step records the command. */
+  readonly isRecorded: (step: RunStep) => boolean
 }
 
-/** A run that can be cut off anywhere. */
+/** A run that can be interrupted at any write. */
 export interface Scenario {
-  /** The ensemble and the surroundings of its run, as each process makes them anew. */
+  /** Creates the ensemble and the run options in each process. */
   readonly open: (process: Process) => { readonly team: Ensemble; readonly options?: RunOptions }
-  readonly wishes?: readonly Wish[]
-  /** Names of tools that are not idempotent: a call that was cut off changes what the model is told. */
+  readonly commands?: readonly ScenarioCommand[]
+  /** Names of tools that are not idempotent; an interrupted call of one changes what the model receives. */
   readonly once?: readonly string[]
-  /** How it may end when such a call was cut off. @default as the run in one piece */
+  /**
+   * Statuses with which the run can end after such an interruption. @default that of the uninterrupted run
+   */
   readonly mayEnd?: readonly RunResult['status'][]
   /**
-   * Whether its tasks race, so that it tells another story when what is in flight ends while others rest.
-   * @default false
+   * Whether the order of its tasks depends on timing, so that a drained run has a different history. @default
+   * false
    */
   readonly races?: boolean
-  /** Checks what is special about it, at the end of every run. */
+  /** Checks properties of this scenario at the end of every run. */
   readonly check?: (end: ScenarioEnd) => void
 }
 
-/** What came of a run, over all its processes. */
+/** Outcome of a run over all its processes. */
 export interface ScenarioEnd {
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
   readonly result: RunResult
   readonly world: World
-  /** Whether a call that must not be repeated was cut off. */
+  /** Whether a call that must not be repeated was interrupted. */
   readonly inDoubt: boolean
 }
 
@@ -94,26 +96,31 @@ interface Durable {
   readonly events: RunEvent[]
   readonly steps: RunStep[]
   writes: number
-  /** When the last of them was, in milliseconds since 1970. */
+  /** Time of the last write, in milliseconds since 1970. */
   at: number
 }
 
 /** Longer than any scenario takes, in milliseconds. */
 const LONG_ENOUGH = 100_000
 
-/** Runs the scenario whole, then cut off after each of its writes, some of them cut off again. */
-export async function cutEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
-  const whole = await runInPieces(scenario, [])
+/**
+ * Runs the scenario without interruption, then interrupts it after each of its writes, sometimes more than
+ * once.
+ */
+export async function interruptEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
+  const whole = await runInProcesses(scenario, [])
   const { writes } = whole
-  const random = randomNumbers(writes)
+  const random = createRandom(writes)
   const cuts = Array.from({ length: writes }, (_, at) => at)
   const ends = await Promise.allSettled(
     cuts.flatMap((at) => [
-      standAt(scenario, whole, [{ still: at }]),
-      ...(at % 5 === 2 ? [standAt(scenario, whole, [{ still: at }, { still: 3 }])] : []),
-      cutAt(scenario, whole, [at]),
-      ...(at % 2 === 0 ? [cutAt(scenario, whole, [at, 1 + Math.floor(random() * 6)])] : []),
-      ...(at % 6 === 1 ? [cutAt(scenario, whole, [at, 1, 1 + Math.floor(random() * 4), 2])] : []),
+      drainAt(scenario, whole, [{ drainAfter: at }]),
+      ...(at % 5 === 2 ? [drainAt(scenario, whole, [{ drainAfter: at }, { drainAfter: 3 }])] : []),
+      interruptAt(scenario, whole, [at]),
+      ...(at % 2 === 0 ? [interruptAt(scenario, whole, [at, 1 + Math.floor(random() * 6)])] : []),
+      ...(at % 6 === 1
+        ? [interruptAt(scenario, whole, [at, 1, 1 + Math.floor(random() * 4), 2])]
+        : []),
     ]),
   )
   const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []))
@@ -125,56 +132,56 @@ export async function cutEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
   )
 }
 
-async function cutAt(
+async function interruptAt(
   scenario: Scenario,
   whole: ScenarioEnd,
   sizes: readonly number[],
 ): Promise<void> {
   try {
-    const end = await runInPieces(scenario, sizes)
-    expectSameStory(whole, end, scenario)
+    const end = await runInProcesses(scenario, sizes)
+    expectSameHistory(whole, end, scenario)
   } catch (error) {
     throw new Error(`Cut after ${sizes.join(', then ')}: ${String(error)}`, { cause: error })
   }
 }
 
-/** Writes after which a process is cut off, or is asked to stand still and then let go. */
-export type PieceSize = number | { readonly still: number }
+/** Number of writes after which a process is interrupted, or drained and then released. */
+export type ProcessWrites = number | { readonly drainAfter: number }
 
-async function standAt(
+async function drainAt(
   scenario: Scenario,
   whole: ScenarioEnd,
-  sizes: readonly PieceSize[],
+  sizes: readonly ProcessWrites[],
 ): Promise<void> {
   try {
-    const end = await runInPieces(scenario, sizes)
+    const end = await runInProcesses(scenario, sizes)
     expect(end.inDoubt).toBe(false)
-    const done = doneIn(end)
+    const done = listWork(end)
     if (scenario.races === true) {
       expect(new Set(done).size).toBe(done.length)
       return
     }
-    expectSameStory(whole, end, scenario)
-    expect(done).toEqual(doneIn(whole))
+    expectSameHistory(whole, end, scenario)
+    expect(done).toEqual(listWork(whole))
   } catch (error) {
-    throw new Error(`Stood still at ${JSON.stringify(sizes)}: ${String(error)}`, { cause: error })
+    throw new Error(`Drained after ${JSON.stringify(sizes)}: ${String(error)}`, { cause: error })
   }
 }
 
-/** Every call of a tool and a handler, and every model call, also those that were made in vain. */
-function doneIn({ world, events }: ScenarioEnd): readonly string[] {
+/** Returns every call of a tool or a handler and every model call, including failed ones. */
+function listWork({ world, events }: ScenarioEnd): readonly string[] {
   const turns = eventsOf(events, 'llm_iteration_started').map(
     ({ taskName, attempt, iterationIndex }) => `${taskName}/${attempt}/${iterationIndex}`,
   )
   return [...world.calls.map(({ key }) => key), ...turns].toSorted()
 }
 
-/** Runs a scenario in as many processes as there are sizes, and one more; each takes so many writes. */
-export async function runInPieces(
+/** Runs a scenario in one process per size plus one; each size is the number of writes of its process. */
+export async function runInProcesses(
   scenario: Scenario,
-  sizes: readonly PieceSize[],
+  sizes: readonly ProcessWrites[],
 ): Promise<ScenarioEnd & { readonly writes: number }> {
-  const world: World = { calls: [], asked: [], kept: new Map() }
+  const world: World = { calls: [], asked: [], stored: new Map() }
   const durable: Durable = { events: [], steps: [], writes: 0, at: Date.UTC(2026, 0, 1) }
   let inDoubt = false
   for (const [index, size] of [...sizes, Infinity].entries()) {
@@ -188,14 +195,14 @@ export async function runInPieces(
       call: (name, key) => world.calls.push({ process: number, name, key }),
     }
     const earlier: Durable = JSON.parse(JSON.stringify(durable))
-    const done = await runPiece(scenario, { process, durable, size })
+    const done = await runProcess(scenario, { process, durable, size })
     if (number > 1) expectNothingRepeated(earlier, durable, world.calls.slice(callCount))
     inDoubt ||= done === undefined && isInDoubt(durable.steps)
     if (done === undefined) continue
     const { events, steps, writes } = durable
     const end = { events, steps, writes, result: done, world, inDoubt }
     expectWireEvents(events)
-    phasesAfter(events)
+    readPhasesAfter(events)
     expectSameEnd(events, done)
     scenario.check?.(end)
     return end
@@ -203,31 +210,31 @@ export async function runInPieces(
   throw new Error('The last process did not end the run')
 }
 
-interface Piece {
+interface ProcessSettings {
   readonly process: Process
   readonly durable: Durable
-  /** Writes that the process takes before it is cut off, or stands still. */
-  readonly size: PieceSize
+  /** Number of writes before the process is interrupted or drained. */
+  readonly size: ProcessWrites
 }
 
-/** Runs one process until it ends the run, or until nothing happens in it any more. */
-async function runPiece(
+/** Runs one process until it ends the run, or until it makes no further progress. */
+async function runProcess(
   scenario: Scenario,
-  { process, durable, size }: Piece,
+  { process, durable, size }: ProcessSettings,
 ): Promise<RunResult | undefined> {
   const { clock, number } = process
   const { team, options } = scenario.open(process)
   const steps: readonly RunStep[] = JSON.parse(JSON.stringify(durable.steps))
-  const open = (scenario.wishes ?? []).filter((wish) => !steps.some(wish.isKept))
-  const due = open.filter((wish) => durable.events.some(wish.when))
-  const waiting = new Set(open.filter((wish) => !due.includes(wish)))
+  const open = (scenario.commands ?? []).filter((command) => !steps.some(command.isRecorded))
+  const due = open.filter((command) => durable.events.some(command.when))
+  const waiting = new Set(open.filter((command) => !due.includes(command)))
   let left = typeof size === 'number' ? size : Infinity
-  let untilStill = typeof size === 'number' ? Infinity : size.still
+  let untilDrain = typeof size === 'number' ? Infinity : size.drainAfter
   const controller = new AbortController()
   const drain = (): void => {
     void handle.drain().then(() => {
       left = 0
-      controller.abort(new TuttiError('INTERRUPTED', 'Let go'))
+      controller.abort(new TuttiError('INTERRUPTED', 'Released'))
     })
   }
   let failure: unknown
@@ -236,20 +243,20 @@ async function runPiece(
   const write = (event: RunEvent | undefined, step: RunStep | undefined): boolean => {
     if (left <= 0) return false
     left -= 1
-    untilStill -= 1
+    untilDrain -= 1
     durable.writes += 1
-    if (untilStill === 0) queueMicrotask(drain)
+    if (untilDrain === 0) queueMicrotask(drain)
     durable.at = clock.now()
     if (event !== undefined) {
       durable.events.push(event)
       state = applyRunEvent(state, event)
     }
     if (step !== undefined) durable.steps.push(step)
-    for (const wish of waiting) {
-      if (event === undefined || !wish.when(event)) continue
-      waiting.delete(wish)
+    for (const command of waiting) {
+      if (event === undefined || !command.when(event)) continue
+      waiting.delete(command)
       queueMicrotask(() => {
-        wish.ask(handle)
+        command.send(handle)
       })
     }
     if (!isDue) setImmediate(compare)
@@ -283,46 +290,46 @@ async function runPiece(
       signal: controller.signal,
     },
   )
-  if (untilStill === 0) drain()
-  for (const wish of due) wish.ask(handle)
+  if (untilDrain === 0) drain()
+  for (const command of due) command.send(handle)
   let result: RunResult | undefined
   void handle.result.then((ended) => {
     result = ended
   })
   await clock.advance(LONG_ENOUGH)
-  // Hashes are made on another thread, which no clock moves.
+  // Hashes are computed on another thread, which the fake clock does not control.
   for (let turns = 0; turns < 20 && left > 0 && result === undefined; turns += 1) {
     await nextTurn()
     await clock.advance(100)
   }
   if (failure !== undefined) throw failure
-  // What a process comes to that was cut off before is nobody's result.
+  // The result of an interrupted process is not used.
   return durable.events.at(-1)?.type === 'run_result' ? result : undefined
 }
 
-/** No turn, no call and no review that a step holds is done again. */
+/** Checks that no recorded turn, call or review is repeated. */
 function expectNothingRepeated(
   earlier: Durable,
   durable: Durable,
   calls: readonly WorldCall[],
 ): void {
   const events = durable.events.slice(earlier.events.length)
-  const turnOf = (of: Pick<StepOf<'model_turn'>, 'taskName' | 'attempt' | 'iterationIndex'>) =>
+  const nameTurn = (of: Pick<StepOf<'model_turn'>, 'taskName' | 'attempt' | 'iterationIndex'>) =>
     `${of.taskName}/${of.attempt}/${of.iterationIndex}`
   const answered = new Set(
-    earlier.steps.flatMap((step) => (step.kind === 'model_turn' ? turnOf(step) : [])),
+    earlier.steps.flatMap((step) => (step.kind === 'model_turn' ? nameTurn(step) : [])),
   )
-  const askedAgain = eventsOf(events, 'llm_iteration_started').map(turnOf)
+  const askedAgain = eventsOf(events, 'llm_iteration_started').map(nameTurn)
   expect(askedAgain.filter((turn) => answered.has(turn))).toEqual([])
   const ended = new Set(
     eventsOf(earlier.events, 'tool_called').map(
-      (event) => `run-1/${turnOf(event)}/${event.toolCallId}`,
+      (event) => `run-1/${nameTurn(event)}/${event.toolCallId}`,
     ),
   )
   expect(calls.map(({ key }) => key).filter((key) => ended.has(key))).toEqual([])
 }
 
-/** Whether the process was cut off in a call that must not be repeated. */
+/** Whether the process was interrupted during a call that must not be repeated. */
 function isInDoubt(steps: readonly RunStep[]): boolean {
   const open = steps.filter((step) => step.kind === 'tool_begun')
   return open.some(
@@ -338,32 +345,35 @@ function isInDoubt(steps: readonly RunStep[]): boolean {
   )
 }
 
-/** Checks that a run in pieces is the run in one piece. */
-function expectSameStory(
+/** Checks that an interrupted run has the same history as an uninterrupted one. */
+function expectSameHistory(
   whole: ScenarioEnd,
   end: ScenarioEnd,
   { once = [], mayEnd = [] }: Scenario,
 ): void {
-  const callsOf = (name: string): readonly string[] =>
+  const listCalls = (name: string): readonly string[] =>
     end.world.calls.filter((call) => call.name === name).map(({ key }) => key)
-  for (const name of once) expect(new Set(callsOf(name)).size).toBe(callsOf(name).length)
+  for (const name of once) expect(new Set(listCalls(name)).size).toBe(listCalls(name).length)
   const keys = new Set(whole.world.calls.map(({ key }) => key))
   expect(end.world.calls.map(({ key }) => key).filter((key) => !keys.has(key))).toEqual([])
   if (end.inDoubt && mayEnd.includes(end.result.status)) return
   expect(end.result.status).toBe(whole.result.status)
   if (end.inDoubt) return
-  expect(storyOf(end)).toEqual(storyOf(whole))
+  expect(readHistory(end)).toEqual(readHistory(whole))
 }
 
-/** When a directive was given, as a prompt says it. */
+/** Time of a directive in a prompt. */
 const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
 
-/** What must be the same however often a run was cut off; times and random ids are not. */
-function storyOf({ events, result }: ScenarioEnd): object {
+/**
+ * Returns the part of a run that must be the same after any interruption; times and random ids are not part
+ * of it.
+ */
+function readHistory({ events, result }: ScenarioEnd): object {
   const state = runStateAfter(events)
   return {
     output: result.output,
-    metrics: rounded(result.metrics),
+    metrics: roundMetrics(result.metrics),
     error: result.error?.code,
     tasks: state.tasks.map((task) => ({
       name: task.name,
@@ -376,7 +386,7 @@ function storyOf({ events, result }: ScenarioEnd): object {
       error: task.status === 'CANCELLED' ? task.error?.code : task.error,
       usage: { ...task.usage, costUsd: task.usage.costUsd?.toFixed(9) },
       earlier: task.earlierAttempts.map(({ reason, code }) => ({ reason, code })),
-      // What was in flight when its task was cut off may have been in flight twice, or not at all.
+      // Calls in flight at an interruption may have been made twice, or not at all.
       turns: task.turns
         .filter(isAnswered)
         .map(({ iterationIndex, status, text, model, messages, toolCalls }) => ({
@@ -417,7 +427,7 @@ function isAnswered({ status }: RunState['tasks'][number]['turns'][number]): boo
   return status === 'COMPLETED'
 }
 
-function rounded(metrics: RunResult['metrics']): object {
+function roundMetrics(metrics: RunResult['metrics']): object {
   const { costEstimate, ...counts } = metrics
   if (costEstimate === undefined) return counts
   const { inputCost, outputCost } = costEstimate

@@ -1,4 +1,4 @@
-/** A run whose events and steps are kept, and that another process can go on with. */
+/** A run whose events and steps are recorded, so that another process can resume it. */
 import { applyRunEvent, runStateAfter, type RunEvent } from '@tutti/protocol'
 
 import { fakeClock, type FakeClock } from './testing.ts'
@@ -6,31 +6,31 @@ import { nextTurn } from './watch-run.ts'
 
 import type { Ensemble, RunHandle, RunOptions, RunResult, RunStep } from '../src/index.ts'
 
-/** What a run has left so far. */
-export interface KeptRun {
+/** Events and steps of a run so far. */
+export interface RecordedRun {
   readonly events: RunEvent[]
   readonly steps: RunStep[]
 }
 
 /** A process that executes a run. */
-export interface KeptProcess extends KeptRun {
+export interface RunProcess extends RecordedRun {
   readonly handle: RunHandle
   readonly clock: FakeClock
-  /** Times that it was told that the run only waits for reviewers. */
+  /** Number of calls of `onWaiting`. */
   readonly waits: { count: number }
-  /** Takes nothing more of the run, and stops it. */
-  letGo(): void
+  /** Stops recording the run and aborts it. */
+  release(): void
 }
 
-/** Starts a run, or goes on with what one has left. */
-export function startKept(
+/** Starts a run, or resumes a recorded one. */
+export function startRecorded(
   team: Ensemble,
   {
     from,
     clock = fakeClock(),
     ...options
-  }: RunOptions & { from?: KeptRun; clock?: FakeClock } = {},
-): KeptProcess {
+  }: RunOptions & { from?: RecordedRun; clock?: FakeClock } = {},
+): RunProcess {
   const events: RunEvent[] = []
   const steps: RunStep[] = []
   const waits = { count: 0 }
@@ -69,22 +69,22 @@ export function startKept(
     handle,
     clock,
     waits,
-    letGo() {
+    release() {
       isHeld = false
       controller.abort()
     },
   }
 }
 
-/** What a run left over several processes. */
-export function joined(...parts: readonly KeptRun[]): KeptRun {
+/** Joins the records of a run over several processes. */
+export function joinRuns(...parts: readonly RecordedRun[]): RecordedRun {
   return {
     events: parts.flatMap(({ events }) => events),
     steps: parts.flatMap(({ steps }) => steps),
   }
 }
 
-/** Whether a promise is settled once everything that is ready has run. */
+/** Whether a promise is settled after all ready callbacks have run. */
 export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false
   const note = (): void => {
@@ -95,13 +95,13 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled
 }
 
-/** Lets the run end, however long its waits are. */
-export async function endOf({ handle, clock }: KeptProcess): Promise<RunResult> {
+/** Advances the clock until the run ends. */
+export async function runToEnd({ handle, clock }: RunProcess): Promise<RunResult> {
   await clock.advance(1_000_000)
   return handle.result
 }
 
-/** The state that the events of several processes rebuild. */
-export function stateOf({ events }: KeptRun): ReturnType<typeof runStateAfter> {
+/** Returns the state that the events of all processes rebuild. */
+export function rebuildState({ events }: RecordedRun): ReturnType<typeof runStateAfter> {
   return events.reduce(applyRunEvent, runStateAfter([]))
 }
