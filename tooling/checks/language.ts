@@ -64,6 +64,8 @@ const CLAUSE =
 
 /** Words that are right in their place: path prefix, word, reason. */
 const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[] = [
+  ['packages/runs/src/sqlite/', 'wish', 'a column of released migrations'],
+  ['packages/runs/src/postgres/', 'wish', 'a column of released migrations'],
   ['tooling/checks/language.ts', '', 'the list itself'],
   ['tooling/fuzz/', 'the seed', 'the number that repeats a sequence'],
   ['tooling/chaos/', 'the seed', 'the number that repeats a sequence'],

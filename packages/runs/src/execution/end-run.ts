@@ -7,7 +7,7 @@ import type { RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 
-/** How a run ends. */
+/** Options for ending a run. */
 export interface EndRunOptions {
   readonly journal: DurableJournal
   readonly clock: Clock

@@ -95,7 +95,7 @@ const LAST_WRITE_MS = 1_000
 /** Delay before a failed mark of a waiting run is retried, in milliseconds. */
 const MARK_RETRY_MS = 1_000
 
-/** How an execution ended. */
+/** The end of an execution. */
 export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'
 
 /** A run that is being executed. */

@@ -90,7 +90,7 @@ export interface ClaimedRun {
   readonly lostOwners: number
 }
 
-/** How a run is released. */
+/** The way in which a run is released. */
 export type Release =
   /** Another process may continue it at once. */
   | { readonly kind: 'ready' }

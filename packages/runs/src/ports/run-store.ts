@@ -66,7 +66,7 @@ export interface StepsLimit {
   readonly maxBytes?: number
 }
 
-/** How a run is created. */
+/** Options for creating a run. */
 export interface CreateRunOptions {
   readonly firstEvent: RunEvent
   /** Maximum number of runs that wait or execute, including this one. Runs that wait for a person are not counted. */

@@ -1,22 +1,22 @@
-/** Pure: applies the changes of events to records of a run that are held in memory. */
+/** Pure: applies the changes of events to the records of a run in memory. */
 import { addUsed, type PostgresTaskRow, type StoredUsage } from './rows.ts'
 
 import type { Change, NewReview, NewTask } from '../commit/changes.ts'
 import type { ReviewStatus, RunRecord } from '../run-record.ts'
 
-/** What a write changes in the records of its run, besides appending to it. */
+/** The records of a run that a write changes. */
 export interface Records {
   run: RunRecord
   /** Tasks that were read or are new, by index. */
   readonly tasks: Map<number, PostgresTaskRow>
-  /** How many tasks there are, also those that were not read; read only where it is needed. */
+  /** Number of all tasks, including those that were not read. Read only if necessary. */
   taskTotal: number
   readonly newReviews: Map<string, StoredReview>
-  /** Reviews that were there and end. */
+  /** Existing reviews that end. */
   readonly endedReviews: Map<string, StoredReviewEnd>
 }
 
-/** How a review ends. */
+/** The end of a review. */
 export interface StoredReviewEnd {
   readonly status: Exclude<ReviewStatus, 'OPEN'>
   readonly decidedBy: string | null
@@ -30,7 +30,7 @@ export interface StoredReview {
 
 const NOTHING_USED: StoredUsage = { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 }
 
-/** Which tasks have to be read before changes can be applied. */
+/** Returns the indexes of the tasks that must be read before the changes can be applied. */
 export function listTaskIndexes(changes: readonly Change[]): ReadonlySet<number> {
   const indexes = changes.flatMap((change) => {
     if (change.kind === 'task') return [change.taskIndex]
@@ -81,7 +81,7 @@ function endReview(
   const end: StoredReviewEnd = { status, decidedBy: decidedBy ?? null }
   const row = newReviews.get(reviewId)
   if (row?.end === undefined && row !== undefined) newReviews.set(reviewId, { ...row, end })
-  // A review of an earlier write may have the same id: it is kept, and the new one is not.
+  // A review of an earlier write may have the same id; then the new review is not stored.
   if (!endedReviews.has(reviewId)) endedReviews.set(reviewId, end)
 }
 
@@ -112,9 +112,9 @@ function changeTask(
   }
 }
 
-/** The task with fields set; null takes the value of an optional one away. */
+/** Sets fields of a task; null removes the value of an optional field. */
 function withFields(task: PostgresTaskRow['task'], fields: object): PostgresTaskRow['task'] {
   const values = Object.entries({ ...task, ...fields }).filter(([, value]) => value !== null)
-  // NOTE: only optional fields are ever null (`TaskFields`), so the required ones are still there.
+  // NOTE: only optional fields are ever null (`TaskChangeFields`), so the required ones are present.
   return Object.fromEntries(values) as unknown as PostgresTaskRow['task']
 }

@@ -1,4 +1,4 @@
-/** Who did what, in Postgres. */
+/** The audit log in Postgres. */
 import { LOCKS, type Database } from './database.ts'
 import { clampCount } from './numbers.ts'
 import { toIndex } from './text.ts'
@@ -14,7 +14,7 @@ export class PostgresAuditLog implements AuditLog {
     this.#database = database
   }
 
-  /** Under a lock, so that whoever reads never sees a number before a smaller one (RUNS-A2). */
+  /** Appends under a lock, so that readers never see a number before a smaller one (RUNS-A2). */
   async append(entries: readonly NewAuditEntry[]): Promise<void> {
     if (entries.length === 0) return
     const { schema, lockKey } = this.#database

@@ -1,6 +1,6 @@
 /**
- * Whether the database can be reached. A statement or the listener that meets a lost connection says so;
- * from then on a probe asks until the database answers.
+ * Tracks whether the database can be reached. Statements and the listener report lost connections; then a probe polls
+ * the database until it answers.
  */
 import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'
@@ -9,21 +9,21 @@ import { connectionOptions, destroy } from './connections.ts'
 
 import type { StoreNotification } from '../ports/run-storage.ts'
 
-/** What it works with. */
+/** Options of {@link Availability}. */
 export interface AvailabilityOptions {
   readonly connectionString: string
   readonly logger: Logger
-  /** Told of each change, and of what may have been missed. */
+  /** Called with a notification of each change, and with `missed` when the database is back. */
   readonly notify: (notifications: readonly StoreNotification[]) => void
 }
 
-/** How long to wait between probes, in milliseconds. */
+/** Delay between probes, in milliseconds. */
 const PROBE_MS = 500
 
-/** How long a probe may take, in milliseconds. */
+/** Maximum time of a probe, in milliseconds. */
 const PROBE_LIMIT_MS = 2_000
 
-/** Whether the database can be reached, as far as is known. */
+/** Tracks whether the database can be reached. */
 export class Availability {
   readonly #options: AvailabilityOptions
   #isAvailable = true
@@ -39,8 +39,8 @@ export class Availability {
     return this.#isAvailable
   }
 
-  /** Somebody met a lost connection. */
-  lost(error: unknown): void {
+  /** Reports a lost connection. */
+  reportLost(error: unknown): void {
     if (!this.#isAvailable || this.#isClosed) return
     this.#isAvailable = false
     this.#options.logger.warn('Postgres is unreachable', { error })
@@ -48,7 +48,7 @@ export class Availability {
     void this.#probe()
   }
 
-  /** Asks no more. */
+  /** Stops probing. */
   close(): void {
     this.#isClosed = true
     this.#stopWaiting?.()
@@ -56,7 +56,7 @@ export class Availability {
   }
 
   async #probe(): Promise<void> {
-    const answers = await this.#asks()
+    const answers = await this.#isAnswering()
     if (this.#isClosed) return
     if (!answers) {
       this.#stopWaiting = systemClock.after(PROBE_MS, () => void this.#probe())
@@ -67,7 +67,7 @@ export class Availability {
     this.#options.notify([{ kind: 'availability', isAvailable: true }, { kind: 'missed' }])
   }
 
-  async #asks(): Promise<boolean> {
+  async #isAnswering(): Promise<boolean> {
     const client = new Client({
       ...connectionOptions(this.#options.connectionString),
       connectionTimeoutMillis: PROBE_LIMIT_MS,

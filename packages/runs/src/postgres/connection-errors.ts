@@ -1,50 +1,50 @@
-/** Pure: which errors say that the database cannot be reached, and how that is told without a secret. */
+/** Pure: classifies errors of the database and reports them without secrets. */
 import { errorMessage, TuttiError } from '@tutti/core'
 
 /**
- * Classes of SQLSTATE that say nothing about what was written: connection, transaction state, sign-in,
- * rollback, resources, object state (locks), operator intervention, system, no such database.
+ * Classes of SQLSTATE that do not depend on the statement: connection, transaction state, sign-in, rollback, resources,
+ * object state (locks), operator intervention, system, no such database.
  *
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const PASSING_CLASSES = new Set(['08', '25', '28', '40', '53', '55', '57', '58', '3D'])
 
-/** Of those, the ones after which the server is there all the same. */
-const SERVER_IS_THERE = new Set(['25', '40', '53', '55', '58'])
+/** Those of them that occur while the server can be reached. */
+const REACHABLE_CLASSES = new Set(['25', '40', '53', '55', '58'])
 
-/** A query that was given up, by a limit of the server or by hand. */
+/** A statement that was cancelled, by a time limit or by an operator. */
 const QUERY_CANCELED = '57014'
 
-/** What is worth another try at once: a serialization failure, a deadlock. */
+/** Errors that can be retried at once: a serialization failure, a deadlock. */
 const COLLISIONS = new Set(['40001', '40P01'])
 
-/** What a newer version of this store leaves to connections that prepared statements before it. */
+/** Error of a statement that was prepared before a newer release changed the tables. */
 const STALE_PLAN = /cached plan must not change result type/
 
 const SYSTEM_ERRORS =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/
 
-/** What the driver says without a code. */
+/** Messages of the driver without a code. */
 const LOST =
   /connection terminated|timeout expired|query read timeout|not queryable|connection error|socket|client was closed/i
 
-/** What the driver says when all its connections are in use, or given up. */
+/** Messages of the driver when all connections are in use, or the pool is closed. */
 const NO_CONNECTION_FREE = /timeout exceeded when trying to connect|after calling end on the pool/i
 
-/** What an error says about the database. */
+/** The meaning of an error for the connection. */
 export type Trouble =
-  /** Nothing: the statement itself is wrong. */
+  /** None: the statement itself failed. */
   | 'none'
-  /** It was in the way of somebody else: try again. */
+  /** The transaction collided with another one; retry. */
   | 'collision'
-  /** What the connection had prepared no longer fits the tables: try again on another one. */
+  /** A prepared statement no longer fits the tables; retry on another connection. */
   | 'stale'
-  /** It cannot do it now, and is there. */
+  /** The server can be reached, but cannot run the statement now. */
   | 'busy'
-  /** It cannot be reached. */
+  /** The database cannot be reached. */
   | 'lost'
 
-/** What an error says about the database. */
+/** Classifies an error of the driver or the server. */
 export function classifyError(error: unknown): Trouble {
   const code = readCode(error)
   if (COLLISIONS.has(code)) return 'collision'
@@ -53,15 +53,15 @@ export function classifyError(error: unknown): Trouble {
   if (/^[0-9A-Z]{5}$/.test(code) && !SYSTEM_ERRORS.test(code)) {
     const group = code.slice(0, 2)
     if (!PASSING_CLASSES.has(group)) return 'none'
-    // Too many connections: nothing gets in.
-    return SERVER_IS_THERE.has(group) && code !== '53300' ? 'busy' : 'lost'
+    // 53300: too many connections, so the server accepts no new one.
+    return REACHABLE_CLASSES.has(group) && code !== '53300' ? 'busy' : 'lost'
   }
   const message = errorMessage(error)
   if (NO_CONNECTION_FREE.test(message)) return 'busy'
   return SYSTEM_ERRORS.test(code) || LOST.test(message) ? 'lost' : 'none'
 }
 
-/** An error that tells a caller to try again later; without the connection string. */
+/** Returns a retryable error that does not contain the connection string. */
 export function unavailable(error: unknown, connectionString: string): TuttiError {
   const { password } = new URL(connectionString)
   return new TuttiError(
@@ -79,7 +79,7 @@ export function formatHost(connectionString: string): string {
 }
 
 function describeReason(error: unknown): string {
-  // Node tries all addresses of a host and tells of each.
+  // Node tries all addresses of a host and reports an error for each.
   if (error instanceof AggregateError) return error.errors.map(errorMessage).join(', ')
   return errorMessage(error)
 }

@@ -1,17 +1,17 @@
-/** How connections to Postgres are made and ended. */
+/** Opens and ends connections to Postgres. */
 import { createHash } from 'node:crypto'
 
 import { systemClock } from '@tutti/core'
 
 import type { Client, PoolClient } from 'pg'
 
-/** How long a connection may take to be made, in milliseconds. */
+/** Maximum time to open a connection, in milliseconds. */
 const CONNECT_LIMIT_MS = 5_000
 
-/** How long ending waits for the server, in milliseconds. */
+/** Maximum time that ending a connection waits for the server, in milliseconds. */
 const END_LIMIT_MS = 400
 
-/** How every connection is made. */
+/** Returns the options of all connections. */
 export function connectionOptions(connectionString: string) {
   return {
     connectionString,
@@ -24,14 +24,14 @@ export function connectionOptions(connectionString: string) {
 
 /** Ends a connection without waiting for the server. */
 export function destroy(client: Client | PoolClient): void {
-  // NOTE: the driver has no such method; its connection is a part of every client, typed or not.
+  // NOTE: the driver has no such method, and its types lack the connection that every client has.
   const { connection } = client as unknown as {
     readonly connection?: { readonly stream: { destroy(): void } }
   }
   connection?.stream.destroy()
 }
 
-/** Waits for connections to end by themselves, but not for long. */
+/** Waits briefly for connections to end. */
 export async function waitForEnd(ending: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const stop = systemClock.after(END_LIMIT_MS, resolve)
@@ -39,12 +39,12 @@ export async function waitForEnd(ending: Promise<unknown>): Promise<void> {
   stop()
 }
 
-/** A name as SQL has it. */
+/** Quotes an SQL identifier. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A hash of a name, for what must be short. */
+/** Returns the SHA-256 hash of a name. */
 export function hashName(name: string): Buffer {
   return createHash('sha256').update(name).digest()
 }

@@ -1,11 +1,11 @@
-/** Counts what the runs of an actor are and have cost, in Postgres. */
+/** Counts the runs and the cost of an actor in Postgres. */
 import { toIndex } from './text.ts'
 
 import type { Quota } from '../ports/run-store.ts'
 import type { ActorUse } from '../refusals.ts'
 import type { DatabaseSession } from './database.ts'
 
-/** Counts only what the quota limits. A cost without a price is 0. */
+/** Counts only what the quota limits. An unknown cost counts as 0. */
 export async function countActorUse(
   { schema, query }: DatabaseSession,
   { actor, maxUnfinishedRuns, spend }: Quota,

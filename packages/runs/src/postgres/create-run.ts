@@ -1,10 +1,9 @@
 /**
- * Takes a run in, once, within an exact bound.
+ * Creates a run, once, within exact limits.
  *
- * While there is room for every connection of the server to bring one more, several are taken in at the
- * same time: they share a lock. Else, and when two are the same, one has the lock for itself: it sees all
- * that the others did. Where the runs of an actor are counted, one at a time adds to them: each actor has
- * a lock of its own, which is taken after that one (RUNS-P11).
+ * While there is room for one more run per connection of the server, runs are created concurrently under a shared lock.
+ * Otherwise, and after a collision of ids or keys, a run is created under an exclusive lock, which sees all others. If
+ * the runs of the actor are limited, a second lock, one per actor, is taken after the first (RUNS-P11).
  */
 import { DatabaseError } from 'pg'
 
@@ -21,17 +20,17 @@ import type { CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
 import type { NewRun } from '../run-record.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
-/** SQLSTATE of a second row of the same id or key. */
+/** SQLSTATE of a second row with the same id or key. */
 const UNIQUE_VIOLATION = '23505'
 
-/** Takes a run in; see `RunStore.create`. */
+/** Creates a run; see `RunStore.create`. */
 export async function createRun(
   { database, notifications, schemaName }: PostgresParts,
   run: NewRun,
   { firstEvent, maxUnfinishedRuns, quota }: CreateRunOptions,
 ): Promise<CreatedRun> {
   const event = JSON.stringify(firstEvent)
-  const take = async (session: DatabaseSession, room: Room): Promise<CreatedRun | undefined> => {
+  const create = async (session: DatabaseSession, room: Room): Promise<CreatedRun | undefined> => {
     const state = await readState(session, run)
     const repeated = findRepeatedRun(state.found, run)
     if (repeated !== undefined) return repeated
@@ -57,28 +56,28 @@ export async function createRun(
   }
   const shared = { ...alone, shares: true }
   const created =
-    (await database.transaction(shared, (session) => take(session, 'roomy')).catch(retryAlone)) ??
-    (await database.transaction(alone, (session) => take(session, 'exact')))
-  if (created === undefined) throw new TypeError('A run was neither taken in nor refused')
+    (await database.transaction(shared, (session) => create(session, 'roomy')).catch(retryAlone)) ??
+    (await database.transaction(alone, (session) => create(session, 'exact')))
+  if (created === undefined) throw new TypeError('A run was neither created nor refused')
   if (created.kind === 'created') notifications.notify([{ kind: 'ready' }])
   return created
 }
 
-/** Whether the runs are counted with room for what others bring at the same time, or alone. */
+/** Whether the count leaves room for concurrent creations, or is exact under an exclusive lock. */
 type Room = 'roomy' | 'exact'
 
-/** Another brought the same id or key at the same time: whoever is alone finds out which. */
+/** Ignores a collision with a concurrent creation: the next attempt, under the exclusive lock, reports it. */
 function retryAlone(error: unknown): undefined {
   const isSame = error instanceof DatabaseError && error.code === UNIQUE_VIOLATION
   if (!isSame) throw error
 }
 
-/** What the store knows of a run that is to be taken in. */
+/** State of the store for a run to create. */
 interface State {
-  /** Runs of its id or its key. */
+  /** Runs with its id or its key. */
   readonly found: readonly PostgresRow[]
   readonly unfinished: number
-  /** How many connections the server has at most. */
+  /** Maximum number of connections of the server. */
   readonly connections: number
 }
 
@@ -100,7 +99,7 @@ async function readState({ schema, query }: DatabaseSession, run: NewRun): Promi
   }
 }
 
-/** Gives the run that the submission made before, if it did. */
+/** Returns the run of an earlier, equal submission. @throws {TuttiError} when the id or the key is taken. */
 function findRepeatedRun(
   found: readonly PostgresRow[],
   { runId, submission }: NewRun,

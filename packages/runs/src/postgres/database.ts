@@ -1,5 +1,5 @@
 /**
- * The connections of a store: a pool, transactions, and whether the database can be reached.
+ * The connections of a store: a pool and transactions.
  *
  * RUNS-D1 A lost connection, in use or idle, never ends the process. Its statements throw STORE_UNAVAILABLE, and
  *    the server rolls back its open transaction.
@@ -18,10 +18,10 @@ import { connectionOptions, destroy, hashName, quoteName, waitForEnd } from './c
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
 import type { Logger } from '@tutti/core'
 
-/** A row as the driver gives it. */
+/** A row as the driver returns it. */
 export type PostgresRow = Readonly<Record<string, unknown>>
 
-/** Where statements run: each in a transaction of its own, or all in one. */
+/** Runs statements: each in a separate transaction, or all in one. */
 export interface DatabaseSession {
   /** The quoted name of the schema. */
   readonly schema: string
@@ -29,8 +29,8 @@ export interface DatabaseSession {
 }
 
 /**
- * Locks that last until the end of a transaction, one a schema, and `actor` one an actor: whoever counts
- * holds one.
+ * Locks that last until the end of a transaction: one of each kind per schema, and `actor` one per actor. Code that
+ * counts rows to enforce a limit holds one.
  */
 export const LOCKS = {
   migrate: 0x7475_0001,
@@ -40,15 +40,15 @@ export const LOCKS = {
   audit: 0x7475_0005,
 } as const
 
-/** How a transaction runs. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** Taken first, one of {@link LOCKS}. */
+  /** Lock to take first: one of {@link LOCKS}. */
   readonly lock?: number
-  /** Whether others may have the lock too that share it. @default false */
+  /** Whether the lock is shared. @default false */
   readonly shares?: boolean
-  /** Whose lock is taken after it, for whoever counts what this one has. */
+  /** Actor whose lock is taken after it. */
   readonly actor?: string
-  /** Whether it may wait long for its lock. @default false */
+  /** Whether it may run for long and wait long for its lock. @default false */
   readonly waits?: boolean
 }
 
@@ -56,11 +56,11 @@ export interface TransactionOptions {
 const STATEMENT_LIMIT_MS = 12_000
 const QUERY_LIMIT_MS = 15_000
 const LOCK_LIMIT_MS = 5_000
-/** A process that is paused within a transaction loses it, and its locks, after this. */
+/** A process that is paused within a transaction loses it, and its locks, after this time. */
 const IDLE_LIMIT_MS = 5_000
 const MIGRATION_LIMIT_MS = 120_000
 
-/** How often something is tried again: more often than a pool has connections that may be stale. */
+/** Maximum number of attempts: more than the default pool has connections, all of which may be stale. */
 const TRIES = 12
 
 const LIMITS = limits(LOCK_LIMIT_MS, STATEMENT_LIMIT_MS)
@@ -69,7 +69,7 @@ const LONG_LIMITS = limits(MIGRATION_LIMIT_MS, MIGRATION_LIMIT_MS)
 /** The connections of a store. */
 export class Database implements DatabaseSession {
   readonly schema: string
-  /** Tells the locks of this schema from those of others. */
+  /** Distinguishes the locks of this schema from those of others. */
   readonly lockKey: number
   readonly #connectionString: string
   readonly #pool: Pool
@@ -78,7 +78,7 @@ export class Database implements DatabaseSession {
   readonly #logger: Logger
   readonly #isPreparing: boolean
 
-  /** `onLost` is called whenever a statement meets a lost connection. */
+  /** `onLost` is called whenever a statement finds its connection lost. */
   constructor(
     options: Pick<
       ResolvedPostgresRunStorageOptions,
@@ -102,7 +102,7 @@ export class Database implements DatabaseSession {
     })
     this.#pool.on('connect', (client) => {
       this.#clients.add(client)
-      // Without a listener the loss of a connection that is in use would end the process.
+      // Without a listener, the loss of a connection in use would end the process.
       client.on('error', () => undefined)
     })
     this.#pool.on('remove', (client) => this.#clients.delete(client))
@@ -110,14 +110,14 @@ export class Database implements DatabaseSession {
 
   /** Runs one statement. @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached. */
   async query(sql: string, values: readonly unknown[] = []): Promise<readonly PostgresRow[]> {
-    return this.#tried(async (client) => (await this.#run(client, sql, values)).rows)
+    return this.#retry(async (client) => (await this.#run(client, sql, values)).rows)
   }
 
   /**
-   * Runs a transaction, again when it meets a deadlock.
+   * Runs a transaction, and retries it after a deadlock.
    *
-   * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached; whether the transaction
-   * was kept is not known then.
+   * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached; it is then unknown whether the
+   * transaction was committed.
    */
   async transaction<T>(
     { lock, shares = false, actor, waits = false }: TransactionOptions,
@@ -125,31 +125,31 @@ export class Database implements DatabaseSession {
   ): Promise<T> {
     const locks = `pg_advisory_xact_lock${shares ? '_shared' : ''}`
     const locking = lock === undefined ? '' : `; SELECT ${locks}(${lock}, ${this.lockKey})`
-    const acting = actor === undefined ? '' : `; ${this.#lockOfActor(actor)}`
+    const acting = actor === undefined ? '' : `; ${this.#lockActor(actor)}`
     const begin = `BEGIN; ${waits ? LONG_LIMITS : LIMITS}${locking}${acting}`
-    return this.#tried((client) => this.#transact(client, { begin, body }))
+    return this.#retry((client) => this.#transact(client, { begin, body }))
   }
 
-  #lockOfActor(actor: string): string {
+  #lockActor(actor: string): string {
     const key = hashName(`${this.schema} ${actor}`).readInt32BE()
     return `SELECT pg_advisory_xact_lock(${LOCKS.actor}, ${key})`
   }
 
-  /** Lets go of all connections; within a second also when the database does not answer. */
+  /** Closes all connections, within a second even if the database does not answer. */
   async close(): Promise<void> {
     await waitForEnd(this.#pool.end())
     for (const client of this.#clients) destroy(client)
   }
 
-  /** Gives a connection to `use`, again when that can help. */
-  async #tried<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
+  /** Runs `use` with a connection, and retries errors that can pass. */
+  async #retry<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#guarded(use)
+        return await this.#useConnection(use)
       } catch (error) {
         const trouble = classifyError(error)
         const mayHelp = trouble === 'collision' || trouble === 'stale'
-        if (attempt === TRIES || !mayHelp) throw this.#told(error)
+        if (attempt === TRIES || !mayHelp) throw this.#toCallerError(error)
       }
     }
   }
@@ -172,8 +172,8 @@ export class Database implements DatabaseSession {
     }
   }
 
-  /** Gives a connection to `use`; one that was lost is not used again. */
-  async #guarded<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
+  /** Runs `use` with a connection. A lost or stale connection is not used again. */
+  async #useConnection<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
     let client: PoolClient | undefined
     try {
       client = await this.#pool.connect()
@@ -190,23 +190,23 @@ export class Database implements DatabaseSession {
 
   #run(client: PoolClient, text: string, values: readonly unknown[]) {
     const query = { text, values: [...values] }
-    // What has no values may be several statements, which cannot be prepared.
+    // A text without values may be several statements, which cannot be prepared.
     const isPrepared = this.#isPreparing && values.length > 0
     return client.query<QueryResultRow>(
       isPrepared ? { ...query, name: statementName(text) } : query,
     )
   }
 
-  /** What a caller gets to see of an error. */
-  #told(error: unknown): unknown {
+  /** Converts an error of the driver to an error for the caller. */
+  #toCallerError(error: unknown): unknown {
     return classifyError(error) === 'none' ? error : unavailable(error, this.#connectionString)
   }
 }
 
-/** Names of statements that were made so far: there are some dozens, as their texts hold no values. */
+/** Names of the statements so far. There are only dozens, because their texts contain no values. */
 const statementNames = new Map<string, string>()
 
-/** A name that the same text has in every process; a server keeps 63 bytes of it. */
+/** Returns the name of a statement, the same in every process, within the 63 bytes that Postgres allows. */
 function statementName(text: string): string {
   const known = statementNames.get(text)
   if (known !== undefined) return known

@@ -1,4 +1,4 @@
-/** Pure: what becomes of a write, by the row of its run, which the caller has locked. */
+/** Pure: decides a write from the row of its run, which the caller has locked. */
 import { toLoggedEvent } from '../record-fields.ts'
 
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
@@ -6,13 +6,13 @@ import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { PostgresRunRow } from './rows.ts'
 import type { RunStatus } from '@tutti/protocol'
 
-/** A write that is to be kept. */
+/** A write to store. */
 export interface AcceptedWrite {
-  /** The run as it is before. */
+  /** The run before the write. */
   readonly row: PostgresRunRow
   /** The run's status before the events of the write. */
   readonly status: RunStatus
-  /** Whether it waits for an owner from then on. */
+  /** Whether the parked run becomes ready. */
   readonly wakes: boolean
   readonly writeNo: number
   readonly events: RunWrite['events']
@@ -20,16 +20,16 @@ export interface AcceptedWrite {
   readonly answers: readonly CommandAnswer[]
 }
 
-/** What becomes of a write. */
+/** The decision about a write. */
 export interface Decision {
   readonly result: WriteResult
-  /** Absent when there is nothing to keep. */
+  /** Absent when there is nothing to store. */
   readonly accepted?: AcceptedWrite
 }
 
 const FENCED: Decision = { result: { kind: 'fenced' } }
 
-/** RUNS-P2, RUNS-P7: the next write under the claim is kept, the last one that was kept is not kept again. */
+/** Accepts the next write under the claim, and does not store the last one again (RUNS-P2, RUNS-P7). */
 export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): Decision {
   if (row === undefined || row.run.epoch !== write.epoch) return FENCED
   const { events, steps, writeNo, answers = [] } = write
@@ -45,7 +45,7 @@ export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): D
   }
 }
 
-/** RUNS-P8: a write at rest is kept while nobody has the run and nothing was written since. */
+/** Accepts a write if the run is still unowned and unchanged (RUNS-P8). */
 export function decideUnownedWrite(row: PostgresRunRow | undefined, write: UnownedWrite): Decision {
   if (row === undefined || row.run.epoch !== write.epoch) return FENCED
   if (row.run.lastSeq !== write.lastSeq) return FENCED

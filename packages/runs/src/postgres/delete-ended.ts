@@ -1,11 +1,11 @@
-/** Deletes runs that ended long ago; what belongs to them goes with them. */
+/** Deletes ended runs with all their data. */
 import { clampCount, finiteOrNull } from './numbers.ts'
 import { fromColumn } from './text.ts'
 
 import type { Retention } from '../ports/run-store.ts'
 import type { Database } from './database.ts'
 
-/** Deletes as `RunStore.deleteEnded` says; runs that somebody else deletes at the moment are left to it. */
+/** Implements `RunStore.deleteEnded`. Skips runs that another process is deleting. */
 export async function deleteEnded(
   database: Database,
   { keep, maxAgeMs = Infinity, limit }: Retention,

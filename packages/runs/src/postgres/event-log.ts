@@ -1,4 +1,4 @@
-/** Reads the events that a Postgres store keeps. */
+/** Reads the events of a Postgres store. */
 import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
 import { toEvent } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
@@ -7,7 +7,7 @@ import type { StoredEventLog, EventQuery, RunHead } from '../ports/event-log.ts'
 import type { Database } from './database.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** The events of a Postgres store. */
+/** The event log of a Postgres store. */
 export class PostgresEventLog implements StoredEventLog {
   readonly #database: Database
 

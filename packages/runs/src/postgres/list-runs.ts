@@ -12,7 +12,7 @@ import type {
 } from '../ports/run-store.ts'
 import type { Database } from './database.ts'
 
-/** Lists as `RunStore.list` says. */
+/** Implements `RunStore.list`. */
 export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
   const { statuses, tag, ensemble, cacheKey, text, limit, offset } = query
   const rows = await database.query(listSql(database.schema), [
@@ -30,7 +30,7 @@ export async function queryRuns(database: Database, query: RunQuery): Promise<Ru
   }
 }
 
-/** Lists as `RunStore.listByChange` says. */
+/** Implements `RunStore.listByChange`. */
 export async function listChangedRuns(
   database: Database,
   { ensembles, group, statuses, awaitsReview, since, after, limit }: ChangedRunsQuery,
@@ -58,7 +58,7 @@ export async function listChangedRuns(
   }
 }
 
-/** What the runs of a list by change are, and the page of them. Open reviews are few, and read once. */
+/** Builds the statement for a page of runs by change, with the total. Open reviews are few, and read once. */
 function changedSql(schema: string): string {
   return `
     WITH open AS MATERIALIZED (
@@ -85,7 +85,7 @@ function changedSql(schema: string): string {
     ORDER BY changed_at DESC, run_id DESC`
 }
 
-/** One statement for the page, what its tasks have used, and the count: beyond the end it is one row. */
+/** Builds one statement for the page, the usage of its tasks, and the count. A page beyond the end has one row. */
 function listSql(schema: string): string {
   const where = whereSql(schema)
   return `
@@ -109,7 +109,7 @@ function listSql(schema: string): string {
     ORDER BY page.id DESC`
 }
 
-/** What is looked for in texts is no pattern: `%` and `_` are themselves. */
+/** Builds the filter. The search text is not a pattern: `%` and `_` have no special meaning. */
 function whereSql(schema: string): string {
   return `
     WHERE ($1::text[] IS NULL OR status = ANY($1))
@@ -122,11 +122,11 @@ function whereSql(schema: string): string {
 
 const TOKENS = ['input_tokens', 'output_tokens', 'earlier_input_tokens', 'earlier_output_tokens']
 
-/** A task that has used no tokens has cost nothing, also where it has no price. */
+/** The cost of a task; 0 for a task without tokens, even if its price is unknown. */
 const COST = `coalesce(cost_usd + earlier_cost_usd,
   CASE WHEN least(${TOKENS.join(', ')}) = 0 AND greatest(${TOKENS.join(', ')}) = 0 THEN 0 END)`
 
-/** What is not known of one task is not known of all. */
+/** Totals over all tasks; a total is unknown if the value of one task is. */
 const TOTALS = `
   CASE WHEN min(least(${TOKENS.join(', ')})) < 0 THEN -1 ELSE sum(${TOKENS.join(' + ')}) END
     AS total_tokens,

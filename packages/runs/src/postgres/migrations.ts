@@ -9,11 +9,12 @@ import { TuttiError } from '@tutti/core'
 import { LOCKS, type Database, type DatabaseSession } from './database.ts'
 
 /**
- * Step N brings a schema of version N to version N + 1; `$schema` is its quoted name. A step that was
- * released never changes.
+ * Migration steps. Step N migrates a schema of version N to version N + 1; `$schema` is its quoted name. A released step
+ * never changes.
  *
- * Instants and amounts are `double precision`, which is what a number of JavaScript is. `due_at` is, for a
- * run that is ready, since when; owned, the end of its lease; parked, when to wake it; null is never.
+ * Instants and amounts are `double precision`, like JavaScript numbers. `due_at` is, for a ready run, the time since
+ * which it waits; for an owned run, the end of its lease; for a parked run, the time at which it becomes due. NULL means
+ * never.
  */
 export const POSTGRES_MIGRATIONS: readonly string[] = [
   `
@@ -112,8 +113,8 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE INDEX reviews_by_review_id ON $schema.reviews (review_id);
   CREATE INDEX reviews_open ON $schema.reviews (id) WHERE status = 'OPEN';
   `,
-  // What a run has cost is summed up when it ends, so that many that have ended are counted fast. Runs that
-  // were there have no actor, so nobody asks what they have cost.
+  // The cost of a run is summed when it ends, so that counting many ended runs is fast. Existing runs have no actor, so
+  // their cost is not needed.
   `
   ALTER TABLE $schema.runs
     ADD COLUMN request text, ADD COLUMN actor text, ADD COLUMN actor_index text,
@@ -147,9 +148,9 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE INDEX audit_by_actor ON $schema.audit (actor, id);
   CREATE INDEX audit_by_action ON $schema.audit (action, id);
   `,
-  // A table of its own, as the text can be long and the row of a run is read often. For runs that are there
-  // it is made as `search-text.ts` makes it, but for letters that the locale of the database does not know;
-  // JSON of Postgres takes neither NUL nor half of a surrogate pair, so their escapes are replaced first.
+  // A separate table, because the text can be long and the row of a run is read often. For existing runs the text equals
+  // that of `search-text.ts`, except for letters that the locale of the database does not know. Postgres JSON accepts
+  // neither NUL nor half of a surrogate pair, so their escapes are replaced first.
   String.raw`
   CREATE TABLE $schema.run_texts (
     run bigint PRIMARY KEY REFERENCES $schema.runs (id) ON DELETE CASCADE,
@@ -170,11 +171,11 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
     value text NOT NULL
   );
   `,
-  // True while the owner of a run does nothing but wait for a person.
+  // True while the owner of a run only waits for a person.
   `
   ALTER TABLE $schema.runs ADD COLUMN waiting boolean NOT NULL DEFAULT false;
   `,
-  // What tasks remember by scope, and learn by the hash of their description.
+  // Memories of tasks by scope, and reflections by the hash of the task's description.
   `
   CREATE TABLE $schema.memories (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -189,8 +190,8 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   );
   `,
   `ALTER TABLE $schema.tasks ADD COLUMN finish_reason text;`,
-  // Since when a run has its owner, the runs that may have killed theirs, and under which key the result of a
-  // run may be given again.
+  // The time at which a run was claimed, an index of suspects, and the key under which later requests find the
+  // result of a run.
   `
   ALTER TABLE $schema.runs
     ADD COLUMN claimed_at timestamptz, ADD COLUMN cache_key text;
@@ -200,12 +201,12 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
 ]
 
 /**
- * Brings the schema to the newest version, in one transaction; of several processes one does it.
+ * Migrates the schema to the newest version in one transaction. Of several concurrent processes, only one does it.
  *
- * @throws {TuttiError} SCHEMA_TOO_NEW when a newer version of this package has written it.
+ * @throws {TuttiError} SCHEMA_TOO_NEW when a newer release has written it.
  */
 export async function migratePostgres(database: Database): Promise<void> {
-  // A user who may only use the tables gets along when there is nothing to do.
+  // Without pending steps, a database user who may only use the tables is sufficient.
   if ((await readVersion(database)) === POSTGRES_MIGRATIONS.length) return
   await database.transaction({ lock: LOCKS.migrate, waits: true }, async (session) => {
     const { schema } = database
@@ -233,7 +234,7 @@ async function readVersion(session: DatabaseSession): Promise<number> {
   if (version <= POSTGRES_MIGRATIONS.length) return version
   throw new TuttiError(
     'SCHEMA_TOO_NEW',
-    `Cannot open the run store in Postgres: its schema has version ${version}, this program knows ` +
-      `up to version ${POSTGRES_MIGRATIONS.length}; use the program that wrote it or a newer one`,
+    `Cannot open the run store in Postgres: its schema has version ${version}, but this release supports at most ` +
+      `version ${POSTGRES_MIGRATIONS.length}. Use the release that wrote it or a newer one`,
   )
 }

@@ -186,7 +186,7 @@ async function openNotifications(connectionString: string) {
     onLost() {
       resolve()
     },
-    askMs: 150,
+    pollMs: 150,
   })
   await notifications.open()
   return {

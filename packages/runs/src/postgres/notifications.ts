@@ -1,12 +1,12 @@
 /**
- * Tells of what others did. What this process did itself is told at once; what others did comes over a
- * connection of its own that LISTENs.
+ * Notifications between processes. Listeners receive notifications of this process directly, and those of other processes
+ * over a separate connection with LISTEN.
  *
  *   commit ── NOTIFY ──▶ every other process ── listen(…) ──▶ its listeners
  *
- * RUNS-N1 Only what was committed is told of.
- * RUNS-N2 When the connection was lost, `missed` follows as soon as there is another.
- * RUNS-N3 A connection that does not answer is found out by asking it now and then.
+ * RUNS-N1 Notifications are only sent for committed changes.
+ * RUNS-N2 After a lost connection, `missed` follows as soon as there is a new connection.
+ * RUNS-N3 A dead connection is detected by polling it.
  */
 import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'
@@ -16,31 +16,31 @@ import { connectionOptions, destroy, hashName, quoteName, waitForEnd } from './c
 
 import type { StoreNotification } from '../ports/run-storage.ts'
 
-/** What it works with. */
+/** Options of {@link PostgresNotifications}. */
 export interface PostgresNotificationsOptions {
   readonly connectionString: string
   readonly schema: string
   readonly logger: Logger
   /** Called when the connection is lost. */
   readonly onLost: (error: unknown) => void
-  /** How often the connection is asked whether it is there, and how long it may take. @default 5000 */
-  readonly askMs?: number
+  /** Interval and time limit of the polls of the connection, in milliseconds. @default 5000 */
+  readonly pollMs?: number
 }
 
-const ASK_MS = 5_000
+const POLL_MS = 5_000
 
-/** Waits before the next connection is tried, in milliseconds: doubled up to the longest. */
+/** Delay before a reconnect, in milliseconds; doubled up to the longest. */
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 2_000
 
-/** Where the notifications of a schema go. */
+/** Returns the name of the NOTIFY channel of a schema. */
 export function toChannelName(schema: string): string {
   return `tutti_${hashName(schema).toString('hex').slice(0, 16)}`
 }
 
 /** Listeners, and the connection that listens for them. */
 export class PostgresNotifications {
-  /** Tells this store from others, so that it does not hear itself. */
+  /** Identifies this store, so that it ignores its own notifications. */
   readonly origin = crypto.randomUUID()
   readonly #options: PostgresNotificationsOptions
   readonly #hub: NotificationHub
@@ -56,16 +56,16 @@ export class PostgresNotifications {
     })
   }
 
-  /** Begins to hear what others do. @throws {Error} of the driver when there is no connection. */
+  /** Starts to listen. @throws {Error} of the driver when there is no connection. */
   async open(): Promise<void> {
-    const { connectionString, schema, askMs = ASK_MS } = this.#options
-    const client = new Client({ ...connectionOptions(connectionString), query_timeout: askMs })
+    const { connectionString, schema, pollMs = POLL_MS } = this.#options
+    const client = new Client({ ...connectionOptions(connectionString), query_timeout: pollMs })
     this.#client = client
     client.on('error', (error) => {
       this.#lost(client, error)
     })
     client.on('end', () => {
-      this.#lost(client, new Error('The connection that listens was ended'))
+      this.#lost(client, new Error('The LISTEN connection was closed'))
     })
     client.on('notification', ({ payload = '' }) => {
       this.#hub.notifyNow(fromPayload(this.origin, payload))
@@ -79,7 +79,7 @@ export class PostgresNotifications {
       throw error
     }
     this.#waitMs = FIRST_WAIT_MS
-    this.#askLater(client)
+    this.#pollLater(client)
   }
 
   /** Adds a listener, until the returned function is called. */
@@ -87,12 +87,12 @@ export class PostgresNotifications {
     return this.#hub.listen(listener)
   }
 
-  /** Tells the listeners of this process; after the caller has gone on. */
+  /** Notifies the listeners of this process in a microtask, after the caller has continued. */
   notify(notifications: readonly StoreNotification[]): void {
     this.#hub.notify(notifications)
   }
 
-  /** Hears and tells nothing any more. */
+  /** Stops listening and removes all listeners. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#hub.close()
@@ -103,11 +103,11 @@ export class PostgresNotifications {
     destroy(client)
   }
 
-  #askLater(client: Client): void {
-    this.#stopWaiting = systemClock.after(this.#options.askMs ?? ASK_MS, () => {
+  #pollLater(client: Client): void {
+    this.#stopWaiting = systemClock.after(this.#options.pollMs ?? POLL_MS, () => {
       client.query('SELECT 1').then(
         () => {
-          if (this.#client === client && !this.#isClosed) this.#askLater(client)
+          if (this.#client === client && !this.#isClosed) this.#pollLater(client)
         },
         (error: unknown) => {
           this.#lost(client, error)
@@ -149,7 +149,7 @@ export type SentNotification = Extract<
 /** Below the limit of Postgres, in bytes. @see https://www.postgresql.org/docs/current/sql-notify.html */
 const LONGEST_PAYLOAD = 7_500
 
-/** The payloads that hold `notifications`. One that is too long by itself becomes `missed`. */
+/** Splits `notifications` into payloads. A single notification that is too long becomes `missed`. */
 export function toPayloads(
   origin: string,
   notifications: readonly SentNotification[],
@@ -176,10 +176,10 @@ export function toPayloads(
   return payloads
 }
 
-/** The notifications of a payload, unless it comes from `origin` itself; `missed` when it cannot be read. */
+/** Parses a payload. Returns none if it is from `origin` itself, and `missed` if it cannot be parsed. */
 export function fromPayload(origin: string, payload: string): readonly SentNotification[] {
   try {
-    // NOTE: only stores of this kind write to this channel; what others send is found out below.
+    // NOTE: only stores of this kind write to this channel; other payloads are detected below.
     const { from, items } = JSON.parse(payload) as {
       from: string
       items: readonly SentNotification[]

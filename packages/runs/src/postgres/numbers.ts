@@ -1,11 +1,11 @@
-/** Pure: numbers as Postgres takes them. */
+/** Pure: converts numbers to values that Postgres accepts. */
 
-/** A count; one without an end becomes one that is never reached. */
+/** Clamps a count to 0 and the largest safe integer. */
 export function clampCount(count: number): number {
   return Math.min(Math.max(count, 0), Number.MAX_SAFE_INTEGER)
 }
 
-/** A time in milliseconds; one without an end is nothing at all. */
+/** Returns a time in milliseconds; null for Infinity. */
 export function finiteOrNull(ms: number): number | null {
   return Number.isFinite(ms) ? ms : null
 }

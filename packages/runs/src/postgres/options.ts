@@ -1,41 +1,40 @@
 /** Settings of the Postgres store. */
 import { silentLogger, type Logger } from '@tutti/core'
 
-/** Where the store is, and how it is used. */
+/** Options of the Postgres store. */
 export interface PostgresRunStorageOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly connectionString: string
   /**
-   * Of the same database, for LISTEN: a direct one when `connectionString` leads to a pooler that gives a
-   * connection for one transaction only. @default connectionString
+   * URL of the same database for LISTEN. Must be a direct connection if `connectionString` leads to a pooler in
+   * transaction mode. @default connectionString
    */
   readonly listenConnectionString?: string
-  /** The schema that holds the tables; made when it is not there. @default 'tutti' */
+  /** The schema of the tables; created if it does not exist. @default 'tutti' */
   readonly schema?: string
   /**
-   * Whether statements are prepared once a connection, which saves a third of the time. Poolers that give a
-   * connection for one transaction only have to know of them, as PgBouncer does since 1.21.
-   * @default whether `listenConnectionString` is not given
+   * Whether statements are prepared once per connection, which saves a third of the time. Poolers in transaction mode
+   * must support prepared statements, as PgBouncer does since 1.21. @default true unless `listenConnectionString` is given
    */
   readonly preparedStatements?: boolean
-  /** Connections at the same time, besides the one that listens. @default 10 */
+  /** Maximum number of connections, in addition to the one that listens. @default 10 */
   readonly maxConnections?: number
-  /** Where lost connections are told of. @default none */
+  /** Logs lost connections. @default no logging */
   readonly logger?: Logger
 }
 
-/** Settings with nothing left open. */
+/** {@link PostgresRunStorageOptions} with every value present. */
 export type ResolvedPostgresRunStorageOptions = Required<PostgresRunStorageOptions>
 
 const DEFAULTS = {
   schema: 'tutti',
-  // Enough for a process of some hundred runs, as commits go in batches; ten processes stay below the
-  // 100 connections that a server has by default.
+  // Enough for a process with some hundred runs, because commits are batched. Nine processes stay within the 100
+  // connections that a server allows by default.
   maxConnections: 10,
   logger: silentLogger,
 }
 
-/** How many bytes of a name Postgres keeps. */
+/** Maximum length of an identifier in Postgres, in bytes. */
 const LONGEST_NAME = 63
 
 /** @throws {RangeError} naming every option that is out of range. */
@@ -46,8 +45,8 @@ export function resolvePostgresRunStorageOptions(
   const preparedStatements = options.listenConnectionString === undefined
   const resolved = { ...DEFAULTS, preparedStatements, ...options, listenConnectionString }
   const problems = [
-    ...urlProblems({ connectionString, listenConnectionString }),
-    ...schemaProblems(resolved.schema),
+    ...findUrlProblems({ connectionString, listenConnectionString }),
+    ...findSchemaProblems(resolved.schema),
     ...(Number.isInteger(resolved.maxConnections) && resolved.maxConnections >= 1
       ? []
       : [`maxConnections must be an integer >= 1, got ${resolved.maxConnections}`]),
@@ -58,15 +57,15 @@ export function resolvePostgresRunStorageOptions(
   return resolved
 }
 
-function schemaProblems(schema: string): readonly string[] {
+function findSchemaProblems(schema: string): readonly string[] {
   const bytes = new TextEncoder().encode(schema).length
   return bytes >= 1 && bytes <= LONGEST_NAME && !schema.startsWith('pg_') && !schema.includes('\0')
     ? []
-    : [`schema must be a name of 1 to ${LONGEST_NAME} bytes that begins otherwise than "pg_"`]
+    : [`schema must be a name of 1 to ${LONGEST_NAME} bytes that does not start with "pg_"`]
 }
 
-/** The values are not shown: they hold passwords. */
-function urlProblems(urls: Readonly<Record<string, string>>): readonly string[] {
+/** Finds invalid URLs. The problems do not show the values, because they contain passwords. */
+function findUrlProblems(urls: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(urls).flatMap(([name, url]) =>
     /^postgres(ql)?:\/\//.test(url) && URL.canParse(url)
       ? []

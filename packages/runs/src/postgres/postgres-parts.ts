@@ -1,11 +1,11 @@
-/** What the ports of a Postgres store share. */
+/** The parts that the ports of a Postgres store share. */
 import type { Database } from './database.ts'
 import type { PostgresNotifications } from './notifications.ts'
 
-/** What the ports of a Postgres store share. */
+/** Shared parts of a Postgres store. */
 export interface PostgresParts {
   readonly database: Database
   readonly notifications: PostgresNotifications
-  /** The name of the schema, as it was given. */
+  /** The unquoted name of the schema. */
   readonly schemaName: string
 }

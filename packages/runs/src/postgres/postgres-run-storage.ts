@@ -1,7 +1,7 @@
 /**
- * Durable runs in Postgres, 15 and later, for any number of processes: tables in a schema of their own, a
- * pool for statements and one connection that listens. Leases live in the rows of the runs and are
- * measured by the clock of the database.
+ * Durable runs in Postgres 15 or later, for any number of processes: tables in a separate schema, a connection pool for
+ * statements, and one connection that listens. Leases are in the rows of the runs and are measured by the clock of the
+ * database.
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 
@@ -26,15 +26,15 @@ import { PostgresWebhookOutbox } from './webhook-outbox.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 
-/** The oldest version of Postgres that this store works with, as the server tells it. */
+/** The oldest supported version of Postgres, as `server_version_num`. */
 const OLDEST_VERSION = 150_000
 
 /**
- * Opens the run store in a database, and makes its tables when they are not there.
+ * Opens the run store in a database, and creates its tables if they do not exist.
  *
  * @throws {RangeError} naming every option that is out of range.
  * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached or used, with host, port and
- * reason; SCHEMA_TOO_NEW when a newer version has written it.
+ * reason; SCHEMA_TOO_NEW when a newer release has written it.
  */
 export async function postgresRunStorage(options: PostgresRunStorageOptions): Promise<RunStorage> {
   const settings = resolvePostgresRunStorageOptions(options)
@@ -42,12 +42,12 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   const availability = new Availability({
     connectionString,
     logger,
-    notify(told) {
-      notifications.notify(told)
+    notify(changes) {
+      notifications.notify(changes)
     },
   })
   const onLost = (error: unknown): void => {
-    availability.lost(error)
+    availability.reportLost(error)
   }
   const notifications = new PostgresNotifications({
     connectionString: listenConnectionString,
@@ -120,10 +120,10 @@ async function assertUsable(database: Database): Promise<void> {
   const problems = [
     ...(Number(server?.['version']) >= OLDEST_VERSION
       ? []
-      : [`it has version ${String(server?.['name'])}, wanted 15 or later`]),
+      : [`the server has version ${String(server?.['name'])}, expected 15 or later`]),
     ...(server?.['encoding'] === 'UTF8'
       ? []
-      : [`its encoding is ${String(server?.['encoding'])}, wanted UTF8`]),
+      : [`the encoding is ${String(server?.['encoding'])}, expected UTF8`]),
   ]
   if (problems.length > 0) throw new Error(problems.map(errorMessage).join('; '))
 }

@@ -1,4 +1,4 @@
-/** Pure: between rows of the Postgres store and records. */
+/** Pure: converts rows of the Postgres store to records. */
 import { addTokens } from '@tutti/ensemble'
 
 import {
@@ -21,21 +21,21 @@ import type { FinishReason, LoggedRunEvent, RunEvent, TagMap } from '@tutti/prot
 
 // NOTE: casts in this file are at the boundary: this store only ever writes values of these types.
 
-/** A run as its row says, with what only the store knows. */
+/** A row of a run, with the fields that only the store uses. */
 export interface PostgresRunRow {
-  /** Number of its row; other tables refer to it. */
+  /** Row id; other tables refer to it. */
   readonly id: string
   readonly state: 'ready' | 'owned' | 'parked' | 'ended'
   readonly run: RunRecord
   readonly writeNo: number
   readonly nextStep: number
   readonly lostOwners: number
-  /** Whether its owner has had it for so long that a step sets `lostOwners` back; see `../suspects.ts`. */
+  /** Whether its owner has had it long enough for a step to reset `lostOwners`; see `../execution/suspects.ts`. */
   readonly isSettled: boolean
   readonly fingerprint: string | null
 }
 
-/** The run of a row of table `runs`. */
+/** Reads a row of table `runs`. */
 export function toRunRow(row: PostgresRow): PostgresRunRow {
   const { id, state, write_no: writeNo, next_step: nextStep, lost_owners: lostOwners } = row
   return {
@@ -50,7 +50,7 @@ export function toRunRow(row: PostgresRow): PostgresRunRow {
   }
 }
 
-/** The run of a row of table `runs`, without what only the store knows. */
+/** Reads the run of a row of table `runs`, without the fields that only the store uses. */
 export function toRun(row: PostgresRow): RunRecord {
   return {
     ...toSummary(row),
@@ -60,7 +60,7 @@ export function toRun(row: PostgresRow): RunRecord {
   }
 }
 
-/** The columns of a run that lists and records have in common. */
+/** Reads the columns of a run that lists and records share. */
 function toSummary(row: PostgresRow): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
   return {
     runId: text(row['run_id']),
@@ -80,7 +80,7 @@ function toSummary(row: PostgresRow): Omit<RunRecord, 'inputs' | 'error' | 'requ
   }
 }
 
-/** The run of a row of the list. */
+/** Reads a run from a row of the list. */
 export function toListedRun(row: PostgresRow): ListedRun {
   const { error_start: error } = row
   return {
@@ -90,20 +90,20 @@ export function toListedRun(row: PostgresRow): ListedRun {
   }
 }
 
-/** What earlier attempts and the present one have used; null is a cost that is not known. */
+/** Usage of attempts; a null cost is unknown. */
 export interface StoredUsage extends TokenTotals {
   readonly toolCallCount: number
   readonly costUsd: number | null
 }
 
-/** A task, with what its present attempt and the earlier ones have used apart. */
+/** A task, with separate usage of the current attempt and of earlier ones. */
 export interface PostgresTaskRow {
   readonly task: Omit<TaskRecord, keyof StoredUsage>
   readonly used: StoredUsage
   readonly earlier: StoredUsage
 }
 
-/** The task of a row of table `tasks`. */
+/** Reads a row of table `tasks`. */
 export function toTaskRow(row: PostgresRow): PostgresTaskRow {
   return {
     task: {
@@ -126,14 +126,14 @@ export function toTaskRow(row: PostgresRow): PostgresTaskRow {
   }
 }
 
-/** The record of a task. */
+/** Reads the record of a task from a row of table `tasks`. */
 export function toTask(row: PostgresRow): TaskRecord {
   const { task, used, earlier } = toTaskRow(row)
   const { costUsd, ...total } = addUsed(earlier, used)
   return { ...task, ...total, ...(costUsd === null ? {} : { costUsd }) }
 }
 
-/** What is used in all; what is not known of one makes the sum unknown. */
+/** Adds usage. An unknown value makes the sum unknown. */
 export function addUsed(a: StoredUsage, b: StoredUsage): StoredUsage {
   return {
     ...addTokens([pickTokens(a), pickTokens(b)]),
@@ -142,7 +142,7 @@ export function addUsed(a: StoredUsage, b: StoredUsage): StoredUsage {
   }
 }
 
-/** The review of a row of table `reviews`, with the `run_id` of its run. */
+/** Reads a review from a row of table `reviews` with the `run_id` of its run. */
 export function toReview(row: PostgresRow): ReviewRecord {
   return {
     reviewId: text(row['review_id']),
@@ -158,7 +158,7 @@ export function toReview(row: PostgresRow): ReviewRecord {
   }
 }
 
-/** The signal of a row of table `signals`, with the `run_id` of its run. */
+/** Reads a command from a row of table `signals` with the `run_id` of its run. */
 export function toPendingCommand(row: PostgresRow): PendingCommand {
   return {
     id: String(row['signal_id']),
@@ -167,12 +167,12 @@ export function toPendingCommand(row: PostgresRow): PendingCommand {
   }
 }
 
-/** The step of a row of table `steps`. */
+/** Reads a step from a row of table `steps`. */
 export function toStep(row: PostgresRow): RunStep {
   return JSON.parse(String(row['data'])) as RunStep
 }
 
-/** The event of a row of table `events`. */
+/** Reads an event from a row of table `events`. */
 export function toEvent(runId: string, row: PostgresRow): LoggedRunEvent {
   return toLoggedEvent(runId, Number(row['seq']), JSON.parse(String(row['data'])) as RunEvent)
 }

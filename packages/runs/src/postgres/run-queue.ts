@@ -1,5 +1,5 @@
 /**
- * Gives the runs of a Postgres store to those who execute them. Leases live in the rows of the runs.
+ * The run queue in Postgres. Leases are in the rows of the runs.
  *
  * - A claim within the limit holds a lock until its transaction ends, so that the count is exact.
  * - A run whose lease has expired takes a slot, because its owner may still renew it. Only the claim that takes it
@@ -31,20 +31,20 @@ import type { PostgresParts } from './postgres-parts.ts'
 
 const OVER = 'due_at <= statement_timestamp()'
 
-/** RUNS-L9: the ensemble of the run is one of those named, or the run has been due for long. */
+/** The ensemble of the run is known, or the run has been due for long (RUNS-L9). */
 const FITS = `($5::text[] IS NULL OR ensemble = ANY($5::text[])
   OR due_at <= statement_timestamp() - $6::float8 * interval '1 millisecond')`
 
 /** Number of lost owners of a run, including the one that a claim would take it from. */
 const LOSSES = `(lost_owners + (state = 'owned')::int)`
 
-/** A hundred years: what Postgres takes for as long as anyone waits. */
+/** A hundred years in milliseconds; Postgres does not accept an infinite interval. */
 const LONGEST_MS = 3.15e12
 
 /** The state of a run for counting: an owned run that waits for a person counts as waiting. */
 const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
 
-/** What a claim sets; `$1` is the owner, `$2` its lease in milliseconds or null. */
+/** Columns that a claim sets; `$1` is the owner, `$2` its lease in milliseconds or null. */
 const TAKE = `
   lost_owners = lost_owners + (state = 'owned')::int, state = 'owned', epoch = epoch + 1,
   write_no = 0, owner = $1, claimed_at = clock_timestamp(), waiting = false,
@@ -80,7 +80,7 @@ export class PostgresRunQueue implements RunQueue {
         request.takesSuspect === false ? 0 : 1,
       ])
       const inOrder = rows.toSorted((a, b) => Number(a['place']) - Number(b['place']))
-      return claimedRuns(session, inOrder)
+      return toClaimedRuns(session, inOrder)
     })
   }
 
@@ -91,7 +91,7 @@ export class PostgresRunQueue implements RunQueue {
          WHERE run_id = $3 AND state IN ('ready', 'parked') RETURNING *`,
         [toColumn(owner), finiteOrNull(leaseMs), toColumn(runId)],
       )
-      return claimedRuns(session, rows)
+      return toClaimedRuns(session, rows)
     })
     return claimed
   }
@@ -137,8 +137,8 @@ export class PostgresRunQueue implements RunQueue {
   async reclaimAll(): Promise<readonly string[]> {
     const { database, notifications } = this.#parts
     const rows = await database.transaction({}, async (session) => {
-      // Runs whose owner is lost come before all that wait, as if they had waited since the beginning of
-      // time; the delay of a suspect begins now.
+      // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a
+      // suspect starts now.
       const reclaimed = await session.query(
         `WITH held AS (
            SELECT id FROM ${session.schema}.runs WHERE state = 'owned' ORDER BY id FOR UPDATE
@@ -176,7 +176,7 @@ export class PostgresRunQueue implements RunQueue {
   async metrics(): Promise<StoreMetrics> {
     const { database } = this.#parts
     const { schema } = database
-    // A run that was reclaimed is due since the beginning of time; it waits since it was made.
+    // A reclaimed run is due since 1970; its waiting time starts at its creation.
     const rows = await database.query(
       `SELECT ${KIND} AS kind, status, count(*) AS count,
          max(extract(epoch FROM statement_timestamp()
@@ -189,7 +189,7 @@ export class PostgresRunQueue implements RunQueue {
     return toStoreMetrics(rows)
   }
 
-  /** A signal is sent under the lock of its run, so none is overlooked (RUNS-L5). */
+  /** Releases a run under the lock of its row, under which commands are queued, so that none is missed (RUNS-L5). */
   async #release(
     session: DatabaseSession,
     { runId, epoch }: HeldRun,
@@ -214,7 +214,7 @@ export class PostgresRunQueue implements RunQueue {
       )
       if (parked.length > 0) return 'parked'
     }
-    // One that is lost stays owned, by nobody, under a lease that is over; its owner is fenced.
+    // A lost run stays owned, without an owner and under an expired lease. Later writes of the former owner are fenced.
     const isLost = how.kind === 'lost'
     const change = isLost ? 'epoch = epoch + 1' : `state = 'ready'`
     await session.query(
@@ -234,11 +234,10 @@ export class PostgresRunQueue implements RunQueue {
 }
 
 /**
- * Takes a suspect, then runs whose lease is over while there is room below those that are under a lease,
- * then those that wait while there is room below all that are owned. Runs that wait for a person take
- * no room. `$3` is how many, `$4` the limit,
- * `$5` the ensembles, null for all, `$6` how long a run of another one is due first, in milliseconds, and `$7`
- * how many suspects, 0 or 1.
+ * Builds the statement that claims a suspect, then runs with an expired lease up to the limit of runs under a lease,
+ * then waiting runs up to the limit of owned runs. Runs that wait for a person take no slot. `$3` is the wanted number,
+ * `$4` the limit, `$5` the known ensembles or null for all, `$6` the time in milliseconds that runs of other ensembles
+ * must be due, and `$7` the maximum number of suspects, 0 or 1.
  */
 function claimSql(schema: string): string {
   return `
@@ -277,8 +276,8 @@ function claimSql(schema: string): string {
     UPDATE ${schema}.runs SET ${TAKE} FROM due WHERE runs.id = due.id RETURNING runs.*, due.place`
 }
 
-/** Claimed rows with their pending commands, in one query for all. */
-async function claimedRuns(
+/** Reads the pending commands of claimed rows, in one query. */
+async function toClaimedRuns(
   session: DatabaseSession,
   rows: readonly PostgresRow[],
 ): Promise<readonly ClaimedRun[]> {
@@ -290,14 +289,14 @@ async function claimedRuns(
      WHERE run = ANY($1::int8[]) AND answer IS NULL ORDER BY signals.id`,
     [ids],
   )
-  const commands = byRun<PendingCommand>(commandRows, toPendingCommand)
+  const commands = groupByRun<PendingCommand>(commandRows, toPendingCommand)
   return rows.map((row) => {
     const { id, run, lostOwners } = toRunRow(row)
     return { run, commands: commands.get(id) ?? [], lostOwners }
   })
 }
 
-function byRun<T>(
+function groupByRun<T>(
   rows: readonly PostgresRow[],
   to: (row: PostgresRow) => T,
 ): ReadonlyMap<string, readonly T[]> {

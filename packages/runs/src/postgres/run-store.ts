@@ -1,6 +1,6 @@
 /**
- * Keeps runs in Postgres. A batch of writes is one transaction; the rows of its runs are locked in the
- * order of their ids, then everything is decided in memory and written in a few statements.
+ * Stores runs in Postgres. A batch of writes is one transaction: the rows of its runs are locked in the order of their
+ * ids, then the writes are decided in memory and stored in a few statements.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -34,7 +34,7 @@ import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.
 import type { PostgresParts } from './postgres-parts.ts'
 import type { RunStep } from '@tutti/ensemble'
 
-/** The runs of a Postgres store. */
+/** The run store in Postgres. */
 export class PostgresRunStore implements RunStore {
   readonly #parts: PostgresParts
 
@@ -158,7 +158,7 @@ export class PostgresRunStore implements RunStore {
     return left.length === 0 ? 'unknown' : 'unfinished'
   }
 
-  /** A store that cannot be reached is found out once, not by each write. */
+  /** Commits writes one by one. After the first that finds the store unavailable, the others are not tried. */
   async #commitEachAlone(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
     const results: WriteResult[] = []
     for (const write of writes) {
@@ -169,14 +169,14 @@ export class PostgresRunStore implements RunStore {
     return results
   }
 
-  /** Commits what `decide` says of the runs; one result for all when it cannot be kept as a whole. */
+  /** Stores the writes that `decide` accepts. Returns a single result if the transaction fails. */
   async #commit(
     runIds: readonly string[],
     decide: (rows: ReadonlyMap<string, PostgresRunRow>) => readonly Decision[],
   ): Promise<readonly WriteResult[]> {
     const { database, notifications, schemaName } = this.#parts
     try {
-      const { decisions, told } = await database.transaction({}, async (session) => {
+      const { decisions, sent } = await database.transaction({}, async (session) => {
         const found = await session.query(writeSql(session.schema).lockRuns, [runIds.map(toColumn)])
         const rows = new Map(
           found.map((row) => {
@@ -187,10 +187,10 @@ export class PostgresRunStore implements RunStore {
         const decided = decide(rows)
         const accepted = decided.flatMap((decision) => decision.accepted ?? [])
         const { origin } = notifications
-        const sent = await storeWrites(session, accepted, { origin, schemaName })
-        return { decisions: decided, told: sent }
+        const stored = await storeWrites(session, accepted, { origin, schemaName })
+        return { decisions: decided, sent: stored }
       })
-      notifications.notify(told.filter(({ kind }) => kind !== 'events'))
+      notifications.notify(sent.filter(({ kind }) => kind !== 'events'))
       return decisions.map(({ result }) => result)
     } catch (error) {
       const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'

@@ -1,5 +1,5 @@
 /**
- * Stores writes of several runs with everything that follows from them, in a few statements for all of them.
+ * Stores writes of several runs with all their effects, in a few statements for all of them.
  * The caller holds a transaction in which the rows of the runs are locked, so records may be read, changed in memory
  * and written back.
  */
@@ -25,9 +25,9 @@ import type { AcceptedWrite } from './decide-write.ts'
 
 /** The process that sends notifications. */
 export interface NotificationSender {
-  /** Tells its notifications from those of others. */
+  /** Identifies the sender. */
   readonly origin: string
-  /** The name of the schema, as it was given. */
+  /** The unquoted name of the schema. */
   readonly schemaName: string
 }
 
@@ -111,7 +111,7 @@ async function readTasks(
   return byRun
 }
 
-/** How many tasks the runs have that count them. */
+/** Counts the tasks of the runs that get new ones. */
 async function readTotals(
   session: DatabaseSession,
   changing: readonly Changing[],
@@ -131,10 +131,10 @@ async function storeTasks(
   const tasks = stored.flatMap(({ write, records }) =>
     [...records.tasks.values()].map((row) => ({ run: write.row.id, row })),
   )
-  if (tasks.length > 0) await session.query(sql.keepTasks, transposeRows(tasks, taskColumns))
+  if (tasks.length > 0) await session.query(sql.upsertTasks, transposeRows(tasks, taskColumns))
 }
 
-/** A run that has ended has no open review; so what ends with the run ends after what ends by itself. */
+/** Stores opened and ended reviews, then withdraws the open reviews of ended runs. */
 async function storeReviews(
   session: DatabaseSession,
   stored: readonly StoredWrite[],
@@ -146,7 +146,7 @@ async function storeReviews(
   const ended = stored.flatMap(({ write, records }) =>
     [...records.endedReviews].map(([reviewId, end]) => ({ run: write.row.id, reviewId, end })),
   )
-  // One that ends with the write in which it opens is among both.
+  // A review that opens and ends with the same write is in both lists.
   if (opened.length > 0) await session.query(sql.openReviews, transposeRows(opened, reviewColumns))
   if (ended.length > 0) await session.query(sql.endReviews, transposeRows(ended, endedColumns))
   const runs = filterEnded(stored)
@@ -155,7 +155,7 @@ async function storeReviews(
   }
 }
 
-/** RUNS-W1, RUNS-W3: stores the answers that were given, and one for each command that the end of its run leaves pending. */
+/** Stores the given answers, and an answer to each pending command of ended runs (RUNS-W1, RUNS-W3). */
 async function storeAnswers(
   session: DatabaseSession,
   stored: readonly StoredWrite[],
@@ -173,19 +173,19 @@ async function storeAnswers(
           given.map(({ answer }) => answer.commandId),
           given.map(({ answer }) => JSON.stringify(answer)),
         ])),
-    ...(runs.length === 0 ? [] : await session.query(sql.answerRest, restAnswers(runs))),
+    ...(runs.length === 0 ? [] : await session.query(sql.answerPending, toFinalAnswers(runs))),
   ]
   return rows.map((row) => ({ kind: 'answer', signalId: String(row['signal_id']) }))
 }
 
-function restAnswers(runs: readonly StoredWrite[]): readonly unknown[] {
+function toFinalAnswers(runs: readonly StoredWrite[]): readonly unknown[] {
   return [
     runs.map(({ write }) => write.row.id),
     runs.map(({ records: { run } }) => JSON.stringify(runCompleted(run))),
   ]
 }
 
-/** RUNS-O1: a delivery for each webhook of a run and each event that webhooks are told of. */
+/** Stores a delivery for each webhook of a run and each delivered event (RUNS-O1). */
 async function storeDeliveries(
   session: DatabaseSession,
   stored: readonly StoredWrite[],
@@ -202,7 +202,7 @@ async function storeDeliveries(
   return [{ kind: 'delivery' }]
 }
 
-/** What is told of the event with that index in the write. */
+/** Returns the deliveries of the event with that index in the write. */
 function toDeliveries({ id, run: { lastSeq, webhooks = [] } }: PostgresRunRow, index: number) {
   return [...new Set(webhooks)].map((webhook) => ({ run: id, seq: lastSeq + 1 + index, webhook }))
 }
@@ -223,7 +223,7 @@ function eventColumns(stored: readonly StoredWrite[]): readonly unknown[] {
   ]
 }
 
-/** A run that ends needs no steps any more. */
+/** Returns the columns of new steps; ended runs need none. */
 function stepColumns(stored: readonly StoredWrite[]): readonly unknown[] {
   const steps = stored.flatMap(({ write: { row, steps: added }, hasEnded }) =>
     hasEnded ? [] : added.map((step, index) => ({ run: row.id, n: row.nextStep + index, step })),

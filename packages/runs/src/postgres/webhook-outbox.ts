@@ -1,4 +1,4 @@
-/** What webhooks are to be told, in Postgres. */
+/** The webhook outbox in Postgres. */
 import { formatDeliveryId, parseDeliveryId } from '../record-fields.ts'
 import { clampCount, finiteOrNull } from './numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
@@ -13,8 +13,8 @@ import type { PostgresRow } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
 /**
- * The outbox of a Postgres store. `due_at` is when a delivery may be claimed, which is when its claim is
- * over while it is claimed; NULL is never. Instants are measured by the clock of the database.
+ * The outbox of a Postgres store. `due_at` is the time from which a delivery may be claimed; while it is claimed, that is
+ * the end of its claim. NULL means never. The clock of the database measures instants.
  */
 export class PostgresWebhookOutbox implements WebhookOutbox {
   readonly #parts: PostgresParts
@@ -23,7 +23,7 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
     this.#parts = parts
   }
 
-  /** What another claims, or says something of, at the same time is left to it. */
+  /** Skips deliveries that another process is claiming or settling. */
   async claim({ limit, claimMs }: ClaimDeliveries): Promise<readonly ClaimedDelivery[]> {
     const { database } = this.#parts
     const { schema } = database

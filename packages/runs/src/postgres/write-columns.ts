@@ -1,4 +1,4 @@
-/** Pure: records as columns, one array each, in the order that `write-sql.ts` names them. */
+/** Pure: converts records to columns, one array each, in the order of `write-sql.ts`. */
 import { MOST_LOSSES_AFTER_STEP } from '../execution/suspects.ts'
 import { toColumn } from './text.ts'
 
@@ -6,23 +6,23 @@ import type { Records, StoredReviewEnd, StoredReview } from './apply-changes.ts'
 import type { AcceptedWrite } from './decide-write.ts'
 import type { PostgresTaskRow, StoredUsage } from './rows.ts'
 
-/** A write with the records of its run as they are after it. */
+/** A write with the records of its run after it. */
 export interface StoredWrite {
   readonly write: AcceptedWrite
   readonly records: Records
   readonly hasEnded: boolean
 }
 
-/** Rows as columns. */
+/** Converts rows to columns. */
 export function transposeRows<T>(
   rows: readonly T[],
-  valuesOf: (row: T) => readonly unknown[],
+  toValues: (row: T) => readonly unknown[],
 ): readonly (readonly unknown[])[] {
-  const values = rows.map(valuesOf)
+  const values = rows.map(toValues)
   return (values[0] ?? []).map((_, column) => values.map((row) => row[column]))
 }
 
-/** Values of a run after a write. */
+/** Returns the column values of a run after a write. */
 export function runColumns({ write, records: { run }, hasEnded }: StoredWrite): readonly unknown[] {
   const { row, events, steps, writeNo, wakes } = write
   return [
@@ -42,12 +42,12 @@ export function runColumns({ write, records: { run }, hasEnded }: StoredWrite): 
   ]
 }
 
-/** Losses of a run after a step; see `../suspects.ts`. */
+/** Returns the losses of a run after a step; see `../execution/suspects.ts`. */
 function lossesAfterStep({ state, isSettled, lostOwners }: StoredWrite['write']['row']): number {
   return isSettled || state !== 'owned' ? 0 : Math.min(lostOwners, MOST_LOSSES_AFTER_STEP)
 }
 
-/** Values of a task. */
+/** Returns the column values of a task. */
 export function taskColumns({
   run,
   row: { task, used, earlier },
@@ -74,7 +74,7 @@ export function taskColumns({
   ]
 }
 
-/** Values of a review that opens. */
+/** Returns the column values of an opened review. */
 export function reviewColumns({
   run,
   row: { review, end },
@@ -93,7 +93,7 @@ export function reviewColumns({
   ]
 }
 
-/** Values of a review that ends. */
+/** Returns the column values of an ended review. */
 export function endedColumns({
   run,
   reviewId,

@@ -1,19 +1,19 @@
 /** The statements of a write, over arrays of columns. */
 import { SETTLED_AFTER_MS } from '../execution/suspects.ts'
 
-/** The statements of a schema; made once for each. */
+/** The statements for a schema. */
 export type WriteSql = ReturnType<typeof buildStatements>
 
-const made = new Map<string, WriteSql>()
+const statements = new Map<string, WriteSql>()
 
-/** The statements for the schema of that quoted name. */
+/** Returns the statements for the schema with that quoted name; they are built once. */
 export function writeSql(schema: string): WriteSql {
-  const sql = made.get(schema) ?? buildStatements(schema)
-  made.set(schema, sql)
+  const sql = statements.get(schema) ?? buildStatements(schema)
+  statements.set(schema, sql)
   return sql
 }
 
-/** Columns of `runs` that a write changes, besides `owner` and the instants that follow from `state`. */
+/** Columns of `runs` that a write sets directly; `owner` and some instants follow from `state`. */
 const RUN_COLUMNS: Readonly<Record<string, string>> = {
   status: 'text',
   started_at: 'float8',
@@ -69,7 +69,7 @@ function buildStatements(schema: string) {
   const runNames = Object.keys(runColumns)
   const payload = 8 + runNames.length
   return {
-    // Locks in the order of ids, as everybody does: two batches never wait for each other.
+    // All statements lock in the order of ids, so two batches never deadlock.
     lockRuns: `
       SELECT *, coalesce(claimed_at, '-infinity') <= clock_timestamp()
         - ${SETTLED_AFTER_MS} * interval '1 millisecond' AS is_settled
@@ -79,14 +79,14 @@ function buildStatements(schema: string) {
       JOIN unnest($1::int8[], $2::int4[]) AS wanted (run, task_index) USING (run, task_index)`,
     countTasks: `
       SELECT run, count(*) AS total FROM ${schema}.tasks WHERE run = ANY($1::int8[]) GROUP BY run`,
-    keepTasks: `
+    upsertTasks: `
       INSERT INTO ${schema}.tasks (${taskNames.join(', ')})
-      SELECT * FROM unnest(${arrays(TASK_COLUMNS, 1)})
+      SELECT * FROM unnest(${toArrayParameters(TASK_COLUMNS, 1)})
       ON CONFLICT (run, task_index) DO UPDATE SET
         ${taskNames.map((name) => `${name} = excluded.${name}`).join(', ')}`,
     openReviews: `
       INSERT INTO ${schema}.reviews (${Object.keys(REVIEW_COLUMNS).join(', ')})
-      SELECT * FROM unnest(${arrays(REVIEW_COLUMNS, 1)}) ON CONFLICT DO NOTHING`,
+      SELECT * FROM unnest(${toArrayParameters(REVIEW_COLUMNS, 1)}) ON CONFLICT DO NOTHING`,
     endReviews: `
       UPDATE ${schema}.reviews SET status = ended.status, decided_by = ended.decided_by
       FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[])
@@ -102,8 +102,8 @@ function buildStatements(schema: string) {
       WHERE signals.signal_id = given.signal_id AND signals.run = given.run
         AND signals.answer IS NULL
       RETURNING signals.signal_id`,
-    // A signal id is a UUID, which JSON takes as it is.
-    answerRest: `
+    // A signal id is a UUID, which needs no escaping in JSON.
+    answerPending: `
       UPDATE ${schema}.signals
       SET answer = '{"commandId":"' || signal_id || '","ok":false,"error":' || ended.error || '}'
       FROM unnest($1::int8[], $2::text[]) AS ended (run, error)
@@ -134,15 +134,15 @@ function buildStatements(schema: string) {
           cost_usd = CASE after.state WHEN 'ended' THEN (
             SELECT sum(coalesce(tasks.cost_usd, 0) + coalesce(earlier_cost_usd, 0))
             FROM ${schema}.tasks WHERE tasks.run = runs.id) END
-        FROM unnest(${arrays(runColumns, 8)}) AS after (${runNames.join(', ')})
+        FROM unnest(${toArrayParameters(runColumns, 8)}) AS after (${runNames.join(', ')})
         WHERE runs.id = after.id
       )
       SELECT pg_notify($${payload}, payload) FROM unnest($${payload + 1}::text[]) AS payload`,
   }
 }
 
-/** Parameters that are arrays, from number `first` on. */
-function arrays(columns: Readonly<Record<string, string>>, first: number): string {
+/** Returns array parameters, numbered from `first`. */
+function toArrayParameters(columns: Readonly<Record<string, string>>, first: number): string {
   return Object.values(columns)
     .map((type, index) => `$${first + index}::${type}[]`)
     .join(', ')

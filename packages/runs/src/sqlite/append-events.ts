@@ -1,4 +1,4 @@
-/** Writes events of one run and all that follows from them; the caller holds a transaction. */
+/** Writes events of one run with all their effects. The caller holds a transaction. */
 import { toRecordChanges } from '../commit/changes.ts'
 import { isDelivered, toLoggedEvent, readSubmittedFields } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
@@ -11,9 +11,9 @@ import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 import type { Clock } from '@tutti/core'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** What is written to a run. */
+/** Data to append to a run. */
 export interface Addition {
-  /** Number of the row of the run. */
+  /** Row id of the run. */
   readonly id: number
   readonly runId: string
   /** Newest sequence number of the run so far. */
@@ -23,15 +23,15 @@ export interface Addition {
   readonly answers?: readonly CommandAnswer[]
 }
 
-/** What was written. */
+/** The result of an append. */
 export interface Appended {
   readonly events: readonly LoggedRunEvent[]
   readonly hasEnded: boolean
-  /** Of answers that were given, and of deliveries that were made. */
+  /** Notifications about stored answers and created deliveries. */
   readonly notifications: readonly StoreNotification[]
 }
 
-/** Makes the function that writes; its statements are prepared once. */
+/** Prepares the statements and returns the function that appends. */
 export function prepareEventAppender(
   database: DatabaseSync,
   clock: Clock,
@@ -56,7 +56,7 @@ export function prepareEventAppender(
     notifications.push(...deliver({ id, lastSeq, events }))
     const result = events.find((event) => event.type === 'run_result')
     if (result === undefined) {
-      for (const kept of steps) insertStep.run({ id, data: JSON.stringify(kept) })
+      for (const step of steps) insertStep.run({ id, data: JSON.stringify(step) })
     } else {
       notifications.push(...end({ id, runId }, result).flatMap((given) => answer(id, given)))
     }
@@ -70,14 +70,14 @@ export function prepareEventAppender(
 
 type Answerer = (id: number, answer: CommandAnswer) => StoreNotification[]
 
-/** Answers a signal of a run, unless it has an answer. */
+/** Returns the function that stores the answer to a command, unless the command has one. */
 function prepareAnswerer(database: DatabaseSync): Answerer {
-  const keep = database.prepare(
+  const setAnswer = database.prepare(
     'UPDATE signals SET answer = ? WHERE signal_id = ? AND run = ? AND answer IS NULL',
   )
   return (id, answer) => {
     const { commandId } = answer
-    const { changes } = keep.run(JSON.stringify(answer), commandId, id)
+    const { changes } = setAnswer.run(JSON.stringify(answer), commandId, id)
     return changes === 0 ? [] : [{ kind: 'answer', signalId: commandId }]
   }
 }
@@ -86,9 +86,9 @@ type DeliveryMaker = (
   addition: Pick<Addition, 'id' | 'lastSeq' | 'events'>,
 ) => readonly StoreNotification[]
 
-/** RUNS-O1: makes a delivery for each webhook of the run and each event that webhooks are told of. */
+/** Returns the function that creates a delivery for each webhook of the run and each delivered event (RUNS-O1). */
 function prepareDeliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMaker {
-  const webhooksOf = database.prepare(
+  const selectWebhooks = database.prepare(
     'SELECT webhooks FROM runs WHERE id = ? AND webhooks IS NOT NULL',
   )
   const insert = database.prepare(
@@ -96,7 +96,7 @@ function prepareDeliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMak
   )
   return ({ id, lastSeq, events }) => {
     const seqs = events.flatMap((event, at) => (isDelivered(event) ? [lastSeq + 1 + at] : []))
-    const row = seqs.length === 0 ? undefined : webhooksOf.get(id)
+    const row = seqs.length === 0 ? undefined : selectWebhooks.get(id)
     if (row === undefined) return []
     const { webhooks = [] } = readSubmittedFields(row)
     for (const seq of seqs) {
@@ -113,7 +113,7 @@ type Ender = (
   result: RunEventOf<'run_result'>,
 ) => readonly CommandAnswer[]
 
-/** Ends a run: it needs no steps any more, and nobody decides its reviews. Gives what its signals are told. */
+/** Returns the function that ends a run: it deletes steps, withdraws reviews, and returns answers to pending commands. */
 function prepareRunEnder(database: DatabaseSync, clock: Clock): Ender {
   const setEnded = database.prepare(
     `UPDATE runs SET state = 'ended', ended_at = ?, owner = NULL, due_at = NULL, cost_usd = (

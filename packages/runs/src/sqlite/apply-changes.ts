@@ -26,13 +26,13 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskChangeFields, string>> = {
   finishReason: 'finish_reason',
 }
 
-/** Texts that models, tools and people write: kept as JSON, see `rows.ts`. */
+/** Texts that models, tools and people write; stored as JSON, see `rows.ts`. */
 const JSON_FIELDS: ReadonlySet<string> = new Set(['description', 'output', 'error'])
 
 /** Applies changes to the run whose row has `id`. */
 export type ApplyChange = (id: number, change: Change) => void
 
-/** Makes the function that applies changes; statements are prepared once per set of columns. */
+/** Returns the function that applies changes. Statements are prepared once per set of columns. */
 export function prepareChangeApplier(database: DatabaseSync): ApplyChange {
   const statements = new Map<string, StatementSync>()
   const run: RunStatement = (sql, values) => {
@@ -126,12 +126,12 @@ function toAssignments(change: Update): {
   }
 }
 
-/** A run that is sent a cancel before it starts is cancelling, also when it starts. */
+/** A run that was cancelled before its start remains CANCELLING when it starts. */
 const SET_RUNNING = `status = CASE status WHEN 'CANCELLING' THEN status ELSE ? END`
 
 const COUNT_TASKS = 'task_count = (SELECT count(*) FROM tasks WHERE run = runs.id)'
 
-/** Tokens that are not known, -1, and costs that are not known, NULL, make their sums unknown too. */
+/** Unknown tokens (-1) and unknown costs (NULL) make their sums unknown. */
 const NEW_ATTEMPT: readonly string[] = [
   ...['input_tokens', 'output_tokens'].map(
     (column) =>
@@ -148,6 +148,6 @@ const NEW_ATTEMPT: readonly string[] = [
 
 function findColumn(columns: Readonly<Record<string, string>>, field: string): string {
   const column = columns[field]
-  if (column === undefined) throw new TypeError(`No column keeps the field "${field}"`)
+  if (column === undefined) throw new TypeError(`No column stores the field "${field}"`)
   return column
 }

@@ -1,9 +1,9 @@
-/** Counts what the runs of an actor are and have cost, in the embedded store. */
+/** Counts the runs and the cost of an actor in the embedded store. */
 import type { Quota } from '../ports/run-store.ts'
 import type { ActorUse } from '../refusals.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Makes the function that counts; it reads only what the quota limits. A cost without a price is 0. */
+/** Returns the function that counts; it reads only what the quota limits. An unknown cost counts as 0. */
 export function prepareActorCounter(database: DatabaseSync): (quota: Quota) => ActorUse {
   const unfinished = database.prepare(
     `SELECT count(*) AS count FROM runs WHERE actor = ? AND state <> 'ended'`,

@@ -1,4 +1,4 @@
-/** Takes a run in, once. */
+/** Creates a run, once. */
 import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
 import { toSearchText } from '../search-text.ts'
@@ -11,7 +11,7 @@ import type { Appended, Addition } from './append-events.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 
-/** Makes the function that takes runs in. */
+/** Returns the function that creates runs. */
 export function prepareRunCreator(
   { database, clock, inTurn, hub: board }: SqliteParts,
   append: (addition: Addition) => Appended,
@@ -29,7 +29,7 @@ export function prepareRunCreator(
      VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
-  const useOfActor = prepareActorCounter(database)
+  const countUse = prepareActorCounter(database)
   return async (run, { firstEvent, maxUnfinishedRuns, quota }) => {
     const { runId, submission } = run
     const created = await inTurn((): CreatedRun => {
@@ -37,7 +37,7 @@ export function prepareRunCreator(
       if (repeated !== undefined) return repeated
       if (byId.get(runId) !== undefined) throw runExists(runId)
       assertRoom(Number(unfinished.get()?.['count']), maxUnfinishedRuns)
-      if (quota !== undefined) assertWithinQuota(quota, useOfActor(quota))
+      if (quota !== undefined) assertWithinQuota(quota, countUse(quota))
       const { lastInsertRowid } = insert.run(...toRunValues(run, clock.now()))
       insertText.run(lastInsertRowid, toSearchText(run))
       append({ id: Number(lastInsertRowid), runId, lastSeq: -1, events: [firstEvent], steps: [] })
@@ -66,7 +66,7 @@ function toRunValues(run: NewRun, now: number): readonly SQLInputValue[] {
   ]
 }
 
-/** The run that the submission made before, if it did. */
+/** Finds the run of an earlier, equal submission. */
 function findRepeatedRun(
   byKey: StatementSync,
   { idempotencyKey, fingerprint }: SubmissionKey,

@@ -1,10 +1,10 @@
-/** Deletes runs that ended long ago; what belongs to them goes with them. */
+/** Deletes ended runs with all their data. */
 import type { Retention } from '../ports/run-store.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 
 /**
- * Makes the function that deletes. Whichever of the two reasons a run is deleted for, those that ended
- * before it are too: so it walks from the oldest on and stops at the first that stays.
+ * Returns the function that deletes ended runs. A run is deleted for its age or because there are too many, and both
+ * reasons also apply to all runs that ended before it.
  */
 export function prepareRunDeleter({
   database,

@@ -5,7 +5,7 @@ import type { ClaimRequest } from '../ports/run-queue.ts'
 import type { SqliteRow } from './rows.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Makes the function that gives the rows of the runs that may be claimed at `now`, by RUNS-L3, RUNS-L4, RUNS-L9 and RUNS-L12. */
+/** Returns the function that finds the rows of claimable runs at `now` (RUNS-L3, RUNS-L4, RUNS-L9, RUNS-L12). */
 export function prepareDueRuns(
   database: DatabaseSync,
 ): (request: ClaimRequest, now: number) => readonly number[] {
@@ -31,7 +31,7 @@ export function prepareDueRuns(
   }
 }
 
-/** RUNS-L9: the ensemble of the run is one of those named, or the run has been due for long. */
+/** The ensemble of the run is known, or the run has been due for long (RUNS-L9). */
 const FITS = `AND (due_at <= $others OR ensemble IN (SELECT value FROM json_each($known)))`
 
 type DueReader = (values: {
@@ -46,8 +46,8 @@ type DueReader = (values: {
 const LOSSES = `(lost_owners + (state = 'owned'))`
 
 /**
- * Four reads, each of no more of the index than there is room for, and a filter only where it is
- * needed: one statement for all of it took ten times as long when nothing was due.
+ * Uses four statements, each limited to the free slots, with a filter only if necessary. A single statement took ten
+ * times as long when no run was due.
  */
 function prepareDueReader(database: DatabaseSync, filter: string): DueReader {
   const read = (condition: string): ((values: Record<string, string | number>) => SqliteRow[]) => {
@@ -77,7 +77,7 @@ function idOf(row: SqliteRow): number {
   return Number(row['id'])
 }
 
-/** Compares rows by since when they are due, then by who came first. */
+/** Compares rows by the time since which they are due, then by creation. */
 function byDue(one: SqliteRow, other: SqliteRow): number {
   return Number(one['due_at']) - Number(other['due_at']) || idOf(one) - idOf(other)
 }

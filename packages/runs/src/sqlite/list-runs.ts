@@ -11,7 +11,7 @@ import type {
 } from '../ports/run-store.ts'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
-/** Makes the function that lists. */
+/** Returns the function that lists runs. */
 export function prepareRunLister(database: DatabaseSync): (query: RunQuery) => RunListPage {
   return (query) => {
     const { where, values } = toFilter(query)
@@ -24,7 +24,7 @@ export function prepareRunLister(database: DatabaseSync): (query: RunQuery) => R
   }
 }
 
-/** Makes the function that lists by change. */
+/** Returns the function that lists runs by change. */
 export function prepareChangedRunLister(
   database: DatabaseSync,
 ): (query: ChangedRunsQuery) => ChangedRunsPage {
@@ -52,8 +52,8 @@ export function prepareChangedRunLister(
 }
 
 /**
- * One statement for the page, what its tasks have used, and the count: beyond the end it is one row. The
- * plus keeps it from going through every open review for each run, by the index of their status.
+ * Builds one statement for the page, the usage of its tasks, and the count. A page beyond the end has one row. The plus
+ * in `+status` disables the index on the status of reviews, which would scan all open reviews for each run.
  */
 function listSql(where: string): string {
   return `
@@ -75,11 +75,11 @@ function listSql(where: string): string {
 
 const TOKENS = ['input_tokens', 'output_tokens', 'earlier_input_tokens', 'earlier_output_tokens']
 
-/** A task that has used no tokens has cost nothing, also where it has no price. */
+/** The cost of a task; 0 for a task without tokens, even if its price is unknown. */
 const COST = `coalesce(tasks.cost_usd + earlier_cost_usd,
   CASE WHEN min(${TOKENS.join(', ')}) = 0 AND max(${TOKENS.join(', ')}) = 0 THEN 0 END)`
 
-/** What is not known of one task is not known of all. */
+/** Totals over all tasks; a total is unknown if the value of one task is. */
 const TOTALS = `
   CASE WHEN min(min(${TOKENS.join(', ')})) < 0 THEN -1 ELSE total(${TOKENS.join(' + ')}) END
     AS total_tokens,
@@ -119,24 +119,24 @@ function toFilter({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter
   return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values }
 }
 
-/** A value is compared in its text form: numbers as numbers when the text is one as JSON writes it. */
+/** Compares a value in its text form. Numbers are compared as numbers if the text is a number as JSON writes it. */
 const HAS_TAG = `EXISTS (
   SELECT 1 FROM json_each(tags) WHERE key = $key AND ($value IS NULL
     OR (type = 'text' AND value = $value)
     OR (type IN ('integer', 'real') AND value = $number)
     OR (type IN ('true', 'false') AND type = $value)))`
 
-/** The number that a text is the form of; null for none. */
+/** Parses a number as JSON writes it; returns null for any other text. */
 function parseNumber(text: string): number | null {
   return String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : null
 }
 
-/** What is looked for is no pattern: `%` and `_` are themselves. */
+/** The search text is not a pattern: `%` and `_` have no special meaning. */
 const HAS_TEXT = `(
   substr(upper(run_id), 1, length($text)) = $text OR EXISTS (
     SELECT 1 FROM run_texts WHERE run = runs.id AND instr(text, $text) > 0))`
 
-/** What the runs of a list by change are, and the page of them. Open reviews are few, and read once. */
+/** A page of runs by change, with the total. Open reviews are few, and read once. */
 const CHANGED_SQL = `
   WITH open AS MATERIALIZED (
     SELECT run, min(opened_at) AS opened_at FROM reviews WHERE status = 'OPEN' GROUP BY run

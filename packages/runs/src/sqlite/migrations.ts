@@ -155,7 +155,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX reviews_by_status ON reviews (status, n);
   `,
   // What a run has cost is summed up when it ends, so that many that have ended are counted fast. Runs that
-  // were there have no actor, so nobody asks what they have cost.
+  // were there have no actor, so their cost is not needed.
   `
   ALTER TABLE runs ADD COLUMN request TEXT;
   ALTER TABLE runs ADD COLUMN actor TEXT;
@@ -190,8 +190,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX audit_by_actor ON audit (actor, id);
   CREATE INDEX audit_by_action ON audit (action, id);
   `,
-  // A table of its own, as the text can be long and the row of a run is read often. `search_text` is a
-  // function of this program.
+  // A separate table, because the text can be long and the row of a run is read often. `search_text` is a function
+  // of this process.
   `
   CREATE TABLE run_texts (
     run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
@@ -206,11 +206,11 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
-  // 1 while the owner of a run does nothing but wait for a person.
+  // 1 while the owner of a run only waits for a person.
   `
   ALTER TABLE runs ADD COLUMN waiting INTEGER NOT NULL DEFAULT 0;
   `,
-  // What tasks remember by scope, and learn by the hash of their description.
+  // Memories of tasks by scope, and reflections by the hash of the task's description.
   `
   CREATE TABLE memories (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -225,8 +225,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `ALTER TABLE tasks ADD COLUMN finish_reason TEXT;`,
-  // Since when a run has its owner, the runs that may have killed theirs, and under which key the result of a
-  // run may be given again.
+  // The time at which a run was claimed, an index of suspects, and the key under which later requests find the
+  // result of a run.
   `
   ALTER TABLE runs ADD COLUMN claimed_at INTEGER;
   ALTER TABLE runs ADD COLUMN cache_key TEXT;
@@ -236,7 +236,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
 ]
 
 /**
- * Brings a database to the newest version, each step in a transaction of its own.
+ * Migrates a database to the newest version, each step in a separate transaction.
  *
  * @throws {TuttiError} SCHEMA_TOO_NEW when a newer version of this package has written it.
  */
@@ -245,8 +245,8 @@ export function migrateSqlite(database: DatabaseSync): void {
   if (version > SQLITE_MIGRATIONS.length) {
     throw new TuttiError(
       'SCHEMA_TOO_NEW',
-      `Cannot open the run store: its schema has version ${version}, this program knows up to ` +
-        `version ${SQLITE_MIGRATIONS.length}; use the program that wrote it or a newer one`,
+      `Cannot open the run store: its schema has version ${version}, but this release supports at most ` +
+        `version ${SQLITE_MIGRATIONS.length}. Use the release that wrote it or a newer one`,
     )
   }
   database.function('search_text', { deterministic: true }, (inputs, tags) =>

@@ -1,6 +1,6 @@
 /**
- * Opens the file of the embedded store. One process at a time: a second one is refused. The lock is
- * one of the operating system, so it is free again as soon as its owner is gone, however it went.
+ * Opens the file of the embedded store for one process at a time; a second process is refused. The operating system
+ * holds the lock and releases it when the owner exits, even after a crash.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -10,17 +10,17 @@ import { errorMessage, TuttiError } from '@tutti/core'
 
 import { migrateSqlite } from './migrations.ts'
 
-/** An open database and the lock that keeps others out. */
+/** An open database and the lock that excludes other processes. */
 export interface OpenDatabase {
   readonly database: DatabaseSync
   close(): void
 }
 
-/** When a commit is on disk; see `SqliteRunStorageOptions`. */
+/** Durability of a commit; see `SqliteRunStorageOptions`. */
 export type Synchronous = 'FULL' | 'NORMAL'
 
 /**
- * Opens, or makes, the store in `directory`.
+ * Opens the store in `directory`, and creates it if it does not exist.
  *
  * @throws {TuttiError} STORE_LOCKED when another process has it open, SCHEMA_TOO_NEW when a newer
  * version has written it, STORE_UNAVAILABLE when the directory cannot be used.
@@ -29,7 +29,7 @@ export function openDatabase(directory: string, synchronous: Synchronous): OpenD
   const lock = openLock(directory)
   try {
     const database = new DatabaseSync(join(directory, 'runs.sqlite'))
-    // WAL: readers such as backups do not block it, and NORMAL loses the newest commits, never the file.
+    // With WAL, readers such as backups do not block writers, and NORMAL can lose the newest commits but not the file.
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`,
     )
@@ -49,22 +49,22 @@ export function openDatabase(directory: string, synchronous: Synchronous): OpenD
   }
 }
 
-/** Names the owner of the lock, for people; the lock itself is that of the operating system. */
+/** File with the process id of the owner, for error messages. The lock itself is held by the operating system. */
 const OWNER_FILE = 'runs.pid'
 
-/** The process that has the lock, as a message names it. */
+/** Describes the process that holds the lock. */
 function describeOwner(directory: string): string {
   try {
     const pid = Number(readFileSync(join(directory, OWNER_FILE), 'utf8'))
-    // In another container the id stands for another process, or for none.
+    // In another container, the id may belong to another process, or to none.
     if (Number.isInteger(pid) && pid > 0 && process.kill(pid, 0)) return `process ${pid}`
   } catch {
-    // No owner is known.
+    // The owner is unknown.
   }
   return 'another process'
 }
 
-/** Makes a directory and those above it. The recursive `mkdirSync` of Node never returns for `/proc/x`. */
+/** Creates a directory and its parents. Node's recursive `mkdirSync` never returns for `/proc/x`. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return
   if (dirname(path) !== path) makeDirectory(dirname(path))

@@ -5,7 +5,7 @@ import type { ReviewQuery } from '../ports/run-store.ts'
 import type { ReviewRecord } from '../run-record.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Makes the function that reads. */
+/** Returns the function that reads reviews. */
 export function prepareReviewReader(
   database: DatabaseSync,
 ): (query: ReviewQuery) => readonly ReviewRecord[] {
@@ -26,7 +26,7 @@ export function prepareReviewReader(
   }
 }
 
-/** Makes the function that counts. */
+/** Returns the function that counts reviews. */
 export function prepareReviewCounter(database: DatabaseSync): (query: ReviewQuery) => number {
   return (query) => {
     const { where, values } = toFilter(query)

@@ -1,8 +1,8 @@
 /**
- * Pure: between rows of the embedded store and records.
+ * Pure: converts rows of the embedded store to records.
  *
- * Text that models, tools and people write is kept as JSON: a column of text ends at its first NUL when
- * it is read, and has no room for half a surrogate pair.
+ * Text that models, tools and people write is stored as JSON: a text column is read up to its first NUL, and cannot hold
+ * half of a surrogate pair.
  *
  * NOTE: casts below are at the boundary: this store only ever writes values of the types it reads back.
  */
@@ -32,10 +32,10 @@ import type {
   TagMap,
 } from '@tutti/protocol'
 
-/** A row as `node:sqlite` gives it. */
+/** A row as `node:sqlite` returns it. */
 export type SqliteRow = Readonly<Record<string, unknown>>
 
-/** The run of a row of table `runs`. */
+/** Reads a run from a row of table `runs`. */
 export function readRun(row: SqliteRow): RunRecord {
   return {
     ...toSummary(row),
@@ -45,7 +45,7 @@ export function readRun(row: SqliteRow): RunRecord {
   }
 }
 
-/** The columns of a run that lists and records have in common. */
+/** Reads the columns of a run that lists and records share. */
 function toSummary(row: SqliteRow): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
   return {
     runId: text(row['run_id']),
@@ -65,7 +65,7 @@ function toSummary(row: SqliteRow): Omit<RunRecord, 'inputs' | 'error' | 'reques
   }
 }
 
-/** The run of a row of the list. */
+/** Reads a run from a row of the list. */
 export function readListedRun(row: SqliteRow): ListedRun {
   const { current_name: name, error_start: error } = row
   return {
@@ -75,7 +75,7 @@ export function readListedRun(row: SqliteRow): ListedRun {
   }
 }
 
-/** The task of a row of table `tasks`. */
+/** Reads a task from a row of table `tasks`. */
 export function readTaskRecord(row: SqliteRow): TaskRecord {
   return {
     taskIndex: Number(row['task_index']),
@@ -97,7 +97,7 @@ export function readTaskRecord(row: SqliteRow): TaskRecord {
   }
 }
 
-/** The review of a row of table `reviews` with the id of its run. */
+/** Reads a review from a row of table `reviews` with the id of its run. */
 export function readReview(row: SqliteRow): ReviewRecord {
   return {
     reviewId: text(row['review_id']),
@@ -113,7 +113,7 @@ export function readReview(row: SqliteRow): ReviewRecord {
   }
 }
 
-/** The signal of a row of table `signals` with the id of its run. */
+/** Reads a command from a row of table `signals` with the id of its run. */
 export function readPendingCommand(row: SqliteRow): PendingCommand {
   return {
     id: text(row['signal_id']),
@@ -122,17 +122,17 @@ export function readPendingCommand(row: SqliteRow): PendingCommand {
   }
 }
 
-/** The answer of a row of table `signals` that has one. */
+/** Reads the answer from a row of table `signals` that has one. */
 export function toAnswer(row: SqliteRow): CommandAnswer {
   return parse(row['answer']) as CommandAnswer
 }
 
-/** The step of a row of table `steps`. */
+/** Reads a step from a row of table `steps`. */
 export function readStep(row: SqliteRow): RunStep {
   return parse(row['data']) as RunStep
 }
 
-/** The event of a row of table `events`. */
+/** Reads an event from a row of table `events`. */
 export function readEvent(runId: string, row: SqliteRow): LoggedRunEvent {
   return toLoggedEvent(runId, Number(row['seq']), parse(row['data']) as RunEvent)
 }

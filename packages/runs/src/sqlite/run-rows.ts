@@ -1,4 +1,4 @@
-/** Reads what belongs to one run, by its row. */
+/** Reads the data of one run. */
 import { readRun, readPendingCommand, readStep, type SqliteRow } from './rows.ts'
 
 import type { PendingCommand } from '../ports/command-queue.ts'
@@ -6,9 +6,9 @@ import type { RunRecord } from '../run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** A run as its row says, with what only the store knows. */
+/** A row of a run, with the fields that only the store uses. */
 export interface SqliteRunRow {
-  /** Number of its row; other tables refer to it. */
+  /** Row id; other tables refer to it. */
   readonly id: number
   readonly state: QueueState
   readonly run: RunRecord
@@ -16,17 +16,17 @@ export interface SqliteRunRow {
   readonly fingerprint: string | null
 }
 
-/** Who has a run. */
+/** The state of a run in the queue. */
 export type QueueState = 'ready' | 'owned' | 'parked' | 'ended'
 
 /** Reads of one run. */
 export interface RunRows {
   find(runId: string): SqliteRunRow | undefined
-  /** The steps of the run with that row, in order. */
+  /** Returns the steps of the run with that row id, in order. */
   steps(id: number): readonly RunStep[]
-  /** Bytes of these steps. */
+  /** Returns the size of these steps, in bytes. */
   stepBytes(id: number): number
-  /** Its pending commands, in order. */
+  /** Returns its pending commands, in order. */
   commands(id: number): readonly PendingCommand[]
 }
 
@@ -52,7 +52,7 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
   }
 }
 
-/** The run of a row of table `runs`. */
+/** Reads a row of table `runs`. */
 export function readRunRow(row: SqliteRow): SqliteRunRow {
   const { id, state, lost_owners: lostOwners, fingerprint } = row
   return {

@@ -1,4 +1,4 @@
-/** Who did what, in the embedded store. */
+/** The audit log of the embedded store. */
 import type { AuditLog, AuditPageQuery, NewAuditEntry } from '../ports/audit-log.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { AuditEntry } from '@tutti/protocol'

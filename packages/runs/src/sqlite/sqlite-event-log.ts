@@ -15,7 +15,7 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
        ORDER BY seq LIMIT $limit`,
     )
   const all = select('')
-  // A list in a statement costs it more than all the rest of reading.
+  // Separate statements, because a list in a statement costs more than the rest of the read.
   const some = select('AND type IN (SELECT value FROM json_each($wanted))')
   const heads = database.prepare(
     `SELECT run_id, last_seq FROM runs WHERE state IN ('ready', 'owned', 'parked')

@@ -1,4 +1,4 @@
-/** What the ports of one open embedded store share. */
+/** The parts that the ports of one open embedded store share. */
 import type { NotificationHub } from '../feed/notification-hub.ts'
 import type { RunRows } from './run-rows.ts'
 import type { Transaction } from './transaction.ts'
@@ -6,12 +6,12 @@ import type { TurnTransaction } from './turn-transaction.ts'
 import type { Clock } from '@tutti/core'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** What the ports of one open embedded store share. */
+/** Shared parts of one open embedded store. */
 export interface SqliteParts {
   readonly database: DatabaseSync
   readonly clock: Clock
   readonly transaction: Transaction
-  /** A transaction shared with what else is written in this turn of the event loop. */
+  /** Writes in a transaction shared with the other writes of this turn of the event loop. */
   readonly inTurn: TurnTransaction
   readonly rows: RunRows
   readonly hub: NotificationHub

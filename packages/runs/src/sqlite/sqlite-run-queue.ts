@@ -1,6 +1,6 @@
 /**
- * Gives the runs of the embedded store to those who execute them. One process has the store, but it may
- * hold runs under leases all the same: whoever opens it says how long they are.
+ * The run queue of the embedded store. Only one process has the store, but leases work as in other stores: their
+ * duration is that of the claim.
  */
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
@@ -38,19 +38,17 @@ export class SqliteRunQueue implements RunQueue {
     return inTurn(() => this.#due(request, clock.now()).map((id) => this.#take(id, request)))
   }
 
-  async claim(runId: string, holder: LeaseOwner): Promise<ClaimedRun | undefined> {
+  async claim(runId: string, owner: LeaseOwner): Promise<ClaimedRun | undefined> {
     const { rows, transaction } = this.#parts
     return transaction(() => {
       const found = rows.find(runId)
-      return found !== undefined && isUnowned(found.state)
-        ? this.#take(found.id, holder)
-        : undefined
+      return found !== undefined && isUnowned(found.state) ? this.#take(found.id, owner) : undefined
     })
   }
 
-  async renew(holder: LeaseOwner): Promise<readonly HeldRun[]> {
-    const until = this.#inFuture(holder.leaseMs)
-    return this.#statements.renew.all(until, holder.owner).map((row) => ({
+  async renew({ owner, leaseMs }: LeaseOwner): Promise<readonly HeldRun[]> {
+    const until = this.#inFuture(leaseMs)
+    return this.#statements.renew.all(until, owner).map((row) => ({
       runId: String(row['run_id']),
       epoch: Number(row['epoch']),
     }))
@@ -102,7 +100,7 @@ export class SqliteRunQueue implements RunQueue {
     return toStoreMetrics(this.#statements.metrics.all(this.#parts.clock.now()))
   }
 
-  /** Makes the holder the owner of the run with that row; the caller holds a transaction. */
+  /** Makes the owner own the run with that row id. The caller holds a transaction. */
   #take(id: number, { owner, leaseMs }: LeaseOwner): ClaimedRun {
     const { rows } = this.#parts
     const now = this.#inFuture(0)
@@ -111,7 +109,7 @@ export class SqliteRunQueue implements RunQueue {
     return { run, commands: rows.commands(id), lostOwners }
   }
 
-  /** The instant that comes `ms` from now, in whole milliseconds; null when it never comes. */
+  /** Returns the instant `ms` from now, in whole milliseconds; null for Infinity. */
   #inFuture(ms: number): number | null {
     return ms === Infinity ? null : Math.ceil(this.#parts.clock.now() + ms)
   }
@@ -141,8 +139,8 @@ type Statements = Readonly<
 const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
 
 /**
- * `due_at` of a run that is ready is since when it waits; of one that is owned, when its lease is over;
- * of one that is parked, when it wakes. NULL is never.
+ * Prepares the statements. `due_at` is, for a ready run, the time since which it waits; for an owned run, the end of its
+ * lease; for a parked run, the time at which it becomes due. NULL means never.
  */
 function prepareStatements(database: DatabaseSync): Statements {
   return {
@@ -173,12 +171,12 @@ function prepareStatements(database: DatabaseSync): Statements {
     makeReady: database.prepare(
       `UPDATE runs SET state = 'ready', owner = NULL, due_at = ? WHERE id = ?`,
     ),
-    // It stays owned, by nobody, under a lease that is over; what its owner still writes is fenced.
+    // It stays owned, without an owner and under an expired lease. Later writes of the former owner are fenced.
     lapse: database.prepare(
       'UPDATE runs SET epoch = epoch + 1, owner = NULL, due_at = ? WHERE id = ?',
     ),
-    // Runs whose owner is lost come before all that wait, as if they had waited since the beginning of
-    // time; the delay of a suspect begins now.
+    // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a
+    // suspect starts now.
     reclaim: database.prepare(
       `UPDATE runs SET state = 'ready', owner = NULL, lost_owners = lost_owners + 1,
          due_at = CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 0 ELSE ? END
@@ -188,7 +186,7 @@ function prepareStatements(database: DatabaseSync): Statements {
       `SELECT ${KIND} AS kind, count(*) AS count FROM runs
        WHERE state IN ('owned', 'ready', 'parked') GROUP BY kind`,
     ),
-    // A run that was reclaimed is due since the beginning of time; it waits since it was made.
+    // A reclaimed run is due since 1970; its waiting time starts at its creation.
     metrics: database.prepare(
       `SELECT ${KIND} AS kind, status, count(*) AS count,
          max(? - max(coalesce(due_at, 0), created_at)) AS waited_ms

@@ -1,6 +1,6 @@
 /**
- * The embedded store: SQLite through Node's own `node:sqlite`, one file, no service. All statements run
- * to their end before anything else happens in the process, so a transaction needs no lock of ours.
+ * The embedded store: SQLite through Node's `node:sqlite`, one file, no service. Statements are synchronous, so
+ * transactions within the process need no lock.
  */
 import { systemClock, type Clock } from '@tutti/core'
 
@@ -23,12 +23,11 @@ import type { SqliteParts } from './sqlite-parts.ts'
 
 /** Settings of the embedded store. */
 export interface SqliteRunStorageOptions {
-  /** Measures leases, waits and ages. @default the clock of this machine */
+  /** Measures leases, time limits and ages. @default the clock of this machine */
   readonly clock?: Clock
   /**
-   * When a commit is on disk. FULL: before it is answered. NORMAL: soon after; when the machine loses its
-   * power, or its kernel fails, the last moments are lost, when only the process dies nothing is.
-   * @default 'FULL'
+   * Time at which a commit is on disk. FULL: before it resolves. NORMAL: soon after; a power failure or a kernel crash
+   * loses the last moments, but the death of the process loses nothing. @default 'FULL'
    */
   readonly synchronous?: Synchronous
 }
@@ -36,10 +35,11 @@ export interface SqliteRunStorageOptions {
 const SYNCHRONOUS: readonly unknown[] = ['FULL', 'NORMAL'] satisfies readonly Synchronous[]
 
 /**
- * Opens, or makes, the embedded store in `directory`. Only one process may have it open.
+ * Opens the embedded store in `directory`, and creates it if it does not exist. Only one process can open it.
  *
- * @throws {TuttiError} STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE, see the message.
- * @throws {RangeError} when `synchronous` is neither of the two.
+ * @throws {TuttiError} STORE_LOCKED when another process has it open; SCHEMA_TOO_NEW when a newer release has written
+ * it; STORE_UNAVAILABLE when the directory cannot be used.
+ * @throws {RangeError} when `synchronous` is neither FULL nor NORMAL.
  */
 export function sqliteRunStorage(
   directory: string,

@@ -1,4 +1,4 @@
-/** Keeps runs with all that belongs to them in the embedded store. */
+/** Stores runs with all their data in the embedded store. */
 import { TASK_COLUMNS } from '../record-fields.ts'
 import { prepareRunCreator } from './create-run.ts'
 import { prepareRunDeleter } from './delete-ended.ts'
@@ -28,7 +28,7 @@ import type { SqliteParts } from './sqlite-parts.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { StatementSync } from 'node:sqlite'
 
-/** The store of runs over an open database. */
+/** The run store over an open database. */
 export class SqliteRunStore implements RunStore {
   readonly #parts: SqliteParts
   readonly #writer: RunWriter
@@ -66,7 +66,7 @@ export class SqliteRunStore implements RunStore {
   async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
     const { inTurn } = this.#parts
     try {
-      return this.#tellOf(await inTurn(() => writes.map((write) => this.#writer.write(write))))
+      return this.#notify(await inTurn(() => writes.map((write) => this.#writer.write(write))))
     } catch (error) {
       if (writes.length === 1) return [{ kind: 'failed', error }]
       return writes.map((write) => this.#commitAlone(() => this.#writer.write(write)))
@@ -137,7 +137,7 @@ export class SqliteRunStore implements RunStore {
     }
   }
 
-  #tellOf(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
+  #notify(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
     this.#parts.hub.notify(outcomes.flatMap(({ notifications }) => notifications))
     return outcomes.map(({ result }) => result)
   }

@@ -1,4 +1,4 @@
-/** What webhooks are to be told, in the embedded store. */
+/** The webhook outbox of the embedded store. */
 import { formatDeliveryId, parseDeliveryId } from '../record-fields.ts'
 
 import type {
@@ -12,8 +12,8 @@ import type { SqliteParts } from './sqlite-parts.ts'
 import type { StatementSync } from 'node:sqlite'
 
 /**
- * The outbox over an open database. `due_at` is when a delivery may be claimed, which is when its claim is
- * over while it is claimed; NULL is never.
+ * The outbox over an open database. `due_at` is the time from which a delivery may be claimed; while it is claimed, that
+ * is the end of its claim. NULL means never.
  */
 export class SqliteWebhookOutbox implements WebhookOutbox {
   readonly #parts: SqliteParts
@@ -43,7 +43,7 @@ export class SqliteWebhookOutbox implements WebhookOutbox {
       const now = clock.now()
       const due = this.#due.all(now, Math.min(limit, Number.MAX_SAFE_INTEGER))
       for (const { n, attempt } of due) {
-        this.#take.run(instant(now + claimMs), Number(attempt), Number(n))
+        this.#take.run(toInstant(now + claimMs), Number(attempt), Number(n))
       }
       return due.map(toDelivery)
     })
@@ -58,7 +58,7 @@ export class SqliteWebhookOutbox implements WebhookOutbox {
     const { runId, seq, webhook } = parts
     const isRetry = end.kind === 'retry'
     this.#settle.run(
-      isRetry ? instant(this.#parts.clock.now() + end.dueInMs) : null,
+      isRetry ? toInstant(this.#parts.clock.now() + end.dueInMs) : null,
       isRetry ? null : end.kind,
       end.kind === 'done' ? null : JSON.stringify(end.reason),
       runId,
@@ -69,8 +69,8 @@ export class SqliteWebhookOutbox implements WebhookOutbox {
   }
 }
 
-/** In whole milliseconds; null when it never comes. */
-function instant(ms: number): number | null {
+/** Rounds an instant up to whole milliseconds; returns null for Infinity. */
+function toInstant(ms: number): number | null {
   return ms === Infinity ? null : Math.ceil(ms)
 }
 

@@ -1,10 +1,10 @@
-/** Makes several statements one. */
+/** Runs several statements atomically. */
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Runs `body` so that all it writes is kept, or nothing when it throws. It must not wait. */
+/** Runs `body` in a transaction, which is rolled back if it throws. `body` must be synchronous. */
 export type Transaction = <T>(body: () => T) => T
 
-/** Makes the function that runs transactions on `database`; they cannot be nested. */
+/** Returns the function that runs transactions on `database`; they cannot be nested. */
 export function createTransaction(database: DatabaseSync): Transaction {
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
@@ -21,11 +21,11 @@ export function createTransaction(database: DatabaseSync): Transaction {
   }
 }
 
-/** Ends a transaction that failed; some failures, such as a full disk, have ended it already. */
+/** Rolls back a failed transaction. Some failures, such as a full disk, have already ended it. */
 function rollBack(database: DatabaseSync): void {
   try {
     database.exec('ROLLBACK')
   } catch {
-    // Nothing is left to roll back.
+    // The transaction has already ended.
   }
 }

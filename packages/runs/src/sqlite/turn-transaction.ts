@@ -1,43 +1,43 @@
 /**
- * Makes one transaction of all that is written in a turn of the event loop: a transaction waits for the
- * disk, so one for all costs little more than one for each would cost alone.
+ * Combines all writes of a turn of the event loop into one transaction. A transaction waits for the disk, so one
+ * transaction for many writes costs little more than one for a single write.
  *
  *   create ─┐                      ┌─▶ promise of the create
  *   commit ─┼─▶ waiting ─ setImmediate ─ BEGIN … COMMIT ─┼─▶ promise of the commit
  *   claim  ─┘                      └─▶ promise of the claim
  *
- * RUNS-U1 Bodies run in the order in which they came; each reads what those before it wrote.
- * RUNS-U2 A body that throws leaves nothing behind and rejects its own promise; the others are kept.
+ * RUNS-U1 Bodies run in the order of their calls. Each one reads the writes of those before it.
+ * RUNS-U2 A body that throws is rolled back and rejects its own promise. The others are stored.
  * RUNS-U3 Promises settle when everything is durable.
- * RUNS-U4 When the transaction itself fails, each body runs again in one of its own, and is told how that went.
- * RUNS-U5 Whoever closes the store has what waits written first.
+ * RUNS-U4 When the transaction itself fails, each body runs again in a separate transaction, which settles its promise.
+ * RUNS-U5 `flush` writes waiting bodies at once; the store calls it before it closes.
  */
 import type { Transaction } from './transaction.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Work that is done together with what else this turn of the event loop brings. */
+/** Runs work in one transaction with the other work of this turn of the event loop. */
 export interface TurnTransaction {
   /**
-   * Runs `body` so that all it writes is kept, or nothing when it throws. It must not wait, and may run
-   * twice: what it did the first time was undone then.
+   * Runs `body` atomically. `body` must be synchronous, and may run twice: the writes of its first run are then rolled
+   * back.
    */
   <T>(body: () => T): Promise<T>
-  /** Does at once what waits. */
+  /** Runs the waiting work at once. */
   flush(): void
 }
 
 interface Waiting {
-  /** Does the work; gives the function that settles its promise. */
+  /** Does the work and returns the function that resolves its promise. */
   readonly run: () => () => void
   readonly reject: (error: unknown) => void
 }
 
-/** Makes the function that gathers. */
+/** Returns the function that collects work for the shared transaction. */
 export function createTurnTransaction(
   database: DatabaseSync,
   transaction: Transaction,
 ): TurnTransaction {
-  const apart = createSavepoint(database)
+  const savepoint = createSavepoint(database)
   let waiting: Waiting[] = []
   const flush = (): void => {
     const batch = waiting
@@ -45,7 +45,7 @@ export function createTurnTransaction(
     const [first] = batch
     if (first === undefined) return
     if (batch.length === 1) runAlone(transaction, first)
-    else runTogether(transaction, apart, batch)
+    else runTogether(transaction, savepoint, batch)
   }
   const add = <T>(body: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -71,12 +71,12 @@ function runAlone(transaction: Transaction, { run, reject }: Waiting): void {
 
 function runTogether(
   transaction: Transaction,
-  apart: Transaction,
+  savepoint: Transaction,
   batch: readonly Waiting[],
 ): void {
   const settle = ({ run, reject }: Waiting): (() => void) => {
     try {
-      return apart(run)
+      return savepoint(run)
     } catch (error) {
       if (error instanceof TransactionLost) throw error
       return () => {
@@ -91,16 +91,16 @@ function runTogether(
     for (const one of batch) runAlone(transaction, one)
     return
   }
-  for (const done of settles) done()
+  for (const settleOne of settles) settleOne()
 }
 
-/** Some failures, such as a full disk, end the whole transaction: then no part of it can go on. */
+/** Error of a failure, such as a full disk, that ended the whole transaction. */
 class TransactionLost extends Error {}
 
 /**
- * Makes the function that runs a part of a transaction so that it is undone alone when it throws.
+ * Returns the function that runs a part of a transaction. If the part throws, only the part is rolled back.
  *
- * @throws {TransactionLost} when there is no transaction any more.
+ * @throws {TransactionLost} when the transaction has ended.
  */
 function createSavepoint(database: DatabaseSync): Transaction {
   const begin = database.prepare('SAVEPOINT part')
@@ -109,7 +109,7 @@ function createSavepoint(database: DatabaseSync): Transaction {
     try {
       database.exec('ROLLBACK TO part; RELEASE part')
     } catch {
-      throw new TransactionLost('The transaction is over', { cause })
+      throw new TransactionLost('The transaction has ended', { cause })
     }
   }
   return (body) => {

@@ -1,4 +1,4 @@
-/** Writes to runs that somebody has, and to runs that nobody has; the caller holds a transaction. */
+/** Writes to owned and unowned runs. The caller holds a transaction. */
 import { toLoggedEvent } from '../record-fields.ts'
 import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
 import { prepareEventAppender, type Addition, type Appended } from './append-events.ts'
@@ -8,7 +8,7 @@ import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { QueueState } from './run-rows.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 
-/** What became of a write, and whom to tell when it is committed. */
+/** The result of a write, and the notifications to send when it is committed. */
 export interface WriteOutcome {
   readonly result: WriteResult
   readonly notifications: readonly StoreNotification[]
@@ -29,14 +29,14 @@ export function prepareRunWriter({
   clock,
 }: Pick<SqliteParts, 'database' | 'clock'>): RunWriter {
   const append = prepareEventAppender(database, clock)
-  const positionOf = preparePositionReader(database)
+  const findPosition = preparePositionReader(database)
   const advance = database.prepare(
     `UPDATE runs SET last_seq = ?, write_no = ?, lost_owners = CASE
        WHEN ? = 0 THEN lost_owners WHEN coalesce(claimed_at, 0) <= ? THEN 0
        ELSE min(lost_owners, ${MOST_LOSSES_AFTER_STEP}) END
      WHERE id = ?`,
   )
-  const advanceAtRest = database.prepare(
+  const advanceUnowned = database.prepare(
     'UPDATE runs SET last_seq = ?, write_no = 0, lost_owners = lost_owners * ? WHERE id = ?',
   )
   const makeReady = database.prepare(
@@ -48,11 +48,11 @@ export function prepareRunWriter({
     append,
     write(write) {
       const { runId, epoch, writeNo, events } = write
-      const run = positionOf(runId)
+      const run = findPosition(runId)
       if (run === undefined || run.epoch !== epoch) return FENCED
       if (isRepeated(run, writeNo)) {
         const first = run.lastSeq + 1 - events.length
-        return outcome({
+        return toOutcome({
           events: events.map((event, at) => toLoggedEvent(runId, first + at, event)),
         })
       }
@@ -61,33 +61,33 @@ export function prepareRunWriter({
       const settledSince = clock.now() - SETTLED_AFTER_MS
       const lastSeq = run.lastSeq + events.length
       advance.run(lastSeq, writeNo, write.steps.length, settledSince, run.id)
-      return outcome(appended)
+      return toOutcome(appended)
     },
     writeUnowned(write) {
       const { runId, epoch, lastSeq, events } = write
-      const run = positionOf(runId)
+      const run = findPosition(runId)
       if (run === undefined || run.epoch !== epoch || run.lastSeq !== lastSeq) return FENCED
       if (run.state !== 'ready' && run.state !== 'parked') return FENCED
       if (write.next === 'ready') makeReady.run(clock.now(), run.id)
       const appended = append({ ...write, ...run })
-      advanceAtRest.run(lastSeq + events.length, write.steps.length === 0 ? 1 : 0, run.id)
+      advanceUnowned.run(lastSeq + events.length, write.steps.length === 0 ? 1 : 0, run.id)
       const isReady = write.next === 'ready' && !appended.hasEnded
       const notifications = isReady
         ? [{ kind: 'ready' } as const, ...appended.notifications]
         : appended.notifications
-      return outcome({ ...appended, notifications })
+      return toOutcome({ ...appended, notifications })
     },
   }
 }
 
-function outcome({
+function toOutcome({
   events,
   notifications = [],
 }: Pick<Appended, 'events'> & Partial<Appended>): WriteOutcome {
   return { result: { kind: 'written', events }, notifications }
 }
 
-/** How far a run is. */
+/** The position of a run. */
 interface Position {
   readonly id: number
   readonly epoch: number
@@ -96,7 +96,7 @@ interface Position {
   readonly state: QueueState
 }
 
-/** Whether the write is the last one that was kept under the claim, sent again. */
+/** Whether the write repeats the last one that was stored under the claim. */
 function isRepeated({ state, writeNo: last }: Position, writeNo: number): boolean {
   return last === writeNo && last > 0 && (state === 'owned' || state === 'ended')
 }

@@ -1,10 +1,10 @@
-/** Several storages of one place. */
+/** Several storages of the same location. */
 import { ok } from 'node:assert/strict'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { SharedStorageGiven } from './storage-case.ts'
 
-/** So many storages of one place, the given one among them. */
+/** Opens `count` storages of the same location, including the given one. */
 export async function openStorages(
   { storage, another }: SharedStorageGiven,
   count: number,
@@ -12,7 +12,7 @@ export async function openStorages(
   return [storage, ...(await Promise.all(Array.from({ length: count - 1 }, () => another())))]
 }
 
-/** One of them, taken in turn. */
+/** Returns the n-th storage, counting cyclically. */
 export function at(storages: readonly RunStorage[], n: number): RunStorage {
   const storage = storages[n % storages.length]
   ok(storage !== undefined)
