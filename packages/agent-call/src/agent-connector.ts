@@ -1,25 +1,25 @@
 /**
- * The port to an agent. Connectors (A2A, MCP, an agent of this process, …) implement it. Limits, modes, events and
- * retries are not their task: `agent-try.ts` does that for all of them.
+ * The port to an agent, which connectors implement (A2A, MCP, an agent of this process, …). `agent-try.ts` implements
+ * limits, modes, events and retries for all connectors.
  *
  *   connect ─▶ session ─send(turn)─▶ update … update, end        (for each turn)
- *                     └─cancel──▶ tells the agent to stop
+ *                     └─cancel──▶ stops the agent
  */
 import type { Clock, Logger, Remaining, ToolContext } from '@tutti/core'
 import type { AgentToolMode, AgentToolProtocol } from '@tutti/protocol'
 import type { TSchema } from 'typebox'
 
-/** How an agent is called. */
+/** Mode of a call: one answer, a stream, or a conversation. */
 export type AgentMode = AgentToolMode
 
 /** The protocol of an agent. */
 export type AgentProtocol = AgentToolProtocol
 
-/** Connects to one agent. Made once for a tool; holds what its calls share. */
+/** Connects to one agent. Created once for a tool; holds the resources that its calls share. */
 export interface AgentConnector {
   /** Address of the agent in events and errors, without secrets. */
   readonly uri: string
-  /** Its protocol, as far as it is known before connecting. */
+  /** Protocol, as known before connecting. */
   readonly protocol: AgentProtocol
   /**
    * Time that the agent needs to stop, in milliseconds, if that is longer than the default of tools; Infinity for an
@@ -37,7 +37,7 @@ export interface AgentConnector {
    * @throws {AgentError} when the agent cannot be called.
    */
   connect(call: AgentCall): Promise<AgentSession>
-  /** Releases what calls shared. Never rejects. */
+  /** Releases shared resources. Never rejects. */
   close?(): Promise<void>
 }
 
@@ -45,33 +45,33 @@ export interface AgentConnector {
 export interface AgentSession {
   readonly protocol: AgentProtocol
   /**
-   * Sends one turn and yields updates as they arrive; the last one is `end`. The connector keeps the state that ties
-   * the turns of a conversation together.
+   * Sends one turn and yields updates as they arrive; the last one is `end`. The connector stores the state that
+   * connects the turns of a conversation.
    *
    * @throws {AgentError} for every outcome that is not an answer.
    */
   send(turn: AgentTurn): AsyncIterable<AgentUpdate>
   /**
-   * Tells the agent to stop, best effort; the connection of the turn may still be open. Must end soon after `signal`
+   * Asks the agent to stop, best effort; the connection of the turn may still be open. Must end soon after `signal`
    * aborts. Never called after the agent has completed its work.
    */
   cancel(signal: AbortSignal): Promise<void>
-  /** Returns what has arrived of an incomplete answer. @default the chunks so far */
+  /** Returns the part of an incomplete answer that has arrived. @default the chunks so far */
   partial?(): unknown
 }
 
 /** Context of one try of a call, for its connector. */
 export interface AgentCall {
   readonly mode: AgentMode
-  /** Aborts when the try is over for any reason. */
+  /** Aborts when the try has ended for any reason. */
   readonly signal: AbortSignal
-  /** Must be called whenever bytes arrive, whatever they are: it restarts the idle clock. */
+  /** Must be called when any bytes arrive: it restarts the idle clock. */
   readonly onBytes: () => void
-  /** Returns what is left of the limits of the call and of those above it, to tell the agent. */
+  /** Returns the remaining limits of the call and of those above it, to forward to the agent. */
   readonly remaining: () => Remaining
   /** W3C trace context to forward. */
   readonly traceparent: string | undefined
-  /** The same for all tries of this call. */
+  /** Idempotency key, the same for all tries of this call. */
   readonly idempotencyKey: string
   /** The clock of the run. */
   readonly clock: Clock
@@ -82,7 +82,7 @@ export interface AgentCall {
   readonly hasReply: boolean
   /**
    * Asks the reviewer a question of the agent during a turn; all clocks are paused meanwhile. The question is
-   * withdrawn when the try is over. A question that ends a turn is yielded as `end` instead.
+   * withdrawn when the try ends. A question that ends a turn is yielded as `end` instead.
    */
   readonly requestAnswer: ToolContext['requestAnswer']
 }
@@ -99,7 +99,7 @@ export interface AgentTurn {
 export type AgentUpdate =
   /** A piece of the answer or of its progress, as it arrived. */
   | { readonly kind: 'chunk'; readonly chunk: unknown; readonly usage?: AgentUsageReport }
-  /** Only usage. */
+  /** Usage without a chunk. */
   | { readonly kind: 'usage'; readonly usage: AgentUsageReport }
   /** The answer, which is the last update. */
   | AgentAnswer
@@ -108,8 +108,8 @@ export type AgentUpdate =
 export interface AgentAnswer {
   readonly kind: 'end'
   /**
-   * `completed`: the agent is done. `open`: it has answered without saying that it is done. `input_required`: it asks
-   * a question and continues with the answer.
+   * `completed`: the agent is done. `open`: it has answered, but not reported that it is done. `input_required`: it
+   * asks a question and continues with the answer.
    */
   readonly state: 'completed' | 'open' | 'input_required'
   /** The answer as a value. */

@@ -1,9 +1,9 @@
-/** Why a call to an agent brought no answer: the agent failed, the call was ended from here, or both were overruled. */
+/** Errors of calls to agents: failures of the agent, terminations by the caller, and decisions of a reviewer. */
 import { TuttiError } from '@tutti/core'
 
 import type { RunEventOf } from '@tutti/protocol'
 
-/** What failed: see `agent_tool_error`. */
+/** Kind of failure; see `agent_tool_error`. */
 export type AgentFailureType = RunEventOf<'agent_tool_error'>['failure_type']
 
 /** Details of an {@link AgentError}. */
@@ -35,7 +35,7 @@ export class AgentError extends Error {
   }
 }
 
-/** See `agent_tool_terminated`. */
+/** Reason of a termination; see `agent_tool_terminated`. */
 export type TerminationReason = RunEventOf<'agent_tool_terminated'>['reason']
 
 /** The caller ended the call to the agent: by a cancel, or because a limit was reached. */
@@ -56,18 +56,18 @@ export class Termination extends Error {
 export function toTermination(abortReason: unknown): Termination {
   const code = TuttiError.isInstance(abortReason) ? abortReason.code : undefined
   if (code === 'BUDGET_EXCEEDED') {
-    return new Termination('budget_exceeded', 'A budget above the call was used up')
+    return new Termination('budget_exceeded', 'A budget outside the call was exhausted')
   }
   const isLate =
     code === 'TASK_TIMEOUT' ||
     (abortReason instanceof DOMException && abortReason.name === 'TimeoutError')
-  if (isLate) return new Termination('timeout', 'A time limit above the call was reached')
+  if (isLate) return new Termination('timeout', 'A time limit outside the call was reached')
   return new Termination('cancelled', 'The call was cancelled')
 }
 
 const DECIDED: readonly string[] = ['EXIT_EARLY', 'TOOL_REJECTED', 'TOOL_CONFIGURATION']
 
-/** Whether a reviewer, or the configuration of the tool, decided about more than this call. */
+/** Whether a reviewer or the configuration of the tool decided about more than this call. */
 export function isDecided(error: unknown): error is TuttiError {
   return TuttiError.isInstance(error) && DECIDED.includes(error.code)
 }

@@ -24,7 +24,7 @@ export const DEFAULT_IDLE_TIMEOUT_MS = 30_000
 /** Default maximum number of turns of a conversation. */
 export const DEFAULT_MAX_TURNS = 5
 
-/** Limits of a call to an agent. A breach ends the call and tells the agent to stop. */
+/** Limits of a call to an agent. A breach ends the call and cancels the agent. */
 export interface AgentLimits {
   /**
    * Time limit from the moment of sending: of the request, of each turn of a conversation, or of a whole stream.
@@ -36,13 +36,13 @@ export interface AgentLimits {
    * @default 30000 for streaming, none for the others
    */
   readonly idleTimeoutMs?: number
-  /** Cost of all tries together in US dollars, as far as the agent reports it. @default none */
+  /** Maximum cost of all tries together in US dollars; counts the cost that the agent reports. @default none */
   readonly maxCostUsd?: number
-  /** Input and output tokens of all tries together, as far as the agent reports them. @default none */
+  /** Maximum input and output tokens of all tries together; counts those that the agent reports. @default none */
   readonly maxTokens?: number
 }
 
-/** A turn that was answered. */
+/** An answered turn. */
 export interface AnsweredTurn extends Omit<AgentAnswer, 'kind' | 'usage' | 'text'> {
   /** From 0. */
   readonly index: number
@@ -92,7 +92,7 @@ export interface AgentToolDefinition<
   readonly connector: AgentConnector
   /** Object schema of the input. @default one text, named `input` */
   readonly input?: Input
-  /** Maps the input to what the agent is sent. @default the input itself */
+  /** Maps the input to the input of the agent. @default the input itself */
   readonly request?: (input: ValueOf<Input>) => unknown
   /** Schema of the answer, when it is more than text; an answer that is JSON text is parsed. */
   readonly output?: Output

@@ -82,7 +82,7 @@ describe('a connector that throws where it should not has one end', () => {
     ],
   ])('in %s', async (_, connector) => {
     const { ending, ends } = calling(connector)
-    expect((await ending).result.errorMessage).toBe('Agent "odd" gave no answer: Odd')
+    expect((await ending).result.errorMessage).toBe('Agent "odd" did not answer: Odd')
     expect(ends()).toEqual(['agent_tool_error'])
   })
 

@@ -1,12 +1,12 @@
 /**
- * One try of a call to an agent: from the request to exactly one final event, whatever the connector does.
+ * One try of a call to an agent: from the request to exactly one final event, even if the connector misbehaves.
  *
  *   connect ─▶ invoked ─▶ turn ─▶ answer ─done─▶ completed
  *                          ▲        └─not done─┐
  *                          └──── next input ◀──┘        limit, cancel ─▶ terminated · failure ─▶ error
  *
- * Y3 A try that is interrupted or fails keeps the output that arrived. The agent is told to stop while the connection
- *    is still open, for at most `CANCEL_TIMEOUT_MS`; then the connector is released and awaited.
+ * Y3 A try that is interrupted or fails retains the output that arrived. The agent is cancelled while the connection is
+ *    still open, for at most `CANCEL_TIMEOUT_MS`; then the connector is released and awaited.
  * Y5 The connector is never awaited for longer than the limits allow. Anything it does after the end is ignored.
  */
 import { AgentError, isDecided, Termination } from './agent-error.ts'
@@ -33,15 +33,15 @@ import type {
 import type { AgentToolContext, ResolvedAgentSettings } from './agent-tool-settings.ts'
 
 /**
- * Maximum time for telling an agent to stop, in milliseconds. Less than the 5 s that a cancelled tool has, so that the
- * tool does not count as one that ignored its cancel.
+ * Maximum time for cancelling an agent, in milliseconds. Less than the 5 s that a cancelled tool has, so that the tool
+ * does not count as one that ignored its cancel.
  */
 const CANCEL_TIMEOUT_MS = 4_000
 
 /** Maximum time for a connector to release its resources, in milliseconds, when the caller did not cancel. */
 const RELEASE_TIMEOUT_MS = 5_000
 
-/** Number of updates that are handled before timers and other events get their turn. */
+/** Number of updates handled before timers and other events get their turn. */
 const UPDATES_IN_A_ROW = 1_000
 
 /** Input of a try. */
@@ -99,7 +99,7 @@ export class AgentTry {
     this.#interruption = new TryInterruption({ clock, signal, limits: settings })
   }
 
-  /** Runs the try; rejects only with a decision about more than this call. */
+  /** Runs the try; rejects only with a decision about more than this call, see {@link isDecided}. */
   async run(): Promise<TryEnd> {
     try {
       return await this.#untilAnswered()
@@ -229,7 +229,7 @@ export class AgentTry {
     })
   }
 
-  /** Reports the failure, tells the agent to stop, and releases the connector. */
+  /** Reports the failure, cancels the agent, and releases the connector. */
   async #failed(error: unknown): Promise<FailedTry> {
     this.#interruption.stop()
     const partial = this.#partial()
@@ -239,7 +239,7 @@ export class AgentTry {
     this.#usage.report(failureReport(failed, this.#totals()))
     if (!isExpected(error)) {
       const { logger } = this.#context
-      logger.warn('A connector to an agent threw', { tool: this.#settings.name, error })
+      logger.warn('Agent connector threw an unexpected error', { tool: this.#settings.name, error })
     }
     if (!this.#isDone && mayBeWorking(error)) await this.#cancel()
     this.#controller.abort()
@@ -254,7 +254,7 @@ export class AgentTry {
       return this.#session?.partial?.() ?? chunks
     } catch (error) {
       const { logger } = this.#context
-      logger.warn('A connector to an agent threw', { tool: this.#settings.name, error })
+      logger.warn('Agent connector threw an unexpected error', { tool: this.#settings.name, error })
       return chunks
     }
   }
@@ -266,7 +266,7 @@ export class AgentTry {
     const cancel = async (): Promise<void> => session.cancel(bound.signal)
     const cancelled = cancel().catch((error: unknown) => {
       const { logger } = this.#context
-      logger.debug('Failed to tell an agent to stop', { tool: this.#settings.name, error })
+      logger.debug('Failed to cancel an agent', { tool: this.#settings.name, error })
     })
     await this.#atMost(CANCEL_TIMEOUT_MS, cancelled)
     bound.abort()

@@ -16,7 +16,7 @@ import type { FailedTry } from './failed-try.ts'
 import type { Spent } from './try-usage.ts'
 import type { AgentToolContext, ResolvedAgentSettings } from './agent-tool-settings.ts'
 
-/** Maximum delay before a retry in milliseconds, whatever the agent asks for. */
+/** Maximum delay before a retry in milliseconds, even if the agent asks for more. */
 const MAX_RETRY_DELAY_MS = 60_000
 
 /** Maximum characters of partial output that a failure shows to the model. */
@@ -48,7 +48,7 @@ function delayMs(
   { retryAfterMs }: FailedTry,
   retryIndex: number,
 ): number {
-  // Up to a quarter is random, so that many callers do not retry at the same moment.
+  // Up to a quarter is random, so that callers do not retry at the same moment.
   const growing = retryDelayMs * 2 ** retryIndex * (1 - Math.random() / 4)
   return Math.min(MAX_RETRY_DELAY_MS, retryAfterMs ?? growing)
 }
@@ -75,8 +75,8 @@ function toFailure({ name }: ResolvedAgentSettings, end: FailedTry): ToolResult 
   const isNothing = partial === null || (Array.isArray(partial) && partial.length === 0)
   const arrived = isNothing
     ? ''
-    : `\nWhat had arrived: ${limitText(toJsonText(partial), SHOWN_PARTIAL_LENGTH)}`
-  const result = ToolResult.failure(`Agent "${name}" gave no answer: ${message}${arrived}`)
+    : `\nPartial output: ${limitText(toJsonText(partial), SHOWN_PARTIAL_LENGTH)}`
+  const result = ToolResult.failure(`Agent "${name}" did not answer: ${message}${arrived}`)
   return Object.assign(result, {
     structured: { failure, message, retryable, partial, chunksReceived, costUsd },
   })

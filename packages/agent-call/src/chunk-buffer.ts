@@ -1,7 +1,7 @@
 /** Retains the chunks of an answer within a limit. */
 import { toJsonText } from './json-text.ts'
 
-/** Maximum characters of JSON retained: enough for a long answer, and little next to what an agent costs. */
+/** Maximum number of characters of JSON to retain: enough for a long answer, and cheap compared to an agent. */
 export const MAX_BUFFERED_LENGTH = 262_144
 
 /** Retains the newest chunks, up to {@link MAX_BUFFERED_LENGTH}, and counts all of them. */

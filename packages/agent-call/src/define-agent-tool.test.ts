@@ -100,7 +100,7 @@ describe('a sync call', () => {
     expect(outcome.end).toBe('finished')
     expect(outcome.result).toMatchObject({
       success: false,
-      errorMessage: 'Agent "researcher" gave no answer: The agent failed: No model',
+      errorMessage: 'Agent "researcher" did not answer: The agent failed: No model',
       structured: { failure: 'agent_failed', retryable: true, partial: null },
     })
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_error', failure_type: 'agent_failed' })
@@ -157,7 +157,7 @@ describe('a streaming call', () => {
       retryable: true,
     })
     expect(outcome.result.structured).toMatchObject({ partial: ['first'], chunksReceived: 1 })
-    expect(outcome.result.errorMessage).toContain('What had arrived: ["first"]')
+    expect(outcome.result.errorMessage).toContain('Partial output: ["first"]')
   })
 })
 
@@ -262,7 +262,7 @@ describe('[Y4] a question of the agent', () => {
   it('fails the call when there is nobody to ask', async () => {
     const { outcome, events } = await call(asks)
     expect(outcome.result.errorMessage).toBe(
-      'Agent "researcher" gave no answer: The agent asks something and there is nobody to ask: Which year?',
+      'Agent "researcher" did not answer: The agent asked a question without a reviewer: Which year?',
     )
     expect(events.at(-1)).toMatchObject({ failure_type: 'input_required', retryable: false })
   })

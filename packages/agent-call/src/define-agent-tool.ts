@@ -1,7 +1,7 @@
 /**
  * Defines tools that call an agent through a connector.
  *
- *   input ─request─▶ what the agent is sent ─▶ try (and retries) ─▶ answer ─▶ text for the model, value
+ *   input ─request─▶ input of the agent ─▶ try (and retries) ─▶ answer ─▶ text for the model, value
  */
 import {
   defineTextTool,
@@ -45,7 +45,7 @@ export function defineAgentTool<
   const tool = {
     ...pickOptions(definition, TOOL_SETTING_NAMES),
     idempotent: definition.idempotent ?? false,
-    // Time limits are enforced by the driver, which can tell the agent to stop.
+    // The driver enforces time limits, because it can cancel the agent.
     timeoutMs: Infinity,
     ...(graceMs === undefined ? {} : { graceMs }),
   }

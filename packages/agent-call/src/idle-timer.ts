@@ -1,7 +1,7 @@
 /** Detects silence. */
 import type { Clock } from '@tutti/core'
 
-/** Calls `onIdle` once when it was not touched for `limitMs`; runs from its construction. */
+/** Calls `onIdle` once when `touch` was not called for `limitMs`; runs from its construction. */
 export class IdleTimer {
   readonly #clock: Clock
   readonly #limitMs: number
@@ -18,7 +18,7 @@ export class IdleTimer {
     if (limitMs !== Infinity) this.#wait(limitMs)
   }
 
-  /** Restarts the time. The running timer is not replaced: it checks the time of the last touch when it fires. */
+  /** Restarts the time. The running timer is not replaced; it checks the last touch when it fires. */
   touch(): void {
     this.#lastAt = this.#clock.elapsed()
   }

@@ -1,5 +1,5 @@
 /**
- * Calls to agents, whatever protocol they speak: the port to an agent, and the tool that calls it.
+ * Calls to agents of any protocol: the port to an agent, and the tool that calls it.
  * `@tutti/agent-tool` has the connectors.
  */
 export type {

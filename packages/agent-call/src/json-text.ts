@@ -3,7 +3,7 @@
 /** Returns a string as it is, and any other value as JSON; a value that has no JSON is empty. */
 export function toJsonText(value: unknown): string {
   if (typeof value === 'string') return value
-  // Not every value has JSON, although the type of `stringify` says so.
+  // Not every value has JSON, contrary to the type of `stringify`.
   const text: string | undefined = JSON.stringify(value)
   return text ?? ''
 }

@@ -74,7 +74,7 @@ describe('an agent of this process', () => {
     })
     await expect(yielding).rejects.toMatchObject({
       failureType: 'invalid_response',
-      message: expect.stringContaining('no update') as string,
+      message: expect.stringContaining('expected an object with kind') as string,
     })
   })
 

@@ -17,7 +17,7 @@ export interface LocalAgent {
   /**
    * Answers one turn: with a value or a promise of it, or piece by piece with an async generator of
    * {@link AgentUpdate}s whose return value is the answer. A string or any other JSON is a whole answer; an
-   * {@link AgentAnswer} can say more. An exception is its failure.
+   * {@link AgentAnswer} has more fields. An exception is its failure.
    */
   answer(request: LocalAgentRequest): unknown
   /**
@@ -72,7 +72,7 @@ class LocalSession implements AgentSession {
     }
   }
 
-  /** Does nothing: the signal tells an agent of this process to stop. */
+  /** Does nothing: the signal stops an agent of this process. */
   async cancel(): Promise<void> {}
 }
 
@@ -102,7 +102,7 @@ function toUpdate(value: unknown): AgentUpdate {
   // NOTE: `kind` identifies an update; its author is responsible for the other fields.
   if (KINDS.some((known) => known === kind)) return value as AgentUpdate
   throw new AgentError(
-    `The agent yielded ${limitText(toJsonText(value), 200)}, which is no update: wanted an object with kind ${KINDS.join(', ')}`,
+    `The agent yielded ${limitText(toJsonText(value) || 'nothing', 200)}, expected an object with kind ${KINDS.join(', ')}`,
     { failureType: 'invalid_response', retryable: false },
   )
 }

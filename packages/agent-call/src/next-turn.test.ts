@@ -40,7 +40,7 @@ describe('[Y4] what is said next', () => {
     const silent = next({ answer: {}, ask: () => ({ answered: false, timedOut: true }) })
     await expect(silent).rejects.toMatchObject({
       failureType: 'input_required',
-      message: 'The agent asks something and the reviewer gave no answer: Well?',
+      message: 'The agent asked a question that the reviewer did not answer: Well?',
     })
   })
 

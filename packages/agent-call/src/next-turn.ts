@@ -29,7 +29,7 @@ export interface EndedTurn {
 
 const DONE: Next = { kind: 'done' }
 
-/** Decides. @throws {AgentError} when a question of the agent is not answered, or `reply` fails. */
+/** Decides the next action. @throws {AgentError} when a question of the agent is not answered, or `reply` fails. */
 export async function nextTurn(
   settings: ResolvedAgentSettings,
   turn: EndedTurn,
@@ -47,7 +47,7 @@ export async function nextTurn(
   if (reply !== undefined) return callReply(reply, turn, context)
   if (isAsking && context.hasReviewer) return askReviewer(answer, context)
   if (isConversation) return { kind: 'say', input: toFeedback(answer.output) }
-  throw unansweredError(answer, 'and there is nobody to ask')
+  throw unansweredError(answer, 'without a reviewer')
 }
 
 async function callReply(
@@ -88,11 +88,11 @@ async function askReviewer(
     ...(schema === undefined ? {} : { schema }),
   })
   if (given.answered) return { kind: 'say', input: given.value }
-  throw unansweredError(answer, 'and the reviewer gave no answer')
+  throw unansweredError(answer, 'that the reviewer did not answer')
 }
 
 function unansweredError({ question, output }: AgentAnswer, why: string): AgentError {
-  return new AgentError(`The agent asks something ${why}: ${question ?? toJsonText(output)}`, {
+  return new AgentError(`The agent asked a question ${why}: ${question ?? toJsonText(output)}`, {
     failureType: 'input_required',
     retryable: false,
     partial: output,

@@ -92,7 +92,7 @@ describe('[Y1] the clocks of a try', () => {
     await idle.clock.advance(200)
     expect(reasonOf(idle.interruption)).toMatchObject({
       reason: 'idle_timeout',
-      message: 'nothing arrived for 100 ms',
+      message: 'no data arrived for 100 ms',
       retryable: true,
     })
     const late = interrupting(200)

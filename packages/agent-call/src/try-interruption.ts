@@ -54,7 +54,7 @@ export class TryInterruption {
     })
     this.#deadline.start()
     this.#idle = new IdleTimer(clock, idleTimeoutMs, () => {
-      this.#interrupt(new Termination('idle_timeout', `nothing arrived for ${idleTimeoutMs} ms`))
+      this.#interrupt(new Termination('idle_timeout', `no data arrived for ${idleTimeoutMs} ms`))
     })
   }
 
@@ -77,7 +77,7 @@ export class TryInterruption {
     this.#options.signal.removeEventListener('abort', this.#onAbort)
   }
 
-  /** Does something while both clocks are paused. */
+  /** Performs `work` while both clocks are paused. */
   async whilePaused<T>(work: () => Promise<T>): Promise<T> {
     const [deadline, idle] = [this.#deadline, this.#idle]
     deadline?.pause()
@@ -97,7 +97,7 @@ export class TryInterruption {
     if (this.#reason !== undefined) throw this.#reason
   }
 
-  /** Settles with the promise, or rejects with the first interruption, whichever is first. One wait at a time. */
+  /** Settles with the promise, or rejects with the first interruption if that comes first. One wait at a time. */
   wait<T>(promise: Promise<T>): Promise<T> {
     if (this.#reason !== undefined) {
       promise.catch(() => undefined)

@@ -73,29 +73,29 @@ describe('the events of a try', () => {
 describe('[Y2] the budget of a try', () => {
   it.each([
     { limits: { maxCostUsd: 2 }, use: { costUsd: 2 }, breach: undefined },
-    { limits: { maxCostUsd: 2 }, use: { costUsd: 2.5 }, breach: 'it has cost 2.5 USD, more than' },
+    { limits: { maxCostUsd: 2 }, use: { costUsd: 2.5 }, breach: 'its cost of 2.5 USD exceeds' },
     { limits: { maxTokens: 4 }, use: { inputTokens: 1, outputTokens: 3 }, breach: undefined },
     {
       limits: { maxTokens: 4 },
       use: { inputTokens: 2, outputTokens: 3 },
-      breach: 'it has used 5 tokens, more than the 4 it may',
+      breach: 'its 5 tokens exceed the limit of 4',
     },
     { above: () => ({ costUsd: 2 }), use: { costUsd: 1 }, breach: undefined },
     {
       above: () => ({ costUsd: 2 }),
       use: { costUsd: 2 },
-      breach: 'with 2 USD it has used up the budget',
+      breach: 'its cost of 2 USD exhausted the budget',
     },
     { above: () => ({ tokens: 3 }), use: { inputTokens: 1, outputTokens: 1 }, breach: undefined },
     {
       above: () => ({ tokens: 3 }),
       use: { inputTokens: 3 },
-      breach: 'with 3 tokens it has used up',
+      breach: 'its 3 tokens exhausted',
     },
     {
       above: () => ({ tokens: 3 }),
       use: { outputTokens: 3 },
-      breach: 'with 3 tokens it has used up',
+      breach: 'its 3 tokens exhausted',
     },
   ])('reports $breach for $use', ({ use, breach, ...given }) => {
     const { usage } = usageOf(given)

@@ -3,8 +3,8 @@
  *
  * A1 Each event carries the usage since the event before it.
  * A2 There is exactly one final event; events after it are dropped.
- * Y2 Cost and tokens are checked with every report, the last one too. More than the limit is a breach; a budget above
- *    the call is used up when nothing is left of it.
+ * Y2 Cost and tokens are checked with every report, including the last one. More than the limit is a breach; a budget
+ *    above the call is exhausted when none of it remains.
  */
 import { Termination } from './agent-error.ts'
 import { addDeltas, NO_DELTA, UsageCounter, type UsageDelta } from './usage-counter.ts'
@@ -24,7 +24,7 @@ export interface TryUsageOptions {
   readonly limits: Required<Pick<AgentLimits, 'maxCostUsd' | 'maxTokens'>>
   readonly spent: Spent
   readonly retryIndex: number
-  /** What is left above the call; usage that was reported is already deducted from it. */
+  /** Returns the remaining limits above the call; reported usage is already deducted. */
   readonly above: () => Remaining
   readonly report: (report: AgentReport) => void
 }
@@ -85,7 +85,7 @@ export class TryUsage {
     })
   }
 
-  /** Returns what is left of the limits of the call and of those above it. */
+  /** Returns the remaining limits of the call and of those above it. */
   remaining(): Pick<Remaining, 'costUsd' | 'tokens'> {
     const { spent, limits } = this.#options
     const above = this.#leftAbove()
@@ -105,18 +105,18 @@ export class TryUsage {
     const { spent, limits } = this.#options
     const { costUsd, tokens } = spent
     if (costUsd > limits.maxCostUsd) {
-      return `it has cost ${costUsd} USD, more than the ${limits.maxCostUsd} it may`
+      return `its cost of ${costUsd} USD exceeds the limit of ${limits.maxCostUsd}`
     }
     if (tokens > limits.maxTokens) {
-      return `it has used ${tokens} tokens, more than the ${limits.maxTokens} it may`
+      return `its ${tokens} tokens exceed the limit of ${limits.maxTokens}`
     }
     const above = this.#leftAbove()
-    if (above.costUsd <= 0) return `with ${costUsd} USD it has used up the budget above it`
-    if (above.tokens <= 0) return `with ${tokens} tokens it has used up the budget above it`
+    if (above.costUsd <= 0) return `its cost of ${costUsd} USD exhausted the budget above it`
+    if (above.tokens <= 0) return `its ${tokens} tokens exhausted the budget above it`
     return undefined
   }
 
-  /** What is left above the call, less the pending usage. */
+  /** Returns the remaining limits above the call, less the pending usage. */
   #leftAbove(): Pick<Remaining, 'costUsd' | 'tokens'> {
     const { costUsd, tokens } = this.#options.above()
     return {

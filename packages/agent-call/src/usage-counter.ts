@@ -16,8 +16,8 @@ export const NO_DELTA: UsageDelta = { costUsd: 0, inputTokens: 0, outputTokens: 
 export class UsageCounter {
   #costUsd = 0
   #tokens = 0
-  #saysTotalCost = false
-  #saysTotalTokens = false
+  #reportsTotalCost = false
+  #reportsTotalTokens = false
 
   /** Cost so far, in US dollars. */
   get costUsd(): number {
@@ -41,10 +41,10 @@ export class UsageCounter {
 
   #newCost({ costUsd, totalCostUsd }: AgentUsageReport): number {
     if (isAmount(totalCostUsd)) {
-      this.#saysTotalCost = true
+      this.#reportsTotalCost = true
       return Math.max(0, totalCostUsd - this.#costUsd)
     }
-    return isAmount(costUsd) && !this.#saysTotalCost ? costUsd : 0
+    return isAmount(costUsd) && !this.#reportsTotalCost ? costUsd : 0
   }
 
   #newTokens({
@@ -53,10 +53,10 @@ export class UsageCounter {
     totalTokens,
   }: AgentUsageReport): Pick<UsageDelta, 'inputTokens' | 'outputTokens'> {
     if (isAmount(totalTokens)) {
-      this.#saysTotalTokens = true
+      this.#reportsTotalTokens = true
       return { inputTokens: 0, outputTokens: Math.max(0, Math.round(totalTokens) - this.#tokens) }
     }
-    if (this.#saysTotalTokens) return NO_DELTA
+    if (this.#reportsTotalTokens) return NO_DELTA
     return { inputTokens: toWholeTokens(inputTokens), outputTokens: toWholeTokens(outputTokens) }
   }
 }

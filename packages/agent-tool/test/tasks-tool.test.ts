@@ -209,7 +209,7 @@ describe('limits', () => {
     await clock.advance(29_999)
     expect(types()).toEqual(['invoked'])
     await clock.advance(1)
-    expect((await outcome).result.errorMessage).toMatch(/nothing arrived for 30000 ms/)
+    expect((await outcome).result.errorMessage).toMatch(/no data arrived for 30000 ms/)
     expect(events.at(-1)).toMatchObject({
       type: 'agent_tool_terminated',
       reason: 'idle_timeout',

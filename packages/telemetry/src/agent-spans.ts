@@ -1,4 +1,4 @@
-/** The spans of requests to other agents: each try of a tool call is one. */
+/** Spans of requests to other agents, one for each try. */
 import { SpanKind } from '@opentelemetry/api'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
@@ -20,7 +20,7 @@ type AgentEvent = RunEventOf<
   | 'agent_tool_error'
 >
 
-/** Takes an event of a request to an agent; false when it is none. */
+/** Takes an event of a request to an agent; returns whether it is one. */
 export function takeAgentEvent(table: SpanTable, event: TracedEvent): boolean {
   switch (event.type) {
     case 'agent_tool_invoked':
@@ -85,7 +85,7 @@ function begin(table: SpanTable, event: RunEventOf<'agent_tool_invoked'>): void 
   })
 }
 
-/** The try that is under way, with what it has used since counted. */
+/** Returns the span of the current try, with the usage of the event added. */
 function findAgentSpan(table: SpanTable, event: AgentEvent): OpenSpan | undefined {
   const attempt = findAttempt(table, event)
   if (attempt === undefined) return undefined

@@ -1,12 +1,12 @@
 /**
- * Names of attributes. Those of `gen_ai.` are the GenAI semantic conventions as
- * `@opentelemetry/semantic-conventions` 1.45.0 has them (`/incubating`). They may still change, which is why they are
- * written out here and not imported, as that package asks for; a test holds them against it.
+ * Names of attributes. Those of `gen_ai.` are the GenAI semantic conventions of `@opentelemetry/semantic-conventions`
+ * 1.45.0 (`/incubating`). They may still change, so they are copied here instead of imported, as that package requests;
+ * a test compares them.
  *
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/
  */
 
-/** The name under which spans say where they come from. */
+/** Name of the instrumentation scope of spans. */
 export const INSTRUMENTATION = '@tutti/telemetry'
 
 /** Attributes of the GenAI conventions. */
@@ -32,7 +32,7 @@ export const GEN_AI = {
   workflowName: 'gen_ai.workflow.name',
 } as const
 
-/** What an operation of the GenAI conventions is called. */
+/** Names of operations of the GenAI conventions. */
 export const OPERATION = {
   chat: 'chat',
   executeTool: 'execute_tool',
@@ -40,7 +40,7 @@ export const OPERATION = {
   invokeWorkflow: 'invoke_workflow',
 } as const
 
-/** Attributes of ours, for what the conventions have no name. */
+/** Attributes that the conventions do not have. */
 export const TUTTI = {
   runId: 'tutti.run.id',
   runStatus: 'tutti.run.status',
@@ -52,11 +52,11 @@ export const TUTTI = {
   taskIndex: 'tutti.task.index',
   attempt: 'tutti.task.attempt',
   iteration: 'tutti.iteration',
-  /** How the run's events name the model: an alias of the catalog, or `provider:name`. */
+  /** Name of the model in the run's events: an alias of the catalog, or `provider:name`. */
   model: 'tutti.model',
-  /** Which call of this turn it is, from 1. */
+  /** Number of the call in its turn, from 1. */
   modelTry: 'tutti.model.try',
-  /** Why the work ended, where it did not end well: one of the failure codes. */
+  /** Failure code of work that failed, was cancelled or was interrupted. */
   code: 'tutti.code',
   willRetry: 'tutti.will_retry',
   retryInMs: 'tutti.retry_in_ms',

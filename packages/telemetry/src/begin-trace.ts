@@ -1,4 +1,6 @@
-/** Which trace a run belongs to, and whether it is recorded. Kept with the run, it is the same in every process. */
+/**
+ * Chooses the trace of a run and whether it is recorded. Both are stored with the run, so every process uses the same.
+ */
 import {
   createTraceState,
   ROOT_CONTEXT,
@@ -23,7 +25,7 @@ import type { TraceContext } from '@tutti/core'
 /** `SamplingDecision.RECORD_AND_SAMPLED`, which is not imported as it would load the SDK. */
 const RECORD_AND_SAMPLED = 2
 
-/** A run that begins. */
+/** A run that starts. */
 export interface TracedRunStart {
   readonly runId: string
   /** Name of its ensemble, for the sampler. */
@@ -31,8 +33,8 @@ export interface TracedRunStart {
 }
 
 /**
- * The context of a run that is asked for in another context, or in none. With none, the span that its `traceparent`
- * names is that of the run itself.
+ * Returns the trace context of a new run. Without a context of the caller, `traceparent` names the span of the run
+ * itself.
  */
 export function beginTrace(
   run: TracedRunStart,
@@ -51,7 +53,7 @@ export function beginTrace(
   }
 }
 
-/** The span that somebody else asked in; undefined where the run began its trace itself. */
+/** Returns the span of the caller; undefined when the run began its trace itself. */
 export function callerContext(
   runId: string,
   { traceparent, tracestate }: TraceContext,
@@ -63,7 +65,7 @@ export function callerContext(
     : { ...context, isRemote: true }
 }
 
-/** What a `traceparent` says, as OpenTelemetry has it. */
+/** Converts a `traceparent` to OpenTelemetry's span context. */
 export function toSpanContext(traceparent: string, tracestate?: string): SpanContext {
   return {
     traceId: traceIdOf(traceparent),
@@ -99,7 +101,7 @@ function callSampler(
   )
 }
 
-/** The same with the flag that says whether it is recorded; other flags stay as they are. */
+/** Sets the sampled flag; other flags do not change. */
 function withFlag(traceparent: string, isRecorded: boolean): string {
   const flags = Number.parseInt(traceparent.slice(53), 16)
   const set = isRecorded ? flags | 1 : flags & 0xfe

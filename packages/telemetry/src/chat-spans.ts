@@ -1,4 +1,4 @@
-/** The spans of model calls: each call is one, also those that failed and were made again. */
+/** Spans of model calls, one for each call; a repeated call is a separate span. */
 import { SpanKind, type Attributes } from '@opentelemetry/api'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
@@ -10,7 +10,7 @@ import { findAttempt, toTaskAttributes, toUsageAttributes } from './task-spans.t
 import type { SpanTable, OpenAttempt, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
-/** Takes an event of a model call; false when it is none. */
+/** Takes an event of a model call; returns whether it is one. */
 export function takeChatEvent(table: SpanTable, event: TracedEvent): boolean {
   switch (event.type) {
     case 'llm_iteration_started':
@@ -72,7 +72,7 @@ function toInputContent(
   }
 }
 
-/** The first text that a model streams; the rest of it is no news. */
+/** Records the first text that a model streams. */
 function markFirstToken({ nowMs }: SpanTable, attempt: OpenAttempt | undefined): void {
   const span = attempt?.chat
   if (span === undefined || span.attributes[GEN_AI.timeToFirstChunk] !== undefined) return

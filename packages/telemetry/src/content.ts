@@ -1,6 +1,6 @@
 /**
- * What models and tools say, in the form of the GenAI conventions: JSON in one attribute, bounded. Only for who asks
- * for it.
+ * Pure: formats what models and tools say as the GenAI conventions do: JSON in one attribute, limited in size. Used
+ * only with `captureContent`.
  *
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#recording-content-on-attributes
  */
@@ -8,13 +8,13 @@ import { limitText } from '@tutti/core'
 
 import type { LlmMessage, RunEventOf } from '@tutti/protocol'
 
-/** Characters of one text. */
+/** Maximum number of characters of one text. */
 const MAX_TEXT = 8_192
 
-/** Parts of one message; of more, the first are kept. */
+/** Maximum number of parts of a message; the first ones are retained. */
 const MAX_PARTS = 8
 
-/** Characters of one attribute: of more messages than fit, the newest are kept. */
+/** Maximum number of characters of an attribute; the newest messages that fit are retained. */
 const MAX_ATTRIBUTE = 65_536
 
 interface Part {
@@ -32,12 +32,12 @@ interface Message {
   readonly finish_reason?: string
 }
 
-/** Messages to a model: all but those of the system. */
+/** Formats the messages to a model, without those of the system. */
 export function inputMessages(messages: readonly LlmMessage[]): string {
   return toBoundedJson(messages.filter(({ role }) => role !== 'system').map(toMessage))
 }
 
-/** What the system says to a model; undefined when nothing. */
+/** Formats the system messages to a model; undefined when there are none. */
 export function systemInstructions(messages: readonly LlmMessage[]): string | undefined {
   const parts = messages
     .filter(({ role }) => role === 'system')
@@ -45,7 +45,7 @@ export function systemInstructions(messages: readonly LlmMessage[]): string | un
   return parts.length === 0 ? undefined : toBoundedJson(parts)
 }
 
-/** What a model answered. */
+/** Formats the answer of a model. */
 export function outputMessages({
   responseText,
   toolRequests = [],
@@ -58,7 +58,7 @@ export function outputMessages({
   ])
 }
 
-/** Maps a finish reason to the value of the conventions, which have none for a refusal. */
+/** Maps a finish reason to the value of the conventions; these have none for a refusal, which is passed on. */
 export function toFinishReason({
   responseType,
   finishReason,
@@ -73,12 +73,12 @@ export function toFinishReason({
   }
 }
 
-/** A text as the one message of somebody. */
+/** Formats a text as a single message. */
 export function textMessage(role: 'user' | 'assistant', text: string): string {
   return toBoundedJson([{ role, parts: [toTextPart(text)] } satisfies Message])
 }
 
-/** A text that is an attribute of its own. */
+/** Limits a text that is a whole attribute. */
 export function textContent(text: string | null): string {
   return limitText(text ?? '', MAX_TEXT)
 }
@@ -111,7 +111,7 @@ function toCallPart(call: {
   }
 }
 
-/** As many of the newest as fit, as JSON. */
+/** Returns as JSON as many of the newest items as fit. */
 function toBoundedJson(items: readonly unknown[]): string {
   const texts: string[] = []
   let length = 2

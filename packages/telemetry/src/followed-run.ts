@@ -1,12 +1,13 @@
 /**
- * A run that this process executes, as its spans see it: first what others wrote of it, then what is written here.
+ * Makes the spans of a run that this process executes: first from the log up to the claim, then from the events that
+ * this process writes.
  *
- *   claimed ─▶ read the log up to the claim ─▶ what was written here meanwhile ─▶ what is written here now
+ *   claimed ─▶ log up to the claim ─▶ events written here meanwhile ─▶ events written here now
  *
- * F1 What is open at the claim has its true beginning and its place, whoever wrote that.
- * F2 A span that ended under an earlier owner is not sent again. One that ended while nobody had the run, by a decision
- *    that was written to it at rest, is sent by who has it next.
- * F3 A log that cannot be read costs the spans of this run, and nothing else.
+ * F1 Spans that are open at the claim have their true start and parent, even if another process wrote these events.
+ * F2 A span that ended under an earlier owner is not sent again. A span that ended while the run was unowned, because a
+ *    decision was written to the store, is sent by the next owner.
+ * F3 If the log cannot be read, only the spans of this run are lost.
  */
 import { RunTracer, type RunTracerRun } from './run-tracer.ts'
 
@@ -21,18 +22,18 @@ export type ReadEvents = (query: {
   readonly types: readonly RunEvent['type'][]
 }) => Promise<readonly LoggedRunEvent[]>
 
-/** A run at its claim. */
+/** A run when it is claimed. */
 export interface FollowedRunStart extends RunTracerRun {
   /** The newest event before the claim. */
   readonly lastSeq: number
-  /** Whether an owner before this one was lost, and did not give the run up. */
+  /** Whether an earlier owner was lost without releasing the run. */
   readonly wasLost: boolean
 }
 
-/** Events read at a time. */
+/** Number of events read at a time. */
 const PAGE = 500
 
-/** Events of which spans are made. What only says how far something is, is not read again. */
+/** Types of the events that spans are made of. Events that only report progress are not read from the log. */
 const TYPES = [
   'run_queued',
   'run_resumed',
@@ -64,7 +65,7 @@ const TYPES = [
   'model_switched',
 ] as const satisfies readonly RunEvent['type'][]
 
-/** Events that are written to a run which nobody has. */
+/** Types of the events that can be written to an unowned run. */
 const UNOWNED_EVENTS: ReadonlySet<RunEvent['type']> = new Set([
   'run_cancelling',
   'review_timed_out',
@@ -75,12 +76,12 @@ const UNOWNED_EVENTS: ReadonlySet<RunEvent['type']> = new Set([
 
 /** Makes the spans of a run that this process executes. */
 export class FollowedRun {
-  /** Resolves when what was written before the claim has been read. Never rejects. */
+  /** Resolves when the events before the claim have been read. Never rejects. */
   readonly caughtUp: Promise<void>
   readonly #start: FollowedRunStart
   readonly #tracer: RunTracer
   readonly #options: ResolvedTraceRunsOptions
-  /** What is written here while the log is read. */
+  /** Events written here while the log is read. */
   #waiting: LoggedRunEvent[] | undefined = []
   #isLost = false
 
@@ -91,12 +92,12 @@ export class FollowedRun {
     this.caughtUp = this.#catchUp(read)
   }
 
-  /** Whether nothing more comes of it. */
+  /** Whether the run makes no further spans. */
   get isOver(): boolean {
     return this.#isLost || (this.#waiting === undefined && this.#tracer.isOver)
   }
 
-  /** Takes what was written here. */
+  /** Takes events that were written here. */
   take(events: readonly LoggedRunEvent[]): void {
     if (this.#isLost) return
     if (this.#waiting === undefined) for (const event of events) this.#tracer.take(event)

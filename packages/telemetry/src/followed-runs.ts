@@ -1,4 +1,4 @@
-/** The runs that this process executes and whose traces are recorded. */
+/** The recorded runs that this process executes. */
 import { isSampled } from '@tutti/core'
 
 import { FollowedRun, type ReadEvents } from './followed-run.ts'
@@ -6,7 +6,7 @@ import { FollowedRun, type ReadEvents } from './followed-run.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { ResolvedTraceRunsOptions } from './options.ts'
 
-/** What a run service tells of a run, as far as it matters here; see `RunActivity` of `@tutti/runs`. */
+/** Activity of a run, with the fields that tracing needs; see `RunActivity` of `@tutti/runs`. */
 export interface RunActivityLike {
   readonly kind: string
   readonly runId?: string
@@ -18,11 +18,11 @@ export interface RunActivityLike {
   readonly lostOwners?: number
 }
 
-/** Follows runs from their claim until they are let go. */
+/** Follows runs from their claim until their release. */
 export class FollowedRuns {
   readonly #options: ResolvedTraceRunsOptions
   readonly #runs = new Map<string, FollowedRun>()
-  /** Claims of a run that are not let go yet: a run that comes back is claimed before its former claim is over. */
+  /** Number of unreleased claims by run: a run that returns is claimed before its former claim is released. */
   readonly #claims = new Map<string, number>()
   readonly #catchingUp = new Set<Promise<void>>()
 
@@ -30,7 +30,7 @@ export class FollowedRuns {
     this.#options = options
   }
 
-  /** Learns of a claim, or that one is over. */
+  /** Takes the claim or the release of a run. */
   takeActivity({ kind, runId, run, lostOwners = 0 }: RunActivityLike, read: ReadEvents): void {
     if (kind === 'claimed' && run !== undefined) this.#claim(run, { lostOwners, read })
     if (kind === 'released' && runId !== undefined) this.#release(runId)
@@ -53,7 +53,7 @@ export class FollowedRuns {
     this.#claims.set(runId, (this.#claims.get(runId) ?? 0) + 1)
     this.#runs.delete(runId)
     const { traceparent } = request
-    // A run that was taken in by a process that traces nothing has no trace that all its owners know.
+    // A run that was submitted to a process without tracing has no trace that all its owners know.
     if (traceparent === undefined || !isSampled(traceparent)) return
     const start = { ...request, runId, traceparent, lastSeq, wasLost: lostOwners > 0 }
     const followed = new FollowedRun(start, this.#options, read)

@@ -1,8 +1,8 @@
 /**
- * A span from its beginning to its end.
+ * A span from its start to its end.
  *
- * O1 A span lies within the span that it is a part of, and no span ends before what it is made of: instants of events
- *    are whole milliseconds of clocks that may be set, so that they can be off by a little.
+ * O1 A span lies within its parent, and does not end before its children and its events. Times of events may be
+ *    slightly inconsistent, because they are whole milliseconds of clocks that can be set.
  */
 import { SpanStatusCode, type Attributes, type HrTime, type SpanKind } from '@opentelemetry/api'
 import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions'
@@ -11,32 +11,32 @@ import { TUTTI } from './attributes.ts'
 
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 
-/** Events of one span, at most; the rest is counted. */
+/** Maximum number of events of a span; further ones are counted. */
 const MAX_EVENTS = 128
 
-/** How a span begins. */
+/** Start of a span. */
 export interface SpanStart {
-  /** What its id follows from, below the id of its run. */
+  /** Key from which the id of the span is computed; starts with the id of its run. */
   readonly key: string
   readonly name: string
   readonly kind: SpanKind
   readonly startMs: number
   readonly attributes: Attributes
-  /** The span that it is a part of; undefined for the run itself. */
+  /** Parent span; undefined for the run itself. */
   readonly parent: OpenSpan | undefined
-  /** The task attempt that it is a part of, in whose end it ends at the latest. */
+  /** Key of the task attempt that contains the span and ends it at the latest. */
   readonly owner?: string | undefined
 }
 
-/** How a span ends. */
+/** End of a span. */
 export interface SpanEnd {
   readonly endMs: number
   readonly attributes?: Attributes
-  /** What went wrong; absent when nothing did. */
+  /** Error; absent if the work succeeded or was cancelled. */
   readonly error?: { readonly type: string; readonly message?: string | undefined }
 }
 
-/** A span that has begun. */
+/** A span that has started. */
 export class OpenSpan {
   readonly key: string
   readonly kind: SpanKind
@@ -47,7 +47,7 @@ export class OpenSpan {
   startMs: number
   parent: OpenSpan | undefined
   droppedEvents = 0
-  /** The end of the latest of its parts that has ended. */
+  /** Time of the latest end of a child or event. */
   #partsMs: number
 
   constructor({ key, name, kind, startMs, attributes, parent, owner }: SpanStart) {
@@ -61,21 +61,21 @@ export class OpenSpan {
     this.#partsMs = this.startMs
   }
 
-  /** Adds to its attributes; what is undefined is left out. */
+  /** Adds attributes; undefined ones are omitted. */
   set(attributes: Readonly<Attributes>): void {
     for (const [name, value] of Object.entries(attributes)) {
       if (value !== undefined) this.attributes[name] = value
     }
   }
 
-  /** Notes that an event of the log belongs to it. */
+  /** Records that an event of the log belongs to the span. */
   addSeq(seq: number | undefined): void {
     if (seq === undefined) return
     this.attributes[TUTTI.seqFirst] ??= seq
     this.attributes[TUTTI.seqLast] = seq
   }
 
-  /** Has it begin earlier, as far as the span that it is a part of allows. */
+  /** Moves the start to an earlier time, but not before the start of the parent. */
   extendStart(startMs: number): void {
     this.startMs = Math.max(Math.min(this.startMs, startMs), this.parent?.startMs ?? startMs)
   }
@@ -91,7 +91,7 @@ export class OpenSpan {
     this.events.push({ name, time: toHrTime(time), attributes: Object.fromEntries(given) })
   }
 
-  /** Ends it. The caller lets go of it; nothing may be a part of it any more. */
+  /** Ends the span, which must not get further children. */
   end({ endMs, attributes = {}, error }: SpanEnd): EndedSpan {
     this.set(attributes)
     if (error !== undefined) this.set({ [ATTR_ERROR_TYPE]: error.type })
@@ -117,7 +117,7 @@ export interface EndedSpan {
   readonly status: ReadableSpan['status']
 }
 
-/** Milliseconds since 1970 as OpenTelemetry has them: seconds, and nanoseconds of the next. */
+/** Converts milliseconds since 1970 to OpenTelemetry's pair of seconds and nanoseconds. */
 export function toHrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000)
   return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)]

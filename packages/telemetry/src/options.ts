@@ -1,7 +1,7 @@
-/** How runs are traced. */
+/** Options of tracing. */
 import type { Sampler, ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 
-/** Who a model is; what is not known is left out. */
+/** Returns the provider and the name of a model; unknown parts are omitted. */
 export type ModelNames = (
   label: string,
 ) => { readonly provider?: string | undefined; readonly model?: string | undefined } | undefined
@@ -9,36 +9,36 @@ export type ModelNames = (
 /** Options of tracing. */
 export interface TraceRunsOptions {
   /**
-   * Takes each span when it has ended, such as a `BatchSpanProcessor` over an exporter. Its `onStart` is not called: a
-   * span is made when its end is known. What it throws is told to `onError`.
+   * Receives each span when it has ended, such as a `BatchSpanProcessor` with an exporter. Its `onStart` is not called,
+   * because a span is created when its end is known. Exceptions that it throws are passed to `onError`.
    */
   readonly processor: Pick<SpanProcessor, 'onEnd' | 'forceFlush' | 'shutdown'>
-  /** Where spans come from, as `resourceFromAttributes` makes it. @default `service.name: tutti` */
+  /** Resource of the spans, as `resourceFromAttributes` creates it. @default `service.name: tutti` */
   readonly resource?: ReadableSpan['resource']
   /**
-   * Whether a new trace is recorded, and one that a run is asked for in. @default what the caller's `traceparent`
-   * says; every new one
+   * Decides whether a new trace, or the trace of the caller, is recorded. @default the flag of the caller's
+   * `traceparent`; every new trace
    */
   readonly sampler?: Sampler
-  /** Whether spans hold what models, tools and people say. It may be private. @default false */
+  /** Whether spans contain what models, tools and people say, which may be private. @default false */
   readonly captureContent?: boolean
   /**
-   * Who is behind the name that events give a model: an alias of a catalog, or `provider:name`, such as
-   * `anthropic:claude-haiku-4-5`. What it does not know is read from the name.
+   * Resolves the name of a model in events: an alias of a catalog, or `provider:name`, such as
+   * `anthropic:claude-haiku-4-5`. If it returns undefined, provider and model are read from the name.
    */
   readonly modelNames?: ModelNames
-  /** Takes out of a text what nobody is to read. Events of a server come without it. @default nothing is taken out */
+  /** Removes secrets from a text. Events of a server are already redacted. @default returns the text unchanged */
   readonly redact?: (text: string) => string
-  /** Told of what failed while spans were made or handed on. Runs never notice. @default nobody is told */
+  /** Called with errors of tracing, which never affect runs. @default errors are ignored */
   readonly onError?: (error: unknown) => void
 }
 
-/** The same with every value present, but for the sampler. */
+/** Options with their defaults applied. */
 export type ResolvedTraceRunsOptions = Required<Omit<TraceRunsOptions, 'sampler'>> & {
   readonly sampler: Sampler | undefined
 }
 
-/** Fills options. */
+/** Applies defaults. */
 export function resolveTraceRunsOptions(options: TraceRunsOptions): ResolvedTraceRunsOptions {
   const { processor, sampler, resource = ownResource(), captureContent = false } = options
   const { redact = (text) => text } = options
@@ -47,7 +47,7 @@ export function resolveTraceRunsOptions(options: TraceRunsOptions): ResolvedTrac
   return { processor, sampler, resource, captureContent, modelNames, redact, onError }
 }
 
-/** Providers as the GenAI conventions name them, where that is not the name that LangChain has. */
+/** LangChain's name of a provider → that of the GenAI conventions, where they differ. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   'google-genai': 'gcp.gemini',
   'google-vertexai': 'gcp.vertex_ai',
@@ -58,7 +58,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   xai: 'x_ai',
 }
 
-/** The name of a provider in the GenAI conventions. */
+/** Returns the name of a provider in the GenAI conventions. */
 export function providerName(provider: string): string {
   return PROVIDERS[provider] ?? provider
 }

@@ -1,4 +1,4 @@
-/** The spans of reviews, from the question to the answer, and what people say to a run meanwhile. */
+/** Spans of reviews, from the request to the decision, and span events of directives and model switches. */
 import { SpanKind } from '@opentelemetry/api'
 import { eventTime } from '@tutti/protocol'
 
@@ -17,7 +17,7 @@ const NAMES = {
   AFTER_EXECUTION: 'review after task',
 } as const satisfies Record<RunEventOf<'review_requested'>['timing'], string>
 
-/** Takes an event of a review; false when it is none. */
+/** Takes an event of a review; returns whether it is one. */
 export function takeReviewEvent(table: SpanTable, event: TracedEvent): boolean {
   const { nowMs } = table
   switch (event.type) {
@@ -47,7 +47,7 @@ export function takeReviewEvent(table: SpanTable, event: TracedEvent): boolean {
   }
 }
 
-/** Takes what people say to a run while it works. */
+/** Takes directives and model switches. */
 export function takeSteeringEvent(table: SpanTable, event: TracedEvent): void {
   const { nowMs, root } = table
   switch (event.type) {
@@ -75,7 +75,7 @@ export function takeSteeringEvent(table: SpanTable, event: TracedEvent): void {
   }
 }
 
-/** A switch of one task belongs to it while it is under way. */
+/** Returns the span of a model switch: the current attempt of its task, else the run. */
 function findSwitchedSpan(
   table: SpanTable,
   { taskName }: RunEventOf<'model_switched'>,
@@ -109,7 +109,10 @@ function begin(table: SpanTable, event: RunEventOf<'review_requested'>): void {
   if (timeoutMs > 0) span.set({ [TUTTI.reviewDueMs]: startMs + timeoutMs })
 }
 
-/** The call that asks, the task whose output is asked about, or what the task that waits will be a part of. */
+/**
+ * Returns the parent of a review: the reviewed call, the attempt whose output is reviewed, or the parent of a task that
+ * has not begun.
+ */
 function findParent(
   table: SpanTable,
   event: RunEventOf<'review_requested'>,
@@ -130,7 +133,7 @@ function end(table: SpanTable, reviewId: string, how: SpanEnd): void {
   if (span !== undefined) table.end(span, how)
 }
 
-/** The event says no time: it is when the time of the review was over, or later when nobody was there then. */
+/** Ends a review at its timeout, or later if no process owned the run then; the event has no time. */
 function endTimedOut(table: SpanTable, { reviewId, action }: RunEventOf<'review_timed_out'>): void {
   const span = table.find(reviewKey(table.runId, reviewId))
   if (span === undefined) return

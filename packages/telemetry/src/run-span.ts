@@ -1,4 +1,4 @@
-/** The span of a run as a whole. */
+/** Span of a whole run. */
 import { SpanKind } from '@opentelemetry/api'
 
 import { GEN_AI, TUTTI } from './attributes.ts'
@@ -9,7 +9,7 @@ import type { SpanEnd } from './open-span.ts'
 import type { SpanTable, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
-/** Takes an event of the run as a whole; false when it is none. */
+/** Takes an event of the run itself; returns whether it is one. */
 export function takeRunEvent(table: SpanTable, event: TracedEvent): boolean {
   const { root, nowMs, captureContent, redact } = table
   switch (event.type) {
@@ -57,7 +57,7 @@ function endRun(table: SpanTable, event: RunEventOf<'run_result'>): void {
   table.end(root, end)
 }
 
-/** What was in flight in the process that is gone ends with the last that is known of it. */
+/** Ends the calls that were in flight in a lost process, at the time of the last known event. */
 function interrupt(table: SpanTable): void {
   const { tasks, beforeMs } = table
   for (const attempt of tasks.values()) {

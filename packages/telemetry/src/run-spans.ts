@@ -1,5 +1,5 @@
 /**
- * The spans of one run, made of its events.
+ * Makes the spans of one run from its events.
  *
  *   run ─┬─ review before a task
  *        └─ task attempt ─┬─ model call
@@ -9,12 +9,13 @@
  *                         ├─ delegation ─ task attempt of the worker ─ …
  *                         └─ review of its output
  *
- * S1 The same events make the same spans, with the same ids, in whatever process.
- * S2 Each span has one end, in every ending: what is open when its task or its run ends, ends with it.
- * S3 What was in flight when a process was lost ends as INTERRUPTED; what goes on in the next goes on as the same span.
- * S4 Of what is said, nothing is in a span unless content is asked for; of an error, its code and its message.
+ * S1 The same events make the same spans with the same ids in every process.
+ * S2 Each span ends once: a span that is open when its task or its run ends, ends with it.
+ * S3 Calls that were in flight when a process was lost end as INTERRUPTED; work that continues in the next process is
+ *    the same span.
+ * S4 A span contains what models, tools and people say only with `captureContent`. An error has its code and message.
  *
- * The kinds of events are in the files beside this one; this one knows which spans are open.
+ * Each kind of event has its own file.
  */
 import { SpanKind } from '@opentelemetry/api'
 import { runSpanKey } from '@tutti/core'
@@ -29,7 +30,7 @@ import { takeTaskEvent } from './task-spans.ts'
 import { takeToolEvent } from './tool-spans.ts'
 import { takeChatEvent } from './chat-spans.ts'
 
-/** Makes the spans of one run; see the rules above. */
+/** Makes the spans of one run, by the rules above. */
 export class RunSpans {
   readonly #table: SpanTable
   #isOver = false
@@ -49,7 +50,7 @@ export class RunSpans {
     const table = this.#table
     table.seq = event.seq
     table.beforeMs = table.nowMs
-    // The clocks of two processes differ; within a run time does not go back.
+    // Clocks of processes differ; within a run, time does not go back.
     table.nowMs = Math.max(eventTime(event) ?? table.nowMs, table.nowMs)
     beginRun(table, event)
     const handlers = [
@@ -66,7 +67,7 @@ export class RunSpans {
   }
 }
 
-/** The run begins when it is taken in; one in process, when it starts. */
+/** Opens the span of the run: when it is submitted, or in process when it starts. */
 function beginRun(table: SpanTable, event: TracedEvent): void {
   if (table.root !== undefined) return
   if (event.type !== 'run_queued' && event.type !== 'ensemble_started') return

@@ -1,4 +1,4 @@
-/** The spans of one run on their way to whoever sends them. What fails here never reaches the run. */
+/** Passes the spans of one run to the processor. Errors never reach the run. */
 import { TraceFlags, type SpanContext } from '@opentelemetry/api'
 import { spanId, traceIdOf, type TraceContext } from '@tutti/core'
 
@@ -11,20 +11,20 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import type { ResolvedTraceRunsOptions } from './options.ts'
 import type { TracedEvent } from './span-table.ts'
 
-/** Whose spans are made. */
+/** A run with its trace. */
 export interface RunTracerRun extends TraceContext {
   readonly runId: string
   readonly traceparent: string
 }
 
-/** Makes the spans of one run and hands them on. */
+/** Makes the spans of one run and passes them to the processor. */
 export class RunTracer {
   readonly #options: ResolvedTraceRunsOptions
   readonly #spans: RunSpans
   readonly #traceId: string
   readonly #caller: SpanContext | undefined
   readonly #state: SpanContext['traceState']
-  /** Whether spans that end are handed on; those that an earlier owner has sent are not sent again. */
+  /** Whether spans that end are dropped, because an earlier owner has sent them. */
   isMuted = false
   #isBroken = false
 
@@ -35,17 +35,17 @@ export class RunTracer {
     this.#caller = callerContext(run.runId, run)
     this.#state = this.#caller?.traceState
     const onEnd = (ended: EndedSpan): void => {
-      if (!this.isMuted) this.#handOn(ended)
+      if (!this.isMuted) this.#send(ended)
     }
     this.#spans = new RunSpans({ runId: run.runId, redact, captureContent, modelNames, onEnd })
   }
 
-  /** Whether nothing more comes of it: the run has ended, or its events could not be read. */
+  /** Whether no further spans are made: the run has ended, or an event failed. */
   get isOver(): boolean {
     return this.#isBroken || this.#spans.isOver
   }
 
-  /** Takes the next event. Never throws; after a failure it takes no more. */
+  /** Takes the next event. Never throws; after an error, later events are ignored. */
   take(event: TracedEvent): void {
     if (this.#isBroken) return
     try {
@@ -56,7 +56,7 @@ export class RunTracer {
     }
   }
 
-  #handOn(ended: EndedSpan): void {
+  #send(ended: EndedSpan): void {
     try {
       this.#options.processor.onEnd(this.#readable(ended))
     } catch (error) {

@@ -1,23 +1,23 @@
-/** Pure: how a span says what went wrong. */
+/** Pure: ends of spans that failed. */
 import { limitText } from '@tutti/core'
 
 import { TUTTI } from './attributes.ts'
 
 import type { SpanEnd } from './open-span.ts'
 
-/** Characters of the message of an error. */
+/** Maximum number of characters of an error message. */
 const MAX_MESSAGE = 1_024
 
-/** Codes that say what somebody wanted, and not that something went wrong. */
+/** Codes of intended ends, which are not errors. */
 const INTENDED: ReadonlySet<string> = new Set(['CANCELLED', 'EXIT_EARLY'])
 
-/** What went wrong, as an event says it. */
+/** Failure in an event. */
 export interface Failure {
   readonly code: string
   readonly reason?: string | undefined
 }
 
-/** The end that a failure makes; a cancel is no error. */
+/** Returns the end of failed work; a cancel is not an error. */
 export function toFailedEnd(
   endMs: number,
   { code, reason }: Failure,

@@ -1,23 +1,23 @@
-/** Pure: what the spans of a run are called, so that their ids follow from it. Those of the run and of its tool calls are in `@tutti/core`. */
+/** Pure: keys from which the ids of spans are computed. `@tutti/core` has those of the run and of its tool calls. */
 import { toolCallSpanKey } from '@tutti/core'
 
-/** Which attempt of which task an event is of. */
+/** Task and attempt of an event. */
 export interface TaskPlace {
   readonly taskIndex: number
   readonly attempt: number
 }
 
-/** The attempt, as a text; the parts of it are found by this. */
+/** Returns the key of a task attempt, with which the keys of its parts begin. */
 export function taskKey(runId: string, { taskIndex, attempt }: TaskPlace): string {
   return `${runId}/task:${taskIndex}:${attempt}`
 }
 
-/** A model call: the `number`th of this turn, from 1. */
+/** Returns the key of a model call: the `number`th of its turn, from 1. */
 export function chatKey(task: string, iterationIndex: number, number: number): string {
   return `${task}/chat:${iterationIndex}:${number}`
 }
 
-/** A tool call, as whoever hands out its context calls it. */
+/** Returns the key of a tool call, which its trace context uses too. */
 export function callKey(
   runId: string,
   place: TaskPlace & { readonly iterationIndex: number; readonly toolCallId: string },
@@ -26,7 +26,7 @@ export function callKey(
   return toolCallSpanKey({ runId, taskIndex, attempt, iterationIndex, toolCallId })
 }
 
-/** A try of a tool call to ask an agent: the `number`th from 1, also over a crash. */
+/** Returns the key of a request to an agent: the `number`th of its call, from 1, counted across crashes. */
 export function agentKey(call: string, number: number): string {
   return `${call}/agent:${number}`
 }

@@ -1,4 +1,4 @@
-/** The spans of one run that are open, and what the kinds of spans have in common. */
+/** Open spans of one run, and the state that all kinds of spans share. */
 import { GEN_AI, TUTTI } from './attributes.ts'
 import { OpenSpan, type EndedSpan, type SpanEnd, type SpanStart } from './open-span.ts'
 
@@ -6,33 +6,33 @@ import type { Attributes } from '@opentelemetry/api'
 import type { RunEvent } from '@tutti/protocol'
 import type { ModelNames } from './options.ts'
 
-/** An event as a reader of the log has it, or as a run in process tells it. */
+/** An event from the log, or from a run in process, where it has no `seq`. */
 export type TracedEvent = RunEvent & { readonly seq?: number }
 
-/** What spans are made with. */
+/** Options of the spans of one run. */
 export interface RunSpansOptions {
   readonly runId: string
   readonly captureContent: boolean
   readonly modelNames: ModelNames
-  /** Takes out of a text what nobody is to read. */
+  /** Removes secrets from a text. */
   readonly redact: (text: string) => string
-  /** Told of each span that ends. */
+  /** Called with each span that ends. */
   readonly onEnd: (ended: EndedSpan) => void
 }
 
-/** Facts about a task attempt that is under way. */
+/** A task attempt in progress. */
 export interface OpenAttempt {
   readonly key: string
   readonly span: OpenSpan
-  /** Model calls so far, by turn. */
+  /** Number of model calls so far, by turn. */
   readonly chats: Map<number, number>
-  /** Names of the tools that the present turn asks for, by the id of the call. */
+  /** Names of the tools that the current turn calls, by call id. */
   readonly toolNames: Map<string, string>
-  /** Requests to agents so far, by the key of their call. */
+  /** Number of requests to agents so far, by the key of their call. */
   readonly agentTries: Map<string, number>
-  /** How often calls have ended, by key: the steps of a call that is made again after a crash are made again. */
+  /** Number of ended calls by key: a call that is repeated after a crash repeats its steps. */
   readonly endedCalls: Map<string, number>
-  /** The model call that is under way. */
+  /** The current model call. */
   chat: OpenSpan | undefined
   iterationIndex: number
 }
@@ -45,11 +45,11 @@ export class SpanTable {
   readonly redact: (text: string) => string
   readonly onEnd: (ended: EndedSpan) => void
   readonly tasks = new Map<string, OpenAttempt>()
-  /** Open delegations, by the name of the task that they made. */
+  /** Open delegations, by the name of their task. */
   readonly delegations = new Map<string, OpenSpan>()
-  /** Time of the present event; that of the one before when it does not say. */
+  /** Time of the current event, or of the previous one if it has no time; in milliseconds since 1970. */
   nowMs = 0
-  /** Time of the event before the present one. */
+  /** Time of the previous event. */
   beforeMs = 0
   seq: number | undefined
   root: OpenSpan | undefined
@@ -86,7 +86,7 @@ export class SpanTable {
     this.onEnd(span.end(end))
   }
 
-  /** Ends what belongs to `owner`, or everything but the run itself, the newest first. */
+  /** Ends the open spans of `owner`, or all but the run itself, newest first. */
   endAll(end: SpanEnd, owner?: string): void {
     for (const span of this.openSpans().toReversed()) {
       if (span === this.root) continue

@@ -1,4 +1,4 @@
-/** The spans of task attempts, and of the delegations that make tasks. */
+/** Spans of task attempts and of delegations. */
 import { SpanKind, type Attributes } from '@opentelemetry/api'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
@@ -10,7 +10,7 @@ import type { SpanEnd } from './open-span.ts'
 import type { SpanTable, OpenAttempt, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
-/** Takes an event of a task or of a delegation; false when it is none. */
+/** Takes an event of a task or a delegation; returns whether it is one. */
 export function takeTaskEvent(table: SpanTable, event: TracedEvent): boolean {
   const { nowMs, redact } = table
   switch (event.type) {
@@ -41,7 +41,7 @@ export function takeTaskEvent(table: SpanTable, event: TracedEvent): boolean {
   }
 }
 
-/** Attributes of everything that a task does. */
+/** Returns the attributes of every span of a task. */
 export function toTaskAttributes(event: {
   readonly taskName: string
   readonly taskIndex: number
@@ -56,7 +56,7 @@ export function toTaskAttributes(event: {
   }
 }
 
-/** The attempt that an event is of; undefined when it has not begun, or has ended. */
+/** Returns the attempt of an event; undefined when it is not in progress. */
 export function findAttempt(
   table: SpanTable,
   place: { readonly taskIndex: number; readonly attempt: number },
@@ -64,7 +64,7 @@ export function findAttempt(
   return table.tasks.get(taskKey(table.runId, place))
 }
 
-/** The attempt of the task of that name. */
+/** Returns the attempt in progress of the task with a name. */
 export function findAttemptByName(
   table: SpanTable,
   { taskName, attempt }: { readonly taskName: string; readonly attempt: number },
@@ -129,7 +129,7 @@ function endTask(
   table.tasks.delete(key)
 }
 
-/** Tokens, as far as a provider says them: it says none with 0, or with less. */
+/** Returns the token attributes; 0 and less mean that the provider does not report them. */
 export function toUsageAttributes(inputTokens = 0, outputTokens = 0): Attributes {
   return {
     ...(inputTokens > 0 ? { [GEN_AI.inputTokens]: inputTokens } : {}),
@@ -137,7 +137,7 @@ export function toUsageAttributes(inputTokens = 0, outputTokens = 0): Attributes
   }
 }
 
-/** The work itself is a task, an attempt of which is a part of this. */
+/** Opens the span of a delegation; the attempts of its task are its children. */
 function beginDelegation(table: SpanTable, event: RunEventOf<'delegation_started'>): void {
   const { delegationId, workerRole, workerTask, depth } = event
   const by = findAttemptByName(table, event)
@@ -170,7 +170,7 @@ function endDelegation(
     if (workerTask !== undefined) table.delegations.delete(workerTask)
     return
   }
-  // A limit or a policy refused it before it began.
+  // A limit or a policy rejected the delegation before it began.
   const by = findAttemptByName(table, event)?.span ?? table.root
   by?.addEvent('tutti.delegation.refused', table.nowMs, { [GEN_AI.agentName]: workerRole })
 }

@@ -1,6 +1,6 @@
 /**
- * The spans of tool calls. A call is told of when it ends; whatever happens within it before that has it begin, so that
- * a call that went on in another process after a crash is one span from its first sign to its end.
+ * Spans of tool calls. The log reports a call when it ends. An earlier event within the call opens its span, so that a
+ * call that continues in another process after a crash is one span.
  */
 import { SpanKind } from '@opentelemetry/api'
 
@@ -14,7 +14,7 @@ import type { OpenSpan } from './open-span.ts'
 import type { SpanTable, OpenAttempt, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
-/** Takes the event of a tool call; false when it is none. */
+/** Takes the event of a tool call; returns whether it is one. */
 export function takeToolEvent(table: SpanTable, event: TracedEvent): boolean {
   if (event.type !== 'tool_called') return false
   const attempt = findAttempt(table, event)
@@ -22,16 +22,16 @@ export function takeToolEvent(table: SpanTable, event: TracedEvent): boolean {
   return true
 }
 
-/** A call that is under way. */
+/** A call in progress. */
 export interface TracedCall {
   readonly toolCallId: string
   readonly iterationIndex: number
-  /** When it was under way at the latest. */
+  /** Latest possible start, in milliseconds since 1970. */
   readonly startMs: number
   readonly toolName?: string | undefined
 }
 
-/** What the span of a call is called; that of a call which is made again has a number behind it. */
+/** Returns the key of the span of a call; a repeated call gets a number as suffix. */
 export function toCallSpanKey(
   table: SpanTable,
   attempt: OpenAttempt,
@@ -42,7 +42,7 @@ export function toCallSpanKey(
   return ended === 0 ? key : `${key}#${ended + 1}`
 }
 
-/** The span of a call, begun when it is not. */
+/** Returns the span of a call; opens it if necessary. */
 export function findOrOpenCall(table: SpanTable, attempt: OpenAttempt, call: TracedCall): OpenSpan {
   const { toolCallId, startMs, iterationIndex, toolName = attempt.toolNames.get(toolCallId) } = call
   const { span: task } = attempt
@@ -88,7 +88,7 @@ function endCall(table: SpanTable, attempt: OpenAttempt, event: RunEventOf<'tool
       [GEN_AI.toolResult]: textContent(redact(event.toolResult ?? '')),
     })
   }
-  // What a tool says of its failure is what a model reads: content.
+  // The message of a failed tool is content, because a model reads it.
   const reason = captureContent ? (event.toolResult ?? undefined) : undefined
   const isFailed = event.outcome === 'FAILURE'
   const base = callKey(table.runId, event)

@@ -1,4 +1,4 @@
-/** The door: spans of runs, in process and of a run service. */
+/** Traces runs, in process and of a run service. */
 import { isSampled, newTraceparent, type TraceContext } from '@tutti/core'
 
 import { beginTrace, type TracedRunStart } from './begin-trace.ts'
@@ -13,13 +13,13 @@ import { RunTracer } from './run-tracer.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 import type { ReadEvents } from './followed-run.ts'
 
-/** A run in process that is to be traced. */
+/** Options of a traced run in process: its id, and the trace context of the caller. */
 export interface TraceRunOptions extends TraceContext {
   /** @default a random id */
   readonly runId?: string
 }
 
-/** What a run in process is given, so that it and its spans agree. */
+/** Options for `ensemble.run`, so that the run and its spans have the same ids. */
 export interface TracedRunOptions {
   readonly runId: string
   readonly traceparent: string
@@ -27,7 +27,7 @@ export interface TracedRunOptions {
   readonly onEvent: (event: RunEvent) => void
 }
 
-/** What a run service is given, so that its runs and their spans agree. */
+/** Options for a run service, so that its runs and their spans have the same ids. */
 export interface TracedServiceOptions {
   readonly traceNewRun: (
     run: { readonly runId: string; readonly ensemble: string },
@@ -37,22 +37,22 @@ export interface TracedServiceOptions {
   readonly onActivity: (activity: RunActivityLike) => void
 }
 
-/** Traces runs. */
+/** Traces runs; created by {@link traceRuns}. */
 export interface RunTracing {
   /**
-   * Options for a run in process: `ensemble.run(inputs, { ...tracing.run() })`. Its spans are part of the trace that
-   * `traceparent` names, or begin one.
+   * Returns options for a run in process: `ensemble.run(inputs, { ...tracing.run() })`. Its spans belong to the trace
+   * of `traceparent`, or to a new one.
    */
   run(options?: TraceRunOptions): TracedRunOptions
-  /** Options for a run service, whose log `read` reads. */
+  /** Returns options for a run service whose log `read` reads. */
   service(read: ReadEvents): TracedServiceOptions
-  /** Resolves when every span that has ended is handed on and sent. */
+  /** Resolves when every ended span has been sent. */
   flush(): Promise<void>
-  /** The same for the last time: nothing is sent afterwards. */
+  /** Sends the ended spans and shuts the processor down; later spans are not sent. */
   shutdown(): Promise<void>
 }
 
-/** Makes spans of the events of runs and gives them to a span processor. It starts nothing and keeps no global state. */
+/** Makes spans from the events of runs and passes them to a span processor. It has no global state. */
 export function traceRuns(options: TraceRunsOptions): RunTracing {
   const resolved = resolveTraceRunsOptions(options)
   const followed = new FollowedRuns(resolved)
@@ -83,7 +83,7 @@ export function traceRuns(options: TraceRunsOptions): RunTracing {
   }
 }
 
-/** A sampler that throws costs the spans of the run, and not the run. */
+/** Chooses the trace of a run. If the sampler throws, the run continues without spans. */
 function begin(
   run: TracedRunStart,
   asked: TraceContext,
