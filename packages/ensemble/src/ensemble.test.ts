@@ -36,8 +36,8 @@ describe('ensemble', () => {
     expect(copy.plan.workflow).toBe('SEQUENTIAL')
     expect((await copy.run()).output).toBe('done by another')
     expect((await pair.run()).tasks).toHaveLength(2)
-    const said = ensemble({ ...pair, workflow: 'SEQUENTIAL' })
-    expect(ensemble({ ...said, name: 'duo' }).plan.workflow).toBe('SEQUENTIAL')
+    const explicit = ensemble({ ...pair, workflow: 'SEQUENTIAL' })
+    expect(ensemble({ ...explicit, name: 'duo' }).plan.workflow).toBe('SEQUENTIAL')
   })
 
   it('needs no model if every task has one', () => {
@@ -84,7 +84,7 @@ describe('ensemble', () => {
     )
   })
 
-  it.each([0, -1, 1.5, Number.NaN])('refuses a maxConcurrentTasks of %d', (maxConcurrentTasks) => {
+  it.each([0, -1, 1.5, Number.NaN])('rejects a maxConcurrentTasks of %d', (maxConcurrentTasks) => {
     expect(() => ensemble({ name: 'one', tasks: [first], model, maxConcurrentTasks })).toThrow(
       `maxConcurrentTasks must be an integer >= 1, got ${maxConcurrentTasks}`,
     )
