@@ -1,4 +1,4 @@
-/** Any agent as a tool: the address says what it is spoken to in. */
+/** Defines tools that call agents. The address determines the protocol. */
 import { assertKnownOptions, pickOptions, type OptionNames } from '@tutti/core'
 import {
   AGENT_TOOL_NAMES,
@@ -7,12 +7,12 @@ import {
   type AgentToolDefinition,
 } from '@tutti/agent-call'
 
-import { connectorOf, type AgentAddressOptions } from './connector-of.ts'
+import { createConnector, type AgentAddressOptions } from './create-connector.ts'
 
 import type { SourceOf, ToolSchema, Type, TypedTool, ValueOf } from '@tutti/core'
 import type { LocalAgent } from '@tutti/agent-call'
 
-/** What the author of a tool that asks an agent writes. */
+/** Options of a tool that calls an agent. */
 export interface AgentToolOptions<
   Input extends ToolSchema = Type.TString,
   Output extends ToolSchema = Type.TString,
@@ -50,17 +50,17 @@ const OPTION_NAMES = {
   agent: true,
 } as const satisfies OptionNames<AgentToolOptions<ToolSchema, ToolSchema>>
 
-/** A tool that asks an agent, and what its calls share. */
+/** A tool that calls an agent, with resources that its calls share. */
 export interface AgentAsTool<Input, Output, Source>
   extends TypedTool<Input, Output, Source>, AsyncDisposable {
-  /** Lets go of connections and programs that calls share. Never rejects. */
+  /** Releases shared connections and child processes. Never rejects. */
   close(): Promise<void>
 }
 
 /**
- * Makes a tool that asks an agent. Nothing is connected to before its first call.
+ * Creates a tool that calls an agent. It connects at its first call.
  *
- * @throws {TypeError} naming everything that does not fit, such as an address that leads to no agent.
+ * @throws {TypeError} naming every invalid option, such as an address that does not lead to an agent.
  */
 export function agentTool<
   const Input extends ToolSchema = Type.TString,
@@ -77,7 +77,7 @@ export function agentTool<
   const isHere = typeof agent === 'object' && !(agent instanceof URL)
   const connector = isHere
     ? localConnector(agent, `tutti://${options.name}`)
-    : connectorOf(agent, options)
+    : createConnector(agent, options)
   const tool = defineAgentTool<Input, Output>({
     ...pickOptions(options, DEFINITION_NAMES),
     connector,

@@ -1,8 +1,11 @@
-/** Any agent as a tool. To define: `agentTool`. To extend: the connectors, and the port of `@tutti/agent-call`. */
+/**
+ * Calls any agent as a tool. To define: `agentTool`. To extend: the connectors, and the port of
+ * `@tutti/agent-call`.
+ */
 
 // To define
 export { agentTool, type AgentAsTool, type AgentToolOptions } from './agent-tool.ts'
-export { connectorOf, type AgentAddressOptions, type AgentWire } from './connector-of.ts'
+export { createConnector, type AgentAddressOptions, type AgentWire } from './create-connector.ts'
 export type { AgentHttpOptions } from './http/agent-fetch.ts'
 export type { McpClient, McpEndpoint, McpProgram, McpServer } from '@tutti/mcp'
 export {

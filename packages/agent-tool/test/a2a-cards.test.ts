@@ -3,7 +3,11 @@ import { fakeClock } from '@tutti/testing'
 import { expect, test } from 'vitest'
 
 import { a2aConnector, type A2aConnectorOptions } from '../src/a2a/a2a-connector.ts'
-import { connectorByCard, connectorOf, type AgentAddressOptions } from '../src/connector-of.ts'
+import {
+  connectorByCard,
+  createConnector,
+  type AgentAddressOptions,
+} from '../src/create-connector.ts'
 import { DEFAULT_FRESH_MS } from '../src/a2a/card-cache.ts'
 import { cardAt, rawAgent, task, type RawAgent, type RawExchange } from './a2a-raw-agent.ts'
 import { hurriedCall } from './a2a-surroundings.ts'
@@ -64,9 +68,9 @@ test.each([
 })
 
 test('a wire that is configured is used without looking at a card', async () => {
-  expect(connectorOf('https://agents.example', { wire: 'tasks' }).protocol).toBe('tasks')
+  expect(createConnector('https://agents.example', { wire: 'tasks' }).protocol).toBe('tasks')
   const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
-  const asking = askOnce(connectorOf(agent.url, { wire: 'a2a' }), 'go', hurriedCall())
+  const asking = askOnce(createConnector(agent.url, { wire: 'a2a' }), 'go', hurriedCall())
   await expect(asking).rejects.toThrow('Cannot ask the agent over A2A: the agent has no card')
 })
 
@@ -325,7 +329,7 @@ test.each(['ftp://agents.example', 'http://agents.example', 'nonsense'])(
 test('an unknown wire is refused when the tool is made', () => {
   // NOTE: JavaScript callers can give any value.
   const given = { wire: 'grpc' } as unknown as AgentAddressOptions
-  expect(() => connectorOf('https://agents.example', given)).toThrow(
+  expect(() => createConnector('https://agents.example', given)).toThrow(
     new TypeError(
       'Cannot ask the agent at "https://agents.example/": wire must be one of auto, a2a, tasks, got "grpc"',
     ),

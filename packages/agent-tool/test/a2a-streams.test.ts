@@ -405,7 +405,7 @@ test('an answer that is too large is not read to its end', async () => {
   const connector = a2aConnector({ url: agent.url, maxBodyBytes: 1_000 })
   await expect(askOnce(connector, 'go', hurriedCall())).rejects.toMatchObject({
     failureType: 'invalid_response',
-    message: 'The agent answered with more than 1000 bytes',
+    message: 'The agent sent a response of more than 1000 bytes',
   })
 })
 

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { runTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { agentTool, connectorOf, type LocalAgent } from '../src/index.ts'
+import { agentTool, createConnector, type LocalAgent } from '../src/index.ts'
 
 import type { AddressInfo } from 'node:net'
 
@@ -37,8 +37,8 @@ describe('an address', () => {
     ['files:search', 'mcp', 'files:search'],
     ['wss://a.example#task:brief', 'ensemble', 'wss://a.example/#task:brief'],
   ] as const)('%s is spoken to in %s, and shown without secrets', (address, protocol, uri) => {
-    expect(connectorOf(address, options)).toMatchObject({ protocol, uri })
-    expect(connectorOf(new URL(address), options)).toMatchObject({ protocol })
+    expect(createConnector(address, options)).toMatchObject({ protocol, uri })
+    expect(createConnector(new URL(address), options)).toMatchObject({ protocol })
   })
 
   it.each([
@@ -52,11 +52,11 @@ describe('an address', () => {
     ['no address', 'Cannot use MCP address'],
     ['wss://a.example', '#task:name'],
   ])('%s is refused, saying what would be right', (address, problem) => {
-    expect(() => connectorOf(address, options)).toThrow(problem)
+    expect(() => createConnector(address, options)).toThrow(problem)
   })
 
   it('of an agent of this process needs agents', () => {
-    expect(() => connectorOf('tutti://echo')).toThrow('none is, give them as `agents`')
+    expect(() => createConnector('tutti://echo')).toThrow('none; pass them as `agents`')
   })
 })
 

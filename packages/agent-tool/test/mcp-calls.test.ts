@@ -141,7 +141,7 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
     const { answer: again } = await sendTurn(session, 'Ada, 36', 1)
     expect(again).toMatchObject({
       state: 'input_required',
-      question: expect.stringMatching(/^The answer does not fit\. Who are you\?\nAnswer with JSON/),
+      question: expect.stringMatching(/^The answer is not valid\. Who are you\?\nAnswer with JSON/),
     })
     const { answer: done } = await sendTurn(session, '{"name":"Ada","age":36}', 2)
     expect(JSON.parse(String(done.output))).toMatchObject({ content: { name: 'Ada', age: 36 } })

@@ -66,7 +66,9 @@ describe.each([
     const { answer } = await sendTurn(session, {})
     expect(answer).toMatchObject({
       state: 'input_required',
-      question: expect.stringMatching(/^Please provide inputs .*\nAnswer with JSON that fits \{/),
+      question: expect.stringMatching(
+        /^Please provide inputs .*\nAnswer with JSON that matches \{/,
+      ),
       output: { requestedSchema: { required: ['name'] } },
     })
     const { answer: done } = await sendTurn(session, { name: 'Ada' }, 1)

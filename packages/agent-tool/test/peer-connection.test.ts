@@ -266,7 +266,7 @@ describe('a connection', () => {
     await using connector = toPeer(server, 'task:sing')
     const end = expect(ask(connector)).rejects.toMatchObject({
       failureType: 'connection_lost',
-      message: `The connection to the agent at ${server.url} was closed from here`,
+      message: `The connection to the agent at ${server.url} was closed by this side`,
     })
     await server.got('task_request')
     await connector.close?.()
@@ -320,7 +320,7 @@ describe('a connection that is lost', () => {
     expect(second).toEqual(first)
     expect(warnings).toEqual([
       [
-        'The connection to a peer was lost; its task is asked for again',
+        'Lost the connection to a peer; requesting its task again',
         {
           agent: `${server.url}/#task:sing`,
           reason: expect.stringContaining('was lost: closed with code 1006'),
@@ -449,7 +449,7 @@ describe('a cancel', () => {
     })
     await using connector = toPeer(server, 'task:sing')
     const session = await connector.connect(peerCall())
-    await expect(updatesOf(session)).rejects.toThrow('does not fit')
+    await expect(updatesOf(session)).rejects.toThrow('invalid "task_response"')
     await session.cancel(new AbortController().signal)
     expect(server.received.filter(({ type }) => type === 'run_control')).toEqual([])
   })
@@ -504,7 +504,7 @@ describe('a peer that does not keep to the wire', () => {
       {
         failureType: OWN,
         message: expect.stringMatching(
-          /^The peer sent a "task_response" that does not fit: .*\/status .*\/result/s,
+          /^The peer sent an invalid "task_response": .*\/status .*\/result/s,
         ),
       },
     ],
@@ -536,7 +536,7 @@ describe('a peer that does not keep to the wire', () => {
         failureType: 'agent_failed',
         retryable: true,
         retryAfterMs: 70,
-        message: 'The peer could not do the task "sing": RATE_LIMITED: Too many',
+        message: 'The peer could not execute the task "sing": RATE_LIMITED: Too many',
       },
     ],
     [

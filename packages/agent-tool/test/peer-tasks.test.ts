@@ -260,7 +260,7 @@ describe('a tool of a peer', () => {
     const end = updatesOf(session)
     await peer.waiting
     await session.cancel(new AbortController().signal)
-    await expect(end).rejects.toThrow('closed from here')
+    await expect(end).rejects.toThrow('closed by this side')
     await peer.stopped
     call.abort()
   })
@@ -298,9 +298,9 @@ describe('a name without a kind', () => {
   it.each([
     [
       'ecco',
-      'The peer shares no "ecco"; tasks: [echo, mute, both, band, choir], tools: [shout, add, tune, both, wait]. Did you mean "echo"?',
+      'The peer does not share "ecco"; tasks: [echo, mute, both, band, choir], tools: [shout, add, tune, both, wait]. Did you mean "echo"?',
     ],
-    ['both', 'The peer shares a task and a tool "both": say #task:both or #tool:both'],
+    ['both', 'The peer shares a task and a tool "both": use #task:both or #tool:both'],
   ])('%s that says nothing is a fault of the configuration', async (name, message) => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, name)

@@ -180,7 +180,7 @@ describe('[T2] answers', () => {
     expect(problem).toMatchObject({
       failureType: 'agent_failed',
       retryable: false,
-      message: 'The agent answered with an error: Busy (-32000)',
+      message: 'The agent responded with an error: Busy (-32000)',
       partial: body,
     })
   })
@@ -220,10 +220,10 @@ describe('[T2] answers', () => {
   })
 
   test.each([
-    ['<html>', 'The agent answered with what is not JSON, got "<html>"'],
-    ['', 'The agent answered with what is not JSON, got nothing'],
+    ['<html>', 'The agent sent a response that is not JSON: "<html>"'],
+    ['', 'The agent sent a response that is not JSON: nothing'],
     ['{"a":1}{"a":2}', /not JSON/],
-    [`{"a":"${'x'.repeat(500)}`, new RegExp(`got "\\{\\\\"a\\\\":\\\\"x{194}"$`)],
+    [`{"a":"${'x'.repeat(500)}`, new RegExp(`is not JSON: "\\{\\\\"a\\\\":\\\\"x{194}"$`)],
   ])('%s is not JSON', async (body, message) => {
     const { problem } = await failure(connectorFor(await answering(body)))
     expect(problem).toMatchObject({ failureType: 'invalid_response', retryable: false })
@@ -246,7 +246,7 @@ describe('[T2] answers', () => {
     const { problem } = await failure(connectorFor(server, { maxBodyBytes: 6 }))
     expect(problem).toMatchObject({
       failureType: 'invalid_response',
-      message: 'The agent answered with more than 6 bytes',
+      message: 'The agent sent a response of more than 6 bytes',
     })
   })
 
@@ -259,7 +259,7 @@ describe('[T2] answers', () => {
       pour()
     })
     const { problem } = await failure(connectorFor(server, { maxBodyBytes: 1_000_000 }))
-    expect(problem.message).toBe('The agent answered with more than 1000000 bytes')
+    expect(problem.message).toBe('The agent sent a response of more than 1000000 bytes')
     await server.allClosed()
   })
 
@@ -406,7 +406,7 @@ describe('[T3] streams', () => {
     expect(chunks).toEqual([1, 2])
     expect(answer.output).toBe(2)
     expect(warn).toHaveBeenCalledTimes(2)
-    expect(warn).toHaveBeenLastCalledWith('A line of an agent was left out: it is not UTF-8', {
+    expect(warn).toHaveBeenLastCalledWith('Skipped a line of an agent that is not UTF-8', {
       agent: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/),
       bytes: 3,
     })
@@ -449,7 +449,7 @@ describe('[T3] streams', () => {
     ])
     expect(problem).toMatchObject({
       failureType: 'agent_failed',
-      message: 'The agent answered with an error: Broken (1)',
+      message: 'The agent responded with an error: Broken (1)',
       partial: undefined,
     })
     await server.allClosed()

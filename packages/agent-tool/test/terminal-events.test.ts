@@ -672,7 +672,7 @@ const CASES: readonly Case[] = [
     mode: 'sync',
     agent: task((asked) => respond(asked, { status: 'MAYBE' })),
     ends: ['invalid_response'],
-    says: /"task_response" that does not fit/,
+    says: /invalid "task_response"/,
   },
   {
     what: 'is cancelled while its tool is called',

@@ -1,9 +1,9 @@
 /**
- * Connects to an agent over A2A 1.0 or 0.3, as its card says.
+ * Connects to an agent over A2A 1.0 or 0.3, according to its card.
  *
- * W1 The card is fetched before the first call, and cached as its server allows.
- * W2 Headers go only to the origin of `url`, with the card as with everything else; the card may lead elsewhere.
- * W3 The SDK is loaded when an agent turns out to speak A2A.
+ * W1 The card is fetched before the first call, and cached for as long as its server allows.
+ * W2 Headers are sent only to the origin of `url`, also with the card; the card may name other origins.
+ * W3 The SDK is loaded when an agent is known to use A2A.
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { systemClock, type Clock } from '@tutti/core'
@@ -19,9 +19,9 @@ import { CardCache, type FoundCard } from './card-cache.ts'
 import type { AgentCall, AgentConnector } from '@tutti/agent-call'
 import type { AgentCard } from './agent-card.ts'
 
-/** How an agent is called over A2A. */
+/** Options of a connection to an agent over A2A. */
 export interface A2aConnectorOptions extends AgentHttpOptions {
-  /** Address of the agent, above its card; one that ends in `.json` is that of the card. */
+  /** Base address of the agent, or the address of its card if it ends in `.json`. */
   readonly url: string | URL
   /** Address of the card, relative to `url`. @default `/.well-known/agent-card.json` below `url` */
   readonly cardUrl?: string | URL
@@ -31,12 +31,12 @@ export interface A2aConnectorOptions extends AgentHttpOptions {
   readonly clock?: Clock
 }
 
-/** Path of the card of an agent. @see https://a2a-protocol.org/latest/specification/ section 8.2 */
+/** Path of an agent's card. @see https://a2a-protocol.org/latest/specification/ section 8.2 */
 const CARD_PATH = '/.well-known/agent-card.json'
 
 const DEFAULT_MAX_BODY_BYTES = 16 * 1_048_576
 
-/** An agent has no card. Without a card it may speak another protocol. */
+/** Thrown when an agent has no card. It may use another protocol. */
 export class MissingCardError extends AgentError {
   /** Whether the configuration names the card, so that the agent should have one. */
   readonly isNamed: boolean
@@ -48,10 +48,10 @@ export class MissingCardError extends AgentError {
 }
 
 /**
- * Creates a connector to one agent; nothing is sent before the first call. A call to an agent without a card fails with
- * {@link MissingCardError}.
+ * Creates a connector to one agent; it connects at the first call. A call to an agent without a card fails
+ * with {@link MissingCardError}.
  *
- * @throws {TypeError} for an address, headers or other options that cannot be used.
+ * @throws {TypeError} for an invalid address, header or other option.
  */
 export function a2aConnector(options: A2aConnectorOptions): AgentConnector {
   const { clock = systemClock, maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = options
@@ -61,7 +61,7 @@ export function a2aConnector(options: A2aConnectorOptions): AgentConnector {
     throw new TypeError(`Cannot ask the agent at "${shownUrl(url)}": ${problem}`)
   }
   const isNamed = options.cardUrl !== undefined || url.pathname.endsWith('.json')
-  const cardUrl = readAgentUrl(cardUrlOf(url, options.cardUrl), options)
+  const cardUrl = readAgentUrl(resolveCardUrl(url, options.cardUrl), options)
   const fetch = agentFetch(url, options)
   const cards = new CardCache({ url: cardUrl, fetch, clock })
   return {
@@ -82,12 +82,12 @@ export function a2aConnector(options: A2aConnectorOptions): AgentConnector {
   }
 }
 
-function cardUrlOf(url: URL, cardUrl: string | URL | undefined): string | URL {
+function resolveCardUrl(url: URL, cardUrl: string | URL | undefined): string | URL {
   if (cardUrl !== undefined) return URL.parse(cardUrl, url) ?? String(cardUrl)
   return url.pathname.endsWith('.json') ? url : urlBelow(url, CARD_PATH)
 }
 
-/** @throws {AgentError} when there is no card, or none with an address over HTTP. */
+/** @throws {AgentError} when there is no card, or the card has no address over HTTP. */
 function usableCard(
   found: FoundCard,
   { cardUrl, isNamed }: { readonly cardUrl: URL; readonly isNamed: boolean },
@@ -98,14 +98,14 @@ function usableCard(
     const problem = `the agent has no card at ${where}: got ${found.found}`
     throw new MissingCardError(`Cannot ask the agent over A2A: ${problem}`, isNamed)
   }
-  const problem = `its card at ${where} lists no address over JSONRPC or HTTP+JSON, got ${listOf(found.bindings)}`
+  const problem = `its card at ${where} lists no address over JSONRPC or HTTP+JSON, got ${formatBindings(found.bindings)}`
   throw new AgentError(`Cannot ask the agent over A2A: ${problem}`, {
     failureType: 'invalid_response',
     retryable: false,
   })
 }
 
-function listOf(bindings: readonly string[]): string {
+function formatBindings(bindings: readonly string[]): string {
   return bindings.length === 0 ? 'none' : bindings.map((one) => JSON.stringify(one)).join(', ')
 }
 

@@ -2,7 +2,13 @@ import { fromJsonRpcErrorResponse, fromRestErrorBody } from '@a2a-js/sdk/errors'
 import { AgentError } from '@tutti/agent-call'
 import { describe, expect, test } from 'vitest'
 
-import { a2aFailure, isMisfit, isRefusal, isAgentError, isUnknownTask } from './a2a-failure.ts'
+import {
+  a2aFailure,
+  isInvalidParams,
+  isRefusal,
+  isAgentError,
+  isUnknownTask,
+} from './a2a-failure.ts'
 
 function rpc(code: number): Error {
   return fromJsonRpcErrorResponse({ jsonrpc: '2.0', id: 1, error: { code, message: 'No' } })
@@ -46,7 +52,7 @@ describe('a failure', () => {
       expect(a2aFailure(thrown)).toMatchObject({
         failureType: 'invalid_response',
         retryable: false,
-        message: expect.stringContaining('The agent answered with what is not A2A: '),
+        message: expect.stringContaining('The agent sent an invalid A2A response: '),
         cause: thrown,
       })
     },
@@ -67,6 +73,11 @@ test.each([
   ['a fault', rpc(-32_603), [true, false, false, false]],
   ['what no agent said', new Error('No'), [false, false, false, false]],
 ])('what %s is', (_title, thrown, facts) => {
-  const found = [isAgentError(thrown), isRefusal(thrown), isMisfit(thrown), isUnknownTask(thrown)]
+  const found = [
+    isAgentError(thrown),
+    isRefusal(thrown),
+    isInvalidParams(thrown),
+    isUnknownTask(thrown),
+  ]
   expect(found).toEqual(facts)
 })

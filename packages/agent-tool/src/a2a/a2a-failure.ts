@@ -2,28 +2,28 @@
 import { errorMessage } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
 
-/** An A2A error of the SDK, of any installed copy. */
+/** An A2A error of the SDK; several copies of the SDK may be installed. */
 interface SdkError extends Error {
   readonly reason: string
-  /** On REST. */
+  /** Set on REST. */
   readonly statusCode?: number
-  /** On JSON-RPC. */
+  /** Set on JSON-RPC. */
   readonly envelopeCode?: number
 }
 
-/** Brand of the errors of the SDK. */
+/** Brand of SDK errors. */
 const BRAND = Symbol.for('@a2a-js/sdk.A2AError')
 
-/** Codes of JSON-RPC. @see https://www.jsonrpc.org/specification#error_object */
+/** Error codes of JSON-RPC. @see https://www.jsonrpc.org/specification#error_object */
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
 
-/** Converts an error of the SDK; one that the agent did not send is an invalid response. */
+/** Converts an error of the SDK. An error that the agent did not send means an invalid response. */
 export function a2aFailure(thrown: unknown): AgentError {
   if (thrown instanceof AgentError) return thrown
   const sent = agentErrorIn(thrown)
   if (sent === undefined) {
-    const message = `The agent answered with what is not A2A: ${errorMessage(thrown)}`
+    const message = `The agent sent an invalid A2A response: ${errorMessage(thrown)}`
     return new AgentError(message, {
       failureType: 'invalid_response',
       retryable: false,
@@ -39,24 +39,24 @@ export function a2aFailure(thrown: unknown): AgentError {
   })
 }
 
-/** Whether the agent refused an operation that it does not support, so that it did nothing. */
+/** Returns whether the agent rejected an operation as unsupported, so that it had no effect. */
 export function isRefusal(thrown: unknown): boolean {
   const sent = agentErrorIn(thrown)
   if (sent === undefined) return false
   return sent.envelopeCode === METHOD_NOT_FOUND || sent.reason === 'UNSUPPORTED_OPERATION'
 }
 
-/** Whether the agent refused the parameters. */
-export function isMisfit(thrown: unknown): boolean {
+/** Returns whether the agent rejected the parameters. */
+export function isInvalidParams(thrown: unknown): boolean {
   return agentErrorIn(thrown)?.envelopeCode === INVALID_PARAMS
 }
 
-/** Whether the agent does not know the task. */
+/** Returns whether the agent does not know the task. */
 export function isUnknownTask(thrown: unknown): boolean {
   return agentErrorIn(thrown)?.reason === 'TASK_NOT_FOUND'
 }
 
-/** Whether the agent itself sent the error. */
+/** Returns whether the agent itself sent the error. */
 export function isAgentError(thrown: unknown): boolean {
   return agentErrorIn(thrown) !== undefined
 }

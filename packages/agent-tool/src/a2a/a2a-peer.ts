@@ -1,35 +1,35 @@
-/** An agent that is spoken to over A2A, by its SDK; what goes in and out is the JSON of A2A 1.0. */
+/** Calls an agent over A2A with its SDK. Inputs and outputs are the JSON of A2A 1.0. */
 import type { AgentCard } from './agent-card.ts'
 import type { A2aStreamItem, A2aSendRequest, AgentTask } from './wire.ts'
 import type { Client, RequestOptions } from '@a2a-js/sdk/client'
 
-/** The operations of an agent, for one call. What they throw is the SDK's. */
+/** Operations of an agent for one call. They throw errors of the SDK. */
 export interface A2aPeer {
   readonly streams: boolean
   /**
-   * Whether streams do not say that a part of an artifact goes after the one before. The SDK (1.3.0) leaves
-   * `append` out when it reads streams of 0.3 over REST.
+   * Whether streams do not mark appended parts of an artifact. The SDK (1.3.0) omits `append` when it reads
+   * streams of 0.3 over REST.
    */
   readonly losesAppend: boolean
-  /** Sends a message and follows what comes of it. */
+  /** Sends a message and streams the updates of its task. */
   stream(request: A2aSendRequest): AsyncIterable<A2aStreamItem>
-  /** Sends a message; `waits` asks the agent to answer when it is done, and not at once. */
+  /** Sends a message. `waits` requests the response when the task is done instead of immediately. */
   send(request: A2aSendRequest, options: { readonly waits: boolean }): Promise<A2aStreamItem>
   getTask(taskId: string): Promise<AgentTask>
-  /** Follows a task that is under way: first its snapshot, then what comes. */
+  /** Streams a running task: first its snapshot, then its updates. */
   subscribe(taskId: string): AsyncIterable<A2aStreamItem>
   cancelTask(taskId: string, signal: AbortSignal): Promise<void>
 }
 
-/** How an agent is reached for one call. */
+/** Connection settings of one call. */
 export interface A2aPeerOptions {
   readonly fetch: typeof globalThis.fetch
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
-/** Makes the peer that a card tells of. The SDK is loaded here. */
+/** Connects to the agent that a card describes. Loads the SDK. */
 export async function connectPeer(card: AgentCard, options: A2aPeerOptions): Promise<A2aPeer> {
   const [codecs, client] = await Promise.all([import('@a2a-js/sdk'), createClient(card, options)])
   const { SendMessageRequest, StreamResponse, Task } = codecs
@@ -37,11 +37,11 @@ export async function connectPeer(card: AgentCard, options: A2aPeerOptions): Pro
     signal: options.signal,
     serviceParameters: { ...options.headers },
   }
-  const requestOf = (request: A2aSendRequest, returnImmediately = false) =>
+  const toRequest = (request: A2aSendRequest, returnImmediately = false) =>
     SendMessageRequest.fromJSON({ ...request, configuration: { returnImmediately } })
-  // NOTE: the codecs of the SDK write the JSON of A2A 1.0, which these types are a part of.
-  const taskOf = (task: Parameters<typeof Task.toJSON>[0]) => Task.toJSON(task) as AgentTask
-  async function* newsOf(
+  // NOTE: the codecs of the SDK write the JSON of A2A 1.0, and these types are a subset of it.
+  const toTask = (task: Parameters<typeof Task.toJSON>[0]) => Task.toJSON(task) as AgentTask
+  async function* toItems(
     stream: AsyncIterable<Parameters<typeof StreamResponse.toJSON>[0]>,
   ): AsyncGenerator<A2aStreamItem> {
     // NOTE: as above.
@@ -50,26 +50,26 @@ export async function connectPeer(card: AgentCard, options: A2aPeerOptions): Pro
   return {
     streams: card.streams,
     losesAppend: card.place.version === '0.3' && card.place.binding === 'HTTP+JSON',
-    stream: (request) => newsOf(client.sendMessageStream(requestOf(request), common)),
+    stream: (request) => toItems(client.sendMessageStream(toRequest(request), common)),
     async send(request, { waits }) {
-      const answer = await client.sendMessage(requestOf(request, !waits), common)
+      const answer = await client.sendMessage(toRequest(request, !waits), common)
       if ('messageId' in answer) {
         // NOTE: as above.
         return StreamResponse.toJSON({
           payload: { $case: 'message', value: answer },
         }) as A2aStreamItem
       }
-      return { task: taskOf(answer) }
+      return { task: toTask(answer) }
     },
-    getTask: async (id) => taskOf(await client.getTask({ tenant: '', id }, common)),
-    subscribe: (id) => newsOf(client.resubscribeTask({ tenant: '', id }, common)),
+    getTask: async (id) => toTask(await client.getTask({ tenant: '', id }, common)),
+    subscribe: (id) => toItems(client.resubscribeTask({ tenant: '', id }, common)),
     async cancelTask(id, signal) {
       await client.cancelTask({ tenant: '', id, metadata: undefined }, { ...common, signal })
     },
   }
 }
 
-/** The client is told of the one place that was chosen, so that it has nothing to choose. */
+/** Passes only the selected interface to the client, so that it cannot choose another. */
 async function createClient(
   { name, place, streams }: AgentCard,
   { fetch }: A2aPeerOptions,

@@ -1,15 +1,15 @@
 /**
  * A conversation with an agent over A2A.
  *
- * V1 A task that asks for something is answered with its own identity; after a task has ended, what ties turns
- *    together is the context alone.
- * V2 The limits of the call go with every message, and what was used comes back as sums of the conversation.
- * V3 A message has the same identity whenever the same call is made again.
+ * V1 An answer to a task's question has the id of the task. After a task has ended, only the context id
+ * connects turns.
+ * V2 The limits of the call go with every message; usage is reported as sums of the conversation.
+ * V3 A repeated call sends messages with the same ids.
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 
 import { limitsMetadata } from '../usage-metadata.ts'
-import { toA2aAnswer, partialOf } from './answer.ts'
+import { toA2aAnswer, partialOutput } from './answer.ts'
 import { takesData, type AgentCard } from './agent-card.ts'
 import { askAgent } from './ask-agent.ts'
 import { UsageLedger } from './usage.ts'
@@ -19,7 +19,7 @@ import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/age
 import type { A2aPeer } from './a2a-peer.ts'
 import type { A2aStreamItem, A2aPart, A2aSendRequest } from './wire.ts'
 
-/** What a conversation is held with. */
+/** Parts of a conversation. */
 export interface A2aSessionOptions {
   readonly peer: A2aPeer
   readonly card: AgentCard
@@ -37,7 +37,7 @@ export class A2aSession implements AgentSession {
     this.#options = options
   }
 
-  /** Sends one turn; with `streaming` each object that the agent sends is a chunk. */
+  /** Sends one turn; in `streaming` mode, each object from the agent is a chunk. */
   async *send(turn: AgentTurn): AsyncGenerator<AgentUpdate> {
     const { peer, call } = this.#options
     const { clock, logger, signal } = call
@@ -48,14 +48,14 @@ export class A2aSession implements AgentSession {
     const record = this.#record
     const request = this.#request(turn)
     record.resume()
-    for await (const news of askAgent(request, { peer, record, clock, logger, signal })) {
-      const update = this.#update(news)
+    for await (const item of askAgent(request, { peer, record, clock, logger, signal })) {
+      const update = this.#update(item)
       if (update !== undefined) yield update
     }
     yield toA2aAnswer(record)
   }
 
-  /** Asks the agent to cancel its task, if there is one that has not ended. Never rejects. */
+  /** Requests the cancellation of the task, if it has not ended. Never rejects. */
   async cancel(signal: AbortSignal): Promise<void> {
     const { peer, call } = this.#options
     const { taskId, hasEnded } = this.#record
@@ -67,9 +67,9 @@ export class A2aSession implements AgentSession {
     }
   }
 
-  /** What the task has made so far. */
+  /** Returns the output of the task so far. */
   partial(): unknown {
-    return partialOf(this.#record)
+    return partialOutput(this.#record)
   }
 
   #request({ input, index }: AgentTurn): A2aSendRequest {
@@ -90,15 +90,18 @@ export class A2aSession implements AgentSession {
     return { message, ...limits }
   }
 
-  #update(news: A2aStreamItem): AgentUpdate | undefined {
-    const usage = this.#ledger.add(news, this.#record.taskId)
+  #update(item: A2aStreamItem): AgentUpdate | undefined {
+    const usage = this.#ledger.add(item, this.#record.taskId)
     const used = usage === undefined ? {} : { usage }
-    if (this.#options.call.mode === 'streaming') return { kind: 'chunk', chunk: news, ...used }
+    if (this.#options.call.mode === 'streaming') return { kind: 'chunk', chunk: item, ...used }
     return usage === undefined ? undefined : { kind: 'usage', usage }
   }
 }
 
-/** An input as a part: text as it is, anything else as data to an agent that takes it, else as its JSON. */
+/**
+ * Converts an input to a part: text unchanged, other values as data if the agent accepts it, else as JSON
+ * text.
+ */
 function toPart(input: unknown, card: AgentCard): A2aPart {
   if (typeof input === 'string') return { text: input }
   if (input !== undefined && input !== null && takesData(card)) {

@@ -1,5 +1,5 @@
 /**
- * What is read of the card of an agent. Pure.
+ * Reads the used parts of an agent's card. Pure.
  *
  * @see https://a2a-protocol.org/latest/specification/ section 4.4, and version 0.3 section 5.5
  */
@@ -7,20 +7,20 @@ import { isJsonObject } from '@tutti/protocol'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** An agent, as its card tells of it. */
+/** An agent according to its card. */
 export interface AgentCard {
   readonly name: string
-  /** Where it is asked, and how: the first over 1.0, else over JSON-RPC, else at all. */
+  /** Selected interface: preferably A2A 1.0, then JSON-RPC, else the first supported one. */
   readonly place: AgentPlace
-  /** Whether it streams. */
+  /** Whether it supports streaming. */
   readonly streams: boolean
-  /** Addresses of its extensions. */
+  /** URIs of its extensions. */
   readonly extensions: readonly string[]
-  /** Media types that it takes. */
+  /** Media types that it accepts. */
   readonly inputModes: readonly string[]
 }
 
-/** One way to an agent. */
+/** An interface of an agent. */
 export interface AgentPlace {
   readonly url: string
   readonly binding: 'JSONRPC' | 'HTTP+JSON'
@@ -28,20 +28,20 @@ export interface AgentPlace {
   readonly tenant: string
 }
 
-/** What was found where a card should be. */
+/** Result of reading a card. */
 export type ReadCard =
   | { readonly kind: 'card'; readonly card: AgentCard }
-  /** It is no card. */
+  /** The response is not a card. */
   | { readonly kind: 'none' }
-  /** It is one, of an agent that cannot be asked over HTTP. */
+  /** The card lists no interface over HTTP. */
   | { readonly kind: 'unusable'; readonly bindings: readonly string[] }
 
-/** Reads what was found at `cardUrl`, which addresses in the card are relative to. */
+/** Reads a response from `cardUrl`. Addresses in the card are relative to it. */
 export function readAgentCard(body: unknown, cardUrl: string): ReadCard {
   if (!isJsonObject(body)) return { kind: 'none' }
   const interfaces = modernInterfaces(body) ?? legacyInterfaces(body)
   if (interfaces === undefined) return { kind: 'none' }
-  const places = interfaces.flatMap((one) => placeOf(one, cardUrl))
+  const places = interfaces.flatMap((one) => readInterface(one, cardUrl))
   const place =
     places.find(({ version }) => version === '1.0') ??
     places.find(({ binding }) => binding === 'JSONRPC') ??
@@ -60,10 +60,10 @@ export function readAgentCard(body: unknown, cardUrl: string): ReadCard {
   return { kind: 'card', card }
 }
 
-/** Media types that are JSON. */
+/** Matches media types of JSON. */
 const JSON_TYPES = ['application/json', 'application/*', '*/*', 'data']
 
-/** Whether an agent says that it takes data; one that says nothing takes text. */
+/** Returns whether an agent accepts data. An agent that lists no media types accepts text. */
 export function takesData({ inputModes }: AgentCard): boolean {
   return inputModes.some((mode) =>
     JSON_TYPES.includes((mode.split(';')[0] ?? '').trim().toLowerCase()),
@@ -101,7 +101,7 @@ function legacyInterfaces(body: JsonObject): readonly Interface[] | undefined {
 
 const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const
 
-function placeOf(
+function readInterface(
   { url, binding, version, tenant }: Interface,
   base: string,
 ): readonly AgentPlace[] {

@@ -1,7 +1,7 @@
 import { AgentError } from '@tutti/agent-call'
 import { expect, test } from 'vitest'
 
-import { toA2aAnswer, partialOf } from './answer.ts'
+import { toA2aAnswer, partialOutput } from './answer.ts'
 import { AgentTaskState } from './task-state.ts'
 
 import type { A2aMessage, A2aStreamItem } from './wire.ts'
@@ -62,7 +62,7 @@ test.each([
 
 test.each([
   ['TASK_STATE_FAILED', 'agent_failed', 'The agent failed'],
-  ['TASK_STATE_CANCELED', 'agent_failed', 'The agent canceled its task'],
+  ['TASK_STATE_CANCELED', 'agent_failed', 'The agent cancelled its task'],
   ['TASK_STATE_REJECTED', 'agent_failed', 'The agent rejected the task'],
   ['TASK_STATE_AUTH_REQUIRED', 'configuration', 'The agent asks for credentials'],
 ])('%s is a failure with what was made', (state, failureType, message) => {
@@ -83,6 +83,6 @@ test('a failed agent may say that another try can help', () => {
 })
 
 test('what was made so far is what the artifacts say', () => {
-  expect(partialOf(taskOf('TASK_STATE_WORKING', { message: said }))).toBeUndefined()
-  expect(partialOf(taskOf('TASK_STATE_WORKING', { artifacts: made }))).toBe('made')
+  expect(partialOutput(taskOf('TASK_STATE_WORKING', { message: said }))).toBeUndefined()
+  expect(partialOutput(taskOf('TASK_STATE_WORKING', { artifacts: made }))).toBe('made')
 })

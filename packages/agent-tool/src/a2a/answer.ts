@@ -1,12 +1,12 @@
 /** Converts a settled task to the answer of a turn, or to a failure. Pure. */
 import { AgentError } from '@tutti/agent-call'
 
-import { outputOf, type A2aOutput } from './output.ts'
+import { readOutput, type A2aOutput } from './output.ts'
 
 import type { AgentAnswer, AgentErrorOptions } from '@tutti/agent-call'
 import type { AgentTaskState } from './task-state.ts'
 
-/** The question of an agent that asks for input without saying what for. */
+/** Question of an agent that asks for input without a message. */
 const NO_QUESTION = 'The agent needs more input'
 
 const NOTHING: A2aOutput = { value: null, text: '' }
@@ -14,17 +14,17 @@ const NOTHING: A2aOutput = { value: null, text: '' }
 /**
  * Returns the answer of a settled task.
  *
- * @throws {AgentError} agent_failed with the artifacts of a task that failed, was rejected or canceled; configuration
+ * @throws {AgentError} agent_failed with the artifacts of a task that failed, was rejected or cancelled; configuration
  *   for one that waits for credentials.
  */
 export function toA2aAnswer(record: AgentTaskState): AgentAnswer {
   const { reply, status, artifacts } = record
-  if (reply !== undefined) return endOf('open', outputOf([reply]) ?? NOTHING)
-  const said = status?.message === undefined ? undefined : outputOf([status.message])
-  const made = outputOf(artifacts)
+  if (reply !== undefined) return toEnd('open', readOutput([reply]) ?? NOTHING)
+  const said = status?.message === undefined ? undefined : readOutput([status.message])
+  const made = readOutput(artifacts)
   switch (status?.state) {
     case 'TASK_STATE_COMPLETED':
-      return endOf('completed', made ?? said ?? NOTHING)
+      return toEnd('completed', made ?? said ?? NOTHING)
     case 'TASK_STATE_INPUT_REQUIRED': {
       const question = said?.text ?? made?.text ?? NO_QUESTION
       const { value } = said ?? made ?? { value: question }
@@ -47,17 +47,17 @@ export function toA2aAnswer(record: AgentTaskState): AgentAnswer {
 }
 
 /** Returns the output so far; undefined when there is none. */
-export function partialOf({ artifacts }: AgentTaskState): unknown {
-  return outputOf(artifacts)?.value
+export function partialOutput({ artifacts }: AgentTaskState): unknown {
+  return readOutput(artifacts)?.value
 }
 
-function endOf(state: 'open' | 'completed', { value, text }: A2aOutput): AgentAnswer {
+function toEnd(state: 'open' | 'completed', { value, text }: A2aOutput): AgentAnswer {
   return { kind: 'end', state, output: value, text }
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
   TASK_STATE_FAILED: 'The agent failed',
-  TASK_STATE_CANCELED: 'The agent canceled its task',
+  TASK_STATE_CANCELED: 'The agent cancelled its task',
   TASK_STATE_REJECTED: 'The agent rejected the task',
 }
 

@@ -1,21 +1,31 @@
 /**
  * Sends one message to an agent and follows its task until it settles, across lost connections.
  *
- *   stream ──ends early, lost──▶ subscribe ─▶ get task ─▶ subscribe … ─▶ get task … ─▶ settled
- *   send, not waiting ──────────────────────▶ get task … ────────────────────────────▶ settled
+ * stream ──ends early, lost──▶ subscribe ─▶ get task ─▶ subscribe … ─▶ get task … ─▶ settled
+ * send, not waiting ──────────────────────▶ get task … ────────────────────────────▶ settled
  *
- * Q1 An agent that streams is asked for a stream, which names the task to cancel at once. One that does not stream is
- *    asked to answer at once, and its task is polled less and less often. When an agent refuses one way, the next one
- *    is used: it has done nothing.
- * Q2 Once the task is known, its message is not sent again. A stream that ends early or breaks is subscribed to again,
- *    `MAX_SUBSCRIPTIONS` times without a new object; then the task is polled.
- * Q3 `MAX_LOST` polls in a row without an answer are a lost connection, and so is a task that the agent no longer
- *    knows. An error that the agent sends is final.
+ * Q1 A streaming agent gets a streaming request, whose first object names the task to cancel. Other agents are
+ * asked to
+ * respond immediately, and their task is polled at growing intervals. When an agent rejects one method as
+ * unsupported,
+ * the next one is used; the rejected request had no effect.
+ * Q2 Once the task is known, its message is not sent again. A stream that ends early or breaks is subscribed
+ * to again,
+ * `MAX_SUBSCRIPTIONS` times without a new object; then the task is polled.
+ * Q3 `MAX_LOST` failed polls in a row are a lost connection, and so is a task that the agent no longer knows.
+ * An error
+ * that the agent sends is final.
  */
 import { sleep, type Clock, type Logger } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
 
-import { a2aFailure, isMisfit, isRefusal, isAgentError, isUnknownTask } from './a2a-failure.ts'
+import {
+  a2aFailure,
+  isInvalidParams,
+  isRefusal,
+  isAgentError,
+  isUnknownTask,
+} from './a2a-failure.ts'
 
 import type { A2aPeer } from './a2a-peer.ts'
 import type { AgentTaskState } from './task-state.ts'
@@ -36,7 +46,7 @@ const MAX_POLL_MS = 5_000
 /** Context of sending a message. */
 export interface AskContext {
   readonly peer: A2aPeer
-  /** Gets every object that arrives. */
+  /** Receives every object that arrives. */
   readonly record: AgentTaskState
   readonly clock: Clock
   readonly logger: Logger
@@ -69,7 +79,7 @@ export async function* askAgent(
   }
 }
 
-/** Follows the stream of a message; false when the agent refused to stream. */
+/** Follows the stream of a message. Returns false when the agent does not support streaming. */
 async function* stream(
   request: A2aSendRequest,
   context: AskContext,
@@ -87,7 +97,7 @@ async function* stream(
     signal.throwIfAborted()
     if (!hasBegun && isRefusal(thrown)) return false
     if (!hasBegun || isAgentError(thrown) || record.taskId === undefined) throw thrown
-    logger.debug('The stream of an agent broke', { taskId: record.taskId, error: thrown })
+    logger.debug('Lost the stream of an agent', { taskId: record.taskId, error: thrown })
   }
   if (!hasBegun && sentTo === undefined) throw noAnswer()
   return true
@@ -98,7 +108,7 @@ async function send(request: A2aSendRequest, { peer, signal }: AskContext): Prom
     return await peer.send(request, { waits: false })
   } catch (thrown) {
     signal.throwIfAborted()
-    if (!isMisfit(thrown)) throw thrown
+    if (!isInvalidParams(thrown)) throw thrown
     return peer.send(request, { waits: true })
   }
 }
@@ -123,13 +133,13 @@ async function* follow(
       else subscriptions = isRefused ? 0 : subscriptions - 1
       if (record.isSettled) return
     }
-    const before = JSON.stringify(snapshotOf(record))
+    const before = JSON.stringify(stateSnapshot(record))
     const asked = await poll(taskId, peer, { signal, lost })
     lost = asked === undefined ? lost + 1 : 0
     if (asked === undefined) continue
     record.apply(asked)
     record.confirm()
-    if (record.isSettled || JSON.stringify(snapshotOf(record)) !== before) yield asked
+    if (record.isSettled || JSON.stringify(stateSnapshot(record)) !== before) yield asked
     if (record.isSettled) return
   }
 }
@@ -154,7 +164,10 @@ async function* subscribe(
   }
 }
 
-/** Replaces the artifacts of an ended task by those of its snapshot, since its stream lost which parts to append. */
+/**
+ * Replaces the artifacts of an ended task by those of its snapshot, because its stream did not mark appended
+ * parts.
+ */
 async function restoreArtifacts({ peer, record, logger, signal }: AskContext): Promise<void> {
   const { taskId, artifacts } = record
   if (taskId === undefined || artifacts.length === 0) return
@@ -166,7 +179,7 @@ async function restoreArtifacts({ peer, record, logger, signal }: AskContext): P
   }
 }
 
-/** Returns the task; undefined when the poll was lost and may be repeated. */
+/** Returns the task; undefined when the poll failed and may be repeated. */
 async function poll(
   taskId: string,
   peer: A2aPeer,
@@ -199,12 +212,12 @@ async function* applied(
   }
 }
 
-function snapshotOf({ status, artifacts }: AgentTaskState): unknown {
+function stateSnapshot({ status, artifacts }: AgentTaskState): unknown {
   return [status, artifacts]
 }
 
 function noAnswer(): AgentError {
-  return new AgentError('The agent ended its answer without a message or a task', {
+  return new AgentError('The agent ended its response without a message or a task', {
     failureType: 'invalid_response',
     retryable: false,
   })

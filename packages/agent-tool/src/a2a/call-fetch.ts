@@ -9,19 +9,19 @@ import { httpError } from '../http/http-error.ts'
 export interface CallFetchOptions {
   /** Called whenever bytes arrive. */
   readonly onBytes: () => void
-  /** Maximum bytes of an answer that is not a stream. */
+  /** Maximum bytes of a response that is not a stream. */
   readonly maxBodyBytes: number
 }
 
 /** Maximum bytes of an error that are read to recognize it. */
 const MAX_ERROR_BYTES = 65_536
 
-/** Client errors of HTTP itself, whatever the body says. */
+/** Client errors of HTTP itself, regardless of the body. */
 const OF_HTTP: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429])
 
 /**
- * Creates the `fetch` of one call. It rejects with an `AgentError` for an answer that is not a 2xx, unless its body
- * is an error of A2A, which is for the SDK to read.
+ * Creates the `fetch` of one call. It rejects with an `AgentError` for a response that is not 2xx, unless its
+ * body is an A2A error, which the SDK reads.
  */
 export function callFetch(
   fetch: GuardedFetch,
@@ -33,18 +33,18 @@ export function callFetch(
     const watched = watchBody(answer, onBytes)
     if (!answer.ok) return errorOfA2a(watched)
     const type = answer.headers.get('content-type') ?? ''
-    // The SDK reads no stream that is written otherwise.
+    // The SDK reads streams only with this content type.
     if (type.startsWith('text/event-stream')) return watched
     const { bytes, truncated } = await readLimitedBody(watched.body, maxBodyBytes)
     if (!truncated) return withBody(answer, bytes)
-    throw new AgentError(`The agent answered with more than ${maxBodyBytes} bytes`, {
+    throw new AgentError(`The agent sent a response of more than ${maxBodyBytes} bytes`, {
       failureType: 'invalid_response',
       retryable: false,
     })
   }
 }
 
-/** @throws {AgentError} http_error, when the body is no error of A2A. */
+/** @throws {AgentError} http_error, when the body is not an A2A error. */
 async function errorOfA2a(answer: Response): Promise<Response> {
   if (answer.status >= 500 || OF_HTTP.has(answer.status)) throw await httpError(answer)
   const { bytes } = await readLimitedBody(answer.body, MAX_ERROR_BYTES)
@@ -52,7 +52,7 @@ async function errorOfA2a(answer: Response): Promise<Response> {
   throw await httpError(withBody(answer, bytes))
 }
 
-/** On JSON-RPC and on REST of 1.0 the error is a member, on REST of 0.3 it is the body itself. */
+/** On JSON-RPC and REST of 1.0 the error is a member; on REST of 0.3 it is the body. */
 function isA2aError(bytes: Uint8Array): boolean {
   try {
     const body: unknown = JSON.parse(new TextDecoder().decode(bytes))
@@ -67,7 +67,7 @@ function isA2aError(bytes: Uint8Array): boolean {
 }
 
 function withBody({ status, statusText, headers }: Response, bytes: Uint8Array): Response {
-  // NOTE: the bytes were read into memory of their own, which is not shared.
+  // NOTE: the bytes were read into a separate buffer, which is not shared.
   const body = bytes.byteLength === 0 ? null : (bytes as Uint8Array<ArrayBuffer>)
   return new Response(body, { status, statusText, headers })
 }

@@ -1,10 +1,11 @@
 /**
- * Caches the card of one agent, which is fetched when it is needed.
+ * Caches the card of one agent.
  *
- * K1 A card is fresh for as long as its server says, else for `DEFAULT_FRESH_MS`; then it is revalidated, if it has an
- *    ETag.
+ * K1 A card is fresh for as long as its server says, else for `DEFAULT_FRESH_MS`; then it is revalidated if it
+ * has an
+ * ETag.
  * K2 A missing card is cached too. A failure is not: the next call tries again.
- * K3 Calls that need the card at the same time share one request.
+ * K3 Concurrent calls that need the card share one request.
  */
 import { AgentError } from '@tutti/agent-call'
 import { readLimitedBody, type GuardedFetch } from '@tutti/net'
@@ -31,7 +32,7 @@ const NO_ANSWER: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 421, 42
 /** A card, or the reason why there is none. */
 export type FoundCard =
   | Exclude<ReadCard, { kind: 'none' }>
-  /** With what was found instead, such as `404 Not Found`. */
+  /** Description of the response, such as `404 Not Found`. */
   | { readonly kind: 'none'; readonly found: string }
 
 /** Parts of a {@link CardCache}. */
@@ -44,7 +45,7 @@ export interface CardCacheOptions {
 interface CachedCard {
   readonly found: FoundCard
   readonly etag: string | null
-  /** Of the clock's `elapsed`. */
+  /** Time by `Clock.elapsed`. */
   readonly freshUntil: number
 }
 
@@ -95,7 +96,7 @@ export class CardCache {
   }
 }
 
-/** @throws {AgentError} http_error for an answer that leaves open whether there is a card. */
+/** @throws {AgentError} http_error for a response that does not show whether a card exists. */
 async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
   const { status, statusText } = answer
   if (!answer.ok) {
@@ -110,8 +111,8 @@ async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
       retryable: false,
     })
   }
-  const read = readAgentCard(jsonOf(bytes), answer.url === '' ? url.href : answer.url)
-  return read.kind === 'none' ? { kind: 'none', found: 'something that is no card' } : read
+  const read = readAgentCard(parseCardJson(bytes), answer.url === '' ? url.href : answer.url)
+  return read.kind === 'none' ? { kind: 'none', found: 'a response that is not a card' } : read
 }
 
 /** Returns the failure of a card that may exist but cannot be read. */
@@ -129,7 +130,7 @@ async function cardError(answer: Response, url: URL): Promise<AgentError> {
   )
 }
 
-function jsonOf(bytes: Uint8Array): unknown {
+function parseCardJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes))
   } catch {

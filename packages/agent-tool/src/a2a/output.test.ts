@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { outputOf } from './output.ts'
+import { readOutput } from './output.ts'
 
 import type { A2aPart } from './wire.ts'
 
 test('what says nothing is no output', () => {
-  expect(outputOf([])).toBeUndefined()
-  expect(outputOf([{}, { parts: [] }, { parts: [{}] }])).toBeUndefined()
+  expect(readOutput([])).toBeUndefined()
+  expect(readOutput([{}, { parts: [] }, { parts: [{}] }])).toBeUndefined()
 })
 
 const cases: readonly (readonly [string, readonly (readonly A2aPart[])[], unknown, string])[] = [
@@ -61,5 +61,5 @@ const cases: readonly (readonly [string, readonly (readonly A2aPart[])[], unknow
 ]
 
 test.each(cases)('%s', (_title, sources, value, text) => {
-  expect(outputOf(sources.map((parts) => ({ parts })))).toEqual({ value, text })
+  expect(readOutput(sources.map((parts) => ({ parts })))).toEqual({ value, text })
 })

@@ -1,27 +1,28 @@
 /**
- * What an agent made, as a value and as text. Pure.
+ * Converts the output of an agent to a value and a text. Pure.
  *
- * O1 Texts of one artifact, or of one message, follow one another without a gap, as agents stream text in pieces;
- *    artifacts are lines apart.
- * O2 One item is the value itself, several are a list; nothing but texts are one text.
- * O3 Text that is the JSON of data beside it is said twice: it is in the text, not in the value.
+ * O1 Texts of one artifact or message are joined without separators, because agents stream text in pieces.
+ * Artifacts are
+ * separated by line breaks.
+ * O2 One item is the value itself, several are a list; if all are texts, they are one text.
+ * O3 Text that repeats data next to it as JSON appears in the text, but not in the value.
  */
 import { isJsonObject } from '@tutti/protocol'
 
 import type { A2aPart } from './wire.ts'
 
-/** What was made. */
+/** Output of an agent. */
 export interface A2aOutput {
   readonly value: unknown
   readonly text: string
 }
 
-/** What belongs together: an artifact, or a message. */
+/** The parts of one artifact or message. */
 export interface Parted {
   readonly parts?: readonly A2aPart[]
 }
 
-/** A file, as values have it. */
+/** A file as part of a value. */
 interface FileItem {
   readonly file: Pick<A2aPart, 'url' | 'raw' | 'filename' | 'mediaType'>
 }
@@ -31,20 +32,20 @@ type Item =
   | { readonly kind: 'data'; readonly value: unknown }
   | { readonly kind: 'file'; readonly value: FileItem }
 
-/** What artifacts or messages say; undefined when they say nothing. */
-export function outputOf(sources: readonly Parted[]): A2aOutput | undefined {
-  const groups = sources.map(itemsOf).filter((items) => items.length > 0)
+/** Returns the output in artifacts or messages; undefined if they are empty. */
+export function readOutput(sources: readonly Parted[]): A2aOutput | undefined {
+  const groups = sources.map(readItems).filter((items) => items.length > 0)
   if (groups.length === 0) return undefined
   const text = groups.map((items) => textOfItems(items)).join('\n')
-  const values = groups.flatMap((items) => valuesOf(items))
+  const values = groups.flatMap((items) => toValues(items))
   if (values.every((value) => typeof value === 'string')) return { value: values.join('\n'), text }
   return { value: values.length === 1 ? values[0] : values, text }
 }
 
-function itemsOf({ parts = [] }: Parted): readonly Item[] {
+function readItems({ parts = [] }: Parted): readonly Item[] {
   const items: Item[] = []
   for (const part of parts) {
-    const item = itemOf(part)
+    const item = toItem(part)
     const last = items.at(-1)
     if (item === undefined) continue
     if (item.kind === 'text' && last?.kind === 'text') {
@@ -54,7 +55,7 @@ function itemsOf({ parts = [] }: Parted): readonly Item[] {
   return items
 }
 
-function itemOf({ text, data, raw, url, filename, mediaType }: A2aPart): Item | undefined {
+function toItem({ text, data, raw, url, filename, mediaType }: A2aPart): Item | undefined {
   if (text !== undefined) return { kind: 'text', text }
   if (data !== undefined) return { kind: 'data', value: data }
   const named = {
@@ -65,8 +66,8 @@ function itemOf({ text, data, raw, url, filename, mediaType }: A2aPart): Item | 
   return raw === undefined ? undefined : { kind: 'file', value: { file: { raw, ...named } } }
 }
 
-function valuesOf(items: readonly Item[]): readonly unknown[] {
-  const data = items.flatMap((item) => (item.kind === 'data' ? [jsonOf(item.value)] : []))
+function toValues(items: readonly Item[]): readonly unknown[] {
+  const data = items.flatMap((item) => (item.kind === 'data' ? [toJson(item.value)] : []))
   return items
     .filter((item) => item.kind !== 'text' || !isIn(data, item.text))
     .map((item) => (item.kind === 'text' ? item.text : item.value))
@@ -78,8 +79,8 @@ function textOfItems(items: readonly Item[]): string {
   )
   const lines = items.flatMap((item) => {
     if (item.kind === 'text') return [item.text]
-    if (item.kind === 'file') return [fileInWords(item.value)]
-    const json = jsonOf(item.value)
+    if (item.kind === 'file') return [formatFile(item.value)]
+    const json = toJson(item.value)
     return texts.includes(json) ? [] : [json]
   })
   return lines.join('\n')
@@ -90,13 +91,13 @@ function isIn(data: readonly string[], text: string): boolean {
   return json !== undefined && data.includes(json)
 }
 
-function jsonOf(value: unknown): string {
-  // Not every value has JSON; what came as JSON has.
+function toJson(value: unknown): string {
+  // JSON.stringify returns undefined for some values, but not for values that were parsed from JSON.
   const json: string | undefined = JSON.stringify(value)
   return json ?? 'null'
 }
 
-/** The JSON that a text is, without spaces; undefined when it is none. */
+/** Returns the compact JSON of a text that contains an object or array; undefined for other texts. */
 function compactJson(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -106,7 +107,7 @@ function compactJson(text: string): string | undefined {
   }
 }
 
-function fileInWords({ file: { url, filename, mediaType } }: FileItem): string {
+function formatFile({ file: { url, filename, mediaType } }: FileItem): string {
   const facts = [filename, mediaType, url].filter((fact) => fact !== undefined && fact !== '')
   return `[file: ${facts.join(', ')}]`
 }

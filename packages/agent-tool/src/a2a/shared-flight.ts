@@ -6,11 +6,11 @@ interface Flight<T> {
   waiting: number
 }
 
-/** Does one piece of work at a time, shared by all callers that join while it is in flight. */
+/** Runs one operation at a time, shared by all callers that join while it is in flight. */
 export class SharedFlight<T> {
   #flight: Flight<T> | undefined
 
-  /** Joins the work in flight, or begins it. The work is aborted when no caller waits for it. */
+  /** Joins the operation in flight, or begins it. It is aborted when no caller waits for it. */
   async join(begin: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted()
     const flight = (this.#flight ??= this.#start(begin))
@@ -32,7 +32,7 @@ export class SharedFlight<T> {
   #start(begin: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const stop = new AbortController()
     const work = begin(stop.signal)
-    // Callers that wait get the rejection; without any it is not unhandled.
+    // Waiting callers get the rejection; without callers it must not be unhandled.
     work.catch(() => undefined)
     return { work, stop, waiting: 0 }
   }

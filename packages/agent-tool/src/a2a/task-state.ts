@@ -24,7 +24,7 @@ const ENDED = [
 /** States in which a task waits for its caller. */
 const WAITING = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']
 
-/** A task, as far as it is known. */
+/** The known state of a task. */
 export class AgentTaskState {
   #taskId: string | undefined
   #contextId: string | undefined
@@ -64,7 +64,7 @@ export class AgentTaskState {
     return this.#artifacts
   }
 
-  /** Whether the task has ended, or there never was one. */
+  /** Whether the task has ended, or the agent created none. */
   get hasEnded(): boolean {
     return this.#reply !== undefined || ENDED.includes(this.#status?.state ?? '')
   }
@@ -76,7 +76,7 @@ export class AgentTaskState {
     return isWaiting && JSON.stringify(this.#status) !== this.#stale
   }
 
-  /** Marks that the task is sent a message, so that the status in which it waited for one no longer settles it. */
+  /** Marks that a message is sent to the task, so that the status in which it waited no longer settles it. */
   resume(): void {
     this.#stale = JSON.stringify(this.#status)
   }

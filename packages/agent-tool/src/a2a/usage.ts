@@ -1,10 +1,12 @@
 /**
- * Sums up the usage that the tasks of a conversation report over A2A, in metadata under the usage extension. Pure.
+ * Sums up the usage that the tasks of a conversation report over A2A, in metadata under the usage extension.
+ * Pure.
  *
  * U1 A report is the sum of the conversation: totals are of one task, and a conversation may have several.
- * U2 A total takes precedence over the parts since; nothing decreases.
- * U3 A snapshot of a task has the last metadata of all its updates, so its cost since the last report counts only when
- *    nothing else is known of the task.
+ * U2 A total takes precedence over the parts since; sums never decrease.
+ * U3 The snapshot of a task has the last metadata of all its updates, so its cost since the last report counts
+ * only when
+ * no other usage of the task is known.
  */
 import { readUsageMetadata, type UsageInMetadata } from '../usage-metadata.ts'
 
@@ -23,12 +25,12 @@ export class UsageLedger {
   #hasTokens = false
 
   /** Adds an object that arrived for a task; returns the sums of the conversation when it reports any. */
-  add(news: A2aStreamItem, taskId: string | undefined): AgentUsageReport | undefined {
+  add(item: A2aStreamItem, taskId: string | undefined): AgentUsageReport | undefined {
     if (taskId !== this.#taskId) this.#begin(taskId)
-    const usage = usageIn(news)
+    const usage = usageIn(item)
     if (usage === undefined) return undefined
     const { totalCostUsd, totalTokens } = usage
-    const isSnapshot = news.task !== undefined
+    const isSnapshot = item.task !== undefined
     const costUsd = isSnapshot && this.#cost !== undefined ? undefined : usage.costUsd
     if (totalCostUsd !== undefined) this.#cost = Math.max(this.#cost ?? 0, totalCostUsd)
     else if (costUsd !== undefined) this.#cost = (this.#cost ?? 0) + costUsd
@@ -56,8 +58,8 @@ export class UsageLedger {
 }
 
 /** Reads the first usage that an object reports, from its outermost metadata inwards. */
-function usageIn(news: A2aStreamItem): UsageInMetadata | undefined {
-  const { task, message, statusUpdate, artifactUpdate } = news
+function usageIn(item: A2aStreamItem): UsageInMetadata | undefined {
+  const { task, message, statusUpdate, artifactUpdate } = item
   const places = [
     task?.metadata,
     message?.metadata,

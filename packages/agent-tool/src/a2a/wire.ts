@@ -1,13 +1,13 @@
 /**
- * What is read of A2A 1.0, as its JSON has it; 0.3 is translated to it. Everything is what an agent says, and so
- * may be missing.
+ * The used parts of A2A 1.0 as JSON; 0.3 is converted to it. Agents send all of this, so any member may be
+ * missing.
  *
  * @see https://a2a-protocol.org/latest/specification/ section 4
  */
 
 type Metadata = Readonly<Record<string, unknown>>
 
-/** A piece of a message or of an artifact: exactly one of its first four. */
+/** A part of a message or artifact: exactly one of its first four members. */
 export interface A2aPart {
   readonly text?: string
   readonly data?: unknown
@@ -18,7 +18,6 @@ export interface A2aPart {
   readonly mediaType?: string
 }
 
-/** Something that was said. */
 export interface A2aMessage {
   readonly messageId?: string
   readonly taskId?: string
@@ -28,7 +27,6 @@ export interface A2aMessage {
   readonly metadata?: Metadata
 }
 
-/** Something that was made. */
 export interface A2aArtifact {
   readonly artifactId?: string
   readonly name?: string
@@ -36,14 +34,12 @@ export interface A2aArtifact {
   readonly metadata?: Metadata
 }
 
-/** Where a task stands. */
 export interface A2aStatus {
   /** Such as `TASK_STATE_WORKING`. */
   readonly state?: string
   readonly message?: A2aMessage
 }
 
-/** Work of an agent. */
 export interface AgentTask {
   readonly id?: string
   readonly contextId?: string
@@ -52,7 +48,6 @@ export interface AgentTask {
   readonly metadata?: Metadata
 }
 
-/** A new status of a task. */
 export interface A2aStatusUpdate {
   readonly taskId?: string
   readonly contextId?: string
@@ -60,18 +55,18 @@ export interface A2aStatusUpdate {
   readonly metadata?: Metadata
 }
 
-/** An artifact of a task, or more of one. */
+/** A new or extended artifact of a task. */
 export interface A2aArtifactUpdate {
   readonly taskId?: string
   readonly contextId?: string
   readonly artifact?: A2aArtifact
-  /** Whether its parts come after those that the artifact has. */
+  /** Whether its parts are appended to the artifact. */
   readonly append?: boolean
   readonly lastChunk?: boolean
   readonly metadata?: Metadata
 }
 
-/** One object of a stream, and of the answer to a message: one of these is there. */
+/** An object of a stream, or the response to a message: exactly one member is set. */
 export interface A2aStreamItem {
   readonly task?: AgentTask
   readonly message?: A2aMessage
@@ -79,7 +74,7 @@ export interface A2aStreamItem {
   readonly artifactUpdate?: A2aArtifactUpdate
 }
 
-/** What is sent with `SendMessage`. */
+/** Parameters of `SendMessage`. */
 export interface A2aSendRequest {
   readonly message: A2aMessage
   readonly metadata?: Metadata

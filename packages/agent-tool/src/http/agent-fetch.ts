@@ -1,15 +1,19 @@
 /**
- * `fetch` for one agent: a guarded `fetch` with the headers of the agent.
+ * Guarded `fetch` for one agent, with the headers of the agent.
  *
- * F1 There is no time limit here, as agents may be silent for long: the signal of the request is the limit.
- * F2 The configured headers, and the user and password of the URL, go to the origin of the agent alone: to
- *    none that a card leads to.
- * F3 `http:` is for this machine, or by explicit allowance. The host of the agent is allowed by its name; any
- *    other one is reached through the network guard.
+ * F1 There is no time limit here, because agents may be silent for long: the signal of the request is the
+ * limit.
+ * F2 The configured headers, and user and password of the URL, are sent only to the origin of the agent, not
+ * to origins
+ * that its card names.
+ * F3 `http:` is allowed to this machine, or explicitly. The host of the agent is allowed by name; other hosts
+ * pass the
+ * network guard.
  * F4 At most 5 redirects are followed, within one origin.
- * F5 Nothing is sent beyond what the caller says, the headers above, `accept` and what HTTP needs.
- * F6 What fails is an `AgentError` that names the origin at most, also when it fails while the body is read;
- *    an abort is the reason of the signal.
+ * F5 Requests have only the headers of the caller, the headers above, `accept` and those that HTTP needs.
+ * F6 Every failure is an `AgentError` that shows at most the origin, also while the body is read. An abort
+ * rejects with
+ * the reason of the signal.
  */
 import {
   findHeaderProblems,
@@ -25,29 +29,28 @@ import { exposedMessage, isExposed, readAgentUrl, shownUrl } from './agent-url.t
 import { httpFailure, refused } from './http-failure.ts'
 import { ownHeaders, type AgentHeaders, type AgentHeaderSource } from './own-headers.ts'
 
-/** How an agent is reached over HTTP. */
+/** Options of requests to an agent. */
 export interface AgentHttpOptions {
   /**
-   * Sent with each request to the origin of the agent, or a function that gives them for each. What the
-   * protocol itself sends is not replaced.
+   * Headers of each request to the origin of the agent, or a function that returns them for each request.
+   * Headers of the protocol itself take precedence.
    */
   readonly headers?: AgentHeaderSource
   /** Whether `http:` may lead to another machine. @default false */
   readonly allowHttp?: boolean
   /**
-   * Where agent cards may lead besides the public internet and the host of the agent: hosts, addresses and blocks,
-   * as `networkGuard` takes them. @default nothing
+   * Targets that agent cards may name in addition to the public internet and the host of the agent: hosts,
+   * addresses and blocks in the form of `networkGuard`. @default none
    */
   readonly allow?: readonly string[]
-  /** Finds the addresses of a name. @default the resolver of the system */
+  /** Resolves host names. @default the resolver of the system */
   readonly resolve?: ResolveHost
 }
 
 /**
- * Makes `fetch` for the agent at `url`. Nothing is opened before the first request.
+ * Creates the `fetch` for the agent at `url`. It connects at the first request.
  *
- * @throws {TypeError} for a URL that may not be asked, for headers that cannot be sent, and for rules of
- *   `allow` that are none.
+ * @throws {TypeError} for a URL that is not allowed, invalid headers, and invalid rules in `allow`.
  */
 export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): GuardedFetch {
   const { url: agent, login } = separateLogin(readAgentUrl(url, options))
@@ -84,7 +87,7 @@ export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): G
     if (input instanceof Request) return fetch(input, init)
     const given = new URL(input)
     const target = given.origin === agent.origin ? separateLogin(given).url : given
-    // A request cannot be made of a URL with a password, which is refused with its reason.
+    // The Request constructor rejects a URL with a password; its message is passed on.
     assertReachable(target)
     return fetch(target, init)
   }

@@ -1,10 +1,10 @@
-/** Addresses of agents: which may be asked, and how they are shown. Pure. */
+/** Parses and formats addresses of agents. Pure. */
 import { isLoopback } from '@tutti/core'
 
 /**
- * The address of an agent, read.
+ * Parses the address of an agent.
  *
- * @throws {TypeError} when it is none, or one of `http:` to another machine without `allowHttp`.
+ * @throws {TypeError} when it is invalid, or uses `http:` to another machine without `allowHttp`.
  */
 export function readAgentUrl(
   given: string | URL,
@@ -19,29 +19,29 @@ export function readAgentUrl(
   return url
 }
 
-/** Whether what is sent there can be read on the way. */
+/** Returns whether requests would cross the network unencrypted. */
 export function isExposed({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !isLoopback(hostname)
 }
 
-/** Why an address is refused that is exposed. */
+/** Reason why an unencrypted address is rejected. */
 export function exposedMessage(url: URL): string {
   return `Cannot ask the agent at "${shownUrl(url)}": http: is only for this machine, use https: or set allowHttp: true`
 }
 
-/** An address as it can be shown: without user, password, query and fragment, which may be secret. */
+/** Formats an address without user, password, query and fragment, which may be secret. */
 export function shownUrl({ protocol, host, pathname }: URL): string {
   return `${protocol}//${host}${pathname}`
 }
 
-/** The same address with more at the end of its path, which is below whatever the address names. */
+/** Appends a path to the path of an address. */
 export function urlBelow(base: URL, path: string): URL {
   const url = new URL(base)
   url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`
   return url
 }
 
-/** Characters of a text that should be an address which are quoted. */
+/** Maximum number of characters of an invalid address that a message quotes. */
 const SHOWN_LENGTH = 200
 
 function withoutSecrets(text: string): string {

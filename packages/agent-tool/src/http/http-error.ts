@@ -1,15 +1,15 @@
-/** Answers that say by their status that the request failed. */
+/** Converts responses with an error status. */
 import { AgentError } from '@tutti/agent-call'
 
 import { readLimitedBody, readRetryAfter } from '@tutti/net'
 
-/** Statuses that may be another one next time. */
+/** Statuses of temporary failures. */
 const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** Bytes of the body that a message quotes, at most. */
+/** Maximum bytes of the body that a message quotes. */
 const QUOTED_BYTES = 2_000
 
-/** The failure that an answer of another status than 2xx is; its body is read as far as it is quoted. */
+/** Returns the failure of a response that is not 2xx. Reads only the quoted part of the body. */
 export async function httpError(response: Response, now = Date.now()): Promise<AgentError> {
   const { status, statusText, headers } = response
   const body = await startOfBody(response)
@@ -29,7 +29,7 @@ async function startOfBody(response: Response): Promise<string> {
     const text = new TextDecoder().decode(bytes).trim()
     return truncated ? `${text}…` : text
   } catch {
-    // The status was heard: that the rest was lost changes nothing.
+    // The status is known; a lost body does not change the failure.
     return ''
   }
 }

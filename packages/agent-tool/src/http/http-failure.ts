@@ -1,18 +1,17 @@
-/** Failures of HTTP as failures of an agent, in text without secrets. */
+/** Converts failures of HTTP to failures of an agent, without secrets in their text. */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
 import { NetworkError, toNetworkError } from '@tutti/net'
 
 /**
- * Returns why a request to `origin` has no complete answer.
+ * Returns the reason why a request to `origin` has no complete response.
  *
- * @param cause - a refusal of the guard, a failure of the network, or what the system says of a connection that
- *   was not made
+ * @param cause - a rejection of the guard, a network failure, or a system error of a failed connection
  */
 export function httpFailure(cause: unknown, origin: string): AgentError {
   if (cause instanceof AgentError) return cause
   const failure = toNetworkError(cause, false)
-  // A guard says itself what it refused, and what allows it.
+  // The guard's message names the rejected target and the option that allows it.
   if (TuttiError.isInstance(failure)) return refused(failure.message, failure)
   const reason = errorMessage(failure)
   const kind = failure instanceof NetworkError ? failure.kind : 'unreachable'
@@ -21,14 +20,14 @@ export function httpFailure(cause: unknown, origin: string): AgentError {
     return new AgentError(message, { failureType: 'unreachable', retryable: true, cause })
   }
   if (kind === 'invalid') {
-    const message = `Cannot read the answer of the agent at ${origin}: ${reason}`
+    const message = `Cannot read the response of the agent at ${origin}: ${reason}`
     return new AgentError(message, { failureType: 'invalid_response', retryable: false, cause })
   }
   const message = `The connection to the agent at ${origin} was lost: ${reason}`
   return new AgentError(message, { failureType: 'connection_lost', retryable: true, cause })
 }
 
-/** Returns the failure of a request that is not sent because the configuration does not allow it. */
+/** Returns the failure of a request that the configuration does not allow. */
 export function refused(message: string, cause?: unknown): AgentError {
   return new AgentError(message, {
     failureType: 'configuration',

@@ -1,4 +1,4 @@
-/** The headers that whoever set up the tool wants sent to its agent, such as keys. */
+/** Configured headers for requests to an agent, such as keys. */
 import { errorMessage } from '@tutti/core'
 import { findHeaderProblems } from '@tutti/net'
 import { AgentError } from '@tutti/agent-call'
@@ -8,13 +8,13 @@ import { refused } from './http-failure.ts'
 /** Headers by name. */
 export type AgentHeaders = Readonly<Record<string, string>>
 
-/** Headers, or what gives them anew for each request, such as a key that expires. */
+/** Headers, or a function that returns them for each request, for example for a key that expires. */
 export type AgentHeaderSource = AgentHeaders | (() => AgentHeaders | Promise<AgentHeaders>)
 
 /**
- * The headers for one request.
+ * Returns the headers of one request.
  *
- * @throws {AgentError} when they cannot be had, or cannot be sent.
+ * @throws {AgentError} when the function throws, or the headers are invalid.
  */
 export async function ownHeaders(
   source: AgentHeaderSource,

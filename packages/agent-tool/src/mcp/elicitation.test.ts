@@ -18,7 +18,7 @@ describe('a question of an MCP tool', () => {
   it('is its message for one text, says what is wanted for more, and [E2] wants yes or no for nothing', () => {
     expect(formatQuestion(NAME)).toBe('Well?')
     expect(formatQuestion(CONFIRM)).toBe('Well?\nAnswer yes or no')
-    expect(formatQuestion(BOTH)).toMatch(/^Well\?\nAnswer with JSON that fits \{.*"age"/)
+    expect(formatQuestion(BOTH)).toMatch(/^Well\?\nAnswer with JSON that matches \{.*"age"/)
     expect(formatQuestion(form({ pet: { type: 'string', enum: ['cat'] } }))).toContain('"cat"')
   })
 

@@ -1,10 +1,11 @@
 /**
- * Questions of MCP tools (elicitation) as text, and text answers as the values that the server gets. Pure.
+ * Converts questions of MCP tools (elicitation) to text, and text answers to values for the server. Pure.
  *
- * E1 A text answer becomes the value of the one property that it can be meant for, as its type; a question for several
- *    properties is answered with JSON. An answer that does not fit is requested again.
+ * E1 A text answer becomes the value of the only property that accepts it, with its type; a question for
+ * several properties
+ * is answered with JSON. An invalid answer is requested again.
  * E2 A question without properties is answered with yes or no.
- * E3 The question itself, which a conversation without a reviewer sends back, declines.
+ * E3 The question itself, which a conversation without a reviewer returns, declines.
  */
 import { isJsonObject } from '@tutti/protocol'
 import { acceptForm } from '@tutti/mcp'
@@ -26,10 +27,10 @@ export function formatQuestion({ message, requestedSchema }: McpForm): string {
   const isText =
     names.length === 1 && only !== undefined && isPlainText(propertySchema(requestedSchema, only))
   if (isText) return message
-  return `${message}\nAnswer with JSON that fits ${JSON.stringify(requestedSchema)}`
+  return `${message}\nAnswer with JSON that matches ${JSON.stringify(requestedSchema)}`
 }
 
-/** Returns the answer for the server; undefined for one that does not fit. */
+/** Returns the answer for the server; undefined for an invalid one. */
 export function toFormAnswer(answer: unknown, form: McpForm): McpFormAnswer | undefined {
   if (answer === null || isQuestion(answer, form)) return { action: 'decline' }
   const { requestedSchema } = form
@@ -95,14 +96,14 @@ function valueFor(
       return fits && typeof number === 'number' ? number : undefined
     }
     case 'array':
-      return textsOf(answer)
+      return readTexts(answer)
     default:
       // Other values become their JSON text.
       return typeof answer === 'string' ? answer : JSON.stringify(answer)
   }
 }
 
-function textsOf(answer: unknown): string[] | undefined {
+function readTexts(answer: unknown): string[] | undefined {
   const items: unknown[] = Array.isArray(answer) ? answer : [answer]
   return items.every((item) => typeof item === 'string') ? items : undefined
 }

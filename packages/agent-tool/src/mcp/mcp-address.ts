@@ -1,45 +1,45 @@
 /**
- * Addresses of MCP tools. Pure.
+ * Parses addresses of MCP tools. Pure.
  *
- *   mcp+https://host/path#tool            a tool of a server at https://host/path
- *   mcp+http://127.0.0.1:8080/mcp#tool    the same without encryption, for this machine
- *   mcp+stdio:command?arg=a&arg=b#tool    of a program, started without a shell; also `cwd=`
- *   mcp://host/path/tool                  short for mcp+https://host/path#tool, `/mcp` where there is no path
- *   name:tool  name://tool                of a server that is registered by name
+ * mcp+https://host/path#tool            a tool of a server at https://host/path
+ * mcp+http://127.0.0.1:8080/mcp#tool    the same without encryption, for this machine
+ * mcp+stdio:command?arg=a&arg=b#tool    of a child process, started without a shell; also `cwd=`
+ * mcp://host/path/tool                  short for mcp+https://host/path#tool; the path defaults to `/mcp`
+ * name:tool  name://tool                of a server that is registered by name
  *
- * D1 The tool may be left out, with `#`, where the server has exactly one.
- * D2 What stands in a command, an argument and a name of a tool is percent-encoded; `+` is a plus.
- * D3 A registered name counts before `mcp://`, and never stands for one of the other schemes.
+ * D1 The tool may be omitted, with its `#`, if the server has exactly one.
+ * D2 Commands, arguments and tool names are percent-encoded; `+` is a plus.
+ * D3 A registered name takes precedence over `mcp://`, and cannot be one of the other schemes.
  */
 import { readAgentUrl, shownUrl } from '../http/agent-url.ts'
 
 import type { McpServer } from '@tutti/mcp'
 
-/** An address, read. */
+/** A parsed address. */
 export interface McpAddress {
   readonly server: McpServer
-  /** The server's own name of the tool; undefined for its only one. */
+  /** The server's name of the tool; undefined for its only tool. */
   readonly tool: string | undefined
-  /** The address as it can be shown: without user, password, query and arguments. */
+  /** The address without user, password, query and arguments. */
   readonly uri: string
 }
 
-/** What an address may lead to. */
+/** Restrictions of addresses. */
 export interface McpAddressOptions {
-  /** Servers that can be named, by name. @default none */
+  /** Registered servers by name. @default none */
   readonly servers?: Readonly<Record<string, McpServer>>
   /** Whether `mcp+http:` may lead to another machine. @default false */
   readonly allowHttp?: boolean
 }
 
-/** Forms of addresses, for messages. */
+/** Valid forms of addresses, for messages. */
 const FORMS =
   'mcp+https://host/path#tool, mcp+stdio:command?arg=value#tool, mcp://host/tool or name:tool with a registered server'
 
-/** Path of servers whose address has none. */
+/** Default path of servers. */
 const DEFAULT_PATH = '/mcp'
 
-/** @throws {TypeError} that says what would be right. */
+/** @throws {TypeError} with the valid forms. */
 export function parseMcpAddress(text: string, options: McpAddressOptions = {}): McpAddress {
   const scheme = /^([^:/?#]+):/.exec(text)?.[1]
   if (scheme === undefined) throw refused(text, `must be ${FORMS}`)
@@ -61,7 +61,7 @@ export function parseMcpAddress(text: string, options: McpAddressOptions = {}): 
 
 interface Address {
   readonly text: string
-  /** After the scheme and its colon. */
+  /** Parses the part after the scheme and its colon. */
   readonly rest: string
   readonly options: McpAddressOptions
 }
@@ -94,7 +94,7 @@ function program({ text, rest }: Address): McpAddress {
   return { server, tool, uri: `mcp+stdio:${encodeURI(command)}${hash(tool)}` }
 }
 
-/** `mcp://name/tool` of a registered server, else `mcp://host/path/tool`. */
+/** Parses `mcp://name/tool` of a registered server, else `mcp://host/path/tool`. */
 function short(address: Address): McpAddress {
   const { text, rest, options } = address
   const [place, fragment] = cut(rest, '#')
@@ -134,7 +134,7 @@ function serverNamed(name: string, { servers = {} }: McpAddressOptions): McpServ
   return Object.hasOwn(servers, name) ? servers[name] : undefined
 }
 
-/** A text at the first of a mark; the second part is undefined without one. */
+/** Splits a text at the first separator; the second part is undefined without one. */
 function cut(text: string, mark: string): readonly [string, string | undefined] {
   const at = text.indexOf(mark)
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
@@ -157,7 +157,7 @@ function encoded(tool = ''): string {
   return encodeURIComponent(tool).replaceAll('%2F', '/')
 }
 
-/** The query and the user are not shown: they may be secret. */
+/** Query and user are not shown, because they may be secret. */
 function refused(text: string, why: string): TypeError {
   const shown = text.replace(/\?[^#]*/, '').replace(/\/\/[^/@]*@/, '//')
   return new TypeError(`Cannot use MCP address ${JSON.stringify(shown.slice(0, 200))}: ${why}`)

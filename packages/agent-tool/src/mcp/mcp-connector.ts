@@ -1,9 +1,8 @@
 /**
- * MCP tools as agents: connects to one tool of one server.
+ * Connects to one tool of one MCP server, as an agent.
  *
- * N1 Connectors that were given the same server, as one object, share its connection; it ends when the last of them is
- *    closed.
- * N2 Nothing is loaded, started or connected to before the first call.
+ * N1 Connectors with the same server object share its connection; it ends when the last of them is closed.
+ * N2 The SDK, the child process and the connection start at the first call.
  */
 import { AgentError, type AgentConnector } from '@tutti/agent-call'
 import {
@@ -21,12 +20,12 @@ import { McpSession } from './mcp-session.ts'
 
 import type { AgentHttpOptions } from '../http/agent-fetch.ts'
 
-/** The MCP tool to call, and how it is reached. `parseMcpAddress` returns the first three. */
+/** The MCP tool to call, and connection settings. `parseMcpAddress` returns the first three. */
 export interface McpConnectorOptions extends Omit<AgentHttpOptions, 'headers'> {
   readonly server: McpServer
-  /** The server's own name of the tool. @default its only one */
+  /** The server's name of the tool. @default its only tool */
   readonly tool?: string | undefined
-  /** The address in events and errors. @default made of the server's name and the tool's */
+  /** Address in events and errors. @default the names of the server and the tool */
   readonly uri?: string
   /** Time until the server is ready, in milliseconds, within the limits of a call. @default 30000 */
   readonly connectTimeoutMs?: number
@@ -70,7 +69,7 @@ function shownServer(server: McpServer): string {
   return 'url' in server ? shownUrl(new URL(server.url)) : server.command
 }
 
-/** @throws {AgentError} when the server has no such tool, or the tool cannot be called. */
+/** @throws {AgentError} when the server does not have the tool, or the tool cannot be called. */
 async function findTool(
   connection: McpConnection,
   name: string | undefined,
@@ -78,7 +77,7 @@ async function findTool(
 ): Promise<McpTool> {
   const known = toolNamed(await connection.listTools({ signal }), name)
   if (known !== undefined) return assertCallable(known, connection.name)
-  // Its tools may have changed, which not every server reports.
+  // The server's tools may have changed; not every server reports that.
   const tools = await connection.listTools({ signal, refresh: true })
   const found = toolNamed(tools, name)
   if (found !== undefined) return assertCallable(found, connection.name)
@@ -86,7 +85,7 @@ async function findTool(
   const has = names.length === 0 ? 'none' : names.join(', ')
   throw misconfigured(
     name === undefined
-      ? `Cannot choose a tool of MCP server ${connection.name}: its address must end in #tool, as it does not have exactly one; it has ${has}`
+      ? `Cannot choose a tool of MCP server ${connection.name}: its address must end in #tool, because it does not have exactly one; it has ${has}`
       : `MCP server ${connection.name} has no tool "${name}"; it has ${has}`,
   )
 }

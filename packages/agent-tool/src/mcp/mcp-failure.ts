@@ -1,8 +1,8 @@
-/** Failures of MCP servers as failures of an agent. Pure. */
+/** Converts failures of MCP servers to failures of an agent. Pure. */
 import { AgentError } from '@tutti/agent-call'
 import { McpError } from '@tutti/mcp'
 
-/** Converts a failure of an MCP server to that of an agent; other errors stay as they are. */
+/** Converts a failure of an MCP server; returns other errors unchanged. */
 export function toAgentError(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AgentError) return cause

@@ -1,12 +1,13 @@
 /**
- * A call of an MCP tool as a conversation. The call stays open while the tool asks: its question ends a turn, and the
- * next turn answers it.
+ * A call of an MCP tool as a conversation. The call stays open while the tool asks: its question ends a turn,
+ * and the next turn answers it.
  *
- *   turn ─tools/call─▶ progress … ─question─▶ end of the turn ─next turn─▶ … ─▶ result
+ * turn ─tools/call─▶ progress … ─question─▶ end of the turn ─next turn─▶ … ─▶ result
  *
- * S1 A question ends the turn in a conversation, and where the author of the tool answers. Otherwise the reviewer is
- *    asked at once, in the form that the tool wants. Without a reviewer, and after a rejection, the tool is told so and
- *    continues.
+ * S1 A question ends the turn in a conversation, and where the tool's author answers questions. Otherwise the
+ * reviewer
+ * is asked with the form of the tool. Without a reviewer, or after a rejection, the tool gets a refusal and
+ * continues.
  */
 import { askReviewer, McpToolCall, type McpForm, type McpFormAnswer } from '@tutti/mcp'
 
@@ -48,7 +49,7 @@ export class McpSession implements AgentSession {
     if (question !== undefined) {
       const answer = toFormAnswer(input, question.form)
       if (answer === undefined) {
-        yield endOf(question, 'The answer does not fit. ')
+        yield toEnd(question, 'The answer is not valid. ')
         return
       }
       this.#question = undefined
@@ -60,7 +61,7 @@ export class McpSession implements AgentSession {
       const arrival = await this.#arrivals.next()
       if (arrival.kind === 'question') {
         this.#question = arrival.question
-        yield endOf(arrival.question)
+        yield toEnd(arrival.question)
         return
       }
       yield arrival
@@ -91,7 +92,7 @@ export class McpSession implements AgentSession {
         },
       })
       const result = await this.#toolCall.run(this.#connection)
-      // Usage also counts when the tool failed and there is no answer that could carry it.
+      // Usage also counts when the tool failed, so that no answer carries it.
       const usage = result.isError === true ? readUsageMetadata(result._meta) : undefined
       if (usage !== undefined) this.#arrivals.push({ kind: 'usage', usage })
       this.#arrivals.push(toMcpAnswer(result, tool.name))
@@ -158,7 +159,7 @@ class ArrivalQueue {
   }
 }
 
-function endOf({ form }: Question, before = ''): AgentUpdate {
+function toEnd({ form }: Question, before = ''): AgentUpdate {
   const { message, requestedSchema } = form
   return {
     kind: 'end',

@@ -1,4 +1,4 @@
-/** The results of MCP tools as answers of an agent, and the usage that they report. Pure. */
+/** Converts results of MCP tools to answers of an agent, with the usage that they report. Pure. */
 import { AgentError, type AgentAnswer, type AgentCall } from '@tutti/agent-call'
 import { contentText, type McpToolResult } from '@tutti/mcp'
 

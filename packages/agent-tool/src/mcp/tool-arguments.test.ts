@@ -61,7 +61,7 @@ describe('the arguments of an MCP tool', () => {
   ])('cannot be %j where it has no place: the failure shows the schema', (input, schema) => {
     const calling = (): unknown => argumentsFor(input, schema)
     expect(calling).toThrow(
-      /^Cannot call MCP tool "tool" with .*must be an object that fits \{"type"/,
+      /^Cannot call MCP tool "tool" with .*must be an object that matches \{"type"/,
     )
     expect(calling).toThrow(expect.objectContaining({ failureType: 'configuration' }))
   })

@@ -1,4 +1,4 @@
-/** From what an agent is sent to the arguments of an MCP tool. Pure. */
+/** Converts the input of an agent to the arguments of an MCP tool. Pure. */
 import { isJsonObject } from '@tutti/protocol'
 import { AgentError } from '@tutti/agent-call'
 
@@ -7,15 +7,15 @@ import type { McpTool } from '@tutti/mcp'
 /** Arguments of a tool by name. */
 export type McpArguments = Readonly<Record<string, unknown>>
 
-/** What a message shows of a schema, in characters. */
+/** Maximum characters of a schema in a message. */
 const SHOWN_LENGTH = 500
 
 /**
- * An object is the arguments. Anything else goes where there is one place for it: to the property that alone
- * is required, else to the only property, else to `input`; a text that is the JSON of an object is that object
- * where there is none. A property for a text takes other JSON as its text.
+ * Returns the arguments for an input. An object is used as the arguments. Another value becomes the only
+ * required property, else the only property, else `input`; if there is none of these, a JSON text of an object
+ * is parsed. A text property receives other values as JSON text.
  *
- * @throws {AgentError} that shows the schema when there is no place for it.
+ * @throws {AgentError} that shows the schema when no property accepts the value.
  */
 export function toMcpArguments(
   input: unknown,
@@ -31,19 +31,19 @@ export function toMcpArguments(
   const read = typeof input === 'string' ? parseJsonObject(input) : undefined
   if (read !== undefined) return read
   const isNothing = input === undefined || input === null
-  if (isNothing && requiredOf(schema).length === 0) return {}
+  if (isNothing && requiredNames(schema).length === 0) return {}
   const shown = JSON.stringify(schema).slice(0, SHOWN_LENGTH)
   const given = (JSON.stringify(input) ?? 'nothing').slice(0, 100)
   throw new AgentError(
-    `Cannot call MCP tool "${name}" with ${given}: its arguments must be an object that fits ${shown}`,
+    `Cannot call MCP tool "${name}" with ${given}: its arguments must be an object that matches ${shown}`,
     { failureType: 'configuration', retryable: false },
   )
 }
 
-/** The one property that a value which is no object can be meant for. */
+/** Returns the only property that a value other than an object can be meant for. */
 export function findArgumentPlace(schema: McpArguments): string | undefined {
   const names = Object.keys(schemaProperties(schema))
-  const required = requiredOf(schema)
+  const required = requiredNames(schema)
   if (required.length === 1) return required[0]
   if (required.length > 1) return undefined
   if (names.length === 1) return names[0]
@@ -51,19 +51,19 @@ export function findArgumentPlace(schema: McpArguments): string | undefined {
   return takesAny || names.includes('input') ? 'input' : undefined
 }
 
-/** The schema of a property; empty when there is none. */
+/** Returns the schema of a property; empty if it has none. */
 export function propertySchema(schema: McpArguments, property: string): McpArguments {
   const found = schemaProperties(schema)[property]
   return isJsonObject(found) ? found : {}
 }
 
-/** The properties of a schema of an object. */
+/** Returns the properties of an object schema. */
 export function schemaProperties(schema: McpArguments): McpArguments {
   const { properties } = schema
   return isJsonObject(properties) ? properties : {}
 }
 
-/** A text that is the JSON of an object, as that. */
+/** Parses a text as a JSON object; returns undefined for other texts. */
 export function parseJsonObject(text: string): McpArguments | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -73,7 +73,7 @@ export function parseJsonObject(text: string): McpArguments | undefined {
   }
 }
 
-function requiredOf({ required }: McpArguments): readonly string[] {
+function requiredNames({ required }: McpArguments): readonly string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
 }
 

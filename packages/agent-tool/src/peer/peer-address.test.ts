@@ -42,13 +42,13 @@ describe('the address of a peer', () => {
     [
       'wss://me:secret@host/x?key=1',
       {},
-      'Cannot ask the peer at "wss://host/x": its address must end with what is asked there, such as #task:name or #tool:name',
+      'Cannot ask the peer at "wss://host/x": its address must end with the requested item, such as #task:name or #tool:name',
     ],
     ['wss://host/x#task:%20', {}, 'its address must end with'],
     [
       'wss://host/x#task:a',
       { kind: 'tool' },
-      'Cannot ask the peer at "wss://host/x": its address says that "a" is a task, and kind says tool',
+      'Cannot ask the peer at "wss://host/x": its address has the kind task for "a", but the option kind is tool',
     ],
     [
       'ws://host/x#a',

@@ -1,25 +1,25 @@
-/** Pure: addresses of what a peer shares, such as `wss://host/path#task:translate`. */
+/** Parses addresses of shared tasks and tools, such as `wss://host/path#task:translate`. Pure. */
 import { decodePart, separateLogin } from '@tutti/net'
 
 import { isExposed, shownUrl } from '../http/agent-url.ts'
 
-/** What a peer shares: a task, which is an ensemble there, or a tool. */
+/** Kind of a shared item: a task, which is an ensemble of the peer, or a tool. */
 export type PeerKind = 'task' | 'tool'
 
-/** An address, read. */
+/** A parsed address. */
 export interface PeerAddress {
-  /** Where the WebSocket is; its query may be secret. */
+  /** URL of the WebSocket; its query may be secret. */
   readonly socketUrl: URL
-  /** The header that says the user and password of the address. */
+  /** `authorization` header with user and password of the address. */
   readonly login: string | undefined
   /** The address without user, password and query. */
   readonly uri: string
   readonly name: string
-  /** Undefined when the address leaves it open. */
+  /** Undefined if the address does not specify it. */
   readonly kind: PeerKind | undefined
 }
 
-/** What else is said of an address. */
+/** Options of parsing an address. */
 export interface PeerAddressOptions {
   readonly kind?: PeerKind
   /** Whether `ws:` may lead to another machine. */
@@ -29,9 +29,9 @@ export interface PeerAddressOptions {
 const SOCKET_PATH = '/ws'
 
 /**
- * Reads an address. No path means `/ws`, where a Tutti server has its WebSocket.
+ * Parses an address. The path defaults to `/ws`, the WebSocket of a Tutti server.
  *
- * @throws {TypeError} when it is none, names nothing, contradicts `kind`, or is one of `ws:` to another
+ * @throws {TypeError} when the address is invalid, has no name, contradicts `kind`, or uses `ws:` to another
  * machine without `allowHttp`.
  */
 export function readPeerAddress(
@@ -40,7 +40,7 @@ export function readPeerAddress(
 ): PeerAddress {
   const given = URL.parse(String(address))
   if (given === null || !/^wss?:$/.test(given.protocol)) {
-    // What is no such address may hold a secret anywhere.
+    // An invalid address may contain a secret anywhere.
     throw new TypeError('Cannot read the address of a peer: must be a wss: URL with a #name')
   }
   const shown = shownUrl(given)
@@ -50,11 +50,11 @@ export function readPeerAddress(
   }
   const target = readTarget(given.hash.slice(1))
   if (target.name.trim() === '') {
-    const why = 'must end with what is asked there, such as #task:name or #tool:name'
+    const why = 'must end with the requested item, such as #task:name or #tool:name'
     throw new TypeError(`Cannot ask the peer at "${shown}": its address ${why}`)
   }
   if (kind !== undefined && target.kind !== undefined && target.kind !== kind) {
-    const why = `its address says that "${target.name}" is a ${target.kind}, and kind says ${kind}`
+    const why = `its address has the kind ${target.kind} for "${target.name}", but the option kind is ${kind}`
     throw new TypeError(`Cannot ask the peer at "${shown}": ${why}`)
   }
   const uri = `${shown}${given.hash}`
@@ -71,7 +71,7 @@ function readTarget(fragment: string): Pick<PeerAddress, 'name' | 'kind'> {
   return { name, kind: kind === 'task' ? 'task' : 'tool' }
 }
 
-/** The address of the handshake. */
+/** Returns the URL of the handshake. */
 function asHttp(url: URL): URL {
   return new URL(url.href.replace(/^ws/, 'http'))
 }

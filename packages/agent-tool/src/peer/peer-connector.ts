@@ -1,16 +1,18 @@
 /**
- * The way to a shared task or tool of another Tutti server (or of AgentEnsemble), over its WebSocket.
+ * Connects to a shared task or tool of another Tutti server (or of AgentEnsemble) over its WebSocket.
  *
- *   call ─▶ request ─▶ link ─▶ task_accepted, task_progress … (chunks) ─▶ task_response (end)
+ * call ─▶ request ─▶ link ─▶ task_accepted, task_progress … (chunks) ─▶ task_response (end)
  *
- * P1 One link is shared by all calls, each under its own `requestId`.
- * P2 The same call is the same request, also when it is made again. A task whose link was lost is asked for
- *    once more over a new one, and is still the same run there; what was told of it is not told again. A
- *    tool is not: its call ended with the link.
- * P3 A task that is cancelled is cancelled there by its run, as soon as that is known. For a tool there is
- *    no such message: its call ends with the link, which is dropped when nobody else uses it, and closed
- *    when the others are done.
- * P4 A task that was cancelled from here or has failed is over: the same call after that is a new one.
+ * P1 All calls share one link; each has its own `requestId`.
+ * P2 A repeated call is the same request. If the link is lost, a task is requested once more over a new link
+ * and continues
+ * as the same run of the peer; its reported events are not reported again. A tool call is not repeated: it
+ * ended with
+ * the link.
+ * P3 Cancelling a task cancels its run at the peer as soon as the run is known. For tools there is no such
+ * message: the
+ * call ends with the link, which is dropped if no other call uses it, else closed after the other calls.
+ * P4 After a task was cancelled by the caller or has failed, the same call is a new request.
  */
 import {
   findHeaderProblems,
@@ -31,32 +33,32 @@ import type { AgentConnector } from '@tutti/agent-call'
 import type { Clock } from '@tutti/core'
 import type { PeerReply } from './peer-request.ts'
 
-/** A task or tool of a peer. */
+/** A shared task or tool of a peer, and connection settings. */
 export interface PeerConnectorOptions extends Pick<AgentHttpOptions, 'headers' | 'allowHttp'> {
   /**
-   * Where the peer is and what is asked of it: `wss://host/path#task:name`, `#tool:name`, or `#name`, for
-   * which the peer is asked what it is. No path means `/ws`.
+   * Address: `wss://host/path#task:name`, `#tool:name`, or `#name`; without a kind the peer is asked for it.
+   * The path defaults to `/ws`.
    */
   readonly url: string | URL
-  /** What the name in the address is the name of. @default as the address says, or the peer */
+  /** Kind of the named item. @default from the address, else from the peer */
   readonly kind?: PeerKind
-  /** Who asks, as the peer is told. @default "tutti" */
+  /** Name of the caller that the peer sees. @default "tutti" */
   readonly from?: string
   /** @default the clock of this machine, which does not keep the process alive */
   readonly clock?: Pick<Clock, 'after' | 'elapsed'>
 }
 
-/** Time limit of a task of a peer: it is a whole run there, with model calls and maybe reviews. */
+/** Time limit of a task of a peer: it is a whole run there, possibly with reviews. */
 export const DEFAULT_PEER_TASK_TIMEOUT_MS = 30 * 60_000
 
-/** Who asks, when nothing else is said. */
+/** Default name of the caller. */
 const DEFAULT_FROM = 'tutti'
 
 /**
- * Makes the way to a task or tool of a peer.
+ * Creates a connector to a task or tool of a peer.
  *
- * @throws {TypeError} when the address is none, names nothing, or is one of `ws:` to another machine
- * without `allowHttp`; for headers that cannot be sent.
+ * @throws {TypeError} when the address is invalid, has no name, or uses `ws:` to another machine without
+ * `allowHttp`; for invalid headers.
  */
 export function peerConnector(options: PeerConnectorOptions): AgentConnector {
   const { url, headers = {}, from = DEFAULT_FROM, clock = quietSystemClock } = options

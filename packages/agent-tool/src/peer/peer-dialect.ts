@@ -1,4 +1,4 @@
-/** What is spoken over the link to a peer: replies to requests, and how its failures are reported. */
+/** Messages of the link to a peer: replies to requests, and failures. */
 import { AgentError } from '@tutti/agent-call'
 import { LinkClosedError, type SocketDialect } from '@tutti/net'
 import { decodeServerMessage } from '@tutti/protocol'
@@ -8,12 +8,12 @@ import { httpFailure } from '../http/http-failure.ts'
 import { misfitFailure } from './peer-failure.ts'
 import { REPLY_TYPES, SUBSCRIBE_TO_REPLIES, type PeerReply } from './peer-request.ts'
 
-/** The number of bytes in which the type of a message is looked for. */
+/** Number of bytes that are searched for the type of a message. */
 const HEAD_BYTES = 64
 
 /**
- * Makes the dialect of a peer; `origin` is shown. It reads replies only: events of the peer's runs are not
- * requested, and what was sent before the request arrived is not even parsed.
+ * Creates the dialect of a peer; `origin` appears in messages. It parses only replies. The peer's run events
+ * are not requested, and events that arrive before the request took effect are not parsed.
  */
 export function peerDialect(origin: string): SocketDialect<PeerReply> {
   return {
@@ -27,7 +27,7 @@ export function peerDialect(origin: string): SocketDialect<PeerReply> {
       if (!isReplyType(message.type)) return undefined
       const id = idOf(message)
       const decoded = decodeServerMessage(message)
-      // NOTE: the type is one of REPLY_TYPES, and the message fits the schema of that type.
+      // NOTE: the type is one of REPLY_TYPES, and the message matches the schema of that type.
       if (decoded.ok) return { id, message: decoded.value as PeerReply }
       if (id === undefined) return undefined
       return { id, problem: misfitFailure(String(message.type), decoded.problems) }
@@ -47,9 +47,9 @@ export function notAgainFailure(loss: AgentError, cause: AgentError): AgentError
   })
 }
 
-/** An end that was decided here: nothing is to be asked again. */
+/** Returns the failure of a link that this side closed; the request must not be repeated. */
 function closedFailure(origin: string): AgentError {
-  return new AgentError(`The connection to the agent at ${origin} was closed from here`, {
+  return new AgentError(`The connection to the agent at ${origin} was closed by this side`, {
     failureType: 'connection_lost',
     retryable: false,
   })
@@ -63,7 +63,7 @@ function notJsonFailure(origin: string, start: string): AgentError {
   )
 }
 
-/** Members that are looked at before a message is known to match its schema. */
+/** Members that are read before a message is validated. */
 interface Head {
   readonly type?: unknown
   readonly requestId?: unknown

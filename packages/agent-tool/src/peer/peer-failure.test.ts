@@ -44,7 +44,7 @@ describe('an error', () => {
     expect(refusalFailure(error, ASKED)).toMatchObject({
       retryable: true,
       retryAfterMs: undefined,
-      message: 'The peer could not do the task "sing": INTERNAL: Lost',
+      message: 'The peer could not execute the task "sing": INTERNAL: Lost',
     })
     expect(refusalFailure({ ...error, retryAfterMs: 5 }, ASKED)).toMatchObject({ retryAfterMs: 5 })
   })
@@ -54,7 +54,7 @@ describe('a name that a peer does not share', () => {
   it('is answered with what there is, and a hint when one is near', () => {
     const shared = [{ name: 'sing', type: 'TASK' }] as const
     expect(nameFailure('xylophone', shared).message).toBe(
-      'The peer shares no "xylophone"; tasks: [sing], tools: []',
+      'The peer does not share "xylophone"; tasks: [sing], tools: []',
     )
     expect(nameFailure('sign', shared).message).toMatch(/Did you mean "sing"\?$/)
   })

@@ -1,4 +1,4 @@
-/** Pure: how a peer says that it gives no answer, as failures of an agent. */
+/** Converts failures that a peer reports to failures of an agent. Pure. */
 import { AgentError, type AgentFailureType } from '@tutti/agent-call'
 import { ERROR_CODES, isErrorCode, suggest, type ErrorCode } from '@tutti/protocol'
 
@@ -6,13 +6,13 @@ import type { PeerKind } from './peer-address.ts'
 import type { PeerReply } from './peer-request.ts'
 import type { Problem, SharedCapability } from '@tutti/protocol'
 
-/** What was asked. */
+/** The requested item. */
 export interface Asked {
   readonly kind: PeerKind
   readonly name: string
 }
 
-/** Refusals that another input would not change, but whoever set up the tool or the peer. */
+/** Errors that only the configuration of the tool or the peer can fix. */
 const CONFIGURATION: readonly ErrorCode[] = [
   'INVALID_ENSEMBLE',
   'TOOL_NOT_FOUND',
@@ -21,7 +21,7 @@ const CONFIGURATION: readonly ErrorCode[] = [
   'FORBIDDEN',
 ]
 
-/** A task that was not done, or a tool that failed. */
+/** Returns the failure of a task that was not completed, or of a tool that failed. */
 export function unansweredFailure(
   {
     status,
@@ -31,7 +31,7 @@ export function unansweredFailure(
 ): AgentError {
   if (status === 'REJECTED') {
     const [, code = ''] = /^([A-Z_]+): /.exec(error) ?? []
-    return new AgentError(`The peer rejected the ${kind} "${name}": ${error}`, factsOf(code))
+    return new AgentError(`The peer rejected the ${kind} "${name}": ${error}`, classifyCode(code))
   }
   return new AgentError(`The ${kind} "${name}" of the peer failed: ${error}`, {
     failureType: 'agent_failed',
@@ -39,18 +39,18 @@ export function unansweredFailure(
   })
 }
 
-/** An `error` of the peer. */
+/** Returns the failure of an `error` message. */
 export function refusalFailure(
   { error: code, message, retryAfterMs }: Extract<PeerReply, { type: 'error' }>,
   { kind, name }: Asked,
 ): AgentError {
-  return new AgentError(`The peer could not do the ${kind} "${name}": ${code}: ${message}`, {
-    ...factsOf(code),
+  return new AgentError(`The peer could not execute the ${kind} "${name}": ${code}: ${message}`, {
+    ...classifyCode(code),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
 }
 
-/** A name that the peer does not share, or twice. */
+/** Returns the failure for a name that the peer does not share, or shares twice. */
 export function nameFailure(
   name: string,
   shared: readonly Pick<SharedCapability, 'name' | 'type'>[],
@@ -61,21 +61,21 @@ export function nameFailure(
   const near = suggest(name, [...named('TASK'), ...named('TOOL')])
   const hint = near === undefined ? '' : `. Did you mean "${near}"?`
   const message = isThere
-    ? `The peer shares a task and a tool "${name}": say #task:${name} or #tool:${name}`
-    : `The peer shares no "${name}"; tasks: [${named('TASK').join(', ')}], tools: [${named('TOOL').join(', ')}]${hint}`
+    ? `The peer shares a task and a tool "${name}": use #task:${name} or #tool:${name}`
+    : `The peer does not share "${name}"; tasks: [${named('TASK').join(', ')}], tools: [${named('TOOL').join(', ')}]${hint}`
   return new AgentError(message, { failureType: 'configuration', retryable: false })
 }
 
-/** A message that is not as the wire has it. */
+/** Returns the failure of an invalid message. */
 export function misfitFailure(type: string, problems: readonly Problem[]): AgentError {
   const list = problems.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
-  return new AgentError(`The peer sent a "${type}" that does not fit: ${list}`, {
+  return new AgentError(`The peer sent an invalid "${type}": ${list}`, {
     failureType: 'invalid_response',
     retryable: false,
   })
 }
 
-function factsOf(code: string): { failureType: AgentFailureType; retryable: boolean } {
+function classifyCode(code: string): { failureType: AgentFailureType; retryable: boolean } {
   if (!isErrorCode(code)) return { failureType: 'agent_failed', retryable: false }
   const isSetup = CONFIGURATION.includes(code)
   return {

@@ -1,10 +1,10 @@
-/** Pure: what a peer is asked, as messages of its WebSocket. */
+/** Creates requests to a peer as messages of its WebSocket. Pure. */
 import { createHash } from 'node:crypto'
 
 import type { PeerKind } from './peer-address.ts'
 import type { ClientMessage, ServerMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
 
-/** Types of messages that a peer answers with; the others are not for us. */
+/** Types of a peer's replies; other messages are ignored. */
 export const REPLY_TYPES = [
   'task_accepted',
   'task_progress',
@@ -15,32 +15,31 @@ export const REPLY_TYPES = [
   'error',
 ] as const
 
-/** A message that a peer answers with. */
+/** A reply of a peer. */
 export type PeerReply = Extract<ServerMessage, { type: (typeof REPLY_TYPES)[number] }>
 
-/** Keeps the events of the peer's runs away from a connection: only replies and signs of life are wanted. */
+/** Subscription to no run events: the connection needs only replies and heartbeats. */
 export const SUBSCRIBE_TO_REPLIES: ClientMessage = {
   type: 'subscribe',
   events: [...REPLY_TYPES, 'heartbeat'],
 }
 
-/** One request. */
 export interface PeerQuestion {
   readonly kind: PeerKind
   readonly name: string
-  /** Who asks. */
+  /** Name of the caller. */
   readonly from: string
   readonly requestId: string
   readonly input: unknown
   readonly traceparent: string | undefined
-  /** How long the answer may take from when the request was first made, in milliseconds; or Infinity. */
+  /** Time until the answer, from the first attempt of the request, in milliseconds; or Infinity. */
   readonly deadlineMs: number
 }
 
-/** The request as a message. */
+/** Returns the request as a message. */
 export function peerRequest(question: PeerQuestion): TaskRequest | ToolRequest {
   const { kind, name, from, requestId, traceparent, deadlineMs } = question
-  const text = textOf(question.input)
+  const text = toText(question.input)
   const traceContext = traceparent === undefined ? {} : { traceContext: { traceparent } }
   if (kind === 'tool') {
     const input = text === undefined ? {} : { input: text }
@@ -57,18 +56,18 @@ export function peerRequest(question: PeerQuestion): TaskRequest | ToolRequest {
   }
 }
 
-/** The id of a request: the same for the same words, and telling nothing of them. */
-export function requestIdOf(words: readonly (string | number)[]): string {
+/** Returns the id of a request: a hash of its content, so that a repeated request has the same id. */
+export function hashRequestId(words: readonly (string | number)[]): string {
   return `tutti-${createHash('sha256').update(JSON.stringify(words)).digest('base64url')}`
 }
 
-/** Text as it is, anything else as JSON; undefined for nothing. */
-function textOf(input: unknown): string | undefined {
+/** Returns text unchanged, other values as JSON, and undefined for undefined. */
+function toText(input: unknown): string | undefined {
   if (input === undefined || input === null) return undefined
   return typeof input === 'string' ? input : JSON.stringify(input)
 }
 
-/** At least one millisecond: a deadline of no time is refused. */
+/** Rounds up to at least one millisecond, because a deadline of zero is rejected. */
 function isoDuration(ms: number): string {
   return `PT${(Math.max(1, Math.ceil(ms)) / 1_000).toFixed(3)}S`
 }

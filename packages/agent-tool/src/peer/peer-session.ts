@@ -1,4 +1,4 @@
-/** One conversation with a task or tool of a peer: see `peer-connector.ts` for the rules. */
+/** One conversation with a task or tool of a peer; see `peer-connector.ts` for the rules. */
 import { AgentError } from '@tutti/agent-call'
 
 import { notAgainFailure } from './peer-dialect.ts'
@@ -12,45 +12,45 @@ import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/age
 import type { SocketLink } from '@tutti/net'
 import type { ClientMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
 
-/** What the calls of one tool share. */
+/** Resources that the calls of one tool share. */
 export interface PeerShared {
   readonly address: PeerAddress
-  /** Who asks. */
+  /** Name of the caller. */
   readonly from: string
   readonly clock: Pick<Clock, 'elapsed'>
   readonly pending: PendingRequests
-  /** The link to use: the one that is there, or a new one. */
+  /** Returns the open link, or opens a new one. */
   readonly link: () => SocketLink<PeerReply>
-  /** What the name stands for, when that is known. */
+  /** Kind of the named item, once it is known. */
   kind: PeerKind | undefined
 }
 
-/** A request that is under way. */
+/** A pending request. */
 interface UnderWay {
   readonly request: TaskRequest | ToolRequest
-  /** What the call is known by. */
+  /** Key that identifies the call. */
   readonly words: readonly (string | number)[]
-  /** The run that does the task, once the peer has said it; undefined from a peer that does not. */
+  /** Run that executes the task, once the peer has reported it; undefined for a peer that does not. */
   readonly accepted: PromiseWithResolvers<string | undefined>
   link?: SocketLink<PeerReply>
   wasSent: boolean
   wasCancelled: boolean
 }
 
-/** A message, and under which id its replies come. */
+/** A message and the id of its replies. */
 interface Exchange {
   readonly id: string
   readonly message: ClientMessage
   readonly signal: AbortSignal
-  /** Whether it is still to be sent, asked when the link is open. */
+  /** Returns whether the message must still be sent; called when the link is open. */
   readonly onOpen?: (link: SocketLink<PeerReply>) => boolean
   readonly onReply?: (reply: PeerReply) => void
 }
 
-/** Answers to a cancel after which the run does nothing more. */
+/** Replies to a cancel after which the run does no further work. */
 const CANCELLED = ['CANCELLING', 'CANCELLED', 'NOT_RUNNING', 'NOT_FOUND']
 
-/** Asks a peer, turn by turn. */
+/** Sends the turns of a conversation to a peer. */
 export class PeerSession implements AgentSession {
   readonly protocol = 'ensemble'
   readonly #shared: PeerShared
@@ -69,7 +69,7 @@ export class PeerSession implements AgentSession {
     try {
       yield* this.#askTwice(underWay)
     } finally {
-      // Nothing more is heard of the request.
+      // Later replies to the request are ignored.
       underWay.accepted.resolve(undefined)
     }
   }
@@ -96,14 +96,14 @@ export class PeerSession implements AgentSession {
       requestId,
       input,
       traceparent,
-      // The peer counts from when it took the request, which may be that of an earlier try.
+      // The peer measures from its acceptance of the request, possibly of an earlier attempt.
       deadlineMs: now - askedAt + remaining().timeMs,
     })
     const accepted = Promise.withResolvers<string | undefined>()
     return { request, words, accepted, wasSent: false, wasCancelled: false }
   }
 
-  /** Asks, and once more over a new link when the first is lost. */
+  /** Sends the request, and again over a new link when the first one is lost. */
   async *#askTwice(underWay: UnderWay): AsyncGenerator<AgentUpdate> {
     const reported = new ReportedEvents()
     let loss: AgentError
@@ -116,7 +116,7 @@ export class PeerSession implements AgentSession {
     }
     const { logger } = this.#call
     const facts = { agent: this.#shared.address.uri, reason: loss.message }
-    logger.warn('The connection to a peer was lost; its task is asked for again', facts)
+    logger.warn('Lost the connection to a peer; requesting its task again', facts)
     reported.startAgain()
     try {
       yield* this.#ask(underWay, reported)
@@ -148,13 +148,13 @@ export class PeerSession implements AgentSession {
     }
   }
 
-  /** What a reply tells; undefined when it is nothing. */
+  /** Returns the update in a reply; undefined if it has none. */
   #read(
     reply: PeerReply,
     { request, words }: UnderWay,
     reported: ReportedEvents,
   ): AgentUpdate | undefined {
-    const asked = askedOf(request)
+    const asked = requestedItem(request)
     switch (reply.type) {
       case 'task_accepted':
       case 'task_progress':
@@ -169,7 +169,7 @@ export class PeerSession implements AgentSession {
       }
       case 'error':
         if (reply.requestId !== undefined) throw refusalFailure(reply, asked)
-        this.#call.logger.warn('A peer refused a message', {
+        this.#call.logger.warn('A peer rejected a message', {
           agent: this.#shared.address.uri,
           reason: `${reply.error}: ${reply.message}`,
         })
@@ -179,7 +179,7 @@ export class PeerSession implements AgentSession {
     }
   }
 
-  /** Asks the peer what the name stands for; what it says holds for all calls. */
+  /** Asks the peer for the kind of the named item; the reply holds for all calls. */
   async #findKind(): Promise<PeerKind> {
     const { address, from } = this.#shared
     const requestId = `capabilities-${crypto.randomUUID()}`
@@ -205,7 +205,7 @@ export class PeerSession implements AgentSession {
     const { uri } = this.#shared.address
     const runId = await Promise.race([accepted.promise, aborted(signal)])
     if (runId === undefined) {
-      logger.debug('The task of a peer is not cancelled: its run is not known', { agent: uri })
+      logger.debug('Cannot cancel the task of a peer: its run is not known', { agent: uri })
       return
     }
     const message = { type: 'run_control', runId, action: 'cancel' } as const
@@ -218,16 +218,16 @@ export class PeerSession implements AgentSession {
         if (reply.type !== 'run_control_ack') continue
         const { status, message: reason } = reply
         if (CANCELLED.includes(status)) return
-        logger.warn('A peer does not cancel its task', { agent: uri, runId, status, reason })
+        logger.warn('A peer did not cancel its task', { agent: uri, runId, status, reason })
         return
       }
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown'
-      logger.warn('A peer could not be told to cancel its task', { agent: uri, runId, reason })
+      logger.warn('Failed to send a cancel to a peer', { agent: uri, runId, reason })
     }
   }
 
-  /** Sends a message and gives its replies, until the reader has enough. Fails when `signal` aborts. */
+  /** Sends a message and yields its replies until the reader stops. Throws when `signal` aborts. */
   async *#exchange({ id, message, signal, onOpen, onReply }: Exchange): AsyncGenerator<PeerReply> {
     const replies = new UpdateQueue<PeerReply>()
     const link = this.#shared.link()
@@ -258,7 +258,7 @@ export class PeerSession implements AgentSession {
     }
   }
 
-  /** The request is over, and the same call after it another one. */
+  /** Ends the request, so that the same call later is a new request. */
   #end(words: UnderWay['words']): void {
     this.#shared.pending.end(words, this.#shared.clock.elapsed())
   }
@@ -269,7 +269,7 @@ export class PeerSession implements AgentSession {
   }
 }
 
-function askedOf(request: TaskRequest | ToolRequest): Asked {
+function requestedItem(request: TaskRequest | ToolRequest): Asked {
   return request.type === 'task_request'
     ? { kind: 'task', name: request.task }
     : { kind: 'tool', name: request.tool }
@@ -279,7 +279,7 @@ function isLost(error: unknown): error is AgentError {
   return error instanceof AgentError && error.failureType === 'connection_lost' && error.retryable
 }
 
-/** Resolves with nothing when `signal` aborts. */
+/** Resolves with undefined when `signal` aborts. */
 function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined)
@@ -287,7 +287,7 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   })
 }
 
-/** A queue that is written by events and read as they come. */
+/** A queue between event handlers and one async reader. */
 export class UpdateQueue<Item> implements AsyncIterable<Item> {
   readonly #items: Item[] = []
   #end: { readonly reason: unknown } | undefined
@@ -300,7 +300,7 @@ export class UpdateQueue<Item> implements AsyncIterable<Item> {
     this.#wake.resolve()
   }
 
-  /** Has the reader fail with `reason` when it has read what is there; the first reason counts. */
+  /** Ends the queue: the reader gets the queued items, then `reason` is thrown. The first reason counts. */
   end(reason: unknown): void {
     this.#end ??= { reason }
     this.#wake.resolve()
@@ -308,7 +308,7 @@ export class UpdateQueue<Item> implements AsyncIterable<Item> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, never> {
     for (;;) {
-      // Nothing may come between the look that finds nothing and the wait.
+      // The check and the wait must happen in the same turn of the event loop.
       while (this.#items.length > 0) yield* this.#items.splice(0)
       if (this.#end !== undefined) throw this.#end.reason
       this.#wake = Promise.withResolvers()

@@ -3,16 +3,16 @@
  * was lost is the same request, whose answer is still awaited. Once a request has ended without an answer, the
  * same call is another request.
  */
-import { requestIdOf, type PeerReply } from './peer-request.ts'
+import { hashRequestId, type PeerReply } from './peer-request.ts'
 
 /** A request that was sent. */
 export interface PendingRequest {
   readonly requestId: string
-  /** When it was first sent, by `Clock.elapsed`. */
+  /** Time of the first attempt, by `Clock.elapsed`. */
   readonly askedAt: number
 }
 
-/** Maximum number of calls to remember, the newest; another call counts as new. */
+/** Maximum number of remembered calls, the newest; an older call counts as new. */
 const REMEMBERED_CALLS = 1_000
 
 /** The requests of one tool. */
@@ -21,15 +21,15 @@ export class PendingRequests {
 
   /** Returns the request for a call, which `words` identify. */
   find(words: readonly (string | number)[], now: number): PendingRequest {
-    const key = requestIdOf(words)
+    const key = hashRequestId(words)
     const { asked, round } = this.#calls.get(key) ?? this.#create(words, { round: 0, now })
     this.#remember(key, { asked, round })
     return asked
   }
 
-  /** Makes the next call with these words another request. */
+  /** Makes the next call with this key a new request. */
   end(words: readonly (string | number)[], now: number): void {
-    const key = requestIdOf(words)
+    const key = hashRequestId(words)
     const { round } = this.#calls.get(key) ?? { round: 0 }
     this.#remember(key, this.#create(words, { round: round + 1, now }))
   }
@@ -38,7 +38,7 @@ export class PendingRequests {
     words: readonly (string | number)[],
     { round, now }: { readonly round: number; readonly now: number },
   ): { asked: PendingRequest; readonly round: number } {
-    return { asked: { requestId: requestIdOf([...words, round]), askedAt: now }, round }
+    return { asked: { requestId: hashRequestId([...words, round]), askedAt: now }, round }
   }
 
   #remember(key: string, call: { asked: PendingRequest; readonly round: number }): void {
@@ -49,7 +49,7 @@ export class PendingRequests {
   }
 }
 
-/** The events of one task that were reported: a peer that is asked again repeats them from the first. */
+/** Reported events of one task: a peer that receives the request again repeats them from the first. */
 export class ReportedEvents {
   readonly #reported: string[] = []
   #isAccepted = false

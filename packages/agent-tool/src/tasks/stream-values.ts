@@ -1,10 +1,13 @@
 /**
  * Reads the values of a stream, one per line.
  *
- * V1 A line is read when it is complete: in any pieces, with or without CR before LF, and the last one also without
- *    LF. Blank lines are ignored.
- * V2 Any JSON is a value; a line that is not JSON is `{"raw": line}`; one that is not UTF-8 is skipped and reported.
- * V3 Of the content types only that of Server-Sent Events matters: there the data of an event is the line.
+ * V1 A line is read when it is complete: in any pieces, with or without CR before LF, and the last one also
+ * without LF.
+ * Blank lines are ignored.
+ * V2 Any JSON is a value; a line that is not JSON is `{"raw": line}`; one that is not UTF-8 is skipped and
+ * reported.
+ * V3 With the content type of Server-Sent Events, the data of an event is the line. Other content types are
+ * ignored.
  */
 import { LineSplitter } from './line-splitter.ts'
 import { SseData } from './sse-data.ts'
@@ -28,20 +31,21 @@ export async function* streamValues(
   const lines = new LineSplitter(maxLineBytes)
   const events = isSse(response) ? new SseData(maxLineBytes) : undefined
   const textsOf = (line: Uint8Array): readonly string[] => {
-    const text = textOf(line)
+    const text = decodeText(line)
     if (text === undefined) onUnreadable(line.byteLength)
     if (text === undefined || events === undefined) return [text ?? '']
     return [events.add(text.replace(/\r$/, '')) ?? '']
   }
   for await (const bytes of response.body ?? []) {
-    for (const line of lines.split(bytes)) for (const text of textsOf(line)) yield* valuesOf(text)
+    for (const line of lines.split(bytes))
+      for (const text of textsOf(line)) yield* parseValues(text)
   }
-  for (const text of textsOf(lines.rest())) yield* valuesOf(text)
-  yield* valuesOf(events?.end() ?? '')
+  for (const text of textsOf(lines.rest())) yield* parseValues(text)
+  yield* parseValues(events?.end() ?? '')
 }
 
 /** Returns the value of a text, or none for a blank text. */
-function valuesOf(text: string): readonly unknown[] {
+function parseValues(text: string): readonly unknown[] {
   const line = text.trim()
   if (line === '') return []
   try {
@@ -53,7 +57,7 @@ function valuesOf(text: string): readonly unknown[] {
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-function textOf(line: Uint8Array): string | undefined {
+function decodeText(line: Uint8Array): string | undefined {
   try {
     return decoder.decode(line)
   } catch {

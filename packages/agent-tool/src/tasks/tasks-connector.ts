@@ -1,19 +1,22 @@
 /**
- * The way to an agent over the tasks wire: `/tasks/send`, `/tasks/sendSubscribe` and `/tasks/cancel`, the wire of
- * the seed and of JamJet.
+ * Connects to an agent over the `/tasks` wire: `/tasks/send`, `/tasks/sendSubscribe` and `/tasks/cancel`.
+ * AgentEnsemble and JamJet use it too.
  *
- *   turn ─POST─▶ send ─▶ one JSON ─────────────▶ end
- *             └▶ sendSubscribe ─▶ line … line ─▶ chunk … chunk, end
+ * turn ─POST─▶ send ─▶ one JSON ─────────────▶ end
+ * └▶ sendSubscribe ─▶ line … line ─▶ chunk … chunk, end
  *
- * T1 Requests are those of `tasks-request.ts`. Each turn is a request of its own; nothing ties them together but
- *    the id of a task that has asked something.
- * T2 A whole body is the answer, also one that is an object with `output`: what of it is said next is not decided
- *    here. The answer of a stream is its last value, null when it had none.
- * T3 Each value of a stream is told when it has arrived, with what it says was used; also the last one, and one
- *    that then turns out to be a failure.
- * T4 A cancel is sent when the id of the task is known: from the first value that has one. Its answer does not
- *    count.
- * T5 What a task has used counts also when it failed, whatever the status of the answer.
+ * T1 `tasks-request.ts` creates the requests. Each turn is a separate request; only the id of a task that
+ * asked a question
+ * connects turns.
+ * T2 The whole body is the answer, also an object with `output`. The answer of a stream is its last value,
+ * null for an
+ * empty stream.
+ * T3 Each value of a stream is reported when it arrives, with its usage; also the last one, and one that turns
+ * out to be
+ * a failure.
+ * T4 A cancel is sent when the id of the task is known: from the first value that has one. Its response is
+ * ignored.
+ * T5 The usage of a task also counts when it failed, regardless of the status of the response.
  */
 import { AgentError } from '@tutti/agent-call'
 import { watchBody, type GuardedFetch } from '@tutti/net'
@@ -35,13 +38,13 @@ import type {
   AgentUsageReport,
 } from '@tutti/agent-call'
 
-/** How an agent is asked over the tasks wire. */
+/** Options of a connection over the `/tasks` wire. */
 export interface TasksConnectorOptions extends AgentHttpOptions {
-  /** Where the agent is; `/tasks/…` is below it. */
+  /** Base address of the agent, without `/tasks`. */
   readonly url: string | URL
-  /** Bytes of one line of a stream, at most. @default 4 MiB, as a2a-js has it for events */
+  /** Maximum bytes of one line of a stream. @default 4 MiB, the limit of a2a-js for events */
   readonly maxLineBytes?: number
-  /** Bytes of an answer that is no stream, at most. @default 16 MiB */
+  /** Maximum bytes of a response that is not a stream. @default 16 MiB */
   readonly maxBodyBytes?: number
 }
 
@@ -49,10 +52,10 @@ const DEFAULT_MAX_LINE_BYTES = 4 * 1_048_576
 const DEFAULT_MAX_BODY_BYTES = 16 * 1_048_576
 
 /**
- * Makes the way to one agent; nothing is sent before the first call.
+ * Creates a connector to one agent; it connects at the first call.
  *
- * @throws {TypeError} for an address or headers that cannot be used.
- * @throws {RangeError} for limits that are none.
+ * @throws {TypeError} for an invalid address or header.
+ * @throws {RangeError} for an invalid limit.
  */
 export function tasksConnector(options: TasksConnectorOptions): AgentConnector {
   const url = readAgentUrl(options.url, options)
@@ -75,7 +78,7 @@ function limit(name: string, bytes: number): number {
   throw new RangeError(`Cannot ask an agent: ${name} must be >= 1, got ${bytes}`)
 }
 
-/** What all calls share. */
+/** Resources that all calls share. */
 interface Line {
   readonly url: URL
   readonly fetch: GuardedFetch
@@ -88,7 +91,7 @@ class TasksSession implements AgentSession {
   readonly #line: Line
   readonly #call: AgentCall
   readonly #usage = new TaskUsage()
-  /** The task at hand, once it is known. */
+  /** Id of the current task, once it is known. */
   #taskId: string | undefined
   #hasAsked = false
 
@@ -161,7 +164,7 @@ class TasksSession implements AgentSession {
     const { maxLineBytes } = this.#line
     const onUnreadable = (bytes: number): void => {
       const agent = shownUrl(this.#line.url)
-      this.#call.logger.warn('A line of an agent was left out: it is not UTF-8', { agent, bytes })
+      this.#call.logger.warn('Skipped a line of an agent that is not UTF-8', { agent, bytes })
     }
     let last: unknown = null
     for await (const line of streamValues(response, { maxLineBytes, onUnreadable })) {

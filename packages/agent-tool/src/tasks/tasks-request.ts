@@ -1,10 +1,12 @@
 /**
- * Requests of the tasks wire. Pure.
+ * Creates requests of the `/tasks` wire. Pure.
  *
- * Q1 They equal JamJet's byte for byte: no `id` of JSON-RPC, and the input as compact JSON with sorted keys in the
- *    text of one part. A text is quoted, and a missing input is `{}`.
- * Q2 Fields that JamJet does not send are sent only when they have a value: the budget, and with an answer the id of
- *    the task that asked.
+ * Q1 They equal JamJet's byte for byte: without the `id` of JSON-RPC, and with the input as compact JSON with
+ * sorted keys
+ * in the text of one part. A text is quoted, and a missing input is `{}`.
+ * Q2 Fields that JamJet does not send are sent only when they have a value: the budget, and with an answer the
+ * id of the
+ * task that asked.
  */
 import { errorMessage } from '@tutti/core'
 import { AgentError, sortedJson } from '@tutti/agent-call'
@@ -28,7 +30,7 @@ export interface TasksRequest {
 /**
  * Returns the body of a request.
  *
- * @throws {AgentError} configuration for an input that has no JSON.
+ * @throws {AgentError} configuration for an input that cannot be converted to JSON.
  */
 export function tasksRequest({ method, input, remaining, taskId }: TasksRequest): string {
   const metadata = budgetMetadata(remaining)
@@ -40,7 +42,7 @@ export function tasksRequest({ method, input, remaining, taskId }: TasksRequest)
   return JSON.stringify({ jsonrpc: '2.0', method, params })
 }
 
-/** A time limit alone is not sent, as each call has one: the agent is told to stop when it has passed. */
+/** A time limit alone is not sent, because each call has one: when it passes, the agent is cancelled. */
 function budgetMetadata(remaining: Remaining): object | undefined {
   const { costUsd, tokens } = remaining
   return Number.isFinite(costUsd) || Number.isFinite(tokens) ? limitsMetadata(remaining) : undefined
@@ -49,7 +51,7 @@ function budgetMetadata(remaining: Remaining): object | undefined {
 function compactJson(input: unknown): string {
   try {
     if (typeof input === 'function' || typeof input === 'symbol')
-      throw new TypeError(`a ${typeof input} has no JSON`)
+      throw new TypeError(`a ${typeof input} cannot be converted to JSON`)
     return sortedJson(input)
   } catch (cause) {
     const message = `Cannot send the input, which must be JSON: ${errorMessage(cause)}`

@@ -36,7 +36,7 @@ describe('[A1] envelopes', () => {
       value,
       failure: {
         kind: 'failure',
-        message: `The agent answered with an error: ${words}`,
+        message: `The agent responded with an error: ${words}`,
         failureType: 'agent_failed',
         retryable,
       },
@@ -84,8 +84,8 @@ describe('[A2] status', () => {
     [{ status: 'failed', error: { message: 'No' } }, 'The agent failed: No'],
     [{ status: 'failed', error: 'CODE', message: 'No' }, 'The agent failed: No'],
     [{ status: 'failed', error: {}, message: '' }, 'The agent failed'],
-    [{ status: 'cancelled' }, 'The agent canceled the task'],
-    [{ status: 'TASK_STATE_CANCELED' }, 'The agent canceled the task'],
+    [{ status: 'cancelled' }, 'The agent cancelled the task'],
+    [{ status: 'TASK_STATE_CANCELED' }, 'The agent cancelled the task'],
     [{ status: 'rejected', message: 'Not mine' }, 'The agent rejected the task: Not mine'],
     [
       {
@@ -107,7 +107,7 @@ describe('[A2] status', () => {
     const value = { status: 'working', error: 'STORE_UNAVAILABLE', message: 'No store' }
     expect(toTasksAnswer(value, 'streaming')).toEqual({
       kind: 'failure',
-      message: 'The agent stopped telling of a task that is at work: No store',
+      message: 'The agent stopped reporting a running task: No store',
       failureType: 'connection_lost',
       retryable: true,
     })

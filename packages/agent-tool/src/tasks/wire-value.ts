@@ -1,17 +1,20 @@
 /**
- * What a value of the wire says. Pure.
+ * Interprets values of the `/tasks` wire. Pure.
  *
- * A1 In an envelope of JSON-RPC the `result` is what is said, and an `error` is a failure. Anything else is said
- *    as it is; `result` and `error` mean nothing in it.
- * A2 `status` is a text, or an object with it as `state`, as in the first A2A; in any case of letters.
- *    `completed` is done. `failed`, `canceled` and `rejected` are failures, though JamJet takes them for results:
- *    a model that is told that a task failed should not read it as an answer. Other words, and none, mean nothing.
+ * A1 In an envelope of JSON-RPC, `result` is the value and `error` a failure. In other values, `result` and
+ * `error` have
+ * no meaning.
+ * A2 `status` is a text, or an object with the text as `state`, as in the first A2A; case does not matter.
+ * `completed`
+ * is done. `failed`, `canceled` and `rejected` are failures, although JamJet treats them as results: a model
+ * should
+ * not read a failed task as an answer. Other texts are ignored.
  */
 import { isJsonObject } from '@tutti/protocol'
 
 import type { AgentAnswer, AgentFailureType, AgentMode } from '@tutti/agent-call'
 
-/** A value that is no answer. */
+/** A value that is not an answer. */
 export interface WireFailure {
   readonly kind: 'failure'
   readonly message: string
@@ -19,14 +22,14 @@ export interface WireFailure {
   readonly retryable: boolean
 }
 
-/** What is said in an envelope, or without one. */
+/** Content of an envelope, or of a value without one. */
 export interface Unwrapped {
   readonly value: unknown
-  /** For an error of JSON-RPC, whose envelope is the value. */
+  /** Set for a JSON-RPC error, whose envelope is the value. */
   readonly failure?: WireFailure
 }
 
-/** What is said, without its envelope. */
+/** Returns the content of a value without its envelope. */
 export function unwrapEnvelope(value: unknown): Unwrapped {
   if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') return { value }
   const { error } = value
@@ -34,21 +37,21 @@ export function unwrapEnvelope(value: unknown): Unwrapped {
   return { value: Object.hasOwn(value, 'result') ? value['result'] : value }
 }
 
-/** The id of the task that it is about. */
+/** Returns the id of the task that the content is about. */
 export function taskIdOf(value: unknown): string | undefined {
   const id = isJsonObject(value) ? value['id'] : undefined
   return typeof id === 'string' ? id : undefined
 }
 
-/** The answer that a value is, the last of its turn, or the failure. */
+/** Returns the final answer of a turn, or its failure. */
 export function toTasksAnswer(value: unknown, mode: AgentMode): AgentAnswer | WireFailure {
   const failure = taskFailure(value)
   if (failure !== undefined) return failure
   const state = stateOf(value)
-  const text = textOf(value)
+  const text = joinText(value)
   const answer = { kind: 'end', output: value, ...(text === undefined ? {} : { text }) } as const
   if (state === 'input-required' || state === 'auth-required') {
-    const question = wordsOf(value) ?? text
+    const question = statusText(value) ?? text
     return { ...answer, state: 'input_required', ...(question === undefined ? {} : { question }) }
   }
   const isOpen = mode === 'conversational' && state !== 'completed'
@@ -57,24 +60,24 @@ export function toTasksAnswer(value: unknown, mode: AgentMode): AgentAnswer | Wi
 
 const FAILURES: Readonly<Record<string, string>> = {
   failed: 'The agent failed',
-  canceled: 'The agent canceled the task',
+  canceled: 'The agent cancelled the task',
   rejected: 'The agent rejected the task',
 }
 
-/** The failure that a task is; undefined for one that is none. */
+/** Returns the failure of a task; undefined if it has not failed. */
 export function taskFailure(value: unknown): WireFailure | undefined {
   const state = stateOf(value)
   if (state === undefined || !isJsonObject(value)) return undefined
-  const words = wordsOf(value)
+  const words = statusText(value)
   const why = words === undefined ? '' : `: ${words}`
   const what = FAILURES[state]
   if (what !== undefined) {
     const retryable = value['retryable'] === true
     return { kind: 'failure', message: `${what}${why}`, failureType: 'agent_failed', retryable }
   }
-  // A task that is at work and cannot be told of any more has not failed.
+  // A working task that can no longer be followed has not failed.
   if (state !== 'working' || typeof value['error'] !== 'string') return undefined
-  const message = `The agent stopped telling of a task that is at work${why}`
+  const message = `The agent stopped reporting a running task${why}`
   return { kind: 'failure', message, failureType: 'connection_lost', retryable: true }
 }
 
@@ -89,8 +92,8 @@ function stateOf(value: unknown): string | undefined {
   return word === 'cancelled' ? 'canceled' : word
 }
 
-/** What a task says in words about its state. */
-function wordsOf(value: unknown): string | undefined {
+/** Returns the text of a task's status message. */
+function statusText(value: unknown): string | undefined {
   if (!isJsonObject(value)) return undefined
   const { question, message, error, status } = value
   const said = isJsonObject(status) ? status['message'] : undefined
@@ -98,7 +101,7 @@ function wordsOf(value: unknown): string | undefined {
   return texts.map(textOfMessage).find((text) => text !== undefined)
 }
 
-/** A text, or the texts of the parts of a message. */
+/** Returns a text, or the joined texts of a message's parts. */
 function textOfMessage(message: unknown): string | undefined {
   if (typeof message === 'string') return message === '' ? undefined : message
   const parts = isJsonObject(message) ? message['parts'] : undefined
@@ -110,7 +113,7 @@ function textOfMessage(message: unknown): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n')
 }
 
-/** Fields that are about the task, beside its `output`. */
+/** Fields about the task other than its `output`. */
 const ABOUT_TASK: ReadonlySet<string> = new Set([
   'artifacts',
   'cost_usd',
@@ -123,8 +126,8 @@ const ABOUT_TASK: ReadonlySet<string> = new Set([
   'total_tokens',
 ])
 
-/** The output of a task that says nothing else for a model to read. */
-function textOf(value: unknown): string | undefined {
+/** Returns the output of a task that has no other content for a model. */
+function joinText(value: unknown): string | undefined {
   if (!isJsonObject(value)) return undefined
   const { output } = value
   const isAll = Object.keys(value).every((key) => ABOUT_TASK.has(key))
@@ -137,7 +140,7 @@ function rpcFailure(error: unknown): WireFailure {
   const number = typeof code === 'number' ? ` (${code})` : ''
   return {
     kind: 'failure',
-    message: `The agent answered with an error: ${words}${number}`,
+    message: `The agent responded with an error: ${words}${number}`,
     failureType: 'agent_failed',
     retryable: isJsonObject(data) && data['retryable'] === true,
   }

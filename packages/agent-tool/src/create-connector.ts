@@ -13,27 +13,27 @@ import type { McpServer } from '@tutti/mcp'
 
 const WIRES = ['auto', 'a2a', 'tasks'] as const
 
-/** Protocol of an `https:` agent: as its card says, or always one of them. */
+/** Protocol of an `https:` agent: according to its card, or fixed. */
 export type AgentWire = (typeof WIRES)[number]
 
-/** Agents that addresses may name, and how agents are reached. */
+/** Agents that addresses can name, and connection settings. */
 export interface AgentAddressOptions extends AgentHttpOptions {
   /** Agents of this process, by the name in `tutti://name`. @default none */
   readonly agents?: Readonly<Record<string, LocalAgent>>
   /** MCP servers, by the name in `name:tool`. @default none */
   readonly mcpServers?: Readonly<Record<string, McpServer>>
-  /** Protocol of an `https:` agent. @default auto: as its card says, the `/tasks` wire without one */
+  /** Protocol of an `https:` agent. @default auto: A2A if it has a card, else the `/tasks` wire */
   readonly wire?: AgentWire
   /** Address of the card of an `https:` agent, relative to the agent. @default `/.well-known/agent-card.json` */
   readonly cardUrl?: string | URL
 }
 
 /**
- * Creates the connector to an agent; nothing is connected to yet.
+ * Creates the connector to an agent; it connects at the first call.
  *
- * @throws {TypeError} when the address leads to no agent, saying what would be right.
+ * @throws {TypeError} when the address does not lead to an agent, with the valid forms.
  */
-export function connectorOf(
+export function createConnector(
   agent: string | URL,
   options: AgentAddressOptions = {},
 ): AgentConnector {
@@ -76,7 +76,7 @@ export function connectorByCard(a2a: AgentConnector, tasks: AgentConnector): Age
       try {
         return await a2a.connect(call)
       } catch (error) {
-        // A card that the configuration names must be there.
+        // If the configuration names a card, it must exist.
         if (!(error instanceof MissingCardError) || error.isNamed) throw error
         return tasks.connect(call)
       }
@@ -104,7 +104,10 @@ function mcp(address: string, options: AgentAddressOptions): AgentConnector {
   })
 }
 
-/** Returns the server of an address: one that is not registered gets the headers, or is shared if it has no options. */
+/**
+ * Returns the server of an address. A server that is not registered gets the headers; without options it is
+ * shared.
+ */
 function serverFor(
   server: McpServer,
   { mcpServers = {}, headers, allow, resolve }: AgentAddressOptions,
@@ -114,7 +117,7 @@ function serverFor(
   return allow === undefined && resolve === undefined ? sameServer(server) : server
 }
 
-/** The options that restrict where an address may lead. */
+/** Options that restrict the targets of an address. */
 function pick({
   allow,
   resolve,
@@ -125,7 +128,7 @@ function pick({
   }
 }
 
-/** Servers that addresses have named, so that tools of one server share its connection. */
+/** Servers named by addresses, so that tools of one server share its connection. */
 const namedServers = new Map<string, McpServer>()
 
 function sameServer(server: McpServer): McpServer {
@@ -142,7 +145,7 @@ function agentNamed(address: string, { agents = {} }: AgentAddressOptions): Loca
   const agent = Object.hasOwn(agents, decoded) ? agents[decoded] : undefined
   if (agent !== undefined) return agent
   const known = Object.keys(agents)
-  const available = known.length === 0 ? 'none is, give them as `agents`' : known.join(', ')
+  const available = known.length === 0 ? 'none; pass them as `agents`' : known.join(', ')
   throw new TypeError(
     `Cannot find the agent ${JSON.stringify(address)}: no agent of this process is registered as "${decoded}". Registered: ${available}`,
   )
