@@ -51,7 +51,7 @@ describe('the answer', () => {
     expect(result).toMatchObject({
       success: true,
       output:
-        'The person has read the question and lets you go on, without an answer in words. Decide for yourself.',
+        'The person has read the question and lets you continue, without a written answer. Decide for yourself.',
     })
   })
 
@@ -104,7 +104,7 @@ describe('the question', () => {
     expect(result).toMatchObject({
       success: false,
       errorMessage:
-        'No person can be asked in this run. Go on with what you have, and say what you had to assume',
+        'This run has no reviewer to ask. Continue with what you have, and state your assumptions',
     })
     expect(await humanInput().execute(QUESTION, toolContext())).toMatchObject({ success: false })
   })
@@ -116,7 +116,8 @@ describe('silence', () => {
       end: 'finished',
       result: {
         success: true,
-        output: 'Nobody answered in time. Decide for yourself, and say what you had to assume.',
+        output:
+          'The person did not answer in time. Decide for yourself, and state your assumptions.',
       },
     })
   })

@@ -12,12 +12,12 @@ import type {
 /** Settings of the human_input tool. */
 export interface HumanInputOptions extends Omit<Partial<ToolSettings<string>>, 'requireApproval'> {
   /**
-   * Time limit for the answer, in milliseconds; Infinity waits for ever.
-   * @default the time of the run's reviews, 300000 where nothing is set
+   * Time limit for the answer, in milliseconds; Infinity waits forever.
+   * @default the time limit of the run's reviews, or 300000
    */
   readonly answerTimeoutMs?: number
   /**
-   * What silence means: the model goes on without an answer, the run ends early, or the call fails.
+   * Effect of a missing answer: the model continues without it, the run ends early, or the call fails.
    * @default CONTINUE
    */
   readonly onTimeout?: ApprovalTimeoutAction
@@ -35,15 +35,15 @@ const DEFAULTS = {
   name: 'human_input',
   description:
     'Asks the person who supervises this work a question, and waits for the answer. Ask one clear ' +
-    'question, with all that it takes to answer it.',
+    'question with everything that is needed to answer it.',
 } as const satisfies ToolSettings<string>
 
 /**
- * A text tool that asks a person. The person's text is the result; who agrees without a text, or says
- * nothing in time, is reported as that. The time limit of the tool stands still meanwhile.
+ * Creates a text tool that asks a person. The person's text is the result; an approval without text and a missing answer
+ * have their own results. The time limit of the tool is paused while it waits.
  *
- * @throws {TypeError} naming every setting that does not fit.
- * @throws {RangeError} for an `answerTimeoutMs` that is no positive number.
+ * @throws {TypeError} naming every invalid setting.
+ * @throws {RangeError} when `answerTimeoutMs` is not positive.
  */
 export function humanInput(options: HumanInputOptions = {}): TypedTool<string> {
   assertKnownOptions('Cannot define tool "human_input":', options, OPTION_NAMES)
@@ -71,24 +71,24 @@ async function ask(
   { answerTimeoutMs, onTimeout }: AskOptions,
 ): Promise<ToolResult> {
   if (question.trim() === '') return ToolResult.failure('Question must not be blank')
-  if (!hasReviewer) return ToolResult.failure(NOBODY)
+  if (!hasReviewer) return ToolResult.failure(NO_REVIEWER)
   const decision = await requestApproval(question, {
     onTimeout,
     ...(answerTimeoutMs === undefined ? {} : { timeoutMs: answerTimeoutMs }),
   })
   if (decision.action === 'CONTINUE') {
-    return ToolResult.success(decision.timedOut ? unanswered(answerTimeoutMs) : SEEN)
+    return ToolResult.success(decision.timedOut ? describeTimeout(answerTimeoutMs) : APPROVED)
   }
-  return ToolResult.success(decision.input.trim() === '' ? SEEN : decision.input)
+  return ToolResult.success(decision.input.trim() === '' ? APPROVED : decision.input)
 }
 
-const NOBODY =
-  'No person can be asked in this run. Go on with what you have, and say what you had to assume'
+const NO_REVIEWER =
+  'This run has no reviewer to ask. Continue with what you have, and state your assumptions'
 
-const SEEN =
-  'The person has read the question and lets you go on, without an answer in words. Decide for yourself.'
+const APPROVED =
+  'The person has read the question and lets you continue, without a written answer. Decide for yourself.'
 
-function unanswered(timeoutMs: number | undefined): string {
+function describeTimeout(timeoutMs: number | undefined): string {
   const time = timeoutMs === undefined ? 'in time' : `within ${timeoutMs / 1000} seconds`
-  return `Nobody answered ${time}. Decide for yourself, and say what you had to assume.`
+  return `The person did not answer ${time}. Decide for yourself, and state your assumptions.`
 }

@@ -1,4 +1,4 @@
-/** Tools that most agents need. Each is made by a function that takes its settings. */
+/** Tools that most agents need, each created by a function with its settings. */
 
 // To compute
 export { calculator } from './calculator/calculator.ts'

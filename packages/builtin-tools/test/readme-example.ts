@@ -35,4 +35,4 @@ rmSync(directory, { recursive: true })
 // 2024-07-01T12:30:00 Asia/Kolkata
 // 12345678901234567890
 // Successfully wrote to: notes/today.md
-// Error: Access denied: ../secrets.md: a path has no ".."
+// Error: Access denied: ../secrets.md: a path must not contain ".."

@@ -137,7 +137,7 @@ describe('an expression without a value is a failure', () => {
 })
 
 describe('an expression that is written wrong is a failure that says where', () => {
-  const known = 'only numbers and + - * / % ^ ( ) are'
+  const known = 'only numbers and + - * / % ^ ( )'
   const hint =
     'write numbers without separators between digits and with a decimal point, such as 1234.5'
   it.each([
@@ -147,10 +147,10 @@ describe('an expression that is written wrong is a failure that says where', () 
     ['()', 'expected a number or "(" at position 2, got ")"'],
     [
       '(1 + 2',
-      'expected an operator or ")" to close the "(" of position 1 at position 7, got the end',
+      'expected an operator or ")" to close the "(" at position 1 at position 7, got the end',
     ],
-    ['((1) 2', 'expected an operator or ")" to close the "(" of position 1 at position 6, got "2"'],
-    ['1 + 2)', '")" at position 6 closes no "("'],
+    ['((1) 2', 'expected an operator or ")" to close the "(" at position 1 at position 6, got "2"'],
+    ['1 + 2)', '")" at position 6 does not close a "("'],
     ['2 (3)', 'expected an operator at position 3, got "("'],
     ['2 3', 'expected an operator at position 3, got "3"'],
     ['50%', 'expected a number or "(" at position 4, got the end'],
@@ -202,7 +202,7 @@ describe('bounds', () => {
     const longest = '1'.padEnd(MAX_EXPRESSION_LENGTH)
     expect(await calculate(longest)).toBe('1')
     expect(await calculate(`${longest} `)).toBe(
-      'FAILED Expression too long: 10001 characters, at most 10000',
+      'FAILED Expression too long: 10001 characters, maximum 10000',
     )
     expect(await calculate('('.repeat(100_000))).toContain('Expression too long: 100000')
   })

@@ -8,7 +8,7 @@ import { parseExpression } from './parse-expression.ts'
 
 import type { ToolSettings, TypedTool } from '@tutti/core'
 
-/** Characters of an expression: a sum of a thousand numbers fits. */
+/** Maximum number of characters of an expression; enough for a sum of a thousand numbers. */
 export const MAX_EXPRESSION_LENGTH = 10_000
 
 const DEFAULTS = {
@@ -19,9 +19,9 @@ const DEFAULTS = {
 } as const satisfies ToolSettings<string>
 
 /**
- * A text tool that computes an arithmetic expression in double precision: `2 + 3 * 4` gives `14`.
+ * Creates a text tool that computes an arithmetic expression in double precision: `2 + 3 * 4` gives `14`.
  *
- * @throws {TypeError} naming every setting that does not fit.
+ * @throws {TypeError} naming every invalid setting.
  */
 export function calculator(settings: Partial<ToolSettings<string>> = {}): TypedTool<string> {
   return defineTextTool({ ...DEFAULTS, ...settings, execute: calculate })
@@ -31,7 +31,7 @@ function calculate(expression: string): ToolResult {
   if (expression.trim() === '') return ToolResult.failure('Expression must not be blank')
   if (expression.length > MAX_EXPRESSION_LENGTH) {
     return ToolResult.failure(
-      `Expression too long: ${expression.length} characters, at most ${MAX_EXPRESSION_LENGTH}`,
+      `Expression too long: ${expression.length} characters, maximum ${MAX_EXPRESSION_LENGTH}`,
     )
   }
   try {

@@ -1,12 +1,12 @@
-/** Running the program of an expression, in double precision. */
+/** Evaluates the program of an expression in double precision. */
 import { CalculationError } from './calculation-error.ts'
 
 import type { BinaryOperator, ExpressionStep } from './parse-expression.ts'
 
 /**
- * The value of a program.
+ * Returns the value of a program.
  *
- * @throws {CalculationError} for a division or modulo by zero, and when a result is no finite number.
+ * @throws {CalculationError} for a division or modulo by zero, and for a result that is not finite.
  */
 export function evaluate(program: readonly ExpressionStep[]): number {
   const stack: number[] = []
@@ -27,7 +27,7 @@ export function evaluate(program: readonly ExpressionStep[]): number {
 function apply(operator: BinaryOperator, left: number, right: number): number {
   const result = compute(operator, left, right)
   if (Number.isFinite(result)) return result
-  const operation = `${operand(left)} ${operator} ${operand(right)}`
+  const operation = `${formatOperand(left)} ${operator} ${formatOperand(right)}`
   throw new CalculationError(
     Number.isNaN(result)
       ? `Not a real number: ${operation}`
@@ -35,8 +35,8 @@ function apply(operator: BinaryOperator, left: number, right: number): number {
   )
 }
 
-/** A value in a message, bracketed where its sign would be read as an operator. */
-function operand(value: number): string {
+/** Formats a value for a message, in brackets if its sign would look like an operator. */
+function formatOperand(value: number): string {
   return value < 0 ? `(${value})` : String(value)
 }
 

@@ -1,7 +1,7 @@
 /**
- * A number as text that the calculator reads back as the same number: as few digits as that takes.
- * Integers have no decimals as far as doubles are exact (2^53 - 1); beyond that an exponent, because the
- * last digits of such an integer would only look exact. There is no minus zero.
+ * Formats a number with the fewest digits that the calculator parses as the same number. Integers up to 2^53 - 1, which
+ * doubles represent exactly, have no exponent. Larger numbers have one, because their last digits would only look
+ * exact. Minus zero becomes `0`.
  */
 export function formatNumber(value: number): string {
   const isLarge = Math.abs(value) > Number.MAX_SAFE_INTEGER

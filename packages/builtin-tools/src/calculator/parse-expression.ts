@@ -1,24 +1,30 @@
 /**
- * A Pratt parser: each operator has a power, and takes what stands beside it from operators of less.
+ * A Pratt parser: each operator has a binding power, and wins its operands from operators with less power.
  *
  *   + -      10   from left to right
  *   * / %    20   from left to right
  *   unary    30
  *   ^        40   from right to left
  *
- * P1 `^` binds tighter than a sign before it, and takes a sign after it: -2^2 is -4, 2^-1 is 0.5.
- * P2 The program that comes out is in the order of evaluation, so that running it needs no recursion.
- * P3 Nesting is bounded, so that no expression exhausts the stack.
+ * P1 `^` binds more tightly than a sign before it, and accepts a sign after it: -2^2 is -4, 2^-1 is 0.5.
+ * P2 The resulting program is in evaluation order, so evaluating it needs no recursion.
+ * P3 Nesting is limited, so that no expression exhausts the stack.
  */
-import { invalid, quote, tokensOf, type Operator, type ExpressionToken } from './tokens.ts'
+import {
+  invalidExpression,
+  quote,
+  tokenize,
+  type Operator,
+  type ExpressionToken,
+} from './tokens.ts'
 
-/** Operators between two values. */
+/** An operator between two values. */
 export type BinaryOperator = Exclude<Operator, '(' | ')'>
 
-/** A step of a program: put a number on the stack, or take one or two from it and put their result. */
+/** A step of a program: pushes a number on the stack, or replaces one or two numbers with their result. */
 export type ExpressionStep = number | BinaryOperator | 'negate'
 
-/** Levels of brackets, signs and powers within each other; no calculation by hand comes near it. */
+/** Maximum number of nested brackets, signs and powers; real calculations need far fewer. */
 export const MAX_NESTING = 200
 
 const POWERS: Readonly<Record<BinaryOperator, number>> = {
@@ -32,12 +38,12 @@ const POWERS: Readonly<Record<BinaryOperator, number>> = {
 const UNARY_POWER = 30
 
 /**
- * The program that computes an expression.
+ * Parses an expression into the program that computes it.
  *
- * @throws {CalculationError} saying where the expression is wrong and what was expected there.
+ * @throws {CalculationError} naming the position of the error and what was expected there.
  */
 export function parseExpression(expression: string): readonly ExpressionStep[] {
-  return new Parser(tokensOf(expression)).program()
+  return new Parser(tokenize(expression)).parse()
 }
 
 class Parser {
@@ -50,39 +56,42 @@ class Parser {
     this.#tokens = tokens
   }
 
-  program(): readonly ExpressionStep[] {
-    this.#expression(0)
+  parse(): readonly ExpressionStep[] {
+    this.#parseExpression(0)
     const token = this.#token
     if (token.kind === 'end') return this.#steps
-    if (token.text === ')') throw invalid(`")" at position ${token.at} closes no "("`)
+    if (token.text === ')')
+      throw invalidExpression(`")" at position ${token.at} does not close a "("`)
     throw this.#unexpected('an operator')
   }
 
-  /** Reads values and the operators between them whose power is above `power`. */
-  #expression(power: number): void {
+  /** Parses values and the operators between them whose power is above `power`. */
+  #parseExpression(power: number): void {
     this.#nesting += 1
     if (this.#nesting > MAX_NESTING) {
-      throw invalid(`nested deeper than ${MAX_NESTING} levels at position ${this.#token.at}`)
+      throw invalidExpression(
+        `nested deeper than ${MAX_NESTING} levels at position ${this.#token.at}`,
+      )
     }
-    this.#value()
-    for (let operator = this.#binary(power); operator; operator = this.#binary(power)) {
+    this.#parseValue()
+    for (let operator = this.#peekBinary(power); operator; operator = this.#peekBinary(power)) {
       this.#index += 1
-      this.#expression(operator === '^' ? POWERS['^'] - 1 : POWERS[operator])
+      this.#parseExpression(operator === '^' ? POWERS['^'] - 1 : POWERS[operator])
       this.#steps.push(operator)
     }
     this.#nesting -= 1
   }
 
-  #value(): void {
+  #parseValue(): void {
     const token = this.#token
     if (token.kind === 'end') throw this.#unexpected('a number or "("')
     this.#index += 1
     if (token.kind === 'number') {
       this.#steps.push(token.value)
     } else if (token.operator === '(') {
-      this.#bracket(token)
+      this.#parseBracket(token)
     } else if (token.operator === '+' || token.operator === '-') {
-      this.#expression(UNARY_POWER)
+      this.#parseExpression(UNARY_POWER)
       if (token.operator === '-') this.#steps.push('negate')
     } else {
       this.#index -= 1
@@ -90,17 +99,17 @@ class Parser {
     }
   }
 
-  #bracket(opening: ExpressionToken): void {
-    this.#expression(0)
+  #parseBracket(opening: ExpressionToken): void {
+    this.#parseExpression(0)
     const token = this.#token
     if (token.kind !== 'operator' || token.operator !== ')') {
-      throw this.#unexpected(`an operator or ")" to close the "(" of position ${opening.at}`)
+      throw this.#unexpected(`an operator or ")" to close the "(" at position ${opening.at}`)
     }
     this.#index += 1
   }
 
-  /** The operator that is next, if it is one between values with more than this power. */
-  #binary(power: number): BinaryOperator | undefined {
+  /** Returns the next token if it is a binary operator with more than this power. */
+  #peekBinary(power: number): BinaryOperator | undefined {
     const token = this.#token
     if (token.kind !== 'operator') return undefined
     const { operator } = token
@@ -115,6 +124,6 @@ class Parser {
   #unexpected(expected: string): Error {
     const { kind, text, at } = this.#token
     const got = kind === 'end' ? 'the end' : quote(text)
-    return invalid(`expected ${expected} at position ${at}, got ${got}`)
+    return invalidExpression(`expected ${expected} at position ${at}, got ${got}`)
   }
 }

@@ -1,10 +1,10 @@
-/** From the text of an expression to its numbers and operators. */
+/** Splits an expression into numbers and operators. */
 import { CalculationError } from './calculation-error.ts'
 
-/** The operators, as the parser knows them. */
+/** An operator or bracket. */
 export type Operator = '+' | '-' | '*' | '/' | '%' | '^' | '(' | ')'
 
-/** A piece of an expression. `at` is its first character, counted from 1. */
+/** A token of an expression. `at` is the position of its first character, from 1. */
 export type ExpressionToken =
   | { readonly kind: 'number'; readonly value: number; readonly text: string; readonly at: number }
   | {
@@ -15,7 +15,7 @@ export type ExpressionToken =
     }
   | { readonly kind: 'end'; readonly text: ''; readonly at: number }
 
-/** How operators are written: the keyboard's signs, and those of print that models like to use. */
+/** Operators by spelling: those of the keyboard, and typographic ones that models use. */
 const OPERATORS: ReadonlyMap<string, Operator> = new Map([
   ['+', '+'],
   ['-', '-'],
@@ -39,15 +39,15 @@ const SIGN = /\*\*|[+\-*/%^()−×⋅·÷∕]/y
 const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y
 const WORD = /\p{L}[\p{L}\p{N}_]*/uy
 const CHARACTER = /./suy
-/** A sign that some write between groups of digits, or in place of the decimal point. */
+/** A character that some writers put between groups of digits or use as a decimal point. */
 const SEPARATOR = /[,_'’]\d/y
 
 /**
- * The tokens of an expression; the last one is its end.
+ * Returns the tokens of an expression; the last one marks its end.
  *
- * @throws {CalculationError} at the first character that no expression has there.
+ * @throws {CalculationError} for the first invalid character.
  */
-export function tokensOf(expression: string): readonly ExpressionToken[] {
+export function tokenize(expression: string): readonly ExpressionToken[] {
   const tokens: ExpressionToken[] = []
   let index = 0
   while (index < expression.length) {
@@ -66,55 +66,57 @@ function readToken(expression: string, index: number): ExpressionToken {
   const operator = OPERATORS.get(sign)
   if (operator !== undefined) return { kind: 'operator', operator, text: sign, at }
   const text = match(NUMBER, expression, index)
-  if (text === '') throw unknownText(expression, index)
+  if (text === '') throw unknownTextError(expression, index)
   assertNumberEnds(expression, index + text.length)
   const value = Number(text)
   if (value === Infinity) throw new CalculationError(`Number too large: ${text}`)
   return { kind: 'number', value, text, at }
 }
 
-/** A number is followed by an operator or a space, never by more of itself. */
+/** Throws if the text after a number would continue the number. */
 function assertNumberEnds(expression: string, index: number): void {
   const at = index + 1
   if (match(SEPARATOR, expression, index) !== '') {
     const sign = expression.charAt(index)
-    throw invalid(
+    throw invalidExpression(
       `unexpected ${quote(sign)} at position ${at}; write numbers without separators between digits and with a decimal point, such as 1234.5`,
     )
   }
   const next = expression.charAt(index)
-  if (next === '.') throw invalid(`a number with two decimal points at position ${at}`)
+  if (next === '.') throw invalidExpression(`a number with two decimal points at position ${at}`)
   if (next === 'e' || next === 'E') {
-    throw invalid(`expected the digits of an exponent after ${quote(next)} at position ${at}`)
+    throw invalidExpression(
+      `expected the digits of an exponent after ${quote(next)} at position ${at}`,
+    )
   }
 }
 
-function unknownText(expression: string, index: number): CalculationError {
+function unknownTextError(expression: string, index: number): CalculationError {
   const at = index + 1
   const word = match(WORD, expression, index)
   if (word === '') {
     const character = match(CHARACTER, expression, index)
-    return invalid(`unexpected ${quote(character)} at position ${at}`)
+    return invalidExpression(`unexpected ${quote(character)} at position ${at}`)
   }
-  return invalid(
-    `${quote(word)} at position ${at} is not known, only numbers and + - * / % ^ ( ) are`,
+  return invalidExpression(
+    `${quote(word)} at position ${at} is not supported; use only numbers and + - * / % ^ ( )`,
   )
 }
 
-/** What the model reads of an expression that is written wrong. */
-export function invalid(why: string): CalculationError {
-  return new CalculationError(`Invalid expression: ${why}`)
+/** Creates the error of an invalid expression. */
+export function invalidExpression(reason: string): CalculationError {
+  return new CalculationError(`Invalid expression: ${reason}`)
 }
 
-/** Longest word of the model that a message repeats. */
+/** Maximum number of characters of the model's text that a message quotes. */
 const QUOTED_LENGTH = 40
 
-/** A piece of the model's text in a message. */
+/** Quotes text of the model for a message. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text)
 }
 
-/** What a sticky pattern matches at `index`; nothing is an empty text. */
+/** Returns the match of a sticky pattern at `index`; an empty string when there is none. */
 function match(pattern: RegExp, text: string, index: number): string {
   pattern.lastIndex = index
   return pattern.exec(text)?.[0] ?? ''

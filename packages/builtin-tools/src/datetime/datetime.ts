@@ -7,14 +7,14 @@ import {
   ToolResult,
 } from '@tutti/core'
 
-import { DatetimeError, shown } from './datetime-error.ts'
+import { DatetimeError, quoteText } from './datetime-error.ts'
 import { findZone } from './find-zone.ts'
 import { loadTemporal, type TemporalApi } from './load-temporal.ts'
-import { addAmounts, printMoment, readMoment, readTimeIn, type Moment } from './moment.ts'
+import { addAmounts, formatMoment, readMoment, readTimeIn, type Moment } from './moment.ts'
 import {
   FORMS,
   parseCommand,
-  unrecognized,
+  unrecognizedCommand,
   type DatetimeCommand,
   type Start,
 } from './parse-command.ts'
@@ -24,7 +24,7 @@ import type { Clock, OptionNames, ToolSettings, TypedTool } from '@tutti/core'
 
 /** Settings of the datetime tool. */
 export interface DatetimeOptions extends Partial<ToolSettings<string>> {
-  /** Tells the time. @default the system's clock */
+  /** Source of the current time. @default the system's clock */
   readonly clock?: Clock
   /** Zone of `now` and `today` without one: an IANA name, or an offset such as +02:00. @default UTC */
   readonly timeZone?: string
@@ -39,17 +39,17 @@ const OPTION_NAMES = {
 const DEFAULTS = {
   name: 'datetime',
   description:
-    `Tells the time, computes with dates, and converts between time zones. Commands: ${FORMS}. ` +
+    `Returns the current time, calculates with dates, and converts between time zones. Commands: ${FORMS}. ` +
     'Units: seconds, minutes, hours, days, weeks, months, years. Zones are IANA names such as ' +
     'Europe/Berlin or offsets such as +02:00. Example: 2024-01-31 + 1 month',
 } as const satisfies ToolSettings<string>
 
 /**
- * A text tool for dates and times: `now in Asia/Tokyo`, `2024-01-31 + 1 month`,
+ * Creates a text tool for dates and times: `now in Asia/Tokyo`, `2024-01-31 + 1 month`,
  * `convert 2024-07-01T09:00 from Europe/Berlin to UTC`.
  *
- * @throws {TypeError} naming every setting that does not fit.
- * @throws {RangeError} for a `timeZone` that is none.
+ * @throws {TypeError} naming every invalid setting.
+ * @throws {RangeError} for an invalid `timeZone`.
  */
 export function datetime(options: DatetimeOptions = {}): TypedTool<string> {
   assertKnownOptions('Cannot define tool "datetime":', options, OPTION_NAMES)
@@ -62,19 +62,19 @@ export function datetime(options: DatetimeOptions = {}): TypedTool<string> {
       try {
         const command = parseCommand(input)
         const temporal = await loadTemporal()
-        return ToolResult.success(answer(temporal, command, { nowMs: clock.now(), timeZone }))
+        return ToolResult.success(runCommand(temporal, command, { nowMs: clock.now(), timeZone }))
       } catch (error) {
         if (error instanceof DatetimeError) return ToolResult.failure(error.message)
-        if (error instanceof RangeError) return ToolResult.failure(outOfRange(input))
+        if (error instanceof RangeError) return ToolResult.failure(explainOutOfRange(input))
         throw error
       }
     },
   })
 }
 
-/** Temporal has no other RangeError for what has been read. */
-function outOfRange(input: string): string {
-  return `Out of range: ${shown(input.trim())} leads out of the years -271821 to 275760`
+/** Explains a RangeError of Temporal, which valid input causes only beyond its years. */
+function explainOutOfRange(input: string): string {
+  return `Out of range: ${quoteText(input.trim())} is outside the years -271821 to 275760`
 }
 
 function assertTimeZone(timeZone: string): void {
@@ -87,30 +87,30 @@ function assertTimeZone(timeZone: string): void {
   }
 }
 
-interface Surroundings {
+interface CommandContext {
   readonly nowMs: number
   readonly timeZone: string
 }
 
-function answer(
+function runCommand(
   temporal: TemporalApi,
   command: DatetimeCommand,
-  surroundings: Surroundings,
+  context: CommandContext,
 ): string {
   if (command.kind === 'convert') return convert(temporal, command)
   const { start, amounts } = command
   const moment =
     start.kind === 'written'
       ? readMoment(temporal, start.text)
-      : present(temporal, start, surroundings)
-  return printMoment(addAmounts(moment, amounts))
+      : readClock(temporal, start, context)
+  return formatMoment(addAmounts(moment, amounts))
 }
 
-/** The time of the clock, in whole seconds, or its date. */
-function present(
+/** Returns the current time in whole seconds, or the current date. */
+function readClock(
   temporal: TemporalApi,
   { kind, zone }: Exclude<Start, { readonly kind: 'written' }>,
-  { nowMs, timeZone }: Surroundings,
+  { nowMs, timeZone }: CommandContext,
 ): Moment {
   const value = temporal.Instant.fromEpochMilliseconds(
     Math.floor(nowMs / 1000) * 1000,
@@ -126,7 +126,7 @@ function convert(
 ): string {
   const written = splitWrittenTime(command.text)
   const from = command.from ?? written.zone ?? written.offset
-  if (from === undefined) throw unrecognized(command.input)
+  if (from === undefined) throw unrecognizedCommand(command.input)
   const value = readTimeIn(temporal, written, from).withTimeZone(findZone(temporal, command.to))
-  return printMoment({ kind: 'time', value, place: 'name' })
+  return formatMoment({ kind: 'time', value, place: 'name' })
 }

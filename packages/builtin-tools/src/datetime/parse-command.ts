@@ -1,7 +1,7 @@
-/** From the text of a command to what is asked: no dates and zones are read here. */
-import { DatetimeError, shown } from './datetime-error.ts'
+/** Parses the form of a command; its dates and zones are parsed elsewhere. */
+import { DatetimeError, quoteText } from './datetime-error.ts'
 
-/** What is asked. */
+/** A parsed command. */
 export type DatetimeCommand =
   | { readonly kind: 'moment'; readonly start: Start; readonly amounts: readonly Amount[] }
   | {
@@ -13,12 +13,12 @@ export type DatetimeCommand =
       readonly to: string
     }
 
-/** What an amount is added to: the time of the clock, perhaps in a zone, or a written one. */
+/** The start of a calculation: the current time, optionally in a zone, or a written one. */
 export type Start =
   | { readonly kind: 'now' | 'today'; readonly zone?: string }
   | { readonly kind: 'written'; readonly text: string }
 
-/** So many units, to be added when `count` is above 0, else to be taken away. */
+/** A number of units; a negative `count` is subtracted. */
 export interface Amount {
   readonly count: number
   readonly unit: Unit
@@ -26,7 +26,7 @@ export interface Amount {
 
 const UNITS = ['seconds', 'minutes', 'hours', 'days', 'weeks', 'months', 'years'] as const
 
-/** A unit of time, as Temporal calls it. */
+/** Temporal's name of a unit of time. */
 export type Unit = (typeof UNITS)[number]
 
 /** The forms of a command, for the model. */
@@ -34,23 +34,23 @@ export const FORMS =
   'now; now in <zone>; today; today in <zone>; <date or datetime> + <number> <unit> (or -); ' +
   'convert <datetime> from <zone> to <zone>'
 
-/** Characters of a command: the longest of use has three zones and a few amounts. */
+/** Maximum number of characters of a command; enough for three zones and several amounts. */
 const MAX_LENGTH = 300
 
 const CLOCK = /^(now|today)(?:\s+in\s+(.+))?$/i
 const CONVERT = /^convert\s+(.+?)(?:\s+from\s+(.+?))?\s+to\s+(.+)$/i
-/** Units have two letters at least: the Z of a time is none. */
+/** Units have at least two letters, so the Z of a time is not a unit. */
 const AMOUNTS = /(?:\s*[+−-]\s*\d[\d.,]*\s*[a-z]{2,})+$/i
 const AMOUNT = /([+−-])\s*(\d[\d.,]*)\s*([a-z]+)/gi
 
 /**
- * What a command asks.
+ * Parses a command.
  *
- * @throws {DatetimeError} when it has none of the known forms.
+ * @throws {DatetimeError} for an unknown form.
  */
 export function parseCommand(input: string): DatetimeCommand {
   const text = input.trim()
-  if (text.length > MAX_LENGTH) throw unrecognized(text)
+  if (text.length > MAX_LENGTH) throw unrecognizedCommand(text)
   const [, moment, from, to] = CONVERT.exec(text) ?? []
   if (moment !== undefined && to !== undefined) {
     return {
@@ -62,46 +62,47 @@ export function parseCommand(input: string): DatetimeCommand {
     }
   }
   const index = text.search(AMOUNTS)
-  const amounts = index === -1 ? [] : amountsOf(text.slice(index))
-  const start = startOf(index === -1 ? text : text.slice(0, index))
-  if (start.kind === 'written' && amounts.length === 0) throw unrecognized(text)
+  const amounts = index === -1 ? [] : parseAmounts(text.slice(index))
+  const start = parseStart(index === -1 ? text : text.slice(0, index))
+  if (start.kind === 'written' && amounts.length === 0) throw unrecognizedCommand(text)
   return { kind: 'moment', start, amounts }
 }
 
-function startOf(text: string): Start {
+function parseStart(text: string): Start {
   const [, word, zone] = CLOCK.exec(text) ?? []
   if (word === undefined) return { kind: 'written', text: text.trim() }
   const kind = word.toLowerCase() === 'now' ? 'now' : 'today'
   return { kind, ...(zone === undefined ? {} : { zone }) }
 }
 
-function amountsOf(text: string): readonly Amount[] {
+function parseAmounts(text: string): readonly Amount[] {
   return [...text.matchAll(AMOUNT)].map(([, sign, digits = '', word = '']) => {
-    const count = countOf(digits)
-    return { count: sign === '+' ? count : -count, unit: unitOf(word) }
+    const count = parseCount(digits)
+    return { count: sign === '+' ? count : -count, unit: parseUnit(word) }
   })
 }
 
-function countOf(digits: string): number {
+function parseCount(digits: string): number {
   if (!/^\d+$/.test(digits)) {
     throw new DatetimeError(
-      `Amount must be a whole number without separators, got ${shown(digits)}; use a smaller unit for parts`,
+      `Amount must be a whole number without separators, got ${quoteText(digits)}; use a smaller unit for fractions`,
     )
   }
   const count = Number(digits)
-  if (!Number.isSafeInteger(count)) throw new DatetimeError(`Amount too large: ${shown(digits)}`)
+  if (!Number.isSafeInteger(count))
+    throw new DatetimeError(`Amount too large: ${quoteText(digits)}`)
   return count
 }
 
-function unitOf(word: string): Unit {
+function parseUnit(word: string): Unit {
   const plural = `${word.toLowerCase().replace(/s$/, '')}s`
   const unit = UNITS.find((known) => known === plural)
   if (unit !== undefined) return unit
-  throw new DatetimeError(`Unknown unit: ${shown(word)}; use one of ${UNITS.join(', ')}`)
+  throw new DatetimeError(`Unknown unit: ${quoteText(word)}; use one of ${UNITS.join(', ')}`)
 }
 
-/** What the model reads of a command that has no known form. */
-export function unrecognized(text: string): DatetimeError {
-  const got = text === '' ? 'the command is blank' : shown(text)
+/** Creates the error of a command with an unknown form. */
+export function unrecognizedCommand(text: string): DatetimeError {
+  const got = text === '' ? 'the command is blank' : quoteText(text)
   return new DatetimeError(`Unrecognized command: ${got}. Known forms: ${FORMS}`)
 }

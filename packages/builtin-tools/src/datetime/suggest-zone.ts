@@ -1,6 +1,6 @@
-/** "Did you mean" for time zones. */
+/** Suggests time zones for unknown names. */
 
-/** What people say for a zone that has no such name; only to suggest, because others say it for others. */
+/** Zones by common abbreviations, which are only suggested because they are ambiguous. */
 const USUAL: Readonly<Record<string, string>> = {
   pst: 'America/Los_Angeles',
   pdt: 'America/Los_Angeles',
@@ -21,12 +21,12 @@ const USUAL: Readonly<Record<string, string>> = {
   washington: 'America/New_York',
 }
 
-/** Longer names are not compared: the work grows with the square of the length. */
+/** Maximum length of a compared name; the work grows with the square of the length. */
 const MAX_LENGTH = 40
 
-/** The zone that is nearly called so: by its whole name or its city, or nothing when none is near. */
+/** Returns the zone whose name or city is most similar; undefined when none is similar. */
 export function suggestZone(name: string): string | undefined {
-  const wanted = plain(name)
+  const wanted = toLetters(name)
   if (wanted === '' || wanted.length > MAX_LENGTH) return undefined
   if (Object.hasOwn(USUAL, wanted)) return USUAL[wanted]
   let best: string | undefined
@@ -34,19 +34,19 @@ export function suggestZone(name: string): string | undefined {
   for (const zone of Intl.supportedValuesOf('timeZone')) {
     const city = zone.slice(zone.lastIndexOf('/') + 1)
     for (const candidate of [zone, city]) {
-      const distance = editDistance(wanted, plain(candidate))
+      const distance = computeEditDistance(wanted, toLetters(candidate))
       if (distance < bestDistance) [best, bestDistance] = [zone, distance]
     }
   }
   return best
 }
 
-function plain(name: string): string {
+function toLetters(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z]/g, '')
 }
 
-/** Letters to insert, delete or replace to get from one word to the other. */
-function editDistance(from: string, to: string): number {
+/** Returns the number of letters to insert, delete or replace to get from one word to the other. */
+function computeEditDistance(from: string, to: string): number {
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (let row = 1; row <= from.length; row++) {
     const current = [row]

@@ -1,16 +1,16 @@
-/** How dates and times are written: the form alone, no calendar and no zones. */
-import { DatetimeError, shown } from './datetime-error.ts'
+/** Splits written dates and times by their form, without checking calendar and zone. */
+import { DatetimeError, quoteText } from './datetime-error.ts'
 
 /** The parts of a written date or time. */
 export interface WrittenTime {
-  /** All of it, for messages. */
+  /** The whole text, for messages. */
   readonly text: string
   readonly date: string
-  /** Missing where only a date is written. */
+  /** The time; undefined for a date. */
   readonly time?: string
-  /** `Z`, `+02:00`, `+0200`, `+02`, or as zones had it before 1972, `+00:53:28`. */
+  /** `Z`, `+02:00`, `+0200`, `+02`, or with seconds as before 1972, `+00:53:28`. */
   readonly offset?: string
-  /** What stands in brackets. */
+  /** The zone in brackets. */
   readonly zone?: string
 }
 
@@ -23,16 +23,16 @@ const FORM = new RegExp(
 )
 
 /**
- * Takes a written date or time apart.
+ * Splits a written date or time into its parts.
  *
- * @throws {DatetimeError} when it is written otherwise.
+ * @throws {DatetimeError} for another form.
  */
 export function splitWrittenTime(text: string): WrittenTime {
   const [, date, time, offset, zone] = FORM.exec(text.trim()) ?? []
   if (date === undefined) {
     throw invalidDate(
       text,
-      'expected yyyy-MM-dd, or yyyy-MM-ddTHH:mm:ss with nothing, Z, an offset such as +02:00 or a zone such as [Europe/Berlin] after it',
+      'expected yyyy-MM-dd, or yyyy-MM-ddTHH:mm:ss, optionally followed by Z, an offset such as +02:00 or a zone such as [Europe/Berlin]',
     )
   }
   return {
@@ -44,7 +44,7 @@ export function splitWrittenTime(text: string): WrittenTime {
   }
 }
 
-/** What the model reads of a date that is none. */
-export function invalidDate(text: string, why: string): DatetimeError {
-  return new DatetimeError(`Invalid date format: ${shown(text)}; ${why}`)
+/** Creates the error of an invalid date. */
+export function invalidDate(text: string, reason: string): DatetimeError {
+  return new DatetimeError(`Invalid date format: ${quoteText(text)}; ${reason}`)
 }

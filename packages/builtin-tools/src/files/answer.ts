@@ -1,9 +1,9 @@
-/** The answer of a file tool. */
+/** Converts file errors to results. */
 import { ToolResult } from '@tutti/core'
 
-import { FileError, fileErrorOf, type FileAction } from './file-error.ts'
+import { FileError, toFileError, type FileAction } from './file-error.ts'
 
-/** What `act` gives, or the failure in words for the model; what is no fault of a file is thrown on. */
+/** Returns the result of `act`; file errors become failed results for the model, and other errors are rethrown. */
 export async function answerWithFile(
   action: FileAction,
   path: string,
@@ -12,7 +12,7 @@ export async function answerWithFile(
   try {
     return ToolResult.success(await act())
   } catch (error) {
-    const known = fileErrorOf(error, action, path)
+    const known = toFileError(error, action, path)
     if (known instanceof FileError) return ToolResult.failure(known.message)
     throw known
   }

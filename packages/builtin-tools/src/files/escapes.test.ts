@@ -18,10 +18,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { assertClosed } from '../../test/assert-closed.ts'
-import { fileErrorOf } from './file-error.ts'
+import { toFileError } from './file-error.ts'
 import { locate } from './locate.ts'
 import { OpenDirectory } from './open-directory.ts'
-import { pathParts } from './path-parts.ts'
+import { splitPath } from './path-parts.ts'
 import { readFileText } from './read-text.ts'
 import { replaceFile } from './replace-file.ts'
 import { createSandbox } from './sandbox.ts'
@@ -79,7 +79,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
     try {
       return await act()
     } catch (error) {
-      const known = fileErrorOf(error, 'read', path)
+      const known = toFileError(error, 'read', path)
       if (known instanceof Error && known.name === 'FileError') return `FAILED ${known.message}`
       throw known
     }
@@ -88,7 +88,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
   function read(path: string, directory?: string): Promise<string> {
     const { signal } = new AbortController()
     return attempt(async () => {
-      const place = await locate(sandbox(directory), pathParts(path), { path, signal })
+      const place = await locate(sandbox(directory), splitPath(path), { path, signal })
       try {
         return await readFileText(place, { path, maxBytes: 1_000, signal })
       } finally {
@@ -100,7 +100,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
   function write(path: string, directory?: string): Promise<string> {
     const { signal } = new AbortController()
     return attempt(async () => {
-      const place = await locate(sandbox(directory), pathParts(path), {
+      const place = await locate(sandbox(directory), splitPath(path), {
         path,
         signal,
         makeDirectories: true,
@@ -219,7 +219,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
     ])('%s', async (_kind, make, path) => {
       make(join(inside, 'link'))
       const before = outsideNow()
-      const denied = `FAILED Access denied: ${path}: it leads out of the directory of this tool`
+      const denied = `FAILED Access denied: ${path}: it is outside the directory of this tool`
       expect(await read(path)).toBe(denied)
       expect(await write(path)).toBe(denied)
       expect(outsideNow()).toEqual(before)
@@ -336,9 +336,9 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
 
     it('what is below a file', async () => {
       expect(await read('a.txt/b')).toContain(
-        'Cannot read a.txt/b: a part of its path is no directory',
+        'Cannot read a.txt/b: a part of its path is not a directory',
       )
-      expect(await write('a.txt/b')).toContain('a part of its path is no directory')
+      expect(await write('a.txt/b')).toContain('a part of its path is not a directory')
     })
   })
 
@@ -374,7 +374,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
         const { signal } = new AbortController()
         const place = { directory, name: 'file-link' }
         const options = { path: 'file-link', maxBytes: 1_000, signal }
-        const became = 'Access denied: file-link: it became a symbolic link meanwhile'
+        const became = 'Access denied: file-link: it has become a symbolic link'
         await expect(readFileText(place, options)).rejects.toThrow(became)
         await expect(replaceFile(place, Buffer.from(''), options)).rejects.toThrow(became)
       } finally {
@@ -414,7 +414,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
         mkdirSync(join(inside, 'docs/deep'), { recursive: true })
         writeFileSync(join(inside, 'docs/b.txt'), 'another')
         const before = outsideNow()
-        const failed = /it leads out of the directory|ENOENT/
+        const failed = /it is outside the directory|ENOENT/
         if (namesOpenFiles) {
           // By the path, both are found in the new directory.
           await expect(directory.enter('deep', 'docs/deep')).rejects.toThrow(failed)

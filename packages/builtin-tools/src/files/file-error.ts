@@ -1,12 +1,12 @@
-/** A path or a file that a tool refuses; its message is for the model. */
+/** The error of a refused path or file; its message is for the model. */
 export class FileError extends Error {
   override readonly name = 'FileError'
 }
 
-/** Longest path that a message repeats. */
+/** Maximum number of characters of a path that a message quotes. */
 const SHOWN_LENGTH = 200
 
-/** A path of the model in a message, on one line. */
+/** Formats a path of the model for a message, on one line. */
 export function quotePath(path: string): string {
   const shown = path.length > SHOWN_LENGTH ? `${path.slice(0, SHOWN_LENGTH)}…` : path
   return shown.toWellFormed().replaceAll(/\p{Cc}/gu, (sign) => {
@@ -14,57 +14,59 @@ export function quotePath(path: string): string {
   })
 }
 
-/** A path that may not be used. */
-export function accessDenied(path: string, why: string): FileError {
-  return new FileError(`Access denied: ${quotePath(path)}: ${why}`)
+/** Creates the error of a path that is not allowed. */
+export function accessDeniedError(path: string, reason: string): FileError {
+  return new FileError(`Access denied: ${quotePath(path)}: ${reason}`)
 }
 
-/** A path that leads out of the sandbox, be it by links or by what was moved meanwhile. */
-export function outsideSandbox(path: string): FileError {
-  return accessDenied(path, 'it leads out of the directory of this tool')
+/** Creates the error of a path that leaves the sandbox, through links or because something was moved. */
+export function outsideSandboxError(path: string): FileError {
+  return accessDeniedError(path, 'it is outside the directory of this tool')
 }
 
-/** Something that is there and is no file, such as a directory or a pipe. */
-export function notAFile(path: string, what: string): FileError {
+/** Creates the error of a path to something other than a file, such as a directory or a pipe. */
+export function notAFileError(path: string, what: string): FileError {
   return new FileError(`Not a file: ${quotePath(path)} is ${what}`)
 }
 
-/** What was done with a file when it failed. */
+/** The operation that failed. */
 export type FileAction = 'read' | 'write'
 
 /**
- * What failed, in words that name nothing outside the directory of the tool: the messages of Node have
- * full paths in them. What is no error of the file system comes back as it is.
+ * Converts an error of the file system to one whose message names nothing outside the directory of the tool; Node's
+ * messages contain full paths. Other errors are returned unchanged.
  */
-export function fileErrorOf(error: unknown, action: FileAction, path: string): unknown {
-  const code = systemCode(error)
+export function toFileError(error: unknown, action: FileAction, path: string): unknown {
+  const code = readSystemCode(error)
   if (code === undefined) return error
   const shown = quotePath(path)
   switch (code) {
     case 'ENOENT':
-      return new FileError(action === 'read' ? `File not found: ${shown}` : gone(shown))
+      return new FileError(
+        action === 'read' ? `File not found: ${shown}` : describeMissingDirectory(shown),
+      )
     case 'ENOTDIR':
-      return new FileError(`Cannot ${action} ${shown}: a part of its path is no directory`)
+      return new FileError(`Cannot ${action} ${shown}: a part of its path is not a directory`)
     case 'EISDIR':
-      return notAFile(path, 'a directory')
+      return notAFileError(path, 'a directory')
     case 'ELOOP':
-      return accessDenied(path, 'it became a symbolic link meanwhile')
+      return accessDeniedError(path, 'it has become a symbolic link')
     case 'EACCES':
     case 'EPERM':
-      return accessDenied(path, `there is no permission to ${action} it`)
+      return accessDeniedError(path, `permission to ${action} it is missing`)
     case 'ENAMETOOLONG':
       return new FileError(`Path too long: ${shown}`)
     default:
-      return new FileError(`Cannot ${action} ${shown}: the file system says ${code}`)
+      return new FileError(`Cannot ${action} ${shown}: file system error ${code}`)
   }
 }
 
-function gone(shown: string): string {
-  return `Cannot write ${shown}: its directory is gone`
+function describeMissingDirectory(shown: string): string {
+  return `Cannot write ${shown}: its directory no longer exists`
 }
 
-/** The code of an error of the file system, such as ENOENT. */
-export function systemCode(error: unknown): string | undefined {
+/** Returns the code of a file system error, such as ENOENT; undefined for other errors. */
+export function readSystemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   return String(error.code)
 }

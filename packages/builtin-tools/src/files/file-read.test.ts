@@ -87,10 +87,10 @@ describe('what cannot be read is a failure', () => {
     ['nothing.txt', 'File not found: nothing.txt'],
     ['no/such/directory.txt', 'File not found: no/such/directory.txt'],
     ['', 'Path must not be blank'],
-    ['../secret', 'Access denied: ../secret: a path has no ".."'],
+    ['../secret', 'Access denied: ../secret: a path must not contain ".."'],
     [
       '/etc/hostname',
-      'Access denied: /etc/hostname: a path is relative to the directory of this tool',
+      'Access denied: /etc/hostname: a path must be relative to the directory of this tool',
     ],
     ['.', 'Not a file: . is a directory'],
     ['x'.repeat(256), `Path too long: ${'x'.repeat(200)}…`],
@@ -106,7 +106,7 @@ describe('what cannot be read is a failure', () => {
   it('a link that leads out', async () => {
     symlinkSync('/etc/hostname', join(directory, 'link'))
     expect(await read('link')).toBe(
-      'FAILED Access denied: link: it leads out of the directory of this tool',
+      'FAILED Access denied: link: it is outside the directory of this tool',
     )
   })
 
@@ -115,7 +115,7 @@ describe('what cannot be read is a failure', () => {
     ['half a letter at the end', [0x68, 0xc3], 'is not UTF-8'],
     ['an overlong slash', [0xc0, 0xaf], 'is not UTF-8'],
     ['UTF-16', [0xff, 0xfe, 0x68, 0x00], 'is not UTF-8'],
-    ['NUL characters', [0x68, 0x00, 0x69], 'has NUL characters'],
+    ['NUL characters', [0x68, 0x00, 0x69], 'contains NUL characters'],
   ])('%s', async (_title, bytes, why) => {
     put('a.bin', bytes)
     expect(await read('a.bin')).toBe(`FAILED Not a text file: a.bin ${why}`)
@@ -146,7 +146,7 @@ describe('the size limit', () => {
     put('a.txt', 'ää')
     expect(await read('a.txt', { maxBytes: 4 })).toBe('ää')
     expect(await read('a.txt', { maxBytes: 3 })).toBe(
-      'FAILED File too large: a.txt has 4 bytes, at most 3 are read',
+      'FAILED File too large: a.txt has 4 bytes, the maximum is 3',
     )
   })
 
@@ -155,7 +155,7 @@ describe('the size limit', () => {
     expect(await read('a.txt')).toHaveLength(1024 * 1024)
     truncateSync(join(directory, 'a.txt'), 10 * 1024 ** 3)
     expect(await read('a.txt')).toBe(
-      'FAILED File too large: a.txt has 10737418240 bytes, at most 1048576 are read',
+      'FAILED File too large: a.txt has 10737418240 bytes, the maximum is 1048576',
     )
   })
 
@@ -163,7 +163,7 @@ describe('the size limit', () => {
     const proc = { directory: '/proc/self' }
     expect(await read('status', proc)).toContain('Pid:')
     expect(await read('status', { ...proc, maxBytes: 100 })).toBe(
-      'FAILED File too large: status has more than 100 bytes, at most 100 are read',
+      'FAILED File too large: status has more than 100 bytes, the maximum is 100',
     )
   })
 })

@@ -4,7 +4,7 @@ import { assertKnownOptions, defineTool, TOOL_SETTING_NAMES, Type } from '@tutti
 import { answerWithFile } from './answer.ts'
 import { locate } from './locate.ts'
 import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from './options.ts'
-import { pathParts } from './path-parts.ts'
+import { splitPath } from './path-parts.ts'
 import { readFileText } from './read-text.ts'
 
 import type { OptionNames, ToolContext, ToolSettings, TypedTool } from '@tutti/core'
@@ -26,7 +26,7 @@ const OPTION_NAMES = {
 const DEFAULTS = {
   name: 'file_read',
   description:
-    'Reads a text file of the working directory. Paths are relative to it, such as docs/a.md',
+    'Reads a text file in the working directory. Paths are relative to it, such as docs/a.md',
 } as const satisfies ToolSettings<FileReadInput>
 
 const Input = Type.Object({
@@ -34,10 +34,10 @@ const Input = Type.Object({
 })
 
 /**
- * A typed tool that reads text files (UTF-8) within one directory.
+ * Creates a typed tool that reads text files (UTF-8) within one directory.
  *
- * @throws {TypeError} when there is no such directory, and naming every setting that does not fit.
- * @throws {RangeError} for a `maxBytes` that is no positive number.
+ * @throws {TypeError} when the directory does not exist, or naming every invalid setting.
+ * @throws {RangeError} when `maxBytes` is not positive.
  */
 export function fileRead(options: FileReadOptions): TypedTool<FileReadInput> {
   assertKnownOptions('Cannot define tool "file_read":', options, OPTION_NAMES)
@@ -57,7 +57,7 @@ async function read(
   { sandbox, maxBytes }: ResolvedFileOptions,
   { signal }: ToolContext<FileReadInput>,
 ): Promise<string> {
-  const place = await locate(sandbox, pathParts(path), { path, signal })
+  const place = await locate(sandbox, splitPath(path), { path, signal })
   try {
     return await readFileText(place, { path, maxBytes, signal })
   } finally {

@@ -222,7 +222,7 @@ describe('[F3] mode and owner', () => {
     chmodSync(inDirectory('a.txt'), 0o444)
     await withoutRights(async () => {
       expect(await write('a.txt', 'new')).toBe(
-        'FAILED Access denied: a.txt: there is no permission to write it',
+        'FAILED Access denied: a.txt: permission to write it is missing',
       )
     })
     expect(contentOf('a.txt')).toBe('old')
@@ -234,7 +234,7 @@ describe('[F3] mode and owner', () => {
     chmodSync(inDirectory('docs'), 0o555)
     await withoutRights(async () => {
       expect(await write('docs/a.txt', 'new')).toBe(
-        'FAILED Access denied: docs/a.txt: there is no permission to write it',
+        'FAILED Access denied: docs/a.txt: permission to write it is missing',
       )
     })
     expect(allFiles()).toEqual(['docs'])
@@ -244,9 +244,12 @@ describe('[F3] mode and owner', () => {
 describe('what cannot be written is a failure', () => {
   it.each([
     ['', 'Path must not be blank'],
-    ['../a.txt', 'Access denied: ../a.txt: a path has no ".."'],
-    ['docs/../../a.txt', 'Access denied: docs/../../a.txt: a path has no ".."'],
-    ['/tmp/a.txt', 'Access denied: /tmp/a.txt: a path is relative to the directory of this tool'],
+    ['../a.txt', 'Access denied: ../a.txt: a path must not contain ".."'],
+    ['docs/../../a.txt', 'Access denied: docs/../../a.txt: a path must not contain ".."'],
+    [
+      '/tmp/a.txt',
+      'Access denied: /tmp/a.txt: a path must be relative to the directory of this tool',
+    ],
     ['docs/', 'Not a file: docs/ is a directory'],
   ])('%j', async (path, message) => {
     expect(await write(path, 'x')).toBe(`FAILED ${message}`)
@@ -256,17 +259,17 @@ describe('what cannot be written is a failure', () => {
   it('content above the limit, in bytes; no directory is made for it', async () => {
     expect(await write('a.txt', 'ää', { maxBytes: 4 })).toContain('Successfully')
     expect(await write('new/b.txt', 'äää', { maxBytes: 4 })).toBe(
-      'FAILED Content too large: 6 bytes for new/b.txt, at most 4 are written',
+      'FAILED Content too large: 6 bytes for new/b.txt, the maximum is 4',
     )
     expect(await write('c.txt', 'x'.repeat(1024 * 1024 + 1))).toBe(
-      'FAILED Content too large: 1048577 bytes for c.txt, at most 1048576 are written',
+      'FAILED Content too large: 1048577 bytes for c.txt, the maximum is 1048576',
     )
     expect(allFiles()).toEqual(['a.txt'])
   })
 
   it('content that is no Unicode', async () => {
     expect(await write('a.txt', 'half \ud83d')).toBe(
-      'FAILED Cannot write a.txt: its content has half of a surrogate pair',
+      'FAILED Cannot write a.txt: its content contains a lone surrogate',
     )
   })
 
@@ -275,7 +278,7 @@ describe('what cannot be written is a failure', () => {
     rmSync(directory, { recursive: true })
     const input = { path: 'a/b.txt', content: '' }
     expect(await tool.execute(input, toolContext())).toMatchObject({
-      errorMessage: 'Cannot write a/b.txt: its directory is gone',
+      errorMessage: 'Cannot write a/b.txt: its directory no longer exists',
     })
     expect(existsSync(directory)).toBe(false)
   })
@@ -286,7 +289,7 @@ describe('what cannot be written is a failure', () => {
     symlinkSync(join(outside, 'new.txt'), inDirectory('file'))
     for (const path of ['link/a.txt', 'link/new/a.txt', 'file']) {
       expect(await write(path, 'x')).toBe(
-        `FAILED Access denied: ${path}: it leads out of the directory of this tool`,
+        `FAILED Access denied: ${path}: it is outside the directory of this tool`,
       )
     }
     expect(readdirSync(outside)).toEqual([])

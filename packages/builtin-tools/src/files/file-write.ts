@@ -5,7 +5,7 @@ import { answerWithFile } from './answer.ts'
 import { FileError, quotePath } from './file-error.ts'
 import { locate } from './locate.ts'
 import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from './options.ts'
-import { pathParts } from './path-parts.ts'
+import { splitPath } from './path-parts.ts'
 import { replaceFile } from './replace-file.ts'
 
 import type { OptionNames, ToolContext, ToolSettings, TypedTool } from '@tutti/core'
@@ -28,8 +28,8 @@ const OPTION_NAMES = {
 const DEFAULTS = {
   name: 'file_write',
   description:
-    'Writes a text file of the working directory: makes it, or replaces all of its content. Paths are ' +
-    'relative to the directory, such as docs/a.md; directories that are missing are made.',
+    'Writes a text file in the working directory: creates it, or replaces its whole content. Paths are ' +
+    'relative to the directory, such as docs/a.md; missing directories are created.',
 } as const satisfies ToolSettings<FileWriteInput>
 
 const Input = Type.Object({
@@ -38,10 +38,10 @@ const Input = Type.Object({
 })
 
 /**
- * A typed tool that writes text files (UTF-8) within one directory. It reports each file it has changed.
+ * Creates a typed tool that writes text files (UTF-8) within one directory. It reports each file that it changes.
  *
- * @throws {TypeError} when there is no such directory, and naming every setting that does not fit.
- * @throws {RangeError} for a `maxBytes` that is no positive number.
+ * @throws {TypeError} when the directory does not exist, or naming every invalid setting.
+ * @throws {RangeError} when `maxBytes` is not positive.
  */
 export function fileWrite(options: FileWriteOptions): TypedTool<FileWriteInput> {
   assertKnownOptions('Cannot define tool "file_write":', options, OPTION_NAMES)
@@ -50,7 +50,7 @@ export function fileWrite(options: FileWriteOptions): TypedTool<FileWriteInput> 
   const resolved = resolveFileOptions({ directory, maxBytes }, definition.name)
   return defineTool({
     ...definition,
-    requireApproval: withDescription(requireApproval),
+    requireApproval: addDescription(requireApproval),
     input: Input,
     execute: (input, context) =>
       answerWithFile('write', input.path, () => write(input, resolved, context)),
@@ -59,8 +59,8 @@ export function fileWrite(options: FileWriteOptions): TypedTool<FileWriteInput> 
 
 type RequireApproval = NonNullable<FileWriteOptions['requireApproval']>
 
-/** The reviewer sees the path and the start of the content, unless a description is given. */
-function withDescription(requireApproval: RequireApproval = false): RequireApproval {
+/** Returns the approval option; unless it has a description, it shows the path and the start of the content. */
+function addDescription(requireApproval: RequireApproval = false): RequireApproval {
   if (requireApproval === false) return false
   return { describe, ...(requireApproval === true ? {} : requireApproval) }
 }
@@ -74,11 +74,11 @@ async function write(
   { sandbox, maxBytes }: ResolvedFileOptions,
   { signal, reportFileChange }: ToolContext<FileWriteInput>,
 ): Promise<string> {
-  const names = pathParts(path)
-  const bytes = bytesOf(content, path)
+  const names = splitPath(path)
+  const bytes = encodeContent(content, path)
   if (bytes.length > maxBytes) {
     throw new FileError(
-      `Content too large: ${bytes.length} bytes for ${quotePath(path)}, at most ${maxBytes} are written`,
+      `Content too large: ${bytes.length} bytes for ${quotePath(path)}, the maximum is ${maxBytes}`,
     )
   }
   const place = await locate(sandbox, names, { path, signal, makeDirectories: true })
@@ -91,7 +91,7 @@ async function write(
   }
 }
 
-function bytesOf(content: string, path: string): Buffer {
+function encodeContent(content: string, path: string): Buffer {
   if (content.isWellFormed()) return Buffer.from(content)
-  throw new FileError(`Cannot write ${quotePath(path)}: its content has half of a surrogate pair`)
+  throw new FileError(`Cannot write ${quotePath(path)}: its content contains a lone surrogate`)
 }

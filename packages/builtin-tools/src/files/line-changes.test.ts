@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { lineChanges } from './line-changes.ts'
+import { countLineChanges } from './line-changes.ts'
 
 describe('lines added and removed', () => {
   it.each([
@@ -21,6 +21,6 @@ describe('lines added and removed', () => {
     ['blank lines', '\n\n', '\n\n\n', 1, 0],
     ['all between the first and the last change', 'a\nb\nc\n', 'x\nb\ny\n', 3, 3],
   ])('%s', (_title, before, after, linesAdded, linesRemoved) => {
-    expect(lineChanges(before, after)).toEqual({ linesAdded, linesRemoved })
+    expect(countLineChanges(before, after)).toEqual({ linesAdded, linesRemoved })
   })
 })

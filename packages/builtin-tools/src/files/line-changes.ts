@@ -1,15 +1,15 @@
-/** How many lines a change adds and removes. */
+/** Numbers of lines that a change adds and removes. */
 export interface LineChanges {
   readonly linesAdded: number
   readonly linesRemoved: number
 }
 
 /**
- * Counts the lines between the first and the last that differ: at least as many as a diff has, and
- * counted in one pass. A line is told from another by its end too.
+ * Counts the lines between the first and the last difference in one pass; a diff can have fewer. Lines with different
+ * line breaks differ.
  */
-export function lineChanges(before: string, after: string): LineChanges {
-  const [old, fresh] = [linesOf(before), linesOf(after)]
+export function countLineChanges(before: string, after: string): LineChanges {
+  const [old, fresh] = [splitLines(before), splitLines(after)]
   const shorter = Math.min(old.length, fresh.length)
   let start = 0
   while (start < shorter && old[start] === fresh[start]) start += 1
@@ -18,6 +18,6 @@ export function lineChanges(before: string, after: string): LineChanges {
   return { linesAdded: fresh.length - start - end, linesRemoved: old.length - start - end }
 }
 
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }

@@ -1,43 +1,48 @@
 /**
- * The way from the sandbox to a file, one name after the other. Symbolic links are not followed by the
- * system: each is read here, and its names are gone like those of a path.
+ * Resolves a path within the sandbox, name by name. The system does not follow symbolic links; each is read here, and its
+ * names are resolved like those of a path.
  *
  *   docs/latest/a.txt    docs ─▶ latest is a link to ../v2 ─▶ v2 ─▶ a.txt
  *
- * W1 Nothing outside the sandbox is ever touched: a link that leads out is refused by its text.
- * W2 A link that stays inside is followed, for reading and for writing, also by its last name.
- * W3 What changes meanwhile makes the way fail; it never leads it elsewhere.
+ * W1 Files outside the sandbox are never accessed: a link that leaves the sandbox is refused by its text.
+ * W2 A link within the sandbox is followed for reading and writing, also as the last name.
+ * W3 Concurrent changes can make the resolution fail, but never lead it out of the sandbox.
  */
 import { isAbsolute, sep } from 'node:path'
 
-import { accessDenied, outsideSandbox, notAFile, systemCode } from './file-error.ts'
+import {
+  accessDeniedError,
+  outsideSandboxError,
+  notAFileError,
+  readSystemCode,
+} from './file-error.ts'
 import { OpenDirectory } from './open-directory.ts'
 import { namesBelow, type Sandbox } from './sandbox.ts'
 
-/** Links of one way and steps up in them, at most: as many as Linux follows. */
+/** Maximum number of links and `..` in links per path, as on Linux. */
 const MAX_DETOURS = 40
 
-/** Where a file is, or may be made. */
+/** The location of an existing or new file. */
 export interface FileLocation {
-  /** Whoever has the place closes it. */
+  /** The directory of the file; the caller closes it. */
   readonly directory: OpenDirectory
-  /** Its name there; when the place was found it was no link. */
+  /** Name in the directory; it was not a link when it was resolved. */
   readonly name: string
 }
 
-/** How the way is gone. */
+/** Options of resolving a path. */
 export interface LocateOptions {
-  /** The path as the model wrote it, for messages. */
+  /** Path as written by the model, for messages. */
   readonly path: string
   readonly signal: AbortSignal
-  /** Whether directories that are not there are made. @default false */
+  /** Whether missing directories are created. @default false */
   readonly makeDirectories?: boolean
 }
 
 /**
- * Goes the way.
+ * Resolves a path.
  *
- * @throws {FileError} when it leads out of the sandbox, or ends at a directory.
+ * @throws {FileError} when it leaves the sandbox or ends at a directory.
  */
 export async function locate(
   sandbox: Sandbox,
@@ -51,11 +56,11 @@ export async function locate(
     for (;;) {
       options.signal.throwIfAborted()
       const [name, ...rest] = left
-      if (name === undefined) throw notAFile(options.path, 'a directory')
-      const detour = await detourOf(directory, name, { sandbox, path: options.path })
+      if (name === undefined) throw notAFileError(options.path, 'a directory')
+      const detour = await readDetour(directory, name, { sandbox, path: options.path })
       if (detour === undefined && rest.length === 0) return { directory, name }
       detours += detour === undefined ? 0 : 1
-      if (detours > MAX_DETOURS) throw accessDenied(options.path, 'too many symbolic links')
+      if (detours > MAX_DETOURS) throw accessDeniedError(options.path, 'too many symbolic links')
       const next =
         detour === undefined
           ? await enter(directory, name, options)
@@ -75,14 +80,14 @@ interface Origin {
   readonly path: string
 }
 
-/** The names to go by from the sandbox on, where `name` is a link or a step up in one. */
-async function detourOf(
+/** Returns the names from the sandbox on if `name` is a link or `..`; undefined for another name. */
+async function readDetour(
   directory: OpenDirectory,
   name: string,
   { sandbox, path }: Origin,
 ): Promise<readonly string[] | undefined> {
   if (name === '..') {
-    if (directory.names.length === 0) throw outsideSandbox(path)
+    if (directory.names.length === 0) throw outsideSandboxError(path)
     return directory.names.slice(0, -1)
   }
   const target = await directory.linkTarget(name)
@@ -90,7 +95,7 @@ async function detourOf(
   const names = isAbsolute(target)
     ? (namesBelow(sandbox.root, target) ?? namesBelow(sandbox.given, target))
     : [...directory.names, ...target.split(sep)]
-  if (names === undefined) throw outsideSandbox(path)
+  if (names === undefined) throw outsideSandboxError(path)
   return names.filter((part) => part !== '' && part !== '.')
 }
 
@@ -102,7 +107,7 @@ async function enter(
   try {
     return await directory.enter(name, path)
   } catch (error) {
-    if (!makeDirectories || systemCode(error) !== 'ENOENT') throw error
+    if (!makeDirectories || readSystemCode(error) !== 'ENOENT') throw error
     await directory.make(name)
     return directory.enter(name, path)
   }

@@ -1,29 +1,28 @@
 /**
- * A directory of the sandbox that is held open, so that what happens in it happens in this very
- * directory, whatever its path leads to meanwhile.
+ * A directory of the sandbox that is kept open, so that operations apply to this directory even if its path changes.
  *
- * On Linux a name is looked up in the open directory itself, by `/proc/self/fd/<number>/<name>`. Elsewhere
- * it is looked up by the path, and what was opened is then compared with what the path leads to.
+ * On Linux a name is resolved in the open directory, as `/proc/self/fd/<number>/<name>`. On other systems it is resolved
+ * by path, and the opened file is then compared with the target of the path.
  *
- * O1 No symbolic link is followed: opening one fails.
- * O2 Whatever was opened is inside the sandbox at a moment after that, or it is not used.
+ * O1 Symbolic links are not followed: opening one fails.
+ * O2 After opening, each file or directory is checked to be inside the sandbox before it is used.
  */
 import { constants, type BigIntStats, type Stats } from 'node:fs'
 import { lstat, mkdir, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { outsideSandbox, systemCode } from './file-error.ts'
+import { outsideSandboxError, readSystemCode } from './file-error.ts'
 import { namesBelow, pathOfOpen, type Sandbox } from './sandbox.ts'
 
-// A system that lacks one of these has no such constant; among bits, nothing counts as 0.
+// On systems without one of these, the constant is undefined, which counts as 0 in bit operations.
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 
-/** For opening a file itself, never what a link leads to, and without waiting for the other end of a pipe. */
+/** Flags that open a file without following a link and without waiting for the other end of a pipe. */
 export const SAFELY = O_NOFOLLOW | O_NONBLOCK
 
-/** A directory of the sandbox. Whoever has it closes it. */
+/** An open directory of the sandbox. The caller closes it. */
 export class OpenDirectory {
-  /** The names that lead to it from the sandbox; none of them is a link. */
+  /** Names from the sandbox to it; none of them is a link. */
   readonly names: readonly string[]
   readonly #sandbox: Sandbox
   readonly #handle: FileHandle
@@ -39,7 +38,7 @@ export class OpenDirectory {
     return new OpenDirectory(sandbox, await openDirectory(sandbox.root), [])
   }
 
-  /** The path of a name in this directory, for one call of the file system. */
+  /** Returns the path of a name in this directory, for a single file system call. */
   pathOf(name: string): string {
     const { namesOpenFiles, root } = this.#sandbox
     return namesOpenFiles
@@ -47,21 +46,21 @@ export class OpenDirectory {
       : join(root, ...this.names, name)
   }
 
-  /** What the symbolic link of a name holds; nothing when it is no link or is not there. */
+  /** Returns the target of a symbolic link; undefined when it is not a link or does not exist. */
   async linkTarget(name: string): Promise<string | undefined> {
     try {
       return await readlink(this.pathOf(name))
     } catch (error) {
-      const code = systemCode(error)
+      const code = readSystemCode(error)
       if (code === 'EINVAL' || code === 'ENOENT') return undefined
       throw error
     }
   }
 
   /**
-   * Opens a directory of this one; `path` is for messages.
+   * Opens a subdirectory; `path` is for messages.
    *
-   * @throws {FileError} when it is not inside the sandbox any more.
+   * @throws {FileError} when it is no longer inside the sandbox.
    */
   async enter(name: string, path: string): Promise<OpenDirectory> {
     const handle = await openDirectory(this.pathOf(name))
@@ -75,33 +74,33 @@ export class OpenDirectory {
     }
   }
 
-  /** Makes a directory in this one, unless there is something of that name. */
+  /** Creates a subdirectory, unless the name exists. */
   async make(name: string): Promise<void> {
     try {
       await mkdir(this.pathOf(name))
     } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw error
+      if (readSystemCode(error) !== 'EEXIST') throw error
     }
   }
 
-  /** What is there under a name, be it a link; nothing when there is nothing. */
+  /** Returns the stats of a name without following a link; undefined when it does not exist. */
   async statOf(name: string): Promise<Stats | undefined> {
     try {
       return await lstat(this.pathOf(name))
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined
+      if (readSystemCode(error) === 'ENOENT') return undefined
       throw error
     }
   }
 
-  /** @throws {FileError} when this directory is not inside the sandbox any more. */
+  /** @throws {FileError} when this directory is no longer inside the sandbox. */
   async assertInside(path: string): Promise<void> {
-    if (!(await this.#isInside(this.#handle, this.names))) throw outsideSandbox(path)
+    if (!(await this.#isInside(this.#handle, this.names))) throw outsideSandboxError(path)
   }
 
   /** @throws {FileError} when `handle`, opened by `name` in this directory, is not inside the sandbox. */
   async assertHolds(handle: FileHandle, name: string, path: string): Promise<void> {
-    if (!(await this.#isInside(handle, [...this.names, name]))) throw outsideSandbox(path)
+    if (!(await this.#isInside(handle, [...this.names, name]))) throw outsideSandboxError(path)
   }
 
   async close(): Promise<void> {

@@ -1,15 +1,15 @@
-/** What file tools are told, with the defaults and the checks. */
+/** Options of file tools, with their defaults and checks. */
 import { createSandbox, type Sandbox } from './sandbox.ts'
 
 /** Settings of every file tool. */
 export interface FileOptions {
-  /** The directory that the tool is confined to; it must exist. */
+  /** Directory that the tool is confined to; it must exist. */
   readonly directory: string
-  /** Largest file in bytes. @default 1048576 (1 MiB) */
+  /** Maximum size of a file, in bytes. @default 1048576 (1 MiB) */
   readonly maxBytes?: number
 }
 
-/** The same with every value present and checked. */
+/** Valid {@link FileOptions} with their defaults. */
 export interface ResolvedFileOptions {
   readonly sandbox: Sandbox
   readonly maxBytes: number
@@ -20,14 +20,14 @@ interface GivenFileOptions {
   readonly maxBytes: number | undefined
 }
 
-/** More text than most models can take in. */
+/** More text than most models can process. */
 const DEFAULT_MAX_BYTES = 1024 * 1024
 
 /**
  * Fills in the defaults.
  *
- * @throws {TypeError} when there is no such directory.
- * @throws {RangeError} for a `maxBytes` that is no positive number.
+ * @throws {TypeError} when the directory does not exist.
+ * @throws {RangeError} when `maxBytes` is not positive.
  */
 export function resolveFileOptions(
   { directory, maxBytes = DEFAULT_MAX_BYTES }: GivenFileOptions,

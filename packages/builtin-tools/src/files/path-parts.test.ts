@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { pathParts } from './path-parts.ts'
+import { splitPath } from './path-parts.ts'
 
 describe('the names of a path', () => {
   it.each([
@@ -17,35 +17,38 @@ describe('the names of a path', () => {
     ['ab:c', ['ab:c']],
     ['x'.repeat(1_000), ['x'.repeat(1_000)]],
   ])('%s', (path, names) => {
-    expect(pathParts(path)).toEqual(names)
+    expect(splitPath(path)).toEqual(names)
   })
 
   it('stay as they are written: composed and decomposed letters are two names', () => {
-    expect(pathParts('\u00e9')).not.toEqual(pathParts('e\u0301'))
+    expect(splitPath('\u00e9')).not.toEqual(splitPath('e\u0301'))
   })
 
   it.each([
     ['', 'Path must not be blank'],
     ['  ', 'Path must not be blank'],
-    ['..', 'Access denied: ..: a path has no ".."'],
-    ['../a', 'Access denied: ../a: a path has no ".."'],
-    ['a/../b', 'Access denied: a/../b: a path has no ".."'],
-    ['a/..', 'Access denied: a/..: a path has no ".."'],
-    ['/etc/passwd', 'Access denied: /etc/passwd: a path is relative to the directory of this tool'],
-    ['//a', 'Access denied: //a: a path is relative to the directory of this tool'],
-    ['C:/a', 'Access denied: C:/a: a path is relative to the directory of this tool'],
-    ['c:a', 'Access denied: c:a: a path is relative to the directory of this tool'],
-    ['a\\b', 'Access denied: a\\b: separate names with "/", a "\\" is not allowed'],
-    ['..\\a', 'Access denied: ..\\a: separate names with "/", a "\\" is not allowed'],
-    ['a\0b', 'Access denied: a\\u0000b: a path has no control characters'],
-    ['a\nb', 'Access denied: a\\u000ab: a path has no control characters'],
-    ['a\ud800', 'Access denied: a\ufffd: a path is well-formed Unicode'],
+    ['..', 'Access denied: ..: a path must not contain ".."'],
+    ['../a', 'Access denied: ../a: a path must not contain ".."'],
+    ['a/../b', 'Access denied: a/../b: a path must not contain ".."'],
+    ['a/..', 'Access denied: a/..: a path must not contain ".."'],
+    [
+      '/etc/passwd',
+      'Access denied: /etc/passwd: a path must be relative to the directory of this tool',
+    ],
+    ['//a', 'Access denied: //a: a path must be relative to the directory of this tool'],
+    ['C:/a', 'Access denied: C:/a: a path must be relative to the directory of this tool'],
+    ['c:a', 'Access denied: c:a: a path must be relative to the directory of this tool'],
+    ['a\\b', 'Access denied: a\\b: separate names with "/"; "\\" is not allowed'],
+    ['..\\a', 'Access denied: ..\\a: separate names with "/"; "\\" is not allowed'],
+    ['a\0b', 'Access denied: a\\u0000b: a path must not contain control characters'],
+    ['a\nb', 'Access denied: a\\u000ab: a path must not contain control characters'],
+    ['a\ud800', 'Access denied: a\ufffd: a path must be well-formed Unicode'],
     ['.', 'Not a file: . is a directory'],
     ['./', 'Not a file: ./ is a directory'],
     ['docs/', 'Not a file: docs/ is a directory'],
     ['docs/.', 'Not a file: docs/. is a directory'],
-    ['x'.repeat(1_001), 'Path too long: 1001 characters, at most 1000'],
+    ['x'.repeat(1_001), 'Path too long: 1001 characters, maximum 1000'],
   ])('%j is refused', (path, message) => {
-    expect(() => pathParts(path)).toThrow(expect.objectContaining({ name: 'FileError', message }))
+    expect(() => splitPath(path)).toThrow(expect.objectContaining({ name: 'FileError', message }))
   })
 })

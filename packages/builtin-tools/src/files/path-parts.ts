@@ -1,29 +1,30 @@
-/** From a path as a model writes it to the names it consists of. */
-import { accessDenied, FileError, notAFile } from './file-error.ts'
+/** Splits paths of the model into names. */
+import { accessDeniedError, FileError, notAFileError } from './file-error.ts'
 
-/** Characters of a path; the longest of use are far shorter. */
+/** Maximum number of characters of a path; real paths are far shorter. */
 const MAX_PATH_LENGTH = 1_000
 
 /**
- * The names of a relative path: `./docs//a.txt` is `docs`, `a.txt`. A backslash separates names on some
- * systems and is part of one on others, so that it is refused everywhere, as is all that could lead out.
+ * Returns the names of a relative path: `docs`, `a.txt` for `./docs//a.txt`. A backslash separates names on some systems
+ * and is part of a name on others, so it is refused everywhere, as is everything that could leave the directory.
  *
- * @throws {FileError} for a path that may not be used or names no file.
+ * @throws {FileError} for a path that is not allowed or does not name a file.
  */
-export function pathParts(path: string): readonly string[] {
+export function splitPath(path: string): readonly string[] {
   if (path.trim() === '') throw new FileError('Path must not be blank')
   if (path.length > MAX_PATH_LENGTH) {
-    throw new FileError(`Path too long: ${path.length} characters, at most ${MAX_PATH_LENGTH}`)
+    throw new FileError(`Path too long: ${path.length} characters, maximum ${MAX_PATH_LENGTH}`)
   }
-  if (/\p{Cc}/u.test(path)) throw accessDenied(path, 'a path has no control characters')
-  if (!path.isWellFormed()) throw accessDenied(path, 'a path is well-formed Unicode')
+  if (/\p{Cc}/u.test(path))
+    throw accessDeniedError(path, 'a path must not contain control characters')
+  if (!path.isWellFormed()) throw accessDeniedError(path, 'a path must be well-formed Unicode')
   if (path.includes('\\'))
-    throw accessDenied(path, 'separate names with "/", a "\\" is not allowed')
+    throw accessDeniedError(path, 'separate names with "/"; "\\" is not allowed')
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) {
-    throw accessDenied(path, 'a path is relative to the directory of this tool')
+    throw accessDeniedError(path, 'a path must be relative to the directory of this tool')
   }
   const names = path.split('/')
-  if (names.includes('..')) throw accessDenied(path, 'a path has no ".."')
-  if (/(?:^|\/)\.?$/.test(path)) throw notAFile(path, 'a directory')
+  if (names.includes('..')) throw accessDeniedError(path, 'a path must not contain ".."')
+  if (/(?:^|\/)\.?$/.test(path)) throw notAFileError(path, 'a directory')
   return names.filter((name) => name !== '' && name !== '.')
 }

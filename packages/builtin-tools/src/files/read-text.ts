@@ -1,24 +1,24 @@
-/** Reading a file of the sandbox as text. */
+/** Reads files of the sandbox as text. */
 import { constants, type Stats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 
-import { accessDenied, FileError, notAFile, quotePath } from './file-error.ts'
+import { accessDeniedError, FileError, notAFileError, quotePath } from './file-error.ts'
 import { SAFELY } from './open-directory.ts'
 
 import type { FileLocation } from './locate.ts'
 
-/** What is read, for whom. */
+/** Options of reading a file. */
 export interface TextReadOptions {
-  /** The path as the model wrote it, for messages. */
+  /** Path as written by the model, for messages. */
   readonly path: string
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
 
 /**
- * The text of a file, without a byte order mark.
+ * Returns the text of a file, without a byte order mark.
  *
- * @throws {FileError} when it is no regular file, larger than `maxBytes`, or no UTF-8 text.
+ * @throws {FileError} when it is not a regular file, larger than `maxBytes`, or not UTF-8 text.
  */
 export async function readFileText(place: FileLocation, options: TextReadOptions): Promise<string> {
   const { path } = options
@@ -32,9 +32,9 @@ export async function readFileText(place: FileLocation, options: TextReadOptions
 }
 
 /**
- * Opens the file of a place, if there is one.
+ * Opens a file; returns undefined when it does not exist.
  *
- * @throws {FileError} when what is there is no regular file, or not inside the sandbox.
+ * @throws {FileError} when it is not a regular file or not inside the sandbox.
  */
 export async function openFile(
   { directory, name }: FileLocation,
@@ -43,7 +43,7 @@ export async function openFile(
 ): Promise<FileHandle | undefined> {
   const there = await directory.statOf(name)
   if (there === undefined) return undefined
-  // Before it is opened: to open a device may do something.
+  // Checked before opening, because opening a device can have side effects.
   assertFile(there, path)
   const handle = await open(directory.pathOf(name), flags | SAFELY)
   try {
@@ -58,17 +58,17 @@ export async function openFile(
 
 function assertFile(stats: Stats, path: string): void {
   if (stats.isFile()) return
-  if (stats.isSymbolicLink()) throw accessDenied(path, 'it became a symbolic link meanwhile')
-  throw notAFile(path, stats.isDirectory() ? 'a directory' : 'a pipe, a socket or a device')
+  if (stats.isSymbolicLink()) throw accessDeniedError(path, 'it has become a symbolic link')
+  throw notAFileError(path, stats.isDirectory() ? 'a directory' : 'a pipe, a socket or a device')
 }
 
-/** All bytes of a file; the size is not believed, because a file may grow. */
+/** Reads all bytes of a file. The limit applies to the bytes read, because a file may grow. */
 async function readBytes(
   handle: FileHandle,
   { path, maxBytes, signal }: TextReadOptions,
 ): Promise<Buffer> {
   const { size } = await handle.stat()
-  if (size > maxBytes) throw tooLarge(path, `${size} bytes`, maxBytes)
+  if (size > maxBytes) throw tooLargeError(path, `${size} bytes`, maxBytes)
   const chunks: Buffer[] = []
   let total = 0
   for (;;) {
@@ -76,24 +76,22 @@ async function readBytes(
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK_BYTES))
     if (bytesRead === 0) return Buffer.concat(chunks)
     total += bytesRead
-    if (total > maxBytes) throw tooLarge(path, `more than ${maxBytes} bytes`, maxBytes)
+    if (total > maxBytes) throw tooLargeError(path, `more than ${maxBytes} bytes`, maxBytes)
     chunks.push(buffer.subarray(0, bytesRead))
   }
 }
 
 const CHUNK_BYTES = 64 * 1024
 
-function tooLarge(path: string, size: string, maxBytes: number): FileError {
-  return new FileError(
-    `File too large: ${quotePath(path)} has ${size}, at most ${maxBytes} are read`,
-  )
+function tooLargeError(path: string, size: string, maxBytes: number): FileError {
+  return new FileError(`File too large: ${quotePath(path)} has ${size}, the maximum is ${maxBytes}`)
 }
 
 function decodeText(bytes: Buffer, path: string): string {
   const text = decodeUtf8(bytes)
   if (text === undefined) throw new FileError(`Not a text file: ${quotePath(path)} is not UTF-8`)
   if (text.includes('\0')) {
-    throw new FileError(`Not a text file: ${quotePath(path)} has NUL characters`)
+    throw new FileError(`Not a text file: ${quotePath(path)} contains NUL characters`)
   }
   return text
 }

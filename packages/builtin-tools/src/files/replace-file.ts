@@ -1,42 +1,42 @@
 /**
- * Writing a file of the sandbox as a whole. The content goes into a new file beside it, which then takes
- * its name in one step.
+ * Replaces a whole file of the sandbox atomically: the content is written to a temporary file in the same directory, which
+ * is then renamed.
  *
  *   content ─▶ .tutti-….tmp ─chmod─▶ ─rename─▶ the file
  *
- * F1 Whoever reads the file meanwhile finds the old content or the new one, never a part; a call that
- *    fails or is cancelled leaves the old one.
- * F2 The name is given anew: a link that took its place is replaced and not followed, and a file that has
- *    the content under another name too (a hard link) keeps it.
- * F3 The mode of the old file stays, and its owner where the system lets it. A file that may not be
- *    written is not replaced either.
+ * F1 Concurrent readers see the old content or the new one, never a part of it. A call that fails or is cancelled leaves
+ *    the old content.
+ * F2 Only the name gets the new content: a link in its place is replaced and not followed, and other hard links keep the
+ *    old content.
+ * F3 The new file has the mode of the old one, and its owner if the system permits. A file without write permission is
+ *    not replaced.
  */
 import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
 
-import { lineChanges, type LineChanges } from './line-changes.ts'
+import { countLineChanges, type LineChanges } from './line-changes.ts'
 import { SAFELY } from './open-directory.ts'
 import { openFile } from './read-text.ts'
 
 import type { FileLocation } from './locate.ts'
 
-/** How a file is written. */
+/** Options of replacing a file. */
 export interface ReplaceOptions {
-  /** The path as the model wrote it, for messages. */
+  /** Path as written by the model, for messages. */
   readonly path: string
   readonly signal: AbortSignal
 }
 
-/** What was done. */
+/** The change of a file. */
 export interface Replaced extends LineChanges {
   readonly changeType: 'CREATED' | 'MODIFIED'
 }
 
 /**
- * Gives the file of a place a content.
+ * Creates a file or replaces its content.
  *
- * @throws {FileError} when what is there is no regular file, or not inside the sandbox.
+ * @throws {FileError} when it is not a regular file or not inside the sandbox.
  */
 export async function replaceFile(
   place: FileLocation,
@@ -46,11 +46,11 @@ export async function replaceFile(
   const old = await openFile(place, constants.O_RDWR, options.path)
   if (old === undefined) {
     await putInPlace(place, content, options)
-    return { changeType: 'CREATED', ...lineChanges('', content.toString('latin1')) }
+    return { changeType: 'CREATED', ...countLineChanges('', content.toString('latin1')) }
   }
   try {
     const stats = await old.stat()
-    const changes = await changesOf(old, content, options.signal)
+    const changes = await measureChanges(old, content, options.signal)
     await putInPlace(place, content, { ...options, stats })
     return { changeType: 'MODIFIED', ...changes }
   } finally {
@@ -59,7 +59,7 @@ export async function replaceFile(
 }
 
 interface NewFile extends ReplaceOptions {
-  /** Of the file that is replaced. */
+  /** Stats of the replaced file. */
   readonly stats?: Stats
 }
 
@@ -75,7 +75,7 @@ async function putInPlace(
   try {
     try {
       await directory.assertHolds(handle, temporaryName, path)
-      if (stats !== undefined) await takeOver(handle, stats)
+      if (stats !== undefined) await copyOwnership(handle, stats)
       await handle.writeFile(content, { signal })
     } finally {
       await handle.close()
@@ -89,20 +89,20 @@ async function putInPlace(
   }
 }
 
-/** Gives a new file the owner and the mode of an old one; the mode last, a change of owner takes from it. */
-async function takeOver(handle: FileHandle, old: Stats): Promise<void> {
+/** Gives a new file the owner and the mode of the old one. The mode is set last, because a change of owner clears bits of it. */
+async function copyOwnership(handle: FileHandle, old: Stats): Promise<void> {
   const own = await handle.stat()
   if (own.uid !== old.uid || own.gid !== old.gid) {
-    // Only some may give files away; the content matters more than whose it is.
+    // Changing the owner needs privileges; the content is written without them too.
     await handle.chown(old.uid, old.gid).catch(() => undefined)
   }
   await handle.chmod(old.mode & 0o777)
 }
 
-/** Larger files are not compared line by line: all their lines count as removed. */
+/** Maximum size of a file that is compared line by line, in bytes; all lines of a larger one count as removed. */
 const COMPARED_BYTES = 4 * 1024 * 1024
 
-async function changesOf(
+async function measureChanges(
   old: FileHandle,
   content: Buffer,
   signal: AbortSignal,
@@ -110,10 +110,10 @@ async function changesOf(
   const after = content.toString('latin1')
   const { size } = await old.stat()
   if (size > COMPARED_BYTES) {
-    return { ...lineChanges('', after), linesRemoved: await countLines(old, signal) }
+    return { ...countLineChanges('', after), linesRemoved: await countLines(old, signal) }
   }
   const before = await old.readFile({ signal })
-  return lineChanges(before.toString('latin1'), after)
+  return countLineChanges(before.toString('latin1'), after)
 }
 
 async function countLines(handle: FileHandle, signal: AbortSignal): Promise<number> {

@@ -1,4 +1,4 @@
-/** The directory that file tools are confined to. */
+/** Sandboxes of file tools. */
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
 
@@ -8,18 +8,18 @@ import { errorMessage } from '@tutti/core'
 export interface Sandbox {
   /** Its real path. */
   readonly root: string
-  /** Its path as it was given, made absolute: links may lead back to it by this name. */
+  /** Its configured path, made absolute; links may use this path. */
   readonly given: string
-  /** Whether the system names what is open, under `/proc/self/fd` (Linux). */
+  /** Whether the system lists open files under `/proc/self/fd` (Linux). */
   readonly namesOpenFiles: boolean
 }
 
 const OPEN_FILES = '/proc/self/fd'
 
 /**
- * Takes a directory as a sandbox.
+ * Creates a sandbox of a directory.
  *
- * @throws {TypeError} when there is no such directory.
+ * @throws {TypeError} when the directory does not exist.
  */
 export function createSandbox(directory: string, toolName: string): Sandbox {
   const given = resolve(directory)
@@ -39,12 +39,12 @@ export function createSandbox(directory: string, toolName: string): Sandbox {
   )
 }
 
-/** The path under which the system names something open, and from which it can be gone on. */
+/** Returns the path of an open file or directory, which other paths can start with. */
 export function pathOfOpen(fd: number): string {
   return `${OPEN_FILES}/${fd}`
 }
 
-/** The names that lead from a directory to an absolute path, or nothing when it is outside. */
+/** Returns the names from a directory to an absolute path; undefined when the path is outside. */
 export function namesBelow(directory: string, path: string): readonly string[] | undefined {
   const start = directory.endsWith(sep) ? directory : `${directory}${sep}`
   return `${path}${sep}`.startsWith(start) ? path.slice(start.length).split(sep) : undefined

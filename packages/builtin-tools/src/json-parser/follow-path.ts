@@ -1,36 +1,36 @@
-/** Going down a JSON value along a path. */
-import { JsonError, startOf } from './json-error.ts'
+/** Follows paths into JSON values. */
+import { JsonError, shorten } from './json-error.ts'
 import { isJsonArray, isJsonMap, type JsonValue } from './json-value.ts'
 
 import type { JsonStep } from './json-path.ts'
 
-/** A path: its text and its steps. */
+/** A path with its text and its steps. */
 export interface JsonPath {
   readonly text: string
   readonly steps: readonly JsonStep[]
 }
 
-/** Keys of an object that a message names, at most. */
+/** Maximum number of keys of an object that a message names. */
 const SHOWN_KEYS = 10
 
 /**
- * The value at the end of a path. A number after a dot is an index where there is an array.
+ * Returns the value at the end of a path. A number after a dot is an index into an array.
  *
- * @throws {JsonError} saying how far the path led and what is there.
+ * @throws {JsonError} naming the part of the path that exists and its value.
  */
 export function followPath(value: JsonValue, { text, steps }: JsonPath): JsonValue {
   let current = value
   let reached = ''
   for (const step of steps) {
-    const next = childOf(current, step)
-    if (next === undefined) throw noSuchChild(current, step, { text, reached })
+    const next = findChild(current, step)
+    if (next === undefined) throw noSuchChildError(current, step, { text, reached })
     current = next
     reached = text.slice(0, step.end)
   }
   return current
 }
 
-function childOf(value: JsonValue, step: JsonStep): JsonValue | undefined {
+function findChild(value: JsonValue, step: JsonStep): JsonValue | undefined {
   if (isJsonArray(value)) return isIndex(step) ? value[Number(step.name)] : undefined
   return isJsonMap(value) && step.kind === 'key' ? value.get(step.name) : undefined
 }
@@ -44,33 +44,33 @@ interface Place {
   readonly reached: string
 }
 
-function noSuchChild(value: JsonValue, step: JsonStep, { text, reached }: Place): JsonError {
-  const where = reached === '' ? 'the whole' : `'${startOf(reached)}'`
+function noSuchChildError(value: JsonValue, step: JsonStep, { text, reached }: Place): JsonError {
+  const where = reached === '' ? 'the whole document' : `'${shorten(reached)}'`
   if (isJsonArray(value) && isIndex(step)) {
     const { length } = value
-    const name = startOf(step.name)
-    return new JsonError(`Array index out of bounds: ${name}: ${where} is ${arrayOf(length)}`)
+    const name = shorten(step.name)
+    return new JsonError(`Array index out of bounds: ${name}: ${where} is ${describeArray(length)}`)
   }
-  return new JsonError(`Path not found: '${startOf(text)}': ${where} is ${describe(value)}`)
+  return new JsonError(`Path not found: '${shorten(text)}': ${where} is ${describe(value)}`)
 }
 
 function describe(value: JsonValue): string {
-  if (isJsonArray(value)) return `${arrayOf(value.length)}; its path goes on with [n]`
-  if (isJsonMap(value)) return `an object with ${keysOf(value)}`
+  if (isJsonArray(value)) return `${describeArray(value.length)}; continue the path with [n]`
+  if (isJsonMap(value)) return `an object with ${describeKeys(value)}`
   if (value === null) return 'null'
   return typeof value === 'object' ? 'a number' : `a ${typeof value}`
 }
 
-function arrayOf(length: number): string {
+function describeArray(length: number): string {
   if (length === 0) return 'an empty array'
   return length === 1
     ? 'an array of one element, [0]'
     : `an array of ${length} elements, [0] to [${length - 1}]`
 }
 
-function keysOf(value: ReadonlyMap<string, JsonValue>): string {
+function describeKeys(value: ReadonlyMap<string, JsonValue>): string {
   if (value.size === 0) return 'no keys'
-  const names = [...value.keys()].slice(0, SHOWN_KEYS).map((key) => JSON.stringify(startOf(key)))
+  const names = [...value.keys()].slice(0, SHOWN_KEYS).map((key) => JSON.stringify(shorten(key)))
   const more = value.size > SHOWN_KEYS ? ` and ${value.size - SHOWN_KEYS} more` : ''
   return `the keys ${names.join(', ')}${more}`
 }

@@ -1,12 +1,12 @@
-/** JSON that is none, or a path that leads nowhere; its message is for the model. */
+/** The error of invalid JSON or of a path without a value; its message is for the model. */
 export class JsonError extends Error {
   override readonly name = 'JsonError'
 }
 
-/** Longest text of the model that a message repeats. */
+/** Maximum number of characters of the model's text that a message quotes. */
 const SHOWN_LENGTH = 100
 
-/** The start of a text of the model, for a message. */
-export function startOf(text: string): string {
+/** Returns the start of a text of the model, for a message. */
+export function shorten(text: string): string {
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
 }

@@ -66,7 +66,7 @@ describe('paths', () => {
     async (key) => {
       expect(await parse(key, `{"${key}":{"a":1}}`)).toBe('{"a":1}')
       expect(await parse(key, '{}')).toBe(
-        `FAILED Path not found: '${key}': the whole is an object with no keys`,
+        `FAILED Path not found: '${key}': the whole document is an object with no keys`,
       )
       expect(await parse(key, '[]')).toContain('FAILED Path not found')
     },
@@ -112,9 +112,15 @@ describe('values', () => {
 describe('a path that leads nowhere says how far it got and what is there', () => {
   const keys = '"user", "items", "text", "empty", "a.b", "$ref"'
   it.each([
-    ['nobody', `Path not found: 'nobody': the whole is an object with the keys "0", ${keys}`],
-    ['$.nobody', `Path not found: '$.nobody': the whole is an object with the keys "0", ${keys}`],
-    ['$[0]', `Path not found: '$[0]': the whole is an object with the keys "0", ${keys}`],
+    [
+      'nobody',
+      `Path not found: 'nobody': the whole document is an object with the keys "0", ${keys}`,
+    ],
+    [
+      '$.nobody',
+      `Path not found: '$.nobody': the whole document is an object with the keys "0", ${keys}`,
+    ],
+    ['$[0]', `Path not found: '$[0]': the whole document is an object with the keys "0", ${keys}`],
     [
       'user.address.zip.code',
       `Path not found: 'user.address.zip.code': 'user.address' is an object with the keys "city", "lines"`,
@@ -125,7 +131,7 @@ describe('a path that leads nowhere says how far it got and what is there', () =
     ['["a.b"]["c[0]"].x', `Path not found: '["a.b"]["c[0]"].x': '["a.b"]["c[0]"]' is a number`],
     [
       'items.title',
-      "Path not found: 'items.title': 'items' is an array of 2 elements, [0] to [1]; its path goes on with [n]",
+      "Path not found: 'items.title': 'items' is an array of 2 elements, [0] to [1]; continue the path with [n]",
     ],
     [
       'items[2].title',
@@ -143,7 +149,7 @@ describe('a path that leads nowhere says how far it got and what is there', () =
 
   it('an array of one', async () => {
     expect(await parse('[1]', '[0]')).toBe(
-      'FAILED Array index out of bounds: 1: the whole is an array of one element, [0]',
+      'FAILED Array index out of bounds: 1: the whole document is an array of one element, [0]',
     )
   })
 
@@ -190,7 +196,7 @@ describe('limits', () => {
     expect(await of('"12345678"')).toMatchObject({ success: true })
     expect(await of('"€€ "')).toMatchObject({ success: true, output: '€€ ' })
     expect(await of('"€€€"')).toMatchObject({
-      errorMessage: 'JSON too large: 11 bytes, at most 10',
+      errorMessage: 'JSON too large: 11 bytes, maximum 10',
     })
   })
 
@@ -198,7 +204,7 @@ describe('limits', () => {
     const json = `"${'x'.repeat(10 * 1024 * 1024 - 2)}"`
     expect(await parse('$', json)).toHaveLength(json.length - 2)
     expect(await parse('$', `${json} `)).toBe(
-      'FAILED JSON too large: 10485761 bytes, at most 10485760',
+      'FAILED JSON too large: 10485761 bytes, maximum 10485760',
     )
   })
 

@@ -3,8 +3,8 @@ import { assertKnownOptions, defineTool, TOOL_SETTING_NAMES, ToolResult, Type } 
 
 import { followPath } from './follow-path.ts'
 import { JsonError } from './json-error.ts'
-import { readJsonPath } from './json-path.ts'
-import { showJson } from './json-value.ts'
+import { parseJsonPath } from './json-path.ts'
+import { formatJson } from './json-value.ts'
 import { parseJsonText } from './read-json.ts'
 
 import type { OptionNames, ToolSettings, TypedTool } from '@tutti/core'
@@ -17,11 +17,11 @@ export interface JsonParserInput {
 
 /** Settings of the json_parser tool. */
 export interface JsonParserOptions extends Partial<ToolSettings<JsonParserInput>> {
-  /** Longest JSON text in bytes of UTF-8. @default 10485760 (10 MiB) */
+  /** Maximum size of the JSON text, in bytes of UTF-8. @default 10485760 (10 MiB) */
   readonly maxBytes?: number
 }
 
-/** More than any model writes, and read in a quarter of a second, measured on a small machine. */
+/** More than any model writes; parsing it takes a quarter of a second on a small machine. */
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024
 
 const OPTION_NAMES = {
@@ -32,21 +32,21 @@ const OPTION_NAMES = {
 const DEFAULTS = {
   name: 'json_parser',
   description:
-    'Takes one value out of a JSON text by its path, such as user.address.city, items[0].title or ' +
-    '["a.key"]; $ is the whole. Gives a string bare, everything else as JSON.',
+    'Returns one value of a JSON text by its path, such as user.address.city, items[0].title or ' +
+    '["a.key"]; $ is the whole document. A string is returned without quotes, everything else as JSON.',
 } as const satisfies ToolSettings<JsonParserInput>
 
 const Input = Type.Object({
-  jsonPath: Type.String({ description: 'Path of the value: a.b[0].c; $ for the whole' }),
+  jsonPath: Type.String({ description: 'Path of the value: a.b[0].c; $ for the whole document' }),
   json: Type.String({ description: 'The JSON text' }),
 })
 
 /**
- * A typed tool that takes a value out of JSON. Where a model sends the JSON itself in place of its text,
- * that is written as text first.
+ * Creates a typed tool that extracts a value from JSON. If a model sends a JSON value instead of text, the value is
+ * serialized first.
  *
- * @throws {TypeError} naming every setting that does not fit.
- * @throws {RangeError} for a `maxBytes` that is no positive number.
+ * @throws {TypeError} naming every invalid setting.
+ * @throws {RangeError} when `maxBytes` is not positive.
  */
 export function jsonParser(options: JsonParserOptions = {}): TypedTool<JsonParserInput> {
   assertKnownOptions('Cannot define tool "json_parser":', options, OPTION_NAMES)
@@ -62,13 +62,13 @@ export function jsonParser(options: JsonParserOptions = {}): TypedTool<JsonParse
   })
   return {
     ...tool,
-    readInput: (input) => tool.readInput(withJsonText(input)),
-    call: (input, context) => tool.call(withJsonText(input), context),
+    readInput: (input) => tool.readInput(serializeJson(input)),
+    call: (input, context) => tool.call(serializeJson(input), context),
   }
 }
 
-/** The arguments with `json` as text, also where it came as the value that the text would spell. */
-function withJsonText(input: unknown): unknown {
+/** Returns the arguments with `json` as text, serialized if it is another value. */
+function serializeJson(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || !('json' in input)) return input
   const { json } = input
   const isText = typeof json === 'string' || json === null || json === undefined
@@ -78,12 +78,12 @@ function withJsonText(input: unknown): unknown {
 function extract({ jsonPath, json }: JsonParserInput, maxBytes: number): ToolResult {
   const bytes = Buffer.byteLength(json)
   if (bytes > maxBytes) {
-    return ToolResult.failure(`JSON too large: ${bytes} bytes, at most ${maxBytes}`)
+    return ToolResult.failure(`JSON too large: ${bytes} bytes, maximum ${maxBytes}`)
   }
   try {
     const text = jsonPath.trim()
-    const steps = readJsonPath(text)
-    return ToolResult.success(showJson(followPath(parseJsonText(json), { text, steps })))
+    const steps = parseJsonPath(text)
+    return ToolResult.success(formatJson(followPath(parseJsonText(json), { text, steps })))
   } catch (error) {
     if (error instanceof JsonError) return ToolResult.failure(error.message)
     throw error

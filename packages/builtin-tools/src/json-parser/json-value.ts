@@ -1,6 +1,6 @@
 /**
- * JSON values as they are written: numbers keep their digits, objects keep the order of their keys,
- * and `__proto__` is a key like any other.
+ * A JSON value without loss: numbers keep their digits, objects keep the order of their keys, and `__proto__` is an
+ * ordinary key.
  */
 export type JsonValue =
   | string
@@ -10,23 +10,23 @@ export type JsonValue =
   | readonly JsonValue[]
   | ReadonlyMap<string, JsonValue>
 
-/** A number in the digits it was written with: as a double, 12345678901234567890 would lose its last. */
+/** A number with its original digits; as a double, 12345678901234567890 would lose its last digits. */
 export interface JsonNumber {
   readonly digits: string
 }
 
-/** Whether a value is an object. */
+/** Returns whether a value is an object. */
 export function isJsonMap(value: JsonValue): value is ReadonlyMap<string, JsonValue> {
   return value instanceof Map
 }
 
-/** Whether a value is an array. */
+/** Returns whether a value is an array. */
 export function isJsonArray(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
-/** A value as text for people and models: a string bare, all else as JSON without spaces. */
-export function showJson(value: JsonValue): string {
+/** Formats a value for people and models: a string without quotes, everything else as compact JSON. */
+export function formatJson(value: JsonValue): string {
   return typeof value === 'string' ? value : writeJson(value)
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { randomFrom, type Random } from '../../test/random.ts'
-import { showJson } from './json-value.ts'
+import { formatJson } from './json-value.ts'
 import { MAX_JSON_DEPTH, parseJsonText } from './read-json.ts'
 
 /** What the reader says of a text that is no JSON. */
@@ -30,7 +30,7 @@ describe('[J1] what is JSON and what is not', () => {
       const value = randomValue(random, 4)
       const text = JSON.stringify(value, undefined, random.pick([0, 1, '\t', '\r\n']))
       // Strings come out bare, so the value is put into an array.
-      expect(showJson(parseJsonText(`[${text}]`))).toBe(JSON.stringify([value]))
+      expect(formatJson(parseJsonText(`[${text}]`))).toBe(JSON.stringify([value]))
     }
   })
 
@@ -95,7 +95,7 @@ describe('[J1] what is JSON and what is not', () => {
 
   it('nesting is bounded', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
-    expect(showJson(parseJsonText(nested(MAX_JSON_DEPTH)))).toBe(nested(MAX_JSON_DEPTH))
+    expect(formatJson(parseJsonText(nested(MAX_JSON_DEPTH)))).toBe(nested(MAX_JSON_DEPTH))
     expect(problemOf(nested(MAX_JSON_DEPTH + 1))).toBe(
       'Invalid JSON: nested deeper than 500 levels at position 501 (line 1, column 501)',
     )
@@ -119,13 +119,13 @@ describe('[J2] an error says what was expected, and where', () => {
     ['{} x', 'the end at position 4 (line 1, column 4), got "x"'],
     [
       '"abc',
-      'more of a string and its closing quote at position 5 (line 1, column 5), got the end',
+      'the rest of a string and its closing quote at position 5 (line 1, column 5), got the end',
     ],
     [
       '"a\nb"',
-      'more of a string and its closing quote at position 3 (line 1, column 3), got "\\n"',
+      'the rest of a string and its closing quote at position 3 (line 1, column 3), got "\\n"',
     ],
-    ['"\\x"', 'an escape that JSON has, such as \\n at position 2 (line 1, column 2), got "\\\\"'],
+    ['"\\x"', 'a valid escape, such as \\n at position 2 (line 1, column 2), got "\\\\"'],
     ['{\n  "a": 1,\n  "b": nope\n}', 'a value at position 20 (line 3, column 8), got "n"'],
     ['😀', 'a value at position 1 (line 1, column 1), got "😀"'],
   ])('%j', (text, message) => {

@@ -1,15 +1,15 @@
 /**
- * A JSON reader (RFC 8259) beside `JSON.parse`, which does not say where every error is, makes doubles
- * of all numbers and sorts keys that look like numbers.
+ * Parses JSON (RFC 8259). Unlike `JSON.parse`, it reports the position of every error, keeps the digits of numbers, and
+ * keeps the order of keys that look like numbers.
  *
- * J1 It accepts what `JSON.parse` accepts, but for nesting, which is bounded.
- * J2 An error says what was expected, at which position, line and column, counted from 1.
+ * J1 It accepts the same texts as `JSON.parse`, except that nesting is limited.
+ * J2 An error states what was expected and the position, line and column, counted from 1.
  */
 import { JsonError } from './json-error.ts'
 
 import type { JsonValue } from './json-value.ts'
 
-/** Levels of arrays and objects within each other. */
+/** Maximum number of nested arrays and objects. */
 export const MAX_JSON_DEPTH = 500
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
@@ -19,9 +19,9 @@ const WORDS: Readonly<Record<string, boolean | null>> = { true: true, false: fal
 const [QUOTE, BACKSLASH, FIRST_PRINTABLE] = [0x22, 0x5c, 0x20]
 
 /**
- * The value of a JSON text. Of a key that is there twice the last value counts.
+ * Parses a JSON text. The last value of a duplicate key counts.
  *
- * @throws {JsonError} when the text is no JSON or is nested too deeply.
+ * @throws {JsonError} when the text is not JSON or is nested too deeply.
  */
 export function parseJsonText(text: string): JsonValue {
   return new JsonReader(text).document()
@@ -42,7 +42,7 @@ class JsonReader {
     return value
   }
 
-  /** A value and the space on both sides of it. */
+  /** Reads a value and the white space around it. */
   #value(): JsonValue {
     this.#skipSpace()
     const value = this.#bareValue()
@@ -110,16 +110,16 @@ class JsonReader {
       if (code === QUOTE) break
       if (code === BACKSLASH) {
         escapes = true
-        if (this.#take(ESCAPE) === '') throw this.#expected('an escape that JSON has, such as \\n')
+        if (this.#take(ESCAPE) === '') throw this.#expected('a valid escape, such as \\n')
       } else if (code >= FIRST_PRINTABLE) {
         this.#at += 1
       } else {
-        throw this.#expected('more of a string and its closing quote')
+        throw this.#expected('the rest of a string and its closing quote')
       }
     }
     this.#at += 1
     const source = this.#text.slice(start, this.#at)
-    // NOTE: it is a whole JSON string, so that a string comes out.
+    // NOTE: the source is a complete JSON string, so the result is a string.
     return escapes ? (JSON.parse(source) as string) : source.slice(1, -1)
   }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { htmlText, surveyHtml, UNREADABLE, type HtmlTextOptions } from './html-text.ts'
+import { extractText, surveyHtml, UNREADABLE, type HtmlTextOptions } from './html-text.ts'
 
 const OPTIONS: HtmlTextOptions = { leaveOut: UNREADABLE }
 
-describe('htmlText', () => {
+describe('extractText', () => {
   it.each([
     ['white space is a gap', '  a \n\t b&nbsp; c  ', 'a b c'],
     ['tags within a line leave none', 'a<b>b</b> <i>c</i><span> d</span>', 'ab c d'],
@@ -23,7 +23,7 @@ describe('htmlText', () => {
     ['references are read', 'a &amp; b', 'a & b'],
     ['what is no tag is text', 'a < b > c', 'a < b > c'],
   ])('%s', (_, html, text) => {
-    expect(htmlText(html, OPTIONS)).toBe(text)
+    expect(extractText(html, OPTIONS)).toBe(text)
   })
 
   it.each([
@@ -44,34 +44,34 @@ describe('htmlText', () => {
     'a<b style="visibility:hidden">b</b>c',
     'a<input hidden>c',
   ])('leaves out what is not for readers: %s', (html) => {
-    expect(htmlText(html, OPTIONS)).toBe('ac')
+    expect(extractText(html, OPTIONS)).toBe('ac')
   })
 
   it.each(['<b class=hidden>b</b>', '<b data-hidden>b</b>', '<b style="display:block">b</b>'])(
     'reads what only looks hidden: %s',
     (html) => {
-      expect(htmlText(html, OPTIONS)).toBe('b')
+      expect(extractText(html, OPTIONS)).toBe('b')
     },
   )
 
   it('leaves out the elements that it is told to, and those within them', () => {
     const html = 'a<nav>b<nav>c</nav>d<p>e</nav>f</nav>g'
-    expect(htmlText(html, { ...OPTIONS, leaveOut: new Set(['nav']) })).toBe('a\nf\ng')
-    expect(htmlText('a<nav>b', { ...OPTIONS, leaveOut: new Set(['nav']) })).toBe('a')
+    expect(extractText(html, { ...OPTIONS, leaveOut: new Set(['nav']) })).toBe('a\nf\ng')
+    expect(extractText('a<nav>b', { ...OPTIONS, leaveOut: new Set(['nav']) })).toBe('a')
   })
 
   it('writes where links lead when it is told from where', () => {
     const options = { ...OPTIONS, linksFrom: 'https://a.example/b/' }
-    expect(htmlText('<a href="c?d=1&amp;e=2">x</a>!', options)).toBe(
+    expect(extractText('<a href="c?d=1&amp;e=2">x</a>!', options)).toBe(
       'x (https://a.example/b/c?d=1&e=2)!',
     )
-    expect(htmlText("<a href='//b.example'>x</a>", options)).toBe('x (https://b.example/)')
-    expect(htmlText('<a class=y href=/c>x</a> y</a>', options)).toBe('x (https://a.example/c) y')
+    expect(extractText("<a href='//b.example'>x</a>", options)).toBe('x (https://b.example/)')
+    expect(extractText('<a class=y href=/c>x</a> y</a>', options)).toBe('x (https://a.example/c) y')
     for (const href of ['#top', '', 'javascript:alert(1)', 'mailto:a@b', 'http://[', 'data:,x']) {
-      expect(htmlText(`<a href="${href}">x</a>`, options)).toBe('x')
+      expect(extractText(`<a href="${href}">x</a>`, options)).toBe('x')
     }
-    expect(htmlText('<a href="/c">x</a>', OPTIONS)).toBe('x')
-    expect(htmlText('<a data-href="/c">x</a>', options)).toBe('x')
+    expect(extractText('<a href="/c">x</a>', OPTIONS)).toBe('x')
+    expect(extractText('<a data-href="/c">x</a>', options)).toBe('x')
   })
 
   it('takes no longer for hostile HTML than for other', () => {
@@ -90,7 +90,7 @@ describe('htmlText', () => {
     ]
     for (const html of hostile) {
       const begun = performance.now()
-      htmlText(html, { ...OPTIONS, linksFrom: 'https://a.example/' })
+      extractText(html, { ...OPTIONS, linksFrom: 'https://a.example/' })
       expect(performance.now() - begun, html.slice(0, 20)).toBeLessThan(5000)
     }
   })

@@ -1,18 +1,18 @@
 /**
- * The text of HTML as a reader would see it: paragraphs and headings stand alone, items of lists and
- * cells of tables are told apart, what is not meant to be read is left out. Pure, linear in time.
+ * Extracts the visible text of HTML: paragraphs and headings are separate, list items and table cells are marked, and
+ * invisible elements are omitted. Pure; takes linear time.
  */
 import { scanHtml, type HtmlAttributes, type HtmlReader } from './scan-html.ts'
 
-/** How text is taken out of HTML. */
+/** Options of extracting text. */
 export interface HtmlTextOptions {
-  /** Elements to leave out with all that is in them. */
+  /** Elements to omit with their content. */
   readonly leaveOut: ReadonlySet<string>
-  /** Writes the target of links after their text, relative to this place. */
+  /** Base URL of links, whose targets are then added after their text. @default targets are omitted */
   readonly linksFrom?: string
 }
 
-/** Elements that are never for readers. */
+/** Elements without readable text. */
 export const UNREADABLE: ReadonlySet<string> = new Set(
   `audio canvas datalist iframe noembed noframes object script select style svg template textarea title
    video`.split(/\s+/),
@@ -23,17 +23,17 @@ const VOID_ELEMENTS: ReadonlySet<string> = new Set(
   'area base br col embed hr img input link meta source track wbr'.split(' '),
 )
 
-/** Elements that are about the site and not about the page. */
+/** Elements that belong to the website, not to the page. */
 export const AROUND_THE_PAGE: ReadonlySet<string> = new Set('nav header footer'.split(' '))
 
-/** Elements that begin and end a line. */
+/** Elements that start and end a line. */
 const LINES: ReadonlySet<string> = new Set(
   `address article aside body br caption center dd details dialog div dt fieldset figcaption figure footer
    form header hgroup hr html legend li main menu nav option search section summary tbody tfoot
    thead tr`.split(/\s+/),
 )
 
-/** Elements that stand alone, with an empty line around them. */
+/** Elements with an empty line before and after them. */
 const PARAGRAPHS: ReadonlySet<string> = new Set(
   'blockquote dl h1 h2 h3 h4 h5 h6 ol p pre table ul'.split(' '),
 )
@@ -41,18 +41,18 @@ const PARAGRAPHS: ReadonlySet<string> = new Set(
 /** Elements whose items stay together. */
 const LISTS: ReadonlySet<string> = new Set(['ol', 'ul'])
 
-/** Returns the text that is in HTML. */
-export function htmlText(html: string, options: HtmlTextOptions): string {
+/** Returns the text of HTML. */
+export function extractText(html: string, options: HtmlTextOptions): string {
   const reader = new TextReader(options)
   scanHtml(html, reader)
   return reader.text
 }
 
-/** A first look at HTML. */
+/** The title and the size of HTML. */
 export interface HtmlSurvey {
   /** The text of its first title. */
   readonly title: string | undefined
-  /** Tags, texts and character references that a parser makes something of. */
+  /** Number of tags, texts and character references. */
   readonly pieces: number
 }
 
@@ -84,7 +84,7 @@ const HIDES = /\b(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
 class TextReader implements HtmlReader {
   readonly #options: HtmlTextOptions
   readonly #lines = new Lines()
-  /** The element that is left out, and how many of its name are open within it. */
+  /** The omitted element, with the number of open elements of its name. */
   #leftOut: { readonly name: string; depth: number } | undefined
   #preformatted = 0
   #lists = 0
@@ -125,7 +125,7 @@ class TextReader implements HtmlReader {
       if (this.#cells > 0) this.#lines.addMark('|', 'same line')
       this.#cells += 1
     } else if (name === 'a' && linksFrom !== undefined) {
-      this.#link = targetOf(attributes.href ?? '', linksFrom)
+      this.#link = resolveTarget(attributes.href ?? '', linksFrom)
     }
   }
 
@@ -149,33 +149,33 @@ class TextReader implements HtmlReader {
   }
 }
 
-/** Returns the address that a link leads to, when that is another page. */
-function targetOf(href: string, linksFrom: string): string | undefined {
+/** Returns the URL of a link to another page; undefined for other links. */
+function resolveTarget(href: string, linksFrom: string): string | undefined {
   const target = href.trim()
   const url = target === '' || target.startsWith('#') ? null : URL.parse(target, linksFrom)
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined
 }
 
-/** Lines of text in the making. */
+/** Builds lines of text. */
 class Lines {
   readonly #parts: string[] = []
   #newlines = 0
   #space = false
-  /** Whether the last part is a mark, which what comes next belongs to. */
+  /** Whether the last part is a mark, which the next text follows directly. */
   #isMarked = false
 
   get text(): string {
     return this.#parts.join('').trim()
   }
 
-  /** Ends the line; with 2, leaves an empty one. */
+  /** Ends the line; with 2, adds an empty line. */
   break(newlines: number): void {
     if (this.#isMarked) return
     this.#newlines = Math.max(this.#newlines, newlines)
     this.#space = false
   }
 
-  /** Adds text in which white space is nothing but a gap. */
+  /** Adds text with collapsed white space. */
   addWords(text: string): void {
     const words = text.replace(/\s+/g, ' ')
     if (words.startsWith(' ')) this.#space = true
@@ -185,12 +185,12 @@ class Lines {
     this.#space = words.endsWith(' ')
   }
 
-  /** Adds text as it is. */
+  /** Adds text unchanged. */
   addLines(text: string): void {
     if (text !== '') this.#add(text)
   }
 
-  /** Adds the bullet of an item, or what parts it from the one before on the same line. */
+  /** Adds the bullet of an item, or a separator on the same line. */
   addMark(mark: string, place: 'new line' | 'same line' = 'new line'): void {
     if (place === 'same line') {
       this.#newlines = 0

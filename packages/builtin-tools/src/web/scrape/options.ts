@@ -7,30 +7,30 @@ import {
 } from '@tutti/core'
 import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net'
 
-/** What the model gives to `web_scrape`. */
+/** Arguments of `web_scrape`. */
 export interface ScrapeInput {
   url: string
 }
 
-/** Settings of `web_scrape`; those of every tool besides. */
+/** Settings of `web_scrape`, in addition to those of every tool. */
 export interface WebScrapeOptions
   extends NetworkGuardOptions, Partial<Omit<ToolSettings<ScrapeInput>, 'timeoutMs'>> {
-  /** Bytes of a page that are read. @default 5242880 */
+  /** Maximum number of bytes of a page to read. @default 5242880 */
   readonly maxBytes?: number
-  /** Characters of text that the model gets; a negative limit is none. @default 5000 */
+  /** Maximum number of characters of text that the model gets; a negative number means no limit. @default 5000 */
   readonly maxChars?: number
-  /** Limit for fetching a page, in milliseconds. @default 15000 */
+  /** Time limit for fetching a page, in milliseconds. @default 15000 */
   readonly timeoutMs?: number
-  /** Redirects that are followed. @default 10 */
+  /** Maximum number of redirects to follow. @default 10 */
   readonly maxRedirects?: number
-  /** Writes the target of each link after its text. @default false */
+  /** Whether the text contains the target of each link. @default false */
   readonly links?: boolean
 }
 
-/** What bounds the text of a page. */
+/** Limits and format of the text of a page. */
 export type ScrapeLimits = Pick<ResolvedWebScrapeOptions, 'maxBytes' | 'maxChars' | 'links'>
 
-/** Options with nothing left out. */
+/** {@link WebScrapeOptions} with their defaults. */
 export interface ResolvedWebScrapeOptions {
   readonly guard: NetworkGuard
   readonly maxBytes: number
@@ -54,11 +54,11 @@ const OPTION_NAMES = {
 const SCRAPE_DEFAULTS = {
   name: 'web_scrape',
   description: 'Fetches a web page and returns its readable text, with the title first',
-  // These three are AgentEnsemble's.
+  // These three values are the same as in AgentEnsemble.
   maxBytes: 5 * 1_048_576,
   maxChars: 5000,
   timeoutMs: 15_000,
-  // As for every guarded request.
+  // The default of every guarded request.
   maxRedirects: 10,
   links: false,
 } as const
@@ -66,8 +66,8 @@ const SCRAPE_DEFAULTS = {
 /**
  * Fills in the defaults.
  *
- * @throws {TypeError} for rules of `allow` that are none.
- * @throws {RangeError} naming every limit that does not fit.
+ * @throws {TypeError} naming every invalid rule of `allow`.
+ * @throws {RangeError} naming every invalid limit.
  */
 export function resolveWebScrapeOptions(options: WebScrapeOptions): ResolvedWebScrapeOptions {
   assertKnownOptions('Cannot define tool "web_scrape":', options, OPTION_NAMES)

@@ -1,27 +1,27 @@
-/** The text of what a web server answered, by its kind. */
+/** Reads the text of responses by their content type. */
 import { decodeBody, type GuardedResponse } from '@tutti/net'
 
 import { ReadingThreads } from './reading-threads.ts'
 
 import type { HtmlPage, ReadHtmlOptions } from './read-html.ts'
 
-/** Time to read a page, in milliseconds: several times what the longest page needs. */
+/** Time limit for reading a page, in milliseconds; several times as much as the longest page needs. */
 export const READING_MS = 5_000
 
-/** All pages of the process are read here. */
+/** The threads that read all pages of this process. */
 const THREADS = new ReadingThreads({
-  // One core stays for the rest on the smallest server that has two.
+  // Even hostile pages occupy at most two cores.
   maxThreads: 2,
   timeoutMs: READING_MS,
-  // Twice what the longest page needs.
+  // Twice as much as the longest page needs.
   maxHeapMiB: 512,
   idleMs: 30_000,
 })
 
-/** The text of a page, or the name of a kind of content that is no text. */
+/** The text of a page, or the content type of a response that is not text. */
 export type PageText = HtmlPage | { readonly unreadable: string }
 
-/** Kinds of content that are text, besides all `text/…`, `…+json` and `…+xml`. */
+/** Content types of text, in addition to `text/…`, `…+json` and `…+xml`. */
 const TEXTS: ReadonlySet<string> = new Set([
   'application/ecmascript',
   'application/javascript',
@@ -34,12 +34,12 @@ const TEXTS: ReadonlySet<string> = new Set([
   'application/yaml',
 ])
 
-/** Reads HTML as a page and other text as it is. */
-export async function pageText(
+/** Reads HTML as a page, and other text unchanged. */
+export async function readPageText(
   response: GuardedResponse,
   { signal, ...options }: ReadHtmlOptions & { readonly signal: AbortSignal },
 ): Promise<PageText> {
-  const type = contentType(response)
+  const type = readContentType(response)
   if (type === 'text/html' || type === 'application/xhtml+xml') {
     return THREADS.read(decodeBody(response), options, signal)
   }
@@ -47,16 +47,16 @@ export async function pageText(
   return isText ? { text: decodeBody(response).trim() } : { unreadable: type }
 }
 
-/** The kind of content in lower case, without parameters; looked for in the bytes when it is not said. */
-function contentType({ headers, body }: GuardedResponse): string {
-  const said = (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  return said === '' ? sniff(body) : said
+/** Returns the content type in lower case without parameters; detects it from the bytes if the header is missing. */
+function readContentType({ headers, body }: GuardedResponse): string {
+  const declared = (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return declared === '' ? sniffType(body) : declared
 }
 
-/** Bytes in which the kind of content is looked for. */
+/** Number of bytes that content type detection examines. */
 const SNIFFED_BYTES = 1024
 
-function sniff(body: Uint8Array): string {
+function sniffType(body: Uint8Array): string {
   const start = new TextDecoder('latin1').decode(body.subarray(0, SNIFFED_BYTES))
   if (/^[\s\u{EF}\u{BB}\u{BF}]*<(?:!doctype\s+html|html|head|body)[\s>]/iu.test(start))
     return 'text/html'

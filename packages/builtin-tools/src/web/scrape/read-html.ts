@@ -1,47 +1,46 @@
 /**
- * The readable text of a page.
+ * Extracts the readable text of a page.
  *
- * H1 It is the text of the article, as Readability finds it. Where there is none, it is that of the
- *    whole page without what is around it; where nothing is left then, that of the whole page.
- * H2 What a page hides is not read.
- * H3 No page keeps its thread busy for long; `reading-threads.ts` gives it one of its own. To find the article takes more than linear time, for
- *    some pages without end (8 000 images in one list: more than 8 s, 500 nested tables: 14 s; a usual
- *    one: 10 to 100 ms), so it is tried with pages of a usual size only, for a limited time. The rest
- *    is linear: at most 0.2 s a MB.
+ * H1 The text is that of the article that Readability finds; otherwise that of the page without navigation, header and
+ *    footer; if that is empty, that of the whole page.
+ * H2 Hidden elements are omitted.
+ * H3 The time per page is limited. Finding the article takes more than linear time (8,000 images in one list: more than
+ *    8 s; 500 nested tables: 14 s; a usual page: 10 to 100 ms), so it is tried only with pages of usual size, for a
+ *    limited time. The rest is linear: at most 0.2 s per MB. `reading-threads.ts` runs this in separate threads.
  */
 import { runInNewContext } from 'node:vm'
 
-import { AROUND_THE_PAGE, htmlText, surveyHtml, UNREADABLE } from './html-text.ts'
+import { AROUND_THE_PAGE, extractText, surveyHtml, UNREADABLE } from './html-text.ts'
 
-/** Address of this module, for threads that load it. It is imported late, so that it is a file of its own. */
+/** URL of this module, for threads that load it. It is imported dynamically, so the bundler puts it into a separate file. */
 export const MODULE_URL = import.meta.url
 
-/** Text of a page. */
+/** Title and text of a page. */
 export interface HtmlPage {
   readonly title?: string
   readonly text: string
 }
 
-/** How a page is read. */
+/** Options of reading a page. */
 export interface ReadHtmlOptions {
-  /** Writes the target of links after their text, relative to this place. */
+  /** Base URL of links, whose targets are then added after their text. @default targets are omitted */
   readonly linksFrom?: string
-  /** Limit for finding the article, in milliseconds, an integer of at least 1. @default 1000 */
+  /** Time limit for finding the article, in milliseconds, an integer of at least 1. @default 1000 */
   readonly articleLimitMs?: number
 }
 
-/** Twice what finding the article takes in a page with the most pieces, on one core of a server. */
+/** Twice the time that finding the article takes in a page of `MAX_PIECES`, on one core of a server. */
 const ARTICLE_LIMIT_MS = 1000
 
-/** Elements, texts and references in them; as many as the longest articles of encyclopedias have. */
+/** Maximum number of pieces of a page whose article is searched; the longest encyclopedia articles have as many. */
 const MAX_PIECES = 40_000
 
-/** Characters of an article; with fewer, Readability takes whatever has the most text. */
+/** Minimum number of characters of an article; below that, Readability returns the element with the most text. */
 const LEAST_ARTICLE = 500
 
-const NOT_OF_THE_PAGE: ReadonlySet<string> = new Set([...UNREADABLE, ...AROUND_THE_PAGE])
+const OMITTED: ReadonlySet<string> = new Set([...UNREADABLE, ...AROUND_THE_PAGE])
 
-/** Reads a page; what it is made of may be wrong in any way. */
+/** Reads a page; its HTML may be invalid in any way. */
 export async function readHtml(html: string, options: ReadHtmlOptions = {}): Promise<HtmlPage> {
   const { articleLimitMs = ARTICLE_LIMIT_MS, ...links } = options
   const [{ parseHTML }, { Readability }] = await Promise.all([
@@ -52,38 +51,37 @@ export async function readHtml(html: string, options: ReadHtmlOptions = {}): Pro
   const article =
     survey.pieces <= MAX_PIECES
       ? runWithin(articleLimitMs, () => {
-          const { document: page } = parseHTML(withBody(html))
+          const { document: page } = parseHTML(addBody(html))
           return new Readability(page, { charThreshold: LEAST_ARTICLE }).parse()
         })
       : undefined
   const isFound = (article?.length ?? 0) >= LEAST_ARTICLE
   const text = (part: string, leaveOut: ReadonlySet<string>): string =>
-    htmlText(part, { leaveOut, ...links })
+    extractText(part, { leaveOut, ...links })
   const title = article?.title?.trim() || survey.title
   return {
     ...(title === undefined ? {} : { title }),
     text:
       text((isFound && article?.content) || '', UNREADABLE) ||
-      text(html, NOT_OF_THE_PAGE) ||
+      text(html, OMITTED) ||
       text(html, UNREADABLE),
   }
 }
 
-/** The page with the tags that HTML allows to leave out, and that Readability needs. */
-function withBody(html: string): string {
+/** Adds the optional tags that Readability needs. */
+function addBody(html: string): string {
   if (/<html[\s>]/i.test(html) && /<body[\s>]/i.test(html)) return html
   const content = html.replace(/<!doctype[^>]*>|<\/?(?:html|head|body)(?=[\s/>])[^>]*>/gi, '')
   return `<html><head></head><body>${content}</body></html>`
 }
 
 /**
- * Returns what `work` returns, or undefined when it throws or takes longer than `limitMs`. The work is ended
- * wherever it is, also within a regular expression; its `finally` blocks do not run. It blocks its
- * thread while it lasts, so that the limit is also how long others may have to wait.
+ * Returns the result of `work`, or undefined when it throws or takes longer than `limitMs`. The work is stopped at any
+ * point, also within a regular expression, and its `finally` blocks do not run. It blocks its thread.
  */
 function runWithin<T>(limitMs: number, work: () => T): T | undefined {
   try {
-    // NOTE: it is the work that is called, and what it returns comes back as it is.
+    // NOTE: the script calls `work` and returns its result unchanged.
     return runInNewContext('work()', { work }, { timeout: limitMs }) as T
   } catch {
     return undefined

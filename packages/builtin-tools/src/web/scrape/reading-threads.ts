@@ -1,12 +1,12 @@
 /**
- * Reads HTML in threads of their own: a hostile page takes seconds and hundreds of megabytes, and everything else in
- * the process would wait for it.
+ * Reads HTML in separate threads: a hostile page can take seconds and hundreds of megabytes, and would block the whole
+ * process.
  *
  *   page ─turn─▶ thread, idle or new ─▶ text
  *                  └─ limit of time or memory, abort ─▶ the thread ends, the page fails
  *
- * R1 At most `maxThreads` pages are read at the same time; the others wait for their turn in order.
- * R2 A page that takes too long or too much memory ends its thread and fails, and no other page does.
+ * R1 At most `maxThreads` pages are read at the same time; others wait in order.
+ * R2 A page that takes too long or too much memory ends its thread and fails; other pages are not affected.
  * R3 An idle thread does not keep the process alive, and ends after `idleMs`.
  */
 import { Worker } from 'node:worker_threads'
@@ -18,9 +18,9 @@ import type { HtmlPage, ReadHtmlOptions } from './read-html.ts'
 /** Limits of reading. */
 export interface ReadingLimits {
   readonly maxThreads: number
-  /** Time for one page, in milliseconds, with the start of a thread where none is idle. */
+  /** Time limit for one page, in milliseconds, including the start of a thread if none is idle. */
   readonly timeoutMs: number
-  /** Memory of one thread for objects, in MiB. */
+  /** Heap limit of one thread, in MiB. */
   readonly maxHeapMiB: number
   /** Idle time after which a thread ends, in milliseconds. */
   readonly idleMs: number
@@ -66,20 +66,20 @@ export class ReadingThreads {
    */
   async read(html: string, options: ReadHtmlOptions, signal: AbortSignal): Promise<HtmlPage> {
     const module = await import('./read-html.ts')
-    // In a bundle of others the module may be the whole program, which must not run again in a thread.
+    // In an application's bundle this module may be the whole program, which must not run again in a thread.
     if (!OWN_MODULE.test(module.MODULE_URL)) return module.readHtml(html, options)
     await this.#turns.acquire(signal)
     try {
-      const thread = this.#take(module.MODULE_URL)
-      const page = await this.#readOn(thread, { html, options }, signal)
-      this.#keep(thread)
+      const thread = this.#acquire(module.MODULE_URL)
+      const page = await this.#readIn(thread, { html, options }, signal)
+      this.#release(thread)
       return page
     } finally {
       this.#turns.release()
     }
   }
 
-  #take(moduleUrl: string): Worker {
+  #acquire(moduleUrl: string): Worker {
     const idle = this.#idle.pop()
     if (idle === undefined) {
       const { maxHeapMiB } = this.#limits
@@ -87,7 +87,7 @@ export class ReadingThreads {
         eval: true,
         workerData: moduleUrl,
         resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB },
-        // A thread needs nothing of the environment and the flags of the process.
+        // A thread does not need the environment and the flags of the process.
         env: {},
         execArgv: [],
       })
@@ -98,7 +98,7 @@ export class ReadingThreads {
     return idle.thread
   }
 
-  #readOn(thread: Worker, task: Task, signal: AbortSignal): Promise<HtmlPage> {
+  #readIn(thread: Worker, task: Task, signal: AbortSignal): Promise<HtmlPage> {
     const { timeoutMs, maxHeapMiB } = this.#limits
     return new Promise<HtmlPage>((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -117,7 +117,7 @@ export class ReadingThreads {
         void thread.terminate()
       }
       signal.addEventListener('abort', onAbort)
-      // NOTE: the program of the thread posts pages, and nothing else.
+      // NOTE: the thread posts only pages.
       thread.on('message', (page: HtmlPage) => {
         settle()
         resolve(page)
@@ -127,12 +127,12 @@ export class ReadingThreads {
         fail(isMemory ? new Error(`reading the page took more than ${maxHeapMiB} MiB`) : error)
       })
       if (signal.aborted) onAbort()
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, and no window
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is not a window
       else thread.postMessage(task)
     })
   }
 
-  #keep(thread: Worker): void {
+  #release(thread: Worker): void {
     forgetListeners(thread)
     thread.unref()
     const forget = (): void => {
@@ -150,7 +150,7 @@ export class ReadingThreads {
   }
 }
 
-/** Removes the listeners of a page. A thread also has listeners of its own. */
+/** Removes the listeners of a page; those that Node added for itself stay. */
 function forgetListeners(thread: Worker): void {
   for (const event of ['message', 'error', 'exit']) thread.removeAllListeners(event)
 }

@@ -1,11 +1,11 @@
 /**
- * The tags and texts of HTML, one after the other. No tree is made, so that the time is linear whatever the HTML
- * is: `Parser` of htmlparser2, and the DOM on top of it, keep a stack of open elements, which is quadratic for
- * deeply nested ones.
+ * Reports the tags and texts of HTML in order, without building a tree, so that the time is linear for any HTML.
+ * `Parser` of htmlparser2 and the DOM on top of it have a stack of open elements, which takes quadratic time for deep
+ * nesting.
  */
 import { Tokenizer } from 'htmlparser2'
 
-/** A reader of HTML. Names are in lower case; character references are decoded. */
+/** Callbacks of a scan. Names are in lower case; character references are decoded. */
 export interface HtmlReader {
   onOpen(name: string, attributes: HtmlAttributes): void
   onClose(name: string): void
@@ -13,15 +13,15 @@ export interface HtmlReader {
   onText(text: string): void
 }
 
-/** The attributes that readers look at. */
+/** The attributes that readers use. */
 export type HtmlAttributes = Readonly<Partial<Record<'hidden' | 'href' | 'style', string>>>
 
-/** Maximum number of characters of a value. */
+/** Maximum number of characters of an attribute value. */
 const MAX_VALUE = 1_000
 
 const LONGEST_NAME = 'hidden'.length
 
-/** Reads `html` to its end. Comments, doctypes and tags that are not closed are left out. */
+/** Scans `html`. Comments, doctypes and unclosed tags are omitted. */
 export function scanHtml(html: string, reader: HtmlReader): void {
   let name = ''
   let attribute: keyof HtmlAttributes | undefined
@@ -44,7 +44,7 @@ export function scanHtml(html: string, reader: HtmlReader): void {
         attributes = {}
       },
       onattribname(start, end) {
-        attribute = knownAttribute(html, start, end)
+        attribute = readKnownAttribute(html, start, end)
         if (attribute !== undefined && attribute in attributes) attribute = undefined
         add('')
       },
@@ -77,7 +77,7 @@ export function scanHtml(html: string, reader: HtmlReader): void {
   tokenizer.end()
 }
 
-function knownAttribute(
+function readKnownAttribute(
   html: string,
   start: number,
   end: number,

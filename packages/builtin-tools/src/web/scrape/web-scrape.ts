@@ -1,9 +1,9 @@
 /**
- * The tool that reads a web page.
+ * The web_scrape tool.
  *
- * W1 It goes where the guard lets it: the public internet, and what `allow` names.
- * W2 What is left out is said: of the page after `maxBytes`, of its text after `maxChars`.
- * W3 A page that cannot be had is a failed result that says why.
+ * W1 The guard limits it to the public internet and the hosts that `allow` names.
+ * W2 The text states what was omitted: the page after `maxBytes`, its text after `maxChars`.
+ * W3 A page that cannot be read is a failed result with the reason.
  * W4 A page is read in another thread, within limits of time and memory.
  */
 import { defineTool, errorMessage, limitText, ToolResult, Type, type TypedTool } from '@tutti/core'
@@ -15,16 +15,16 @@ import {
   type ScrapeLimits,
   type WebScrapeOptions,
 } from './options.ts'
-import { pageText, READING_MS } from './page-text.ts'
+import { readPageText, READING_MS } from './page-text.ts'
 
-/** What a page came to, for programs. */
+/** The structured result of `web_scrape`. */
 export interface ScrapedPage {
-  /** Where it is, after redirects. */
+  /** URL of the page, after redirects. */
   url: string
   title?: string
-  /** As the model gets it. */
+  /** Text as the model gets it. */
   text: string
-  /** Whether some of the page is missing. */
+  /** Whether a part of the page is missing. */
   truncated: boolean
 }
 
@@ -39,16 +39,17 @@ const Output = Type.Object({
   truncated: Type.Boolean(),
 })
 
-/** Some servers answer nobody who does not say what they are. */
+/** Headers of requests; some servers refuse clients without a user agent. */
 const HEADERS = {
   accept: 'text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.8,*/*;q=0.1',
   'user-agent': 'Mozilla/5.0 (compatible; Tutti)',
 }
 
 /**
- * Makes the tool `web_scrape`.
+ * Creates the tool `web_scrape`, which fetches a page and returns its readable text.
  *
- * @throws {TypeError} for settings or rules of `allow` that do not fit.
+ * @throws {TypeError} naming invalid settings or rules of `allow`.
+ * @throws {RangeError} naming every invalid limit.
  */
 export function webScrape(options: WebScrapeOptions = {}): TypedTool<ScrapeInput, ScrapedPage> {
   const { guard, timeoutMs, maxRedirects, settings, ...limits } = resolveWebScrapeOptions(options)
@@ -63,7 +64,7 @@ export function webScrape(options: WebScrapeOptions = {}): TypedTool<ScrapeInput
       if (page === '') return ToolResult.failure('URL must not be blank')
       const request = { guard, signal, timeoutMs, maxBytes, maxRedirects, headers: HEADERS }
       try {
-        return await resultOf(await guardedRequest(page, request), { ...limits, signal })
+        return await toResult(await guardedRequest(page, request), { ...limits, signal })
       } catch (error) {
         return ToolResult.failure(`Failed to fetch URL: ${errorMessage(error)}`)
       }
@@ -71,7 +72,7 @@ export function webScrape(options: WebScrapeOptions = {}): TypedTool<ScrapeInput
   })
 }
 
-async function resultOf(
+async function toResult(
   response: GuardedResponse,
   { maxBytes, maxChars, links, signal }: ScrapeLimits & { readonly signal: AbortSignal },
 ): Promise<ToolResult> {
@@ -79,11 +80,11 @@ async function resultOf(
   if (status < 200 || status > 299) {
     return ToolResult.failure(`Failed to fetch URL: HTTP ${status} from ${url}`)
   }
-  const page = await pageText(response, { signal, ...(links ? { linksFrom: url } : {}) })
+  const page = await readPageText(response, { signal, ...(links ? { linksFrom: url } : {}) })
   if ('unreadable' in page) {
     return ToolResult.failure(`Failed to fetch URL: cannot read "${page.unreadable}" from ${url}`)
   }
-  const title = page.title === undefined ? undefined : shortTitle(page.title)
+  const title = page.title === undefined ? undefined : shortenTitle(page.title)
   const text = limitText(page.text, maxChars)
   const output = [
     ...(title === undefined || text.startsWith(title) ? [] : [title, '']),
@@ -98,10 +99,10 @@ async function resultOf(
   })
 }
 
-/** Characters of a title; a page may have anything there. */
+/** Maximum number of characters of a title; a page may declare any text. */
 const TITLE_LENGTH = 300
 
-function shortTitle(title: string): string {
+function shortenTitle(title: string): string {
   if (title.length <= TITLE_LENGTH) return title
   return `${title.slice(0, TITLE_LENGTH).toWellFormed()}…`
 }

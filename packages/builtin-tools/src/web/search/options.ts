@@ -8,20 +8,20 @@ import {
 
 import type { SearchProvider } from './search-provider.ts'
 
-/** What the model gives to `web_search`. */
+/** Arguments of `web_search`. */
 export interface SearchInput {
   query: string
 }
 
-/** Settings of `web_search`; those of every tool besides. */
+/** Settings of `web_search`, in addition to those of every tool. */
 export interface WebSearchOptions extends Partial<ToolSettings<SearchInput>> {
-  /** Who searches: `tavily(…)`, `serpApi(…)`, or a function of your own. */
+  /** Search provider: `tavily(…)`, `serpApi(…)`, or your own function. */
   readonly provider: SearchProvider
-  /** Results that the model gets, at most. @default 5 */
+  /** Maximum number of results that the model gets. @default 5 */
   readonly maxResults?: number
 }
 
-/** Options with nothing left out. */
+/** {@link WebSearchOptions} with their defaults. */
 export interface ResolvedWebSearchOptions {
   readonly provider: SearchProvider
   readonly maxResults: number
@@ -37,17 +37,17 @@ const OPTION_NAMES = {
 const SEARCH_DEFAULTS = {
   name: 'web_search',
   description: 'Searches the web and returns title, URL and a snippet of each result',
-  // AgentEnsemble's.
+  // The same as in AgentEnsemble.
   maxResults: 5,
-  // The services have 15 s; what they then say should be heard.
+  // Longer than the 15 s of the services, so that their errors reach the model.
   timeoutMs: 20_000,
 } as const
 
 /**
  * Fills in the defaults.
  *
- * @throws {TypeError} when there is no provider.
- * @throws {RangeError} when `maxResults` does not fit.
+ * @throws {TypeError} when the provider is missing.
+ * @throws {RangeError} when `maxResults` is invalid.
  */
 export function resolveWebSearchOptions(options: WebSearchOptions): ResolvedWebSearchOptions {
   assertKnownOptions('Cannot define tool "web_search":', options, OPTION_NAMES)

@@ -1,22 +1,22 @@
-/** The port to whoever searches the web. */
+/** The port to web search. */
 
-/** One thing that was found. */
+/** One result of a search. */
 export interface SearchResult {
   title: string
   url: string
-  /** A part of the page, or what it is about; may be empty. */
+  /** An excerpt or a summary of the page; may be empty. */
   snippet: string
 }
 
-/** What a search is made with. */
+/** Options of a search. */
 export interface SearchRequest {
   /** Aborts when the call is cancelled or has timed out. */
   readonly signal: AbortSignal
-  /** More results than that are not looked at. */
+  /** Maximum number of results that are used. */
   readonly maxResults: number
 }
 
-/** Searches the web; rejects with an error whose message says why it cannot. */
+/** Searches the web; rejects with an error whose message is the reason. */
 export type SearchProvider = (
   query: string,
   request: SearchRequest,

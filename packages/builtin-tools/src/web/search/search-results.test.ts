@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { resultsText, searchResults } from './search-results.ts'
+import { formatResults, readSearchResults } from './search-results.ts'
 
 const FIELDS = { list: 'hits', url: 'link', snippet: 'about' }
 
-describe('searchResults', () => {
+describe('readSearchResults', () => {
   it('takes title, URL and snippet, and leaves out what has no URL', () => {
     const answer = {
       hits: [
@@ -16,7 +16,7 @@ describe('searchResults', () => {
         'text',
       ],
     }
-    expect(searchResults(answer, FIELDS)).toEqual([
+    expect(readSearchResults(answer, FIELDS)).toEqual([
       { title: 'a', url: 'https://a.example', snippet: 'b' },
       { title: '', url: 'https://b.example', snippet: '' },
     ])
@@ -24,23 +24,23 @@ describe('searchResults', () => {
 
   it('knows the answer for nothing found', () => {
     const error = "Google hasn't returned any results for this query."
-    expect(searchResults({ error }, FIELDS)).toEqual([])
-    expect(searchResults({ hits: [] }, FIELDS)).toEqual([])
+    expect(readSearchResults({ error }, FIELDS)).toEqual([])
+    expect(readSearchResults({ hits: [] }, FIELDS)).toEqual([])
   })
 
   it('fails with the reason of the service', () => {
-    expect(() => searchResults({ error: 'Try later' }, FIELDS)).toThrow(/^Try later$/)
+    expect(() => readSearchResults({ error: 'Try later' }, FIELDS)).toThrow(/^Try later$/)
   })
 
   it.each([{}, null, [], 'text', 5, { hits: {} }, { error: {} }])('fails with %j', (answer) => {
-    expect(() => searchResults(answer, FIELDS)).toThrow('the answer has no "hits"')
+    expect(() => readSearchResults(answer, FIELDS)).toThrow('the response has no "hits"')
   })
 })
 
-describe('resultsText', () => {
+describe('formatResults', () => {
   it('keeps each result together, whatever is in it', () => {
     expect(
-      resultsText([
+      formatResults([
         { title: ' Two\nlines ', url: 'https://a.example', snippet: 'a\n\n2. b\n   URL: evil' },
         { title: '', url: 'https://b.example', snippet: '' },
       ]),

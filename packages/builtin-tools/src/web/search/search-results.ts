@@ -1,7 +1,7 @@
-/** Search results: out of the answer of a service, and as text for the model. Pure. */
+/** Reads search results from responses of services, and formats them for the model. Pure. */
 import type { SearchResult } from './search-provider.ts'
 
-/** Names of the fields in which a service has its results. */
+/** Names of the fields in which a service returns its results. */
 export interface ResultFields {
   readonly list: string
   readonly url: string
@@ -9,43 +9,46 @@ export interface ResultFields {
 }
 
 /**
- * The results in the answer of a service; those without a URL are left out.
+ * Returns the results in the response of a service; those without a URL are omitted.
  *
- * @throws {Error} with the reason of the service when it has no list of results.
+ * @throws {Error} with the reason of the service when the response has no list of results.
  */
-export function searchResults(answer: unknown, fields: ResultFields): readonly SearchResult[] {
-  const { [fields.list]: list, error } = recordOf(answer)
+export function readSearchResults(
+  response: unknown,
+  fields: ResultFields,
+): readonly SearchResult[] {
+  const { [fields.list]: list, error } = toRecord(response)
   if (Array.isArray(list)) {
     return list
-      .map(recordOf)
+      .map(toRecord)
       .flatMap(({ title, [fields.url]: url, [fields.snippet]: snippet }) =>
-        typeof url === 'string' ? [{ title: text(title), url, snippet: text(snippet) }] : [],
+        typeof url === 'string' ? [{ title: toText(title), url, snippet: toText(snippet) }] : [],
       )
   }
-  // SerpAPI says so where the list would be.
+  // SerpAPI returns this error in place of an empty list.
   if (typeof error === 'string' && /hasn't returned any results/i.test(error)) return []
-  throw new Error(typeof error === 'string' ? error : `the answer has no "${fields.list}"`)
+  throw new Error(typeof error === 'string' ? error : `the response has no "${fields.list}"`)
 }
 
-/** The results as a numbered list, as AgentEnsemble writes them. */
-export function resultsText(results: readonly SearchResult[]): string {
+/** Formats results as a numbered list, in the same way as AgentEnsemble. */
+export function formatResults(results: readonly SearchResult[]): string {
   return results
     .map(({ title, url, snippet }, index) =>
-      [`${index + 1}. ${line(title) || url}`, `   URL: ${url}`, `   ${line(snippet)}`]
+      [`${index + 1}. ${toLine(title) || url}`, `   URL: ${url}`, `   ${toLine(snippet)}`]
         .filter((part) => part.trim() !== '')
         .join('\n'),
     )
     .join('\n\n')
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-function text(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function line(text: string): string {
+function toLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -1,66 +1,66 @@
 /**
- * Asking a search service over HTTP.
+ * Sends requests to search services over HTTP.
  *
- * P1 The API key is in no error, whoever wrote its text.
- * P2 The place of the service is allowed, wherever it is: it is set up, and no model chose it. A
- *    redirect is not followed: no service has one, and it would carry the query elsewhere.
+ * P1 Errors never contain the API key, even if their text comes from the service.
+ * P2 The host of the service is allowed even if it is private, because the author configured it. Redirects are not
+ *    followed: the services do not use them, and they would send the query elsewhere.
  */
 import { errorMessage } from '@tutti/core'
 import { guardAround, guardedRequest } from '@tutti/net'
 
-import { serviceAnswer } from './service-answer.ts'
+import { readServiceResponse } from './service-answer.ts'
 
-/** How to reach a search service. */
+/** Options of a search service. */
 export interface SearchServiceOptions {
-  /** Says who searches and who pays. */
+  /** API key of the service. */
   readonly apiKey: string
-  /** Where the service is, such as a proxy of your own. @default the service itself */
+  /** URL of the service, for example of your own proxy. @default that of the service */
   readonly baseUrl?: string
-  /** Limit of a search, in milliseconds. @default 15000 */
+  /** Time limit of a search, in milliseconds. @default 15000 */
   readonly timeoutMs?: number
 }
 
-/** A service that can be asked. */
+/** A search service. */
 export interface SearchService {
-  /** The value in the answer; rejects with the service's reason. */
+  /** Resolves with the JSON value of the response; rejects with the reason of the service. */
   ask(request: ServiceRequest): Promise<unknown>
 }
 
-/** One question. */
+/** A request to a service. */
 export interface ServiceRequest {
-  /** Relative to the base URL. */
+  /** Path relative to the base URL. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON, with POST; without it, it is a GET. */
+  /** Body, sent as JSON with POST; without it, the request is a GET. */
   readonly body?: object
   readonly signal: AbortSignal
 }
 
-/** What is known of a service. */
+/** Name and URL of a known service. */
 export interface KnownService {
   readonly name: string
   readonly baseUrl: string
 }
 
-/** As in AgentEnsemble. */
+/** The same as in AgentEnsemble. */
 const TIMEOUT_MS = 15_000
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Answers have some 10 kB. */
+/** Maximum size of a response, in bytes; responses usually have some 10 kB. */
 const MAX_BYTES = 2 * 1_048_576
 
 /**
- * Makes a service.
+ * Creates a service.
  *
- * @throws {TypeError} naming every option that does not fit.
+ * @throws {TypeError} naming every invalid option.
  */
 export function searchService(known: KnownService, options: SearchServiceOptions): SearchService {
   const { apiKey, timeoutMs = TIMEOUT_MS } = options
-  const base = baseOf(known, options)
+  const base = resolveBase(known, options)
   const guard = guardAround(base)
   const limits = { timeoutMs, connectTimeoutMs: CONNECT_TIMEOUT_MS, maxBytes: MAX_BYTES }
-  const answerTo = async ({
+  const sendRequest = async ({
     path,
     query = {},
     signal,
@@ -68,21 +68,27 @@ export function searchService(known: KnownService, options: SearchServiceOptions
   }: ServiceRequest): Promise<unknown> => {
     const url = new URL(path, base)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const sent = { guard, signal, redirect: 'manual', ...limits, ...httpRequest(request) } as const
-    return serviceAnswer(await guardedRequest(url, sent), known.name)
+    const sent = {
+      guard,
+      signal,
+      redirect: 'manual',
+      ...limits,
+      ...toHttpRequest(request),
+    } as const
+    return readServiceResponse(await guardedRequest(url, sent), known.name)
   }
   return {
     ask: (request) =>
-      answerTo(request).catch((error: unknown) => {
-        // The cause stays behind: the key may be in it.
-        throw new Error(withoutKey(errorMessage(error), apiKey))
+      sendRequest(request).catch((error: unknown) => {
+        // The cause is dropped because it may contain the key.
+        throw new Error(removeKey(errorMessage(error), apiKey))
       }),
   }
 }
 
-function baseOf({ name, baseUrl: known }: KnownService, options: SearchServiceOptions): URL {
+function resolveBase({ name, baseUrl: known }: KnownService, options: SearchServiceOptions): URL {
   const { apiKey, baseUrl = known, timeoutMs = TIMEOUT_MS } = options
-  // The path of a base counts as a folder.
+  // The path of the base URL counts as a directory.
   const base = URL.parse(baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`)
   const isHttp = base !== null && /^https?:$/.test(base.protocol)
   const problems = [
@@ -94,7 +100,7 @@ function baseOf({ name, baseUrl: known }: KnownService, options: SearchServiceOp
   throw new TypeError(`Cannot use ${name}: ${problems.join('; ')}`)
 }
 
-function httpRequest({ headers, body }: Pick<ServiceRequest, 'headers' | 'body'>): {
+function toHttpRequest({ headers, body }: Pick<ServiceRequest, 'headers' | 'body'>): {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
@@ -108,7 +114,7 @@ function httpRequest({ headers, body }: Pick<ServiceRequest, 'headers' | 'body'>
   }
 }
 
-function withoutKey(text: string, apiKey: string): string {
+function removeKey(text: string, apiKey: string): string {
   return [apiKey, encodeURIComponent(apiKey)].reduce(
     (clean, key) => clean.replaceAll(key, '[API key]'),
     text,

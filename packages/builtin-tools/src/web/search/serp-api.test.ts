@@ -59,7 +59,7 @@ describe('serpApi', () => {
     const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
     await expect(search('x', { signal, maxResults: 5 })).rejects.toThrow(
       new Error(
-        'SerpAPI allows no more searches for now (HTTP 429): Your account has run out of searches.',
+        'SerpAPI refused the search because of its rate limit (HTTP 429): Your account has run out of searches.',
       ),
     )
   })

@@ -1,21 +1,21 @@
-/** SerpAPI, which asks Google. @see https://serpapi.com/search-api */
-import { searchResults } from './search-results.ts'
+/** SerpAPI, which searches with Google. @see https://serpapi.com/search-api */
+import { readSearchResults } from './search-results.ts'
 import { searchService, type SearchServiceOptions } from './search-service.ts'
 
 import type { SearchProvider } from './search-provider.ts'
 
-/** Results of a page of Google. To ask for fewer makes it say now and then that there are none. */
+/** Number of results of a Google page; requests for fewer sometimes return none. */
 const PAGE_SIZE = 10
 
 /**
- * Searches with SerpAPI.
+ * Creates a search provider that uses SerpAPI.
  *
- * @throws {TypeError} naming every option that does not fit.
+ * @throws {TypeError} naming every invalid option.
  */
 export function serpApi(options: SearchServiceOptions): SearchProvider {
   const service = searchService({ name: 'SerpAPI', baseUrl: 'https://serpapi.com' }, options)
   return async (query, { signal, maxResults }) => {
-    const answer = await service.ask({
+    const response = await service.ask({
       path: 'search.json',
       query: {
         engine: 'google',
@@ -25,6 +25,6 @@ export function serpApi(options: SearchServiceOptions): SearchProvider {
       },
       signal,
     })
-    return searchResults(answer, { list: 'organic_results', url: 'link', snippet: 'snippet' })
+    return readSearchResults(response, { list: 'organic_results', url: 'link', snippet: 'snippet' })
   }
 }

@@ -59,11 +59,14 @@ describe('tavily', () => {
   })
 
   it.each([
-    [429, 'Tavily allows no more searches for now (HTTP 429): Too fast; try again in 30 s'],
-    [432, 'Tavily allows no more searches with this plan (HTTP 432): Too fast'],
-    [433, 'Tavily allows no more searches with this plan (HTTP 433): Too fast'],
+    [
+      429,
+      'Tavily refused the search because of its rate limit (HTTP 429): Too fast; try again in 30 s',
+    ],
+    [432, 'Tavily refused the search because of the limit of the plan (HTTP 432): Too fast'],
+    [433, 'Tavily refused the search because of the limit of the plan (HTTP 433): Too fast'],
     [403, 'Tavily refused the API key (HTTP 403): Too fast'],
-    [500, 'Tavily answered with HTTP 500: Too fast'],
+    [500, 'Tavily returned HTTP 500: Too fast'],
   ])('says what HTTP %i means', async (status, message) => {
     const server = await answering((response) => {
       const headers = { 'content-type': 'application/json', 'retry-after': '30' }
@@ -85,7 +88,7 @@ describe('tavily', () => {
   ])('gives the reason as it comes: %s', async (_, body, reason) => {
     const server = await answering((response) => response.writeHead(400).end(body))
     await expect(searchAt(server)).rejects.toThrow(
-      typeof reason === 'string' ? new Error(`Tavily answered with HTTP 400${reason}`) : reason,
+      typeof reason === 'string' ? new Error(`Tavily returned HTTP 400${reason}`) : reason,
     )
   })
 
@@ -95,19 +98,19 @@ describe('tavily', () => {
     })
     const error = await searchAt(server).catch((error: unknown) => error)
     expect(error).toEqual(
-      new Error('Tavily answered with HTTP 400: No such key: [API key], really: [API key]'),
+      new Error('Tavily returned HTTP 400: No such key: [API key], really: [API key]'),
     )
     expect(error).not.toHaveProperty('cause')
   })
 
   it.each([
-    ['no JSON', 'Hello', 'Tavily answered with no JSON: Hello'],
-    ['nothing', '', 'Tavily answered with no JSON: '],
-    ['no results', '{"answer":"x"}', 'the answer has no "results"'],
+    ['no JSON', 'Hello', 'Tavily did not return JSON: Hello'],
+    ['nothing', '', 'Tavily did not return JSON: '],
+    ['no results', '{"answer":"x"}', 'the response has no "results"'],
     [
       'an endless list',
       `[${'1,'.repeat(2_000_000)}`,
-      'The answer of Tavily has more than 2097152 bytes',
+      'The response of Tavily has more than 2097152 bytes',
     ],
   ])('fails when a good answer has %s', async (_, body, message) => {
     const server = await answering((response) => response.end(body))
@@ -118,7 +121,7 @@ describe('tavily', () => {
     const server = await answering((response) => {
       response.writeHead(307, { location: '/elsewhere' }).end()
     })
-    await expect(searchAt(server)).rejects.toThrow('Tavily answered with HTTP 307')
+    await expect(searchAt(server)).rejects.toThrow('Tavily returned HTTP 307')
     expect(server.requests).toHaveLength(1)
   })
 

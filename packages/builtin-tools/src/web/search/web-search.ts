@@ -1,12 +1,12 @@
-/** The tool that searches the web. */
+/** The web_search tool. */
 import { defineTool, errorMessage, ToolResult, Type, type TypedTool } from '@tutti/core'
 
 import { resolveWebSearchOptions, type SearchInput, type WebSearchOptions } from './options.ts'
-import { resultsText } from './search-results.ts'
+import { formatResults } from './search-results.ts'
 
 import type { SearchResult } from './search-provider.ts'
 
-/** What a search found, for programs. */
+/** The structured result of `web_search`. */
 export interface SearchOutput {
   results: SearchResult[]
 }
@@ -22,10 +22,10 @@ const Output = Type.Object({
 })
 
 /**
- * Makes the tool `web_search`.
+ * Creates the tool `web_search`.
  *
- * @throws {TypeError} when there is no provider.
- * @throws {RangeError} when `maxResults` does not fit.
+ * @throws {TypeError} when the provider is missing.
+ * @throws {RangeError} when `maxResults` is invalid.
  */
 export function webSearch(options: WebSearchOptions): TypedTool<SearchInput, SearchOutput> {
   const { provider, maxResults, settings } = resolveWebSearchOptions(options)
@@ -40,7 +40,7 @@ export function webSearch(options: WebSearchOptions): TypedTool<SearchInput, Sea
         const found = await provider(asked, { signal, maxResults })
         const results = found.slice(0, maxResults)
         const output =
-          results.length === 0 ? `No results found for: ${asked}` : resultsText(results)
+          results.length === 0 ? `No results found for: ${asked}` : formatResults(results)
         return ToolResult.success(output, { results })
       } catch (error) {
         return ToolResult.failure(`Search failed: ${errorMessage(error)}`)
