@@ -31,7 +31,7 @@ describe('the agent card', () => {
     },
   )
 
-  it('CARD-STRUCT-001: has every field of 1.0 without a version too, because an absent one means 0.3', async () => {
+  it('CARD-STRUCT-001: has every field of 1.0 also without a version header, which means 0.3', async () => {
     const modern = await cardAt(WELL_KNOWN, { 'a2a-version': '1.0' })
     expect(await cardAt()).toMatchObject(modern)
   })
@@ -50,16 +50,16 @@ describe('the agent card', () => {
     })
   })
 
-  it('CARD-EXT: says nothing of an extended card, which is to say that there is none', async () => {
+  it('CARD-EXT: does not announce an extended card, because there is none', async () => {
     expect((await cardAt()).capabilities).not.toHaveProperty('extendedAgentCard')
   })
 
-  it('says nothing that a scanner takes for a credential', async () => {
+  it('contains nothing that scanners mistake for a credential', async () => {
     const said = JSON.stringify(await cardAt())
     expect(said).not.toMatch(/api[_-]?key|secret|token|password|credential|private[_-]?key/i)
   })
 
-  it('has a skill for each ensemble, which says what it takes', async () => {
+  it('has a skill with input modes for each ensemble', async () => {
     const { skills } = await cardAt()
     expect(skills.map(({ id }: Untyped) => id)).toEqual(['singer', 'choir'])
     expect(skills[0].description).toBe(
@@ -67,7 +67,7 @@ describe('the agent card', () => {
     )
   })
 
-  it('of one ensemble is that ensemble, at its own addresses', async () => {
+  it('describes a single ensemble at the paths of that ensemble', async () => {
     const card = await cardAt(`/agents/choir${WELL_KNOWN}`, { 'a2a-version': '1.0' })
     expect(misfits(CardShape, card)).toEqual([])
     expect(card.name).toBe('choir')
@@ -81,7 +81,7 @@ describe('the agent card', () => {
     [WELL_KNOWN, {}],
     [WELL_KNOWN, { 'a2a-version': '0.3' }],
     [WELL_KNOWN, { 'a2a-version': '0.3.0' }],
-  ])('at %s with %j has what readers of 0.3 need', async (path, headers) => {
+  ])('has the fields that 0.3 clients need at %s with %j', async (path, headers) => {
     expect(await cardAt(path, headers)).toMatchObject({
       protocolVersion: '0.3.0',
       url: `${api.url}/a2a`,
@@ -92,12 +92,12 @@ describe('the agent card', () => {
     })
   })
 
-  it('at the old address is that of 1.0 for readers who say so', async () => {
+  it('is the card of 1.0 at the old path for clients that request 1.0', async () => {
     const headers = { 'a2a-version': '1.0' }
     expect(misfits(CardShape, await cardAt('/.well-known/agent.json', headers))).toEqual([])
   })
 
-  it('CARD-CACHE-001 CARD-CACHE-002: may be kept for a while, and is not sent again to who has it', async () => {
+  it('CARD-CACHE-001 CARD-CACHE-002: may be cached, and is not sent again when it is unchanged', async () => {
     const first = await fetch(`${api.url}${WELL_KNOWN}`)
     const etag = first.headers.get('etag') ?? ''
     expect(first.headers.get('cache-control')).toMatch(/max-age=\d+/)
@@ -108,13 +108,13 @@ describe('the agent card', () => {
     expect((await fetch(`${api.url}${WELL_KNOWN}`, { headers: other })).status).toBe(200)
   })
 
-  it('has the public address when there is one, with its path', async () => {
+  it('has the configured public address with its path', async () => {
     await using behind = await a2aAgent({ publicUrl: 'https://agents.example.com/tutti/' })
     const card = await (await fetch(`${behind.url}${WELL_KNOWN}`)).json()
     expect(card.supportedInterfaces[1].url).toBe('https://agents.example.com/tutti/a2a/v1')
   })
 
-  it('is for everybody, and says that the rest needs a key', async () => {
+  it('is public, and declares that all other routes need a key', async () => {
     const { key, entry } = keyFor()
     await using locked = await a2aAgent({ apiKeys: [entry] })
     const headers = { 'a2a-version': '1.0' }
@@ -137,7 +137,7 @@ describe('the agent card', () => {
     expect(error?.code).toBe(-32001)
   })
 
-  it('of an ensemble that is not shared does not exist, nor does its skill', async () => {
+  it('does not exist for an ensemble that is not shared, and neither does its skill', async () => {
     await using some = await a2aAgent({
       ensembles: [singer(), reviewedTask()],
       shared: { ensembles: ['choir'] },
@@ -148,7 +148,7 @@ describe('the agent card', () => {
     expect(card).toMatchObject({ name: 'choir', skills: [{ id: 'choir' }] })
   })
 
-  it('is not there when nothing is shared', async () => {
+  it('does not exist when nothing is shared', async () => {
     await using none = await a2aAgent({ shared: { ensembles: [] } })
     expect((await fetch(`${none.url}${WELL_KNOWN}`)).status).toBe(404)
     expect((await fetch(none.rpc, { method: 'POST', body: '{}' })).status).toBe(404)
@@ -160,7 +160,7 @@ function keyFor() {
   return { key, entry: apiKey(key, { name: 'reader' }) }
 }
 
-describe('a public address', () => {
+describe('the option publicUrl', () => {
   it.each([
     'agents.example.com',
     'ftp://agents.example.com',
@@ -169,7 +169,7 @@ describe('a public address', () => {
     'https://agents.example.com?',
     'https://me:secret@agents.example.com',
     '',
-  ])('that is "%s" keeps the server from starting', async (publicUrl) => {
+  ])('prevents the start of the server when it is "%s"', async (publicUrl) => {
     const start = openServer({ publicUrl })
     await expect(start).rejects.toThrow('publicUrl must be an address like')
     await expect(start).rejects.not.toThrow('secret')

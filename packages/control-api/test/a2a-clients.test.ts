@@ -61,7 +61,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     expect(got).toEqual(task)
   })
 
-  it('reads a stream: the task, its text as it is written, its end', async () => {
+  it('reads a stream: the task, its text as it is generated, and its end', async () => {
     await using api = await a2aAgent()
     const client = await connect(api.url)
     const items = (await all(client.sendMessageStream(send('Ode')))).map(itemJson)
@@ -73,7 +73,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     expect(chunks.at(-1).lastChunk).toBe(true)
   })
 
-  it('is asked, answers in the same task, and gets the end', async () => {
+  it('gets a question, answers it in the same task, and gets the result', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const client = await connect(api.url)
     const asked = taskJson(await client.sendMessage(send('Amen')))
@@ -90,7 +90,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     })
   })
 
-  it('subscribes to a task that waits, cancels it, and sees its end', async () => {
+  it('subscribes to a waiting task, cancels it, and receives its end', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const client = await connect(api.url)
     const { id } = taskJson(await client.sendMessage(send('Amen')))
@@ -112,7 +112,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     expect([page.tasks.length, page.totalSize, page.nextPageToken]).toEqual([1, 1, ''])
   })
 
-  it('is told what is wrong by errors that it knows', async () => {
+  it('gets the typed errors of its SDK', async () => {
     await using api = await a2aAgent()
     const client = await connect(api.url)
     const none = GetTaskRequest.fromJSON({ id: 'none' })
@@ -122,7 +122,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     await expect(cancel).rejects.toMatchObject({ name: expect.stringMatching(/NotCancelable/) })
   })
 
-  it('leaves a stream, and the task goes on', async () => {
+  it('leaves a stream, and the task continues', async () => {
     await using api = await a2aAgent()
     const client = await connect(api.url)
     const stream = client.sendMessageStream(send('Ode'))
@@ -136,15 +136,18 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
 })
 
 describe('one ensemble as an agent', () => {
-  it.each(['1.0 over JSON-RPC', '1.0 over REST'])('is found by a client of %s', async (name) => {
-    await using api = await a2aAgent({ ensembles: [reviewedTask(), singer()] })
-    const binding = name.endsWith('REST')
-      ? new RestTransportFactory()
-      : new JsonRpcTransportFactory()
-    const factory = new ClientFactory({ transports: [binding] })
-    const address = '/agents/singer/.well-known/agent-card.json'
-    const client = await factory.createFromUrl(api.url, address)
-    const task = taskJson(await client.sendMessage(send('Ode')))
-    expect(task.artifacts[0].parts[0].text).toContain('Ode')
-  })
+  it.each(['1.0 over JSON-RPC', '1.0 over REST'])(
+    'can be called by a client of %s',
+    async (name) => {
+      await using api = await a2aAgent({ ensembles: [reviewedTask(), singer()] })
+      const binding = name.endsWith('REST')
+        ? new RestTransportFactory()
+        : new JsonRpcTransportFactory()
+      const factory = new ClientFactory({ transports: [binding] })
+      const address = '/agents/singer/.well-known/agent-card.json'
+      const client = await factory.createFromUrl(api.url, address)
+      const task = taskJson(await client.sendMessage(send('Ode')))
+      expect(task.artifacts[0].parts[0].text).toContain('Ode')
+    },
+  )
 })

@@ -32,7 +32,7 @@ const ERROR_INFO = {
 }
 
 describe('messages', () => {
-  it('CORE-SEND-001 DM-*: a message is answered with a task of the published shape', async () => {
+  it('CORE-SEND-001 DM-*: replies to a message with a task of the published shape', async () => {
     const task_ = await api.send('Hello from TCK')
     expect(task_).toMatchObject({
       status: { state: 'TASK_STATE_COMPLETED' },
@@ -46,12 +46,12 @@ describe('messages', () => {
     })
   })
 
-  it('DM-SERIAL-001: no field of an answer is in snake case', async () => {
+  it('DM-SERIAL-001: uses no snake case in fields of responses', async () => {
     const text = JSON.stringify(await api.call('SendMessage', { message: said('a') }))
     expect(text).not.toMatch(/"[a-z]+(_[a-z]+)+":/)
   })
 
-  it('DM-SERIAL-005: fields that are not known are ignored', async () => {
+  it('DM-SERIAL-005: ignores unknown fields', async () => {
     const message = said('a', {
       tckUnknownField: 'should-be-ignored',
       parts: [{ text: 'a', x: 1 }],
@@ -61,7 +61,7 @@ describe('messages', () => {
     expect(JSON.stringify(result)).not.toContain('tckUnknownField')
   })
 
-  it('CORE-SEND-002 CORE-MULTI-006: a message to a task that is over, or of another context, is an error', async () => {
+  it('CORE-SEND-002 CORE-MULTI-006: returns an error for a message to a finished task or with another context', async () => {
     const { id: taskId } = await api.send('a')
     const toOver = await api.call('SendMessage', { message: said('b', { taskId }) })
     expect(toOver.error).toMatchObject({
@@ -73,7 +73,7 @@ describe('messages', () => {
     expect((await api.call('SendMessage', { message })).error).toMatchObject({ code: -32602 })
   })
 
-  it('CORE-SEND-003: a file of an unknown type is -32005', async () => {
+  it('CORE-SEND-003: returns -32005 for a file of an unknown type', async () => {
     const parts = [{ raw: 'dGNr', mediaType: 'application/x-unsupported-tck-type' }]
     const { error } = await api.call('SendMessage', { message: said('', { parts }) })
     expect(error).toMatchObject({
@@ -83,7 +83,7 @@ describe('messages', () => {
     })
   })
 
-  it('CORE-SEND-003: an answer of an unknown type is -32005', async () => {
+  it('CORE-SEND-003: returns -32005 when only an unknown output type is accepted', async () => {
     const configuration = { acceptedOutputModes: ['image/png', 'audio/*'] }
     const { error } = await api.call('SendMessage', { message: said('a'), configuration })
     expect(error).toMatchObject({
@@ -101,14 +101,14 @@ describe('messages', () => {
     ['a file of text', [{ raw: 'TGEgbGE=', mediaType: 'text/plain', filename: 'song.txt' }]],
     ['unusual characters', [{ text: '你好, здравствуйте, مرحبا, こんにちは\n\t\b\f\r\n' }]],
     ['a long text', [{ text: 'A'.repeat(100_000) }]],
-  ])('messages of %s are tasks', async (_title, parts) => {
+  ])('starts a task for a message of %s', async (_title, parts) => {
     const { result } = await api.call('SendMessage', { message: said('', { parts }) })
     expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
     const got = await api.call('GetTask', { id: result.task.id })
     expect(got.result.history[0].parts).toEqual(parts)
   })
 
-  it('CORE-EXECUTION-MODE: it is waited for its end, unless the answer is wanted at once', async () => {
+  it('CORE-EXECUTION-MODE: waits for the end of the task, unless the client wants to return immediately', async () => {
     const wait = waiting()
     const model = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? 'Done' : { toolCalls: [{ name: 'wait', arguments: {} }] },
@@ -125,7 +125,7 @@ describe('messages', () => {
     expect((await answering).status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('CORE-MULTI-001 CORE-MULTI-002 CORE-MULTI-003: contexts are made or kept, tasks have ids of ours', async () => {
+  it('CORE-MULTI-001 CORE-MULTI-002 CORE-MULTI-003: creates or reuses contexts, and assigns task ids', async () => {
     const [one, other] = [await api.send('a'), await api.send('a')]
     expect(one.contextId).not.toBe('')
     expect(one.contextId).not.toBe(other.contextId)
@@ -134,7 +134,7 @@ describe('messages', () => {
     expect(kept.contextId).toBe('tck-client-context-001')
   })
 
-  it('CORE-MULTI-004: a message to a task that does not exist is -32001', async () => {
+  it('CORE-MULTI-004: returns -32001 for a message to an unknown task', async () => {
     const { error } = await api.call('SendMessage', { message: said('a', { taskId: 'none' }) })
     expect(error).toMatchObject({ code: -32001 })
   })
@@ -145,25 +145,25 @@ describe('messages', () => {
     ['no messageId', { message: { role: 'user', parts: [{ text: 'a' }] } }],
     ['no role', { message: { messageId: 'a', parts: [{ text: 'a' }] } }],
     ['no parts', { message: { messageId: 'a', role: 'user' } }],
-    ['parts that are none', { message: { parts: 'invalid' } }],
+    ['parts that are not a list', { message: { parts: 'invalid' } }],
     ['no part', { message: said('', { parts: [] }) }],
     ['a part of an unknown type', { message: said('', { parts: [{ type: 'x', text: 'a' }] }) }],
     ['a part without content', { message: said('', { parts: [{}] }) }],
     ['a part with two contents', { message: said('', { parts: [{ text: 'a', url: 'b' }] }) }],
     ['an empty name', { '': 'not_a_dict' }],
-    ['params that are a text', 'not_a_dict'],
-    ['params that are a list', []],
+    ['parameters that are a text', 'not_a_dict'],
+    ['parameters that are a list', []],
     ['a history of negative length', { message: said('a'), configuration: { historyLength: -1 } }],
-  ])('CORE-ERR-002: %s is -32602', async (_title, params) => {
+  ])('CORE-ERR-002: returns -32602 for %s', async (_title, params) => {
     expect((await api.call('SendMessage', params)).error).toMatchObject({ code: -32602 })
   })
 
-  it('quality: fields that are null are as good as absent', async () => {
+  it('quality: treats null fields as absent', async () => {
     const task_ = await api.send('a', { taskId: null, contextId: null, metadata: null })
     expect(task_.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('quality: a text longer than a request may be is refused, and the connection goes on', async () => {
+  it('quality: refuses a text beyond the request limit, and keeps the connection open', async () => {
     const params = { message: said('A'.repeat(1024 * 1024)) }
     const response = await raw({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
     expect([response.status, await response.json()]).toMatchObject([
@@ -173,7 +173,7 @@ describe('messages', () => {
     await api.send('a')
   })
 
-  it('quality: many messages at the same time are as many tasks', async () => {
+  it('quality: starts one task for each of many simultaneous messages', async () => {
     const tasks = await Promise.all(Array.from({ length: 10 }, (_, at) => api.send(`Song ${at}`)))
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(10)
     for (const [at, { artifacts }] of tasks.entries()) {
@@ -181,7 +181,7 @@ describe('messages', () => {
     }
   })
 
-  it('JSONRPC-SVC-002: extensions that are not known are no error', async () => {
+  it('JSONRPC-SVC-002: ignores unknown extensions', async () => {
     const headers = { 'a2a-extensions': 'https://example.com/ext/v1,https://example.com/ext/v2' }
     const { result } = await api.call('SendMessage', { message: said('a') }, headers)
     expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
@@ -189,7 +189,7 @@ describe('messages', () => {
 })
 
 describe('tasks', () => {
-  it('CORE-GET-001 CORE-GET-002: a task is found by its id, and else -32001', async () => {
+  it('CORE-GET-001 CORE-GET-002: finds a task by its id, and returns -32001 for an unknown one', async () => {
     const task_ = await api.send('a')
     expect((await api.call('GetTask', { id: task_.id })).result).toEqual(task_)
     const { error } = await api.call('GetTask', { id: 'nonexistent-task-id' })
@@ -206,28 +206,31 @@ describe('tasks', () => {
     [{ history_length: 1 }, 1],
     [{ historyLength: 2_147_483_647 }, 1],
     [{}, 1],
-  ])('CORE-HIST-001 CORE-HIST-002: with %j the history has %i messages', async (params, length) => {
-    const { id } = await api.send('a')
-    const { result } = await api.call('GetTask', { id, ...params })
-    expect(result.history?.length ?? 0).toBe(length)
-  })
+  ])(
+    'CORE-HIST-001 CORE-HIST-002: with %j returns a history of %i messages',
+    async (params, length) => {
+      const { id } = await api.send('a')
+      const { result } = await api.call('GetTask', { id, ...params })
+      expect(result.history?.length ?? 0).toBe(length)
+    },
+  )
 
-  it('CORE-HIST-003: a message can be sent without having its history back', async () => {
+  it('CORE-HIST-003: returns no history when the sender does not want it', async () => {
     expect((await api.send('a', {}, { historyLength: 0 })).history).toBeUndefined()
   })
 
-  it('quality: a history of negative length is -32602', async () => {
+  it('quality: returns -32602 for a negative history length', async () => {
     const { id } = await api.send('a')
     const { error } = await api.call('GetTask', { id, historyLength: -1 })
     expect(error).toMatchObject({ code: -32602 })
   })
 
-  it('drafts of 1.0 name a task by its resource', async () => {
+  it('accepts task names of drafts of 1.0', async () => {
     const { id } = await api.send('a')
     expect((await api.call('GetTask', { name: `tasks/${id}` })).result.id).toBe(id)
   })
 
-  it('CORE-CANCEL-002 CORE-CANCEL-003: what is over is -32002, what is not there -32001', async () => {
+  it('CORE-CANCEL-002 CORE-CANCEL-003: returns -32002 for a finished task and -32001 for an unknown one', async () => {
     const { id } = await api.send('a')
     expect((await api.call('CancelTask', { id })).error).toMatchObject({
       code: -32002,
@@ -241,16 +244,19 @@ describe('tasks', () => {
     [{ context_id: 'none', page_size: 2 }],
     [{ context_id: 'none', include_artifacts: false }],
     [{ contextId: 'none' }],
-  ])('CORE-LIST-002 CORE-LIST-004: %j lists nothing, and says so', async (params) => {
-    expect((await api.call('ListTasks', params)).result).toEqual({
-      tasks: [],
-      nextPageToken: '',
-      pageSize: 0,
-      totalSize: 0,
-    })
-  })
+  ])(
+    'CORE-LIST-002 CORE-LIST-004: returns an empty page with a total of 0 for %j',
+    async (params) => {
+      expect((await api.call('ListTasks', params)).result).toEqual({
+        tasks: [],
+        nextPageToken: '',
+        pageSize: 0,
+        totalSize: 0,
+      })
+    },
+  )
 
-  it('CORE-LIST-003 CORE-LIST-005: the last changed come first, without artifacts unless asked for', async () => {
+  it('CORE-LIST-003 CORE-LIST-005: lists the last changed tasks first, without artifacts unless requested', async () => {
     const contextId = 'list-003'
     for (const song of ['a', 'b', 'c']) await api.send(song, { contextId })
     const { result } = await api.call('ListTasks', { contextId })
@@ -266,7 +272,7 @@ describe('tasks', () => {
     for (const one of full.result.tasks) expect(one.artifacts).toHaveLength(1)
   })
 
-  it('drafts of 1.0 list what has changed after a time in milliseconds', async () => {
+  it('accepts the time filter in milliseconds of drafts of 1.0', async () => {
     const contextId = 'changed-after'
     const { status } = await api.send('a', { contextId })
     const at = Date.parse(status.timestamp)
@@ -285,7 +291,7 @@ describe('tasks', () => {
     { statusTimestampAfter: 'yesterday' },
     { lastUpdatedAfter: 'yesterday' },
     { lastUpdatedAfter: -1 },
-  ])('ListTasks with %j is -32602', async (params) => {
+  ])('returns -32602 for ListTasks with %j', async (params) => {
     expect((await api.call('ListTasks', params)).error).toMatchObject({ code: -32602 })
   })
 
@@ -304,7 +310,7 @@ describe('tasks', () => {
       'SendMessage',
       { message: said('a'), configuration: { taskPushNotificationConfig: { url: 'https://a.b' } } },
     ],
-  ])('CORE-CAP-001: %s is -32003', async (method, params) => {
+  ])('CORE-CAP-001: returns -32003 for %s', async (method, params) => {
     expect((await api.call(method, params)).error).toMatchObject({
       code: -32003,
       message: expect.stringMatching(/push notifications are not supported/i),
@@ -312,7 +318,7 @@ describe('tasks', () => {
     })
   })
 
-  it('CORE-CAP-003: there is no extended card; 0.3 has another error for that', async () => {
+  it('CORE-CAP-003: has no extended card; 0.3 has a different error for that', async () => {
     const modern = await api.call('GetExtendedAgentCard', {})
     expect(modern.error).toMatchObject({ code: -32004 })
     const legacy = await api.call('agent/getAuthenticatedExtendedCard', {})
@@ -320,8 +326,8 @@ describe('tasks', () => {
   })
 })
 
-describe('tasks that ask', () => {
-  it('CORE-EXECUTION-MODE-001 CORE-MULTI-005 CORE-HIST-004: a question is answered in the same task', async () => {
+describe('tasks with questions', () => {
+  it('CORE-EXECUTION-MODE-001 CORE-MULTI-005 CORE-HIST-004: accept the answer in the same task', async () => {
     await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const first = await asking.send('Amen')
     expect(first.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
@@ -340,14 +346,14 @@ describe('tasks that ask', () => {
     expect(limited.result.history).toEqual(got.result.history.slice(-1))
   })
 
-  it('CORE-CANCEL-001: a task that waits can be canceled', async () => {
+  it('CORE-CANCEL-001: can be cancelled while they wait', async () => {
     await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await asking.send('Amen')
     const { result } = await asking.call('CancelTask', { id })
     expect(result).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } })
   })
 
-  it('STREAM-SUB-001 STREAM-SUB-002 STREAM-ORDER: every subscriber sees the same, from the task to its end', async () => {
+  it('STREAM-SUB-001 STREAM-SUB-002 STREAM-ORDER: send the same events to every subscriber, from the task to its end', async () => {
     await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id, contextId } = await asking.send('Amen')
     const streams = [1, 2, 3].map(() => asking.stream('SubscribeToTask', { id }))
@@ -363,20 +369,20 @@ describe('tasks that ask', () => {
 })
 
 describe('streams', () => {
-  it('CORE-STREAM-001 CORE-STREAM-003 JSONRPC-SSE-001: task first, then updates, closed at the end', async () => {
+  it('CORE-STREAM-001 CORE-STREAM-003 JSONRPC-SSE-001: send the task first, then updates, and close at the end', async () => {
     const items = await all(api.stream('SendStreamingMessage', { message: said('Stream') }))
     expect(Object.keys(items[0])).toEqual(['task'])
     expect(items[0].task.status.state).toBe('TASK_STATE_SUBMITTED')
     expect(items.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('STREAM-SUB-003 STREAM-SUB-004: what is over is -32004, what is not there -32001, both as JSON', async () => {
+  it('STREAM-SUB-003 STREAM-SUB-004: return -32004 for a finished task and -32001 for an unknown one, as JSON', async () => {
     const { id } = await api.send('a')
     expect((await api.call('SubscribeToTask', { id })).error).toMatchObject({ code: -32004 })
     expect((await api.call('SubscribeToTask', { id: 'none' })).error?.code).toBe(-32001)
   })
 
-  it('params that do not fit are an error as JSON', async () => {
+  it('return invalid parameters as a JSON error', async () => {
     const { error } = await api.call('SendStreamingMessage', { invalid: 'params' })
     expect(error).toMatchObject({ code: -32602 })
   })
@@ -388,7 +394,7 @@ describe('JSON-RPC', () => {
     ['{"jsonrpc": "2.0", "method": "SendMessage", "params": {"unclosed_object": true'],
     [''],
     ['{"jsonrpc": "2.0", "method": "x", "a": "\ud800"'],
-  ])('[GW-J1] a body that is no JSON is -32700: %j', async (body) => {
+  ])('[GW-J1] returns -32700 for a body that is not JSON: %j', async (body) => {
     const response = await raw(body)
     expect([response.status, await response.json()]).toMatchObject([
       200,
@@ -419,7 +425,7 @@ describe('JSON-RPC', () => {
     [{ jsonrpc: '2.0', method: 'constructor', id: 1 }, -32601, 1],
     [{ jsonrpc: '2.0', method: 'SendMessage', id: '4', params: { '': 'x' } }, -32602, '4'],
     [{ jsonrpc: '2.0', method: 'GetTask', id: null }, -32602, null],
-  ])('[GW-J2] %j is %i, with the id %j', async (body, code, id) => {
+  ])('[GW-J2] replies to %j with %i and the id %j', async (body, code, id) => {
     const response = await raw(body, { 'content-type': 'application/json' })
     expect([response.status, await response.json()]).toEqual([
       200,
@@ -431,12 +437,12 @@ describe('JSON-RPC', () => {
     ])
   })
 
-  it('a batch is told to be one', async () => {
+  it('returns an error that names batches as unsupported', async () => {
     const response = await raw([{ jsonrpc: '2.0', method: 'GetTask', id: 1 }])
     expect((await response.json()).error.message).toContain('batches are not supported')
   })
 
-  it('every problem of the parameters is named, with where it is', async () => {
+  it('names every problem of the parameters with its path', async () => {
     const message = { messageId: '', role: 'boss', parts: [] }
     const { error } = await api.call('SendMessage', { message })
     const [info, badRequest] = error?.data ?? []
@@ -449,7 +455,7 @@ describe('JSON-RPC', () => {
     ])
   })
 
-  it('JSONRPC-SSE-002: another media type is -32005, also what a form can send', async () => {
+  it('JSONRPC-SSE-002: returns -32005 for another media type, also for those of forms', async () => {
     const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: said('a') } }
     for (const type of ['text/plain', 'application/xml', 'application/x-www-form-urlencoded']) {
       const response = await raw(body, { 'content-type': type, 'a2a-version': '1.0' })
@@ -457,17 +463,20 @@ describe('JSON-RPC', () => {
     }
   })
 
-  it.each(['99.0', '2.0', '0.2', 'x'])('VER-SERVER-002: version %s is -32009', async (version) => {
-    const headers = { ...CLIENT, 'a2a-version': version }
-    const { error } = await api.call('SendMessage', { message: said('a') }, headers)
-    expect(error).toMatchObject({
-      code: -32009,
-      data: [{ ...ERROR_INFO, reason: 'VERSION_NOT_SUPPORTED' }],
-    })
-  })
+  it.each(['99.0', '2.0', '0.2', 'x'])(
+    'VER-SERVER-002: returns -32009 for version %s',
+    async (version) => {
+      const headers = { ...CLIENT, 'a2a-version': version }
+      const { error } = await api.call('SendMessage', { message: said('a') }, headers)
+      expect(error).toMatchObject({
+        code: -32009,
+        data: [{ ...ERROR_INFO, reason: 'VERSION_NOT_SUPPORTED' }],
+      })
+    },
+  )
 
   it.each(['', '0.3', '1.0', '1.0.1', '1'])(
-    'VER-SERVER-003: version "%s" is spoken',
+    'VER-SERVER-003: accepts version "%s"',
     async (version) => {
       const headers = { ...CLIENT, 'a2a-version': version }
       const { result } = await api.call('SendMessage', { message: said('a') }, headers)
@@ -475,13 +484,13 @@ describe('JSON-RPC', () => {
     },
   )
 
-  it('a slash after the address changes nothing', async () => {
+  it('ignores a trailing slash of the path', async () => {
     const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'none' } }
     const response = await raw(body, CLIENT, `${api.rpc}/`)
     expect(await response.json()).toMatchObject({ id: 1, error: { code: -32001 } })
   })
 
-  it('a caller who only knows where the agent is asks it there', async () => {
+  it('accepts requests at the address of the agent itself', async () => {
     const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: said('a') } }
     const base = api.rpc.replace(/\/a2a$/, '')
     const card = await (await fetch(`${base}/.well-known/agent-card.json`)).json()
@@ -492,7 +501,7 @@ describe('JSON-RPC', () => {
     }
   })
 
-  it('[GW-J4] a request without an id does nothing', async () => {
+  it('[GW-J4] does not perform a request without an id', async () => {
     const before = (await api.call('ListTasks', {})).result.totalSize
     const body = { jsonrpc: '2.0', method: 'SendMessage', params: { message: said('a') } }
     const { error } = await (await raw(body)).json()
@@ -507,7 +516,7 @@ describe('JSON-RPC', () => {
     ['message/ssend', {}, -32601],
     ['tasks/get', { id: 'none' }, -32600],
   ])(
-    '[GW-J4] a request without an id to %s with %j gets the code of its first other problem: %i',
+    '[GW-J4] replies to a request without an id to %s with %j with the code of its first other problem: %i',
     async (method, params, code) => {
       const { error } = await (await raw({ jsonrpc: '2.0', method, params })).json()
       expect(error.code).toBe(code)
@@ -519,7 +528,7 @@ describe('JSON-RPC', () => {
     ['message/stream', { message: { ...said('a'), taskId: 'none' } }, -32001],
     ['tasks/resubscribe', { id: 'none' }, -32001],
   ])(
-    '[GW-J5] %s of 0.3 sends its error %j as a stream, with code %i',
+    '[GW-J5] streams the error of %s of 0.3 with %j, with code %i',
     async (method, params, code) => {
       const response = await raw({ jsonrpc: '2.0', id: 7, method, params })
       expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -529,13 +538,13 @@ describe('JSON-RPC', () => {
     },
   )
 
-  it('[GW-J5] a streaming method of 1.0 sends its error as JSON', async () => {
+  it('[GW-J5] returns the error of a streaming method of 1.0 as JSON', async () => {
     const response = await raw({ jsonrpc: '2.0', id: 7, method: 'SubscribeToTask', params: {} })
     expect(response.headers.get('content-type')).toContain('application/json')
     expect(await response.json()).toMatchObject({ id: 7, error: { code: -32602 } })
   })
 
-  it('the same id twice is two requests', async () => {
+  it('treats two requests with the same id as separate', async () => {
     const body = { jsonrpc: '2.0', id: 'same', method: 'SendMessage' }
     for (const text of ['a', 'b']) {
       const message = { messageId: 'one', role: 'user', parts: [{ text }] }
@@ -544,7 +553,7 @@ describe('JSON-RPC', () => {
     }
   })
 
-  it('other methods of HTTP are refused', async () => {
+  it('refuses other HTTP methods', async () => {
     expect((await fetch(api.rpc)).status).toBe(405)
   })
 })

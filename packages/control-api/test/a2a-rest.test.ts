@@ -31,7 +31,7 @@ async function sent(text: string, more: object = {}): Promise<Untyped> {
 }
 
 describe('REST', () => {
-  it('answers a message with its task, as application/a2a+json', async () => {
+  it('replies to a message with its task, as application/a2a+json', async () => {
     const response = await post('/message:send', { message: said('Ode') })
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
@@ -42,12 +42,12 @@ describe('REST', () => {
     expect(body.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('[GW-H3] takes plain JSON, and requests that name no version', async () => {
+  it('[GW-H3] accepts plain JSON, and requests without a version', async () => {
     const headers = { 'content-type': 'application/json' }
     expect((await post('/message:send', { message: said('Ode') }, headers)).status).toBe(200)
   })
 
-  it('streams bare objects', async () => {
+  it('streams objects without an envelope', async () => {
     const response = await post('/message:stream', { message: said('Ode') })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
     const items = await all(messagesOf(response))
@@ -56,7 +56,7 @@ describe('REST', () => {
     expect(items.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('[GW-H1] gives a task, with parameters in the query', async () => {
+  it('[GW-H1] returns a task, with parameters in the query', async () => {
     const { id } = await sent('Ode')
     const task = await (await get(`/tasks/${id}`)).json()
     expect(misfits(TaskShape, task)).toEqual([])
@@ -81,7 +81,7 @@ describe('REST', () => {
     expect(last.tasks[0].id).not.toBe(page.tasks[0].id)
   })
 
-  it.each(['GET', 'POST'])('subscribes with %s, and cancels', async (method) => {
+  it.each(['GET', 'POST'])('subscribes with %s and cancels', async (method) => {
     await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await asking.send('Amen')
     const stream = await fetch(`${asking.rpc}/v1/tasks/${id}:subscribe`, { method })
@@ -138,7 +138,7 @@ describe('REST', () => {
     ['GET', '/message:send', 404, 'NOT_FOUND', 'METHOD_NOT_FOUND'],
     ['POST', '/tasks/a:b:cancel', 404, 'NOT_FOUND', 'METHOD_NOT_FOUND'],
     ['POST', '/tasks/none', 404, 'NOT_FOUND', 'METHOD_NOT_FOUND'],
-  ])('[GW-H2] %s %s is %i %s for %s', async (method, path, code, status, reason) => {
+  ])('[GW-H2] %s %s returns %i %s for %s', async (method, path, code, status, reason) => {
     const response = await fetch(`${api.rpc}/v1${path}`, { method })
     expect(response.headers.get('content-type')).toContain('application/json')
     expect([response.status, await response.json()]).toMatchObject([

@@ -27,7 +27,7 @@ const states = (items: readonly Untyped[]): string[] =>
   items.flatMap(({ task: first, statusUpdate }) => (first ?? statusUpdate)?.status.state ?? [])
 
 describe('a stream', () => {
-  it('tells of the task, that it works, what it writes, and its end, and nothing after', async () => {
+  it('sends the task, its working state, its text and its end, and closes', async () => {
     await using api = await a2aAgent()
     const items = await streamed(api, 'Ode')
     expect(states(items)).toEqual([
@@ -44,7 +44,7 @@ describe('a stream', () => {
     expect(result.artifacts[0].parts[0].text).toBe(assembled(items)['sing'])
   })
 
-  it('[GW-U5] ends when it is asked; the rest comes to who answers, and to who subscribes', async () => {
+  it('[GW-U5] ends with a question; the answering caller and subscribers get the rest', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const items = await streamed(api, 'Amen')
     expect(states(items).at(-1)).toBe('TASK_STATE_INPUT_REQUIRED')
@@ -57,7 +57,7 @@ describe('a stream', () => {
     expect(states(rest).at(-1)).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('to a task that is asked again ends again, and a subscription does not', async () => {
+  it('ends again at the next question of the task, but a subscription does not', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const subscribed = api.stream('SubscribeToTask', { id })
@@ -76,7 +76,7 @@ describe('a stream', () => {
     expect(assembled(rest)).toEqual({ sing: 'La la' })
   })
 
-  it('puts the text of a later turn in the place of what was said before a tool', async () => {
+  it('replaces the text before a tool call by the text of a later turn', async () => {
     const wait = waiting()
     wait.release()
     const model = scriptedModel(({ messages }) =>
@@ -93,7 +93,7 @@ describe('a stream', () => {
     expect(updates.filter(({ lastChunk }: Untyped) => lastChunk)).toHaveLength(1)
   })
 
-  it('tells of what earlier tasks gave, and gives the text of the last as it is written', async () => {
+  it('sends the outputs of earlier tasks, and the text of the last one as it is generated', async () => {
     const first = task({ name: 'first', description: 'Hum {song}' })
     const second = task({ name: 'second', description: 'Sing it', context: [first] })
     const model = scriptedModel(({ messages }) =>
@@ -109,7 +109,7 @@ describe('a stream', () => {
     expect(assembled(items)).toEqual({ second: 'La la la la la' })
   })
 
-  it('of a caller that takes only JSON has the output as data, once', async () => {
+  it('sends the output as data, once, to a client that accepts only JSON', async () => {
     await using api = await a2aAgent()
     const configuration = { acceptedOutputModes: ['application/json'] }
     const params = { message: said('Ode'), configuration }
@@ -120,7 +120,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('tells of a task that is canceled while it works', async () => {
+  it('reports a task that is cancelled while it works', async () => {
     const wait = waiting()
     const model = scriptedModel(() => ({ toolCalls: [{ name: 'wait', arguments: {} }] }))
     const tasks = [task({ name: 'a', description: 'A {b}', tools: [wait.tool] })]
@@ -132,7 +132,7 @@ describe('a stream', () => {
     expect(states(await all(stream)).at(-1)).toBe('TASK_STATE_CANCELED')
   })
 
-  it('breaks its silence with a comment', async () => {
+  it('sends a comment when it is idle', async () => {
     const clock = fakeClock()
     await using api = await a2aAgent({ ensembles: [reviewedTask()], clock, heartbeatMs: 15_000 })
     const { id } = await api.send('Amen')
@@ -153,7 +153,7 @@ describe('a stream', () => {
 })
 
 describe('a stream of 0.3', () => {
-  it('has kinds, states in lower case, and says which update is the last', async () => {
+  it('has kinds, states in lower case, and a flag on the last update', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const message = { kind: 'message', messageId: 'm', role: 'user' }
     const parts = [{ kind: 'text', text: 'Amen' }]
@@ -183,7 +183,7 @@ describe('a stream of 0.3', () => {
     expect(rest.at(-1)).toMatchObject({ final: true, status: { state: 'canceled' } })
   })
 
-  it('[GW-J3] is answered in its own objects by every method', async () => {
+  it('[GW-J3] every method replies with the objects of its version', async () => {
     await using api = await a2aAgent()
     const message = { kind: 'message', messageId: 'm', role: 'user' }
     const data = [{ kind: 'data', data: { song: 'Ode' } }]
@@ -238,7 +238,7 @@ describe('usage', () => {
     return { ...wait, ensembles: [ensemble({ name: 'thrifty', tasks, model })] }
   }
 
-  it('is told to who asks for it: in all, and since the update before', async () => {
+  it('is reported to clients that request it: the total, and the increase since the last update', async () => {
     const { ensembles, release } = thrifty()
     release()
     await using api = await a2aAgent({ ensembles, limits: { prices } })
@@ -255,7 +255,7 @@ describe('usage', () => {
     expect(listed.result.tasks[0].metadata).toEqual(got.result.metadata)
   })
 
-  it('is not told to others, and of what has no price only the tokens', async () => {
+  it('is not reported to other clients, and has only tokens without a price', async () => {
     const { ensembles, release } = thrifty()
     release()
     await using api = await a2aAgent({ ensembles })
@@ -267,7 +267,7 @@ describe('usage', () => {
     expect(result.task.metadata).toEqual({ [USAGE]: { total_tokens: 9 } })
   })
 
-  it('says in a header that it is told', async () => {
+  it('is announced in a response header', async () => {
     await using api = await a2aAgent()
     const body = JSON.stringify({
       jsonrpc: '2.0',
@@ -281,7 +281,7 @@ describe('usage', () => {
     await response.text()
   })
 
-  it('may be limited: a task that passes its limit fails', async () => {
+  it('can be limited: a task beyond its limit fails', async () => {
     const wait = thrifty()
     await using api = await a2aAgent({ ensembles: wait.ensembles, limits: { prices } })
     const ends = async (limits: object) => {
@@ -295,7 +295,7 @@ describe('usage', () => {
     expect(await ends({ max_cost_usd: 100, max_tokens: 100 })).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('may be limited in time, from the submission on', async () => {
+  it('can be limited in time from the submission on', async () => {
     const clock = fakeClock()
     await using api = await a2aAgent({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const metadata = { [USAGE]: { deadline_ms: 10_000 } }
@@ -309,7 +309,7 @@ describe('usage', () => {
   })
 
   it.each([{ deadline_ms: 0 }, { max_tokens: 'all' }, { max_cost_usd: -1 }, 7])(
-    'limits of %j are refused',
+    'is refused with invalid limits: %j',
     async (limits) => {
       await using api = await a2aAgent()
       const metadata = { [USAGE]: limits }

@@ -52,7 +52,7 @@ async function answer(api: A2aAgent, taskId: string, message: object | string): 
 }
 
 describe('a message', () => {
-  it('names an ensemble by metadata of the request or of itself, or is for the first', async () => {
+  it('selects an ensemble by metadata of the request or message, or else the first one', async () => {
     await using api = await a2aAgent({ ensembles: [singer('one'), singer('two')] })
     const ensembleOf = async (params: object) => {
       const { result } = await api.call('SendMessage', { message: said('a'), ...params })
@@ -71,7 +71,7 @@ describe('a message', () => {
     expect((await api.call('SendMessage', odd)).error?.code).toBe(-32602)
   })
 
-  it('gives inputs by data, by text and by both; what is missing is named', async () => {
+  it('passes inputs as data, text or both; missing ones are named in the error', async () => {
     const model = scriptedModel(() => 'Done')
     const tasks = [task({ name: 'a', description: 'Play {song} in {hall}' })]
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'duo', tasks, model })] })
@@ -98,14 +98,14 @@ describe('a message', () => {
     })
   })
 
-  it('of any words starts an ensemble that needs none', async () => {
+  it('starts an ensemble without inputs with any text', async () => {
     const tasks = [task({ name: 'a', description: 'Sing' })]
     const model = scriptedModel(() => 'La')
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'solo', tasks, model })] })
     expect((await api.send('go')).status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('of a task that fails brings the failed task, with the reason', async () => {
+  it('returns the failed task with the reason when the run fails', async () => {
     const tasks = [task({ name: 'a', description: 'Sing {song}' })]
     const model = scriptedModel(() => new Error('out of voice'))
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'solo', tasks, model })] })
@@ -117,7 +117,7 @@ describe('a message', () => {
     expect(artifacts).toBeUndefined()
   })
 
-  it('under the same idempotency key is the same task, with another text an error', async () => {
+  it('returns the same task for the same idempotency key, and an error with another text', async () => {
     await using api = await a2aAgent()
     const headers = { 'idempotency-key': 'once' }
     const message = said('a')
@@ -129,7 +129,7 @@ describe('a message', () => {
     expect(soon.result.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('brings the output of the run, in media types that are accepted', async () => {
+  it('returns the output of the run in accepted media types', async () => {
     await using api = await a2aAgent({ ensembles: [duet()] })
     const { artifacts } = await api.send('Ode')
     expect(artifacts).toEqual([
@@ -169,7 +169,7 @@ function duet() {
   return ensemble({ name: 'duet', tasks: [first, second], model })
 }
 
-describe('a task that asks', () => {
+describe('a task with a question', () => {
   it.each<[string | object, string, string | undefined]>([
     ['approve', 'TASK_STATE_COMPLETED', 'La la'],
     ['Yes!', 'TASK_STATE_COMPLETED', 'La la'],
@@ -183,7 +183,7 @@ describe('a task that asks', () => {
       'TASK_STATE_COMPLETED',
       'yes',
     ],
-  ])('answered with %j is %s', async (message, state, text) => {
+  ])('answered with %j becomes %s', async (message, state, text) => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id, status } = await api.send('Amen')
     expect(status.message.parts).toEqual([
@@ -204,7 +204,7 @@ describe('a task that asks', () => {
     [{ parts: [{ data: { decision: 'PERHAPS' } }] }, 'decision'],
     [{ parts: [{ data: { decision: 'EDIT' } }] }, 'revisedOutput'],
     [{ parts: [{ data: { reviewId: 'none', decision: 'CONTINUE' } }] }, 'must be an open review'],
-  ])('answered with %j still asks, and says what would be an answer', async (message, why) => {
+  ])('answered with %j still waits, and lists the possible answers', async (message, why) => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const { error } = await answer(api, id, message)
@@ -213,7 +213,7 @@ describe('a task that asks', () => {
     expect(result.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
   })
 
-  it('about a tool takes its input only as JSON, so that no remark becomes one', async () => {
+  it('accepts the input of a tool only as JSON, so that a comment is not taken as input', async () => {
     await using api = await a2aAgent({ ensembles: [approvedTool()] })
     const { id, status } = await api.send('Ode')
     expect(status.message.parts[1].data).toMatchObject({
@@ -225,15 +225,18 @@ describe('a task that asks', () => {
     expect(result.task.artifacts[0].parts[0].text).toBe('Tuned to 432')
   })
 
-  it.each(['in D minor', 'no', 'yes'])('by a tool is answered with "%s" as it is', async (text) => {
-    await using api = await a2aAgent({ ensembles: [asker()] })
-    const { id, status } = await api.send('Ode')
-    expect(status.message.parts[0].text).toBe('Which key?')
-    const { result } = await answer(api, id, text)
-    expect(result.task.artifacts[0].parts[0].text).toBe(`The answer is ${text}`)
-  })
+  it.each(['in D minor', 'no', 'yes'])(
+    'passes the answer "%s" to the tool unchanged',
+    async (text) => {
+      await using api = await a2aAgent({ ensembles: [asker()] })
+      const { id, status } = await api.send('Ode')
+      expect(status.message.parts[0].text).toBe('Which key?')
+      const { result } = await answer(api, id, text)
+      expect(result.task.artifacts[0].parts[0].text).toBe(`The answer is ${text}`)
+    },
+  )
 
-  it('is decided once: who comes second is told that it does not wait any more', async () => {
+  it('is decided once; the second answer gets an error that it no longer waits', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const both = await Promise.all([answer(api, id, 'approve'), answer(api, id, 'Lu lu')])
@@ -242,7 +245,7 @@ describe('a task that asks', () => {
     for (const { error } of refused) expect(error.code).toBe(-32004)
   })
 
-  it('asked over REST of ours is the same task, whoever decides it', async () => {
+  it('requested over REST is the same task, also when REST decides it', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const { reviews }: Untyped = await (await api.get('/api/reviews')).json()
@@ -253,8 +256,8 @@ describe('a task that asks', () => {
   })
 })
 
-describe('a task that works', () => {
-  it('is told something by a message, which is in its history', async () => {
+describe('a working task', () => {
+  it('takes a message as guidance and adds it to its history', async () => {
     const wait = waiter()
     await using api = await a2aAgent({ ensembles: [wait.ensemble] })
     const { id } = await api.send('Godot', {}, { returnImmediately: true })
@@ -274,7 +277,7 @@ describe('a task that works', () => {
     expect(result.history.map(({ parts }: Untyped) => parts[0].text)).toEqual(['Godot', 'Hurry up'])
   })
 
-  it('is canceled when its work has stopped', async () => {
+  it('is cancelled when its work has stopped', async () => {
     const wait = waiter()
     await using api = await a2aAgent({ ensembles: [wait.ensemble] })
     const answering = api.send('Godot')
@@ -287,7 +290,7 @@ describe('a task that works', () => {
     expect((await api.call('CancelTask', { id })).error?.code).toBe(-32002)
   })
 
-  it('is canceled also when its work needs a while to stop', async () => {
+  it('is cancelled even when its work takes a while to stop', async () => {
     const begun = Promise.withResolvers<void>()
     const tidy = defineTextTool({
       name: 'tidy',
@@ -310,7 +313,7 @@ describe('a task that works', () => {
     expect(result.status.state).toBe('TASK_STATE_CANCELED')
   })
 
-  it('goes on when whoever waits for it leaves', async () => {
+  it('continues when the waiting caller leaves', async () => {
     const wait = waiter()
     await using api = await a2aAgent({ ensembles: [wait.ensemble] })
     const leaving = new AbortController()
@@ -336,7 +339,7 @@ describe('a task that works', () => {
 })
 
 describe('tasks', () => {
-  it('[GW-L3] are runs of all wires: one over REST is a task in a context of its own', async () => {
+  it('[GW-L3] include the runs of all protocols: one over REST is a task in its own context', async () => {
     await using api = await a2aAgent()
     const response = await api.post('/api/runs?wait=60', { inputs: { song: 'Ode' } })
     const { runId } = (await response.json()) as { runId: string }
@@ -354,7 +357,7 @@ describe('tasks', () => {
     expect(both.result.tasks.map(({ id }: Untyped) => id)).toEqual([follower, runId])
   })
 
-  it('[GW-L2] are listed page by page, each once, with what waits for an answer among them', async () => {
+  it('[GW-L2] are listed page by page, each once, including those that wait for an answer', async () => {
     await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = (await api.send('Amen', { metadata: { ensemble: 'choir' } })).id
     const ids = [asking]
@@ -383,7 +386,7 @@ describe('tasks', () => {
     expect(after.result.tasks.map(({ id }: Untyped) => id)).not.toContain(asking)
   })
 
-  it('[GW-L1] are listed as their status changed, and not as they began; a page that has all is the last', async () => {
+  it('[GW-L1] are listed by their last change of status; a page that holds all of them is the last', async () => {
     await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = await api.send('Amen', { metadata: { ensemble: 'choir' } })
     const done = await api.send('Ode')
@@ -396,7 +399,7 @@ describe('tasks', () => {
     expect(page.nextPageToken).toBe('')
   })
 
-  it('of other ensembles are not there for the agent of one', async () => {
+  it('of other ensembles do not exist for the agent of one ensemble', async () => {
     await using api = await a2aAgent({
       ensembles: [singer('one'), singer('two')],
       path: '/agents/two',
@@ -416,7 +419,7 @@ describe('tasks', () => {
   })
 })
 
-describe('who may', () => {
+describe('access to tasks', () => {
   const KEY = 'a-key-of-forty-characters-for-this-test!'
   const authorization = `Bearer ${KEY}`
 
@@ -434,7 +437,7 @@ describe('who may', () => {
     [['runs:read', 'runs:control'], 'CancelTask', 200],
     [['runs:read', 'runs:control'], 'answer', 403],
     [['runs:read', 'reviews:decide'], 'answer', 200],
-  ])('with %j calls %s with %i', async (scopes, method, status) => {
+  ])('with %j, %s returns %i', async (scopes, method, status) => {
     await using api = await locked(scopes)
     const { runId: id } = await api.runs.submit({ inputs: { song: 'Amen' } })
     await expect.poll(async () => (await api.runs.openReviews({ runId: id })).length).toBe(1)
@@ -453,7 +456,7 @@ describe('who may', () => {
     else expect(answered).toMatchObject({ error: 'FORBIDDEN' })
   })
 
-  it('is in the audit trail and in the run, with what came of it', async () => {
+  it('is recorded in the audit trail and in the run, with its outcome', async () => {
     await using api = await locked(['admin'])
     const call = (method: string, params: object) => api.call(method, params, { authorization })
     const { result } = await call('SendMessage', { message: said('Amen') })
@@ -483,8 +486,8 @@ describe('who may', () => {
   })
 })
 
-describe('a server that is busy', () => {
-  it('says so with its status, when to come again, and an error of JSON-RPC', async () => {
+describe('an overloaded server', () => {
+  it('returns status, Retry-After and a JSON-RPC error', async () => {
     const wait = waiter()
     const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 0 }
     await using api = await a2aAgent({ ensembles: [wait.ensemble], limits })

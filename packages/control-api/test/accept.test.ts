@@ -22,7 +22,7 @@ describe('a route', () => {
     ['/openapi.json', 'application/yaml', 'application/json'],
     ['/metrics', 'application/json', 'text/plain or application/openmetrics-text'],
     ['/', 'application/json', 'text/plain'],
-  ])('%s answers "Accept: %s" with 406 and names %s', async (path, accept, sent) => {
+  ])('%s returns 406 to "Accept: %s" and names %s', async (path, accept, sent) => {
     await using api = await openServer()
     const response = await api.get(path, { headers: { accept } })
     expect([response.status, response.headers.get('content-type')]).toEqual([
@@ -53,7 +53,7 @@ describe('a route', () => {
     ['/metrics', 'application/openmetrics-text'],
     ['/metrics', 'text/plain;version=0.0.4'],
     ['/.well-known/agent-card.json', 'image/png'],
-  ])('%s answers "Accept: %s" with 200', async (path, accept) => {
+  ])('%s returns 200 to "Accept: %s"', async (path, accept) => {
     await using api = await openServer()
     // Not `api.get`, whose checks know only the first of several media types.
     const response = await fetch(new URL(path, api.url), { headers: { accept } })
@@ -61,14 +61,14 @@ describe('a route', () => {
     expect(response.status).toBe(200)
   })
 
-  it('checks before it acts: a refused submission starts no run', async () => {
+  it('checks the header before it acts, so a refused submission starts no run', async () => {
     await using api = await openRecordedServer()
     const body = { inputs: { topic: 'AI' } }
     expect((await api.post('/api/runs', body, { accept: 'text/csv' })).status).toBe(406)
     expect(await (await api.get('/api/runs')).json()).toMatchObject({ runs: [] })
   })
 
-  it('shortens a long header in its error', async () => {
+  it('truncates a long header in its error', async () => {
     await using api = await openServer()
     const response = await api.get('/api/runs', { headers: { accept: `image/${'x'.repeat(900)}` } })
     expect(response.status).toBe(406)

@@ -27,34 +27,42 @@ const RUN = {
   openReviews: 0,
 }
 
-describe('an answer is a miss', () => {
+describe('missesOf finds a problem', () => {
   it.each<[string, Partial<Answer>, string]>([
     ['when its status is not listed', { status: 202 }, 'status 202 is not listed'],
-    ['when it is of another media type', type('text/html'), 'content-type text/html is not'],
+    ['when the media type differs', type('text/html'), 'content-type text/html is not'],
     ['when it is not JSON', { body: '{' }, 'not JSON'],
-    ['when it lacks a field', json({ runs: [] }), "must have required property 'total'"],
-    ['when a field is of another type', json({ runs: [], total: '1' }), '/total must be integer'],
+    ['when a field is missing', json({ runs: [] }), "must have required property 'total'"],
+    ['when a field has another type', json({ runs: [], total: '1' }), '/total must be integer'],
+    ['when a field is not listed', json({ runs: [], total: 0, next: 1 }), '/next is not'],
     [
-      'when it has a field that is not listed',
-      json({ runs: [], total: 0, next: 1 }),
-      '/next is not',
+      'when a nested field is not listed',
+      json({ runs: [{ ...RUN, x: 1 }], total: 1 }),
+      '/runs/0/x is not a field',
     ],
-    ['however deep', json({ runs: [{ ...RUN, x: 1 }], total: 1 }), '/runs/0/x is not a field'],
-    ['when its code is not of the route', error(404, 'RUN_NOT_FOUND'), 'status 404 is not listed'],
-    ['when its code has another status', error(400, 'INTERNAL'), '/error must be equal to one of'],
     [
-      'when an error says too little',
-      { ...json({ error: 'BAD_REQUEST' }), status: 400 },
-      'message',
+      'when the route does not list the error code',
+      error(404, 'RUN_NOT_FOUND'),
+      'status 404 is not listed',
     ],
-    ['when it lacks a header', error(401, 'UNAUTHORIZED'), 'header WWW-Authenticate is missing'],
     [
-      'when a header is no number',
+      'when the error code belongs to another status',
+      error(400, 'INTERNAL'),
+      '/error must be equal to one of',
+    ],
+    ['when an error has no message', { ...json({ error: 'BAD_REQUEST' }), status: 400 }, 'message'],
+    ['when a header is missing', error(401, 'UNAUTHORIZED'), 'header WWW-Authenticate is missing'],
+    [
+      'when a header is not a number',
       { ...error(429, 'RATE_LIMITED'), headers: headers({ 'retry-after': 'soon' }) },
       'header Retry-After',
     ],
-    ['when its method is not taken', { method: 'PATCH' }, 'status 200 is not listed'],
-    ['when nothing is there', { path: '/api/none', ...error(404, 'RUN_NOT_FOUND') }, '/error must'],
+    ['when the path does not allow the method', { method: 'PATCH' }, 'status 200 is not listed'],
+    [
+      'when the path does not exist',
+      { path: '/api/none', ...error(404, 'RUN_NOT_FOUND') },
+      '/error must',
+    ],
     [
       'when there is a body and none is listed',
       { method: 'DELETE', path: '/api/runs/run-1', status: 204 },
@@ -65,29 +73,29 @@ describe('an answer is a miss', () => {
   })
 })
 
-describe('an answer is as listed', () => {
+describe('missesOf finds no problem', () => {
   it.each<[string, Partial<Answer>]>([
-    ['as the route says', {}],
+    ['for the listed response', {}],
     ['when a map has any keys', json({ runs: [RUN], total: 1 })],
-    ['with an error of the route', error(400, 'BAD_REQUEST')],
-    ['with an error that any route has', error(500, 'INTERNAL')],
-    ['without a body for HEAD', { method: 'HEAD', body: '' }],
-    ['with a method that the path does not take', { method: 'PATCH', ...notAllowed() }],
-    ['when nothing is there', { path: '/api/none', ...error(404, 'NOT_FOUND') }],
-    ['on a page that no route is', { path: '/', ...type('text/plain') }],
-    ['with another good answer', { path: '/api/health/ready', status: 503, ...readiness() }],
+    ['for an error of the route', error(400, 'BAD_REQUEST')],
+    ['for an error that every route can return', error(500, 'INTERNAL')],
+    ['for HEAD without a body', { method: 'HEAD', body: '' }],
+    ['for a method that the path does not allow', { method: 'PATCH', ...notAllowed() }],
+    ['when the path does not exist', { path: '/api/none', ...error(404, 'NOT_FOUND') }],
+    ['for a page outside of the route table', { path: '/', ...type('text/plain') }],
+    ['for another successful status', { path: '/api/health/ready', status: 503, ...readiness() }],
   ])('%s', (_, change) => {
     expect(missesOf(answer(change))).toEqual([])
   })
 
-  it('when a process that takes no runs has no such route', () => {
+  it('when a process without run routes returns 404', () => {
     const nothing = answer({ path: '/api/runs', ...error(404, 'NOT_FOUND') })
     expect(missesOf(nothing, 'health')).toEqual([])
     expect(missesOf(nothing)).not.toEqual([])
   })
 })
 
-describe('a frame of a stream', () => {
+describe('missesOf with a frame of a stream', () => {
   const event = {
     type: 'review_timed_out',
     reviewId: 'rev-1',
@@ -99,7 +107,7 @@ describe('a frame of a stream', () => {
   const frame = (data: object, { id = 'run-1:4', type: name = 'review_timed_out' } = {}): string =>
     `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}`
 
-  it('is as listed with id, type and an event, or as a comment', () => {
+  it('accepts id, type and an event, or a comment', () => {
     expect(frameMisses(frame(event))).toEqual([])
     expect(frameMisses(': still here')).toEqual([])
   })
@@ -107,16 +115,16 @@ describe('a frame of a stream', () => {
   it.each([
     ['has another id', frame(event, { id: 'run-1:5' })],
     ['has another type', frame(event, { type: 'token' })],
-    ['has an event without its place', frame({ ...event, seq: undefined })],
+    ['has an event without its position', frame({ ...event, seq: undefined })],
     ['has an event with a field that is not listed', frame({ ...event, more: 1 })],
     ['has no id', `data: ${JSON.stringify(event)}`],
-  ])('is a miss when it %s', (_, text) => {
+  ])('reports a frame that %s', (_, text) => {
     expect(frameMisses(text)).not.toEqual([])
   })
 })
 
-describe('a message', () => {
-  it('is as listed, or a miss that names the field', () => {
+describe('messageMisses', () => {
+  it('accepts a valid message, and names the invalid field of others', () => {
     expect(messageMisses({ type: 'pong' })).toEqual([])
     expect(messageMisses({ type: 'pong', at: 1 })).toEqual([
       'message pong: /at is not a field of its schema',
@@ -131,7 +139,7 @@ describe('checkedFetch', () => {
   let server: Server | undefined
   afterEach(() => server?.close())
 
-  it('gives an answer that is as listed, to be read as usual', async () => {
+  it('returns a valid response, whose body can be read as usual', async () => {
     const url = await serve('application/json', JSON.stringify({ runs: [], total: 0 }))
     expect(await (await checkedFetch(`${url}/api/runs?limit=1`)).json()).toEqual({
       runs: [],
@@ -139,12 +147,12 @@ describe('checkedFetch', () => {
     })
   })
 
-  it('fails the request whose answer is not', async () => {
+  it('rejects when a response is invalid', async () => {
     const url = await serve('application/json', '{}')
     await expect(checkedFetch(`${url}/api/runs`)).rejects.toThrow(AnswerMiss)
   })
 
-  it('fails the reader of a stream at the first frame that is not', async () => {
+  it('fails the reader of a stream at the first invalid frame', async () => {
     const url = await serve('text/event-stream', ': events follow\n\ndata: {}\n\n')
     const response = await checkedFetch(`${url}/api/runs/run-1/events`)
     await expect(response.text()).rejects.toThrow('a frame is not id, event and data')

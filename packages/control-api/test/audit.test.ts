@@ -16,7 +16,7 @@ const apiKeys = [
 const INPUTS = { composer: 'Bach', hall: 'A' }
 
 describe('the audit trail', () => {
-  it('has every control action over REST with who, what, about what, and what came of it', async () => {
+  it('records every action over REST with actor, action, target and outcome', async () => {
     await using api = await openServer({ apiKeys })
     await post(api, '/api/runs', { runId: 'one', inputs: INPUTS })
     await post(api, '/api/runs', { runId: 'one', inputs: { composer: 'Brahms', hall: 'B' } })
@@ -60,7 +60,7 @@ describe('the audit trail', () => {
     expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => new Date(at).toISOString()))
   })
 
-  it('has every message that changes something, and none that only reads', async () => {
+  it('records every message that changes something, and none that only reads', async () => {
     await using api = await openServer({ apiKeys })
     await using socket = api.connect('/ws', { authorization: `Bearer ${ADMIN}` })
     await socket.next('hello')
@@ -107,7 +107,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  it('can be asked by run, actor and action, in pages, by admins alone', async () => {
+  it('can be queried by run, actor and action, in pages, and only by admins', async () => {
     await using api = await openServer({ apiKeys })
     for (const runId of ['a', 'b', 'c']) await post(api, '/api/runs', { runId, inputs: INPUTS })
     await post(api, '/api/runs/a/cancel', {}, READER)
@@ -126,7 +126,7 @@ describe('the audit trail', () => {
     expect((await api.get('/api/audit')).status).toBe(401)
   })
 
-  it('tells of nobody in particular where no keys are set, and nothing of requests without a key', async () => {
+  it('has no actor on a server without keys, and no requests with an invalid key', async () => {
     await using open = await openServer()
     await open.submit()
     const { entries } = (await (await open.get('/api/audit')).json()) as AuditList
@@ -138,7 +138,7 @@ describe('the audit trail', () => {
     expect(await auditOf(closed)).toEqual([])
   })
 
-  it('tells of a fault of the server that a request met', async () => {
+  it('records internal errors of requests', async () => {
     await using api = await openServer({ apiKeys })
     const broken = vi.spyOn(RunService.prototype, 'send').mockRejectedValue(new Error('Boom'))
     const failed = await post(api, '/api/runs/x/cancel', {})
@@ -150,7 +150,7 @@ describe('the audit trail', () => {
     })
   })
 
-  it('keeps what was done right before the server stops', async () => {
+  it('stores the last actions before the server stops', async () => {
     const api = await openServer({ apiKeys })
     await api.runs.audit.append([])
     const append = vi.spyOn(api.runs.audit, 'append')
@@ -160,7 +160,7 @@ describe('the audit trail', () => {
     append.mockRestore()
   })
 
-  it('keeps as many entries as it is told', async () => {
+  it('retains the configured number of entries', async () => {
     await using api = await openServer({ apiKeys, maxAuditEntries: 2 })
     await api.runs.audit.append(
       ['a', 'b', 'c', 'd'].map((action) => ({

@@ -22,8 +22,8 @@ async function cancel(api: TestServer, body: object) {
 const ended = async (api: TestServer, runId: string) =>
   (await eventsOf(await api.get(`/api/runs/${runId}/events`))).at(-1)
 
-describe('cancelling by tag', () => {
-  it('cancels those with the tag that have not ended, and no other', async () => {
+describe('cancelling runs by tag', () => {
+  it('cancels the unfinished runs with the tag, and no others', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     await submit(api, 'running', { batch: '7' })
     await submit(api, 'waiting', { batch: '7', more: 'x' })
@@ -42,7 +42,7 @@ describe('cancelling by tag', () => {
     }
   })
 
-  it('by a key alone takes every value of it; at a boundary lets tasks finish', async () => {
+  it('matches every value for a key alone, and lets tasks finish at a boundary', async () => {
     await using api = await openServer()
     await submit(api, 'one', { batch: '1' })
     await submit(api, 'two', { batch: '2' })
@@ -63,7 +63,7 @@ describe('cancelling by tag', () => {
     }
   })
 
-  it('while runs with the tag begin and end leaves none that was there, and is never an error', async () => {
+  it('cancels all earlier runs without an error while runs with the tag start and end', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 4, maxQueuedRuns: 1_000 } })
     const tags = { batch: '7' }
     for (let run = 0; run < 60; run += 1) await submit(api, `before-${run}`, tags)

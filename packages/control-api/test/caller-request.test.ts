@@ -35,7 +35,7 @@ function witness() {
   return { seen, look, team: ensemble({ name: 'witness', tasks: [handled, asked], model }) }
 }
 
-describe('the request that started a run', () => {
+describe('the caller request of a run', () => {
   it('is the A2A message with its id, parts and metadata, for handlers and tools', async () => {
     const { seen, team } = witness()
     await using api = await a2aAgent({ ensembles: [team] })
@@ -103,7 +103,7 @@ function handling(handler: TaskHandler) {
   return a2aAgent({ ensembles: [ensemble({ name: 'works', tasks: [work] })] })
 }
 
-describe('what a handler answers an A2A client with', () => {
+describe('the response of a handler to an A2A client', () => {
   const parts = [
     { data: { height: 3 }, mediaType: 'application/json' },
     { url: 'https://example.com/chart.png', filename: 'chart.png', mediaType: 'image/png' },
@@ -111,7 +111,7 @@ describe('what a handler answers an A2A client with', () => {
     { text: 'High tide at noon' },
   ]
 
-  it('is its parts, in their order, when it gives some', async () => {
+  it('has the parts that the handler returns, in order', async () => {
     await using api = await handling(() => handlerOutput({ text: 'High tide', parts }))
     const sent = await api.send('tides')
     expect(sent).toMatchObject({
@@ -127,7 +127,7 @@ describe('what a handler answers an A2A client with', () => {
     ])
   })
 
-  it('is the state REJECTED with the reason when it rejects the request', async () => {
+  it('has the state REJECTED and the reason when the handler rejects the request', async () => {
     await using api = await handling(() => {
       throw requestRejected('I only know lakes')
     })

@@ -4,8 +4,8 @@ import { call, duo, logged, solo, Stops, submit, tools, turnModel } from './paus
 import { Screen } from './dashboard-screen.ts'
 import { openServer } from './open-server.ts'
 
-describe('a dashboard that comes late', () => {
-  it('has, whenever it came, the same picture in the end', async () => {
+describe('a dashboard that connects late', () => {
+  it('shows the same in the end, whenever it connected', async () => {
     const stops = new Stops()
     await using api = await openServer({ ensembles: [duo(stops)] })
     const first = new Screen(api)
@@ -35,7 +35,7 @@ describe('a dashboard that comes late', () => {
     expect([after.picture, after.problems]).toEqual([whole, []])
   })
 
-  it('has it also when it comes while much happens', async () => {
+  it('shows the same when it connects under load', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     const first = new Screen(api)
     await first.greeted()
@@ -53,7 +53,7 @@ describe('a dashboard that comes late', () => {
   it.each([
     ['its events', 'task_started'],
     ['its turns', 'llm_iteration_started'],
-  ] as const)('sees nothing twice when the run ends before %s are read', async (_, type) => {
+  ] as const)('shows nothing twice when the run ends before %s are read', async (_, type) => {
     const stops = new Stops()
     await using api = await openServer({ ensembles: [duo(stops)] })
     await using first = new Screen(api)
@@ -76,7 +76,7 @@ describe('a dashboard that comes late', () => {
     expect([late.picture, late.problems]).toEqual([first.picture, []])
   })
 
-  it('[API-V3] is told how a run ended that did more than a greeting can hold', async () => {
+  it('[API-V3] learns how a run ended that has more events than hello can hold', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     await using first = new Screen(api)
     await first.greeted()
@@ -100,7 +100,7 @@ describe('a dashboard that comes late', () => {
     expect([completedAt, late.problems]).toEqual([first.picture.completedAt, []])
   })
 
-  it('[API-V2] is greeted with the last five turns of each conversation, the one under way without its end', async () => {
+  it('[API-V2] gets the last five turns of each conversation in hello, and the current one without its end', async () => {
     const stops = new Stops()
     const looks = solo('looks', {
       tools: tools(),
@@ -139,7 +139,7 @@ describe('a dashboard that comes late', () => {
     expect(late.problems).toEqual([])
   })
 
-  it('[API-V2] is greeted with the last five also of more turns than are read at a time', async () => {
+  it('[API-V2] gets the last five turns also when there are more than one page of them', async () => {
     const looks = solo('looks', {
       tools: tools(),
       maxIterations: 120,
@@ -155,7 +155,7 @@ describe('a dashboard that comes late', () => {
     expect(Object.values(late.picture.turns)).toEqual([all.slice(-5)])
   })
 
-  it('[API-V2] is greeted with the turns of the run that it shows, and of no other', async () => {
+  it('[API-V2] gets only the turns of the run that it shows', async () => {
     await using api = await openServer({ ensembles: [duo(), solo('last')] })
     await using first = new Screen(api)
     await first.ended(await submit(api, 'duo'))
@@ -166,7 +166,7 @@ describe('a dashboard that comes late', () => {
     expect(Object.keys(late.picture.turns)).toEqual(['Worker:Work on last'])
   })
 
-  it('[API-V2] is greeted with the turns of the last try of a task, and not with those before it', async () => {
+  it('[API-V2] gets the turns of the last attempt at a task, without those of earlier ones', async () => {
     let tries = 0
     const redone = solo('redone', {
       review: { timeoutMs: Infinity },
@@ -192,7 +192,7 @@ describe('a dashboard that comes late', () => {
     expect(recentIterations).toMatchObject([{ started: { attempt: 2, iterationIndex: 0 } }])
   })
 
-  it('[API-V2] is greeted with a turn that another model took over once, as it was begun last', async () => {
+  it('[API-V2] gets a turn that another model took over once, as it was last started', async () => {
     const stops = new Stops()
     const rescued = solo('rescued', {
       model: turnModel(() => new Error('Not today')),
@@ -211,7 +211,7 @@ describe('a dashboard that comes late', () => {
     expect(Object.values(turns)).toEqual([[{ index: 0, pending: false, answer: 'FINAL_ANSWER' }]])
   })
 
-  it('[API-V1] is shown the newest ten runs in their order, and last those that are under way', async () => {
+  it('[API-V1] gets the newest ten runs in order of creation, unfinished ones last', async () => {
     const stops = new Stops()
     const quick = solo('quick')
     const slow = solo('slow', { model: turnModel(() => 'At last', stops) })

@@ -1,14 +1,14 @@
 /**
- * What AgentEnsemble's dashboard shows after each message, in a small model: written from what is known
- * of that dashboard, and from none of its code. It trusts the server: what a message lacks is missing on
- * the screen, and what it has too much of is shown twice.
+ * Small model of AgentEnsemble's dashboard: its screen after each message. It was written from observed behavior, not
+ * from its code. Like the dashboard it trusts the server: missing data is missing on the screen, and duplicates are
+ * shown twice.
  *
- * P1 It shows one run, the one that started last, and keeps those before it that had a task.
- * P2 A task is known by its number; one that starts again while it runs is not shown again, and one that
- *    starts again afterwards is shown a second time.
- * P3 A panel is open from `review_requested` until this dashboard decides or `review_timed_out` comes.
- * P4 Conversations are told apart by role and description; a turn is pending until it is completed.
- * P5 A `hello` with a trace begins anew; one without changes the id and the start of the run alone.
+ * - It shows the run that started last, and retains earlier runs that had a task.
+ * - Tasks are identified by number. A task that starts again while it runs is not shown again; one that starts again
+ *   afterwards is shown a second time.
+ * - A panel is open from `review_requested` until this dashboard decides or `review_timed_out` arrives.
+ * - Conversations are identified by role and description. A turn is pending until it is completed.
+ * - A `hello` with a trace resets the screen; one without changes only id and start of the run.
  */
 import type { ServerMessage } from '@tutti/protocol'
 

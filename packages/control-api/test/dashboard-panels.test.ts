@@ -20,11 +20,11 @@ async function openOnTwo(api: TestServer) {
   return { one, other, runId, reviewId: panels[0]?.reviewId ?? '' }
 }
 
-describe('a panel that this dashboard did not decide', () => {
+describe('a panel that another client decides', () => {
   it.each([
     ['CONTINUE', 'CONTINUE'],
     ['EXIT_EARLY', 'EXIT_EARLY'],
-  ])('closes when it is decided over REST with %s', async (decision, action) => {
+  ])('[API-A2] closes when the review is decided over REST with %s', async (decision, action) => {
     await using api = await openServer({ ensembles: [reviewed()] })
     const { one, other, runId, reviewId } = await openOnTwo(api)
     expect((await api.post(`/api/reviews/${reviewId}`, { decision })).status).toBe(200)
@@ -38,7 +38,7 @@ describe('a panel that this dashboard did not decide', () => {
     }
   })
 
-  it('closes when another dashboard edits', async () => {
+  it('closes when another dashboard decides EDIT', async () => {
     await using api = await openServer({ ensembles: [reviewed()] })
     const { one, other, runId } = await openOnTwo(api)
     await one.answer('EDIT', 'Changed by one')
@@ -48,7 +48,7 @@ describe('a panel that this dashboard did not decide', () => {
     }
   })
 
-  it('closes when it is rejected, and opens again for the next try', async () => {
+  it('closes when the review is rejected, and opens again for the next attempt', async () => {
     await using api = await openServer({ ensembles: [reviewed()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -65,7 +65,7 @@ describe('a panel that this dashboard did not decide', () => {
     expect((await screen.ended(runId)).panels).toEqual([])
   })
 
-  it('closes when its run is cancelled', async () => {
+  it('closes when the run is cancelled', async () => {
     await using api = await openServer({ ensembles: [reviewed()] })
     const { one, other, runId } = await openOnTwo(api)
     await api.post(`/api/runs/${runId}/cancel`, {})
@@ -78,7 +78,7 @@ describe('a panel that this dashboard did not decide', () => {
 })
 
 describe('a panel whose decision is refused', () => {
-  it('comes back to the dashboard that sent it, and to no other', async () => {
+  it('[API-A3] opens again on the dashboard that sent the decision, and on no other', async () => {
     const paint = defineTool({
       name: 'paint',
       description: 'Paints',
@@ -107,7 +107,7 @@ describe('a panel whose decision is refused', () => {
     expect([...screen.problems, ...other.problems]).toEqual([])
   })
 
-  it('stays closed when it was decided elsewhere', async () => {
+  it('stays closed when the review was already decided', async () => {
     await using api = await openServer({ ensembles: [reviewed()] })
     const { one, other, runId, reviewId } = await openOnTwo(api)
     expect((await api.post(`/api/reviews/${reviewId}`, { decision: 'CONTINUE' })).status).toBe(200)

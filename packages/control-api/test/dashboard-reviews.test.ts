@@ -37,7 +37,7 @@ async function outputOf(api: TestServer, runId: string): Promise<string | undefi
 }
 
 describe('a panel after a task', () => {
-  it('opens while the task runs, with its output and a prompt that is null', async () => {
+  it('opens while the task runs, with its output and a null prompt', async () => {
     await using api = await openServer({ ensembles: [reviewed()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -58,10 +58,10 @@ describe('a panel after a task', () => {
   })
 
   it.each([
-    ['approves', ['CONTINUE'], 'Done as asked'],
-    ['edits', ['EDIT', 'Done better'], 'Done better'],
-    ['exits early', ['EXIT_EARLY'], 'Done as asked'],
-  ] as const)('%s: the run goes to its end', async (_, [decision, text], output) => {
+    ['CONTINUE', ['CONTINUE'], 'Done as asked'],
+    ['EDIT', ['EDIT', 'Done better'], 'Done better'],
+    ['EXIT_EARLY', ['EXIT_EARLY'], 'Done as asked'],
+  ] as const)('closes with %s, and the run completes', async (_, [decision, text], output) => {
     await using api = await openServer({ ensembles: [reviewed()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -74,7 +74,7 @@ describe('a panel after a task', () => {
     expect([...screen.problems, ...orderProblems(screen.socket.events)]).toEqual([])
   })
 
-  it('closes when its time is up, as the server says', async () => {
+  it('closes when the review times out on the server', async () => {
     await using api = await openServer({ ensembles: [reviewed('brief', 20)] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -87,7 +87,7 @@ describe('a panel after a task', () => {
 })
 
 describe('a panel before a task', () => {
-  it('opens before the task is shown, and lets it begin', async () => {
+  it('opens before the task is shown, and lets it start', async () => {
     await using api = await openServer({ ensembles: [asked()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -105,7 +105,7 @@ describe('a panel before a task', () => {
     expect(screen.problems).toEqual([])
   })
 
-  it('edits what the task is asked', async () => {
+  it('edits the description of the task', async () => {
     await using api = await openServer({ ensembles: [asked()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -115,7 +115,7 @@ describe('a panel before a task', () => {
     expect(Object.keys(turns)).toEqual(['Worker:Work on something else'])
   })
 
-  it('exits early: the task never begins', async () => {
+  it('exits early, so the task never starts', async () => {
     await using api = await openServer({ ensembles: [asked()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -130,9 +130,9 @@ describe('a panel before a task', () => {
 
 describe('a panel during a task', () => {
   it.each([
-    ['approves', ['CONTINUE'], 'Painted red'],
-    ['edits', ['EDIT', '{"colour":"blue"}'], 'Painted blue'],
-  ] as const)('%s: the tool is called', async (_, [decision, text], result) => {
+    ['CONTINUE', ['CONTINUE'], 'Painted red'],
+    ['EDIT', ['EDIT', '{"colour":"blue"}'], 'Painted blue'],
+  ] as const)('closes with %s, and the tool is called', async (_, [decision, text], result) => {
     await using api = await openServer({ ensembles: [allowed()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -148,7 +148,7 @@ describe('a panel during a task', () => {
     expect(screen.problems).toEqual([])
   })
 
-  it('exits early: the tool is not called, and the run ends', async () => {
+  it('exits early, so the tool is not called and the run ends', async () => {
     await using api = await openServer({ ensembles: [allowed()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -164,8 +164,8 @@ describe('a panel during a task', () => {
   })
 })
 
-describe('a dashboard that comes while a gate waits', () => {
-  it('is shown its panel once, after hello, with the time that is left', async () => {
+describe('a dashboard that connects while a review is open', () => {
+  it('[API-A1] gets the request of the review once, after hello, with the remaining time', async () => {
     await using api = await openServer({ ensembles: [reviewed()] })
     await using first = new Screen(api)
     await first.greeted()
@@ -185,7 +185,7 @@ describe('a dashboard that comes while a gate waits', () => {
     }
   })
 
-  it('is not shown the gates of its run that were decided', async () => {
+  it('does not get the decided reviews of its run', async () => {
     const twice = solo('twice', { beforeReview: true, review: true })
     await using api = await openServer({ ensembles: [twice] })
     await using first = new Screen(api)
@@ -198,7 +198,7 @@ describe('a dashboard that comes while a gate waits', () => {
     expect(panels.map(({ timing }) => timing)).toEqual(['AFTER_EXECUTION'])
   })
 
-  it('is shown a gate that has no end with 0', async () => {
+  it('gets a timeout of 0 for a review without a time limit', async () => {
     await using api = await openServer({ ensembles: [reviewed('endless', Infinity)] })
     await submit(api, 'endless')
     await using first = new Screen(api)
@@ -208,7 +208,7 @@ describe('a dashboard that comes while a gate waits', () => {
     expect(panels[0]?.timeoutMs).toBe(0)
   })
 
-  it('decides it in place of the first one, also when the run was put aside', async () => {
+  it('can decide the review instead of the first dashboard, also when the run was parked', async () => {
     await using api = await openServer({ ensembles: [reviewed()], limits: { parkAfterMs: 1 } })
     const runId = await submit(api, 'reviewed')
     await expect.poll(async () => (await api.detail(runId)).status).toBe('WAITING_REVIEW')

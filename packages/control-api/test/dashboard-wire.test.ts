@@ -7,8 +7,8 @@ import { duo, solo, Stops, submit, turnModel } from './paused-ensembles.ts'
 import { Screen } from './dashboard-screen.ts'
 import { openServer } from './open-server.ts'
 
-describe('a dashboard of AgentEnsemble, live', () => {
-  it('waits for the first run with nothing but a greeting', async () => {
+describe('a live dashboard of AgentEnsemble', () => {
+  it('gets only hello before the first run', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -17,7 +17,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
     ])
   })
 
-  it('shows a run: every field and null at its place, in order, with totals that add up', async () => {
+  it('shows a run with all fields and nulls in place, in order, and with correct totals', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -58,7 +58,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
     })
   })
 
-  it('nests what a manager delegates, each task under a number of its own', async () => {
+  it('nests the tasks that a manager delegates, each with its own number', async () => {
     const delegate = (agentRole: string) => ({
       name: 'delegate_task',
       arguments: { agentRole, taskDescription: `Help as ${agentRole}` },
@@ -96,7 +96,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
     expect(late.picture).toEqual(picture)
   })
 
-  it('sees a failed run end: the task with its reason, and the run', async () => {
+  it('shows the end of a failed run: the task with its reason, and the run', async () => {
     const broken = solo('broken', { model: turnModel(() => new Error('The model is away')) })
     await using api = await openServer({ ensembles: [broken] })
     await using screen = new Screen(api)
@@ -109,7 +109,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
     expect([...screen.problems, ...orderProblems(screen.socket.events)]).toEqual([])
   })
 
-  it('sees a cancelled run end: what was open has failed, and nothing runs on', async () => {
+  it('shows the end of a cancelled run: open work has failed, and nothing stays running', async () => {
     const stops = new Stops()
     const side = (role: string) =>
       task({ name: role, description: `${role} side`, agent: agent({ role, goal: 'x' }) })
@@ -134,7 +134,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
     expect([...screen.problems, ...orderProblems(screen.socket.events)]).toEqual([])
   })
 
-  it('keeps the runs before the one that it shows', async () => {
+  it('retains the runs before the current one', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     await using screen = new Screen(api)
     const runIds: string[] = []
@@ -154,7 +154,7 @@ describe('a dashboard of AgentEnsemble, live', () => {
 })
 
 describe('a dashboard of one run', () => {
-  it('is told of that run alone, while others run and after', async () => {
+  it('gets only the events of that run, while other runs execute and afterwards', async () => {
     const [left, right] = [new Stops(), new Stops()]
     const [one, other] = [left, right].map((stops, index) =>
       solo(`side-${index}`, { model: turnModel(() => 'Done', stops) }),

@@ -17,7 +17,7 @@ async function started(api: TestServer): Promise<string> {
 }
 
 describe('deleting a run', () => {
-  it('that has ended takes it away with its events, once', async () => {
+  it('removes a finished run and its events, once', async () => {
     await using api = await openServer()
     const [runId, other] = [await api.submit(), await api.submit()]
     api.play()
@@ -36,7 +36,7 @@ describe('deleting a run', () => {
     expect(await (await api.get('/api/runs')).json()).toMatchObject({ total: 1 })
   })
 
-  it('that is at work cancels it first; its readers see the end, and no more', async () => {
+  it('cancels a running run first, and its readers get the end', async () => {
     await using api = await openServer()
     const runId = await started(api)
     const reading = eventsOf(await api.get(`/api/runs/${runId}/events`))
@@ -50,7 +50,7 @@ describe('deleting a run', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('that waits for a place, or for a person, cancels it first', async () => {
+  it('cancels a run first that waits for a slot or for a person', async () => {
     await using api = await openServer({
       ensembles: [reviewedTask()],
       limits: { maxConcurrentRuns: 1, parkAfterMs: 1 },
@@ -67,7 +67,7 @@ describe('deleting a run', () => {
     expect(await (await api.get('/api/runs')).json()).toEqual({ runs: [], total: 0 })
   })
 
-  it('of an unknown id is refused with 404', async () => {
+  it('returns 404 for an unknown id', async () => {
     await using api = await openServer()
     const response = await remove(api, 'run-none')
     expect([response.status, await response.json()]).toMatchObject([
@@ -76,7 +76,7 @@ describe('deleting a run', () => {
     ])
   })
 
-  it('leaves its id free for another run', async () => {
+  it('frees the id for another run', async () => {
     await using api = await openServer()
     const submit = () =>
       api.post('/api/runs', { runId: 'mine', inputs: { composer: 'Bach', hall: 'A' } })
@@ -89,7 +89,7 @@ describe('deleting a run', () => {
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('asked for by many at once takes it away once, and leaves nobody waiting for its end', async () => {
+  it('succeeds once when many callers delete at the same time, and leaves no caller waiting', async () => {
     // Who waits for the end of a run that is gone would wait for ever: no time passes here.
     await using api = await openServer({ clock: fakeClock() })
     const runId = await started(api)

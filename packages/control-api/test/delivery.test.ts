@@ -52,7 +52,7 @@ function ends(socket: Socket, place: number): Promise<void> {
 const overSse = async (api: LongRunServer, runId: string) => eventsOf(await api.stream(runId))
 
 describe.each(KINDS)('on the store "%s"', (kind) => {
-  it('readers that come at the start, in the middle and after the end see the same, by every way', async () => {
+  it('sends the same events to readers that connect at the start, in the middle and after the end, over every protocol', async () => {
     await using api = await openLongRunServer(kind)
     const runId = await api.submit()
     const read = () => [overSse(api, runId), overSocket(api, runId, 0)]
@@ -71,7 +71,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
     for (const other of all) expect(other).toEqual(first)
   })
 
-  it('a reader that resumes at any event misses nothing and gets nothing twice', async () => {
+  it('lets a reader resume at any event without gaps or duplicates', async () => {
     await using api = await openLongRunServer(kind, { tasks: 4 })
     const runId = await api.submit()
     api.play()
@@ -87,7 +87,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
     }
   })
 
-  it('a reader that drops again and again while the run goes on has it whole in the end', async () => {
+  it('delivers everything to a reader that reconnects again and again during the run', async () => {
     await using api = await openLongRunServer(kind, { tasks: 12, words: 30 })
     const runId = await api.submit()
     api.play()
@@ -110,7 +110,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
 })
 
 describe('a reader that stops reading', () => {
-  it('is closed with the place where it can go on, and then has every event', async () => {
+  it('is closed with the position at which it can resume, and then gets every event', async () => {
     const maxBufferedBytes = 50_000
     await using api = await openLongRunServer('embedded', {
       tasks: 100,
@@ -138,7 +138,7 @@ describe('a reader that stops reading', () => {
     expect(await overSocket(api, runId, Number(place) + 1)).toEqual(all.slice(Number(place) + 1))
   })
 
-  it('over SSE holds nothing up, and has every event when it reads again', async () => {
+  it('over SSE delays nobody else, and gets every event when it reads again', async () => {
     await using api = await openLongRunServer('embedded', { tasks: 60, words: 5_000 })
     const runId = await api.submit()
     const stalled = await api.stream(runId)
@@ -149,8 +149,8 @@ describe('a reader that stops reading', () => {
   })
 })
 
-describe('a run with very many readers', () => {
-  it('is seen whole and in order by each of 1000 WebSockets', { timeout: 120_000 }, async () => {
+describe('a run with 1000 readers', () => {
+  it('is received in full and in order by each WebSocket', { timeout: 120_000 }, async () => {
     await using api = await openLongRunServer('embedded', { tasks: 5, words: 10 })
     const runId = await api.submit()
     const readers = Array.from({ length: 1_000 }, () => {

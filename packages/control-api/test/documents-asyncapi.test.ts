@@ -24,7 +24,7 @@ describe('the AsyncAPI document', () => {
     expect(validate({ ...document, channels: { wrong: { addres: 1 } } })).toBe(false)
   })
 
-  it('has a schema for every message of both directions, told apart by its type', () => {
+  it('has a schema for every message of both directions, by type', () => {
     expect(Object.keys(document.components.messages).toSorted()).toEqual(
       [...CLIENT_MESSAGE_TYPES, ...SERVER_MESSAGE_TYPES].toSorted(),
     )
@@ -45,7 +45,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it('has for every event its own fields and its place in the log', () => {
+  it('has the fields and the log position of every event', () => {
     for (const type of RUN_EVENT_TYPES) {
       const { allOf } = document.components.messages[type]?.payload ?? {}
       expect(allOf, type).toEqual([
@@ -55,7 +55,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it('says what can be asked for in the address of a connection', () => {
+  it('describes the query of the connection URL', () => {
     for (const channel of ['everything', 'oneRun']) {
       const { bindings } = document.channels[channel] ?? {}
       expect(bindings).toMatchObject({
@@ -69,7 +69,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it('receives every message of a client and says what answers it', () => {
+  it('receives every client message and lists its replies', () => {
     for (const channel of ['everything', 'oneRun']) {
       const received = CLIENT_MESSAGE_TYPES.map((type) => document.operations[`${channel}.${type}`])
       for (const [index, operation] of received.entries()) {
@@ -83,7 +83,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it('sends every message of the server, unasked or as an answer', () => {
+  it('sends every server message, as a reply or not', () => {
     const { operations } = document
     const sent = Object.entries(operations).flatMap(([name, { action, messages, reply }]) => {
       if (!name.startsWith('everything.')) return []
@@ -93,7 +93,7 @@ describe('the AsyncAPI document', () => {
     expect(new Set(sent)).toEqual(new Set(SERVER_MESSAGE_TYPES))
   })
 
-  it('refers to nothing that it does not have', () => {
+  it('has no dangling references', () => {
     const text = JSON.stringify(document)
     for (const [, reference = ''] of text.matchAll(/"\$ref":"([^"]+)"/g)) {
       expect(() => partOf(document, reference)).not.toThrow()

@@ -14,16 +14,16 @@ const check = schemaCheck('openapi', document)
 const routes = Object.entries(ROUTES) as [RouteName, Route][]
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1, by a validator that others use', async () => {
+  it('is valid OpenAPI 3.1 according to a common validator', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone({ ...document }))
     expect([valid, errors]).toEqual([true, undefined])
   })
 
-  it('is made once', () => {
+  it('is built once', () => {
     expect(openApiDocument()).toBe(document)
   })
 
-  it('has every route as one operation, with its summary, and no other', () => {
+  it('has exactly one operation with its summary per route', () => {
     const operations = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, { operationId, summary }]) =>
         [operationId, method.toUpperCase(), path, summary].join(' '),
@@ -35,12 +35,12 @@ describe('the OpenAPI document', () => {
     expect(operations.toSorted()).toEqual(table.toSorted())
   })
 
-  it('has every route in one area', () => {
+  it('has every route in exactly one area', () => {
     const names = AREAS.flatMap((area) => area.routes)
     expect(names.toSorted()).toEqual(Object.keys(ROUTES).toSorted())
   })
 
-  it('refers to nothing that it does not have, and has no schema that nothing refers to', () => {
+  it('has no dangling references and no unused schemas', () => {
     const text = JSON.stringify(document)
     const references = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, to = '']) => to))
     for (const reference of references) expect(() => partOf(document, reference)).not.toThrow()
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     expect(used).toEqual(schemas)
   })
 
-  it('has each schema of the protocol under its name, and nowhere written out again', () => {
+  it('has each schema of the protocol under its name, and never inline', () => {
     const { RunStatus, TaskTrace } = document.components.schemas
     expect(RunStatus).toEqual({
       description: expect.stringContaining('CANCELLING'),
@@ -72,7 +72,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  it('tells the members of a union apart by their type', () => {
+  it('has discriminators for unions whose members differ by type', () => {
     const { anyOf, discriminator } = document.components.schemas['RunEvent'] ?? {}
     expect(discriminator).toMatchObject({
       propertyName: 'type',
@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('an operation', () => {
-  it.each(routes)('%s lists its answers, and every code with its status', (name, route) => {
+  it.each(routes)('%s lists its responses, and every error code with its status', (name, route) => {
     const { responses } = operationOf(name)
     const codes = [...route.errors, ...COMMON_ERRORS]
     const statuses = [
@@ -125,14 +125,14 @@ describe('an operation', () => {
     )
   })
 
-  it.each(routes)('%s asks for what its scope says', (name, { scope, takesTicket }) => {
+  it.each(routes)('%s requires the scope of its route', (name, { scope, takesTicket }) => {
     const { security, description } = operationOf(name)
     const ways = security.flatMap((way) => Object.keys(way))
     expect(ways).toEqual(scope === null ? [] : takesTicket === true ? ['key', 'ticket'] : ['key'])
     expect(description).toContain(scope === null ? 'no key' : `\`${scope}\``)
   })
 
-  it('says which of its headers are read and given', () => {
+  it('describes the headers that it reads and sends', () => {
     const read = (name: RouteName): readonly string[] =>
       (operationOf(name).parameters ?? [])
         .filter((one) => one.in === 'header')
@@ -144,7 +144,7 @@ describe('an operation', () => {
     expect(Object.keys(responseOf('listRuns', 401).headers ?? {})).toEqual(['WWW-Authenticate'])
   })
 
-  it('has a body where its route takes one, which may be left out only where the route says so', () => {
+  it('has a body if its route does, which is optional only if the route declares it so', () => {
     for (const [name, { body, bodyOptional }] of routes) {
       const { requestBody } = operationOf(name)
       expect(requestBody?.required, name).toBe(
@@ -153,7 +153,7 @@ describe('an operation', () => {
     }
   })
 
-  it('has both bodies where one status is an answer and an error', () => {
+  it('has both bodies when a status is a success and an error', () => {
     const { schema } = responseOf('getReadiness', 503).content?.['application/json'] ?? {
       schema: { not: {} },
     }
@@ -164,16 +164,13 @@ describe('an operation', () => {
 })
 
 describe('the examples', () => {
-  it.each(Object.entries(EXAMPLES))(
-    'of %s fit it, with no field that it does not have',
-    (name, of) => {
-      const schema = document.components.schemas[name]
-      if (schema === undefined) throw new Error(`No schema is called ${name}`)
-      for (const { value } of Object.values(of)) expect(check(schema, value)).toEqual([])
-    },
-  )
+  it.each(Object.entries(EXAMPLES))('of %s match its schema without extra fields', (name, of) => {
+    const schema = document.components.schemas[name]
+    if (schema === undefined) throw new Error(`No schema is called ${name}`)
+    for (const { value } of Object.values(of)) expect(check(schema, value)).toEqual([])
+  })
 
-  it('show every body that has to be sent', () => {
+  it('exist for every request body that is required', () => {
     const bodies = routes.flatMap(([name, { body }]) =>
       body === undefined ? [] : [operationOf(name).requestBody?.content['application/json']],
     )

@@ -13,13 +13,13 @@ import { openServer } from './open-server.ts'
 const DOCUMENTS = ['/openapi.json', '/asyncapi.json', '/docs', '/docs/reference.js']
 
 describe('the documents', () => {
-  it('are what was made from the protocol', async () => {
+  it('match the schemas of the protocol', async () => {
     await using api = await openServer()
     expect(await (await api.get('/openapi.json')).json()).toEqual(written(openApiDocument()))
     expect(await (await api.get('/asyncapi.json')).json()).toEqual(written(asyncApiDocument()))
   })
 
-  it.each(DOCUMENTS)('%s is for everybody, also where keys are set', async (path) => {
+  it.each(DOCUMENTS)('%s is public, also with configured keys', async (path) => {
     await using api = await openServer({
       apiKeys: [apiKey('a-key-of-some-length', { name: 'ci' })],
     })
@@ -27,7 +27,7 @@ describe('the documents', () => {
     expect((await api.get('/api/runs')).status).toBe(401)
   })
 
-  it.each(DOCUMENTS)('%s is not sent again to a reader that has it', async (path) => {
+  it.each(DOCUMENTS)('%s is not sent again to a client that has it', async (path) => {
     await using api = await openServer()
     const etag = (await api.get(path)).headers.get('etag') ?? ''
     for (const named of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -38,7 +38,7 @@ describe('the documents', () => {
     expect(other.status).toBe(200)
   })
 
-  it.each(DOCUMENTS)('%s comes compressed, the same each time, with an ETag each', async (path) => {
+  it.each(DOCUMENTS)('%s is compressed with a stable ETag per encoding', async (path) => {
     await using api = await openServer()
     const plain = await raw(`${api.url}${path}`, 'identity')
     const gzip = await raw(`${api.url}${path}`, 'gzip')
@@ -52,13 +52,13 @@ describe('the documents', () => {
 })
 
 describe('the page at /docs', () => {
-  it('names nothing outside of its server', async () => {
+  it('refers to no other server', async () => {
     await using api = await openServer()
     const page = await (await api.get('/docs')).text()
     expect(page).not.toMatch(/https?:|\/\/[a-z]/)
   })
 
-  it('may run the script of its server and the lines that start it, and ask its server alone', async () => {
+  it('may run only its own scripts, and connect only to its server', async () => {
     await using api = await openServer()
     const response = await api.get('/docs')
     const [, inline = ''] = /<script>([^]*?)<\/script>/.exec(await response.text()) ?? []
@@ -70,7 +70,7 @@ describe('the page at /docs', () => {
     expect(inline).toContain('Scalar.createApiReference')
   })
 
-  it('is shown by the script of the package, which is kept for long', async () => {
+  it('loads the script of the package, which may be cached for long', async () => {
     await using api = await openServer()
     const response = await api.get('/docs/reference.js')
     const file = new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference'))

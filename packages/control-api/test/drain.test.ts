@@ -29,7 +29,7 @@ async function answerOf(response: Response): Promise<[number, unknown]> {
 }
 
 describe('the phase of a server', () => {
-  it('is STARTING and not ready until its runs are, and STOPPED when they have stopped', async () => {
+  it('is STARTING and not ready until its runs are, and STOPPED after they have stopped', async () => {
     const held = Promise.withResolvers<void>()
     await using api = await openServer({ beforeStart: held.promise })
     expect(await answerOf(await api.get('/api/status'))).toMatchObject([
@@ -49,7 +49,7 @@ describe('the phase of a server', () => {
     ])
   })
 
-  it('goes with the number of the tasks that run', async () => {
+  it('is reported with the number of running tasks', async () => {
     await using api = await openServer()
     await api.submit()
     await api.submit()
@@ -64,7 +64,7 @@ describe('the phase of a server', () => {
 })
 
 describe('POST /api/lifecycle/drain', () => {
-  it('answers, then drains: no new runs, readiness 503, and running ones may end', async () => {
+  it('responds, then drains: refuses new runs, readiness is 503, and running ones may end', async () => {
     const { api, begun, drained } = await draining()
     await using _ = api
     const runId = await api.submit()
@@ -95,7 +95,7 @@ describe('POST /api/lifecycle/drain', () => {
     await drained()
   })
 
-  it('answers the same when it is asked again, and drains once', async () => {
+  it('returns the same when repeated, and drains once', async () => {
     let drains = 0
     const first = Promise.withResolvers<void>()
     await using api = await openServer({
@@ -115,7 +115,7 @@ describe('POST /api/lifecycle/drain', () => {
     expect(drains).toBe(1)
   })
 
-  it('has answered in full before a server that stops at once is gone', async () => {
+  it('sends its whole response before a server that stops at once is gone', async () => {
     let stopped: PromiseLike<void> | undefined
     const api: TestServer = await openServer({
       drain: () => {
@@ -134,7 +134,7 @@ describe('POST /api/lifecycle/drain', () => {
     await stopped
   })
 
-  it('is not there for a server that nobody can stop by a request', async () => {
+  it('returns 501 for a server that does not support draining by request', async () => {
     await using api = await openServer()
     expect(await answerOf(await api.post('/api/lifecycle/drain', ''))).toMatchObject([
       503,
@@ -143,7 +143,7 @@ describe('POST /api/lifecycle/drain', () => {
     expect((await api.get('/api/health/ready')).status).toBe(200)
   })
 
-  it('needs the scope admin where keys are set', async () => {
+  it('requires the scope admin if keys are configured', async () => {
     let drains = 0
     const drained = Promise.withResolvers<void>()
     await using api = await openServer({
@@ -175,7 +175,7 @@ describe('POST /api/lifecycle/drain', () => {
     ['2001:db8::1', false],
     ['127.0.0.1.example.com', false],
     [undefined, false],
-  ])('without keys answers a caller from %s: %s', async (remoteAddress, isLocal) => {
+  ])('without keys responds to a caller from %s: %s', async (remoteAddress, isLocal) => {
     const [route] = lifecycleRoutes({ drain: () => undefined })
     const request = new Request('http://localhost/api/lifecycle/drain', { method: 'POST' })
     const call = {
@@ -189,7 +189,7 @@ describe('POST /api/lifecycle/drain', () => {
     else await expect(answer()).rejects.toMatchObject({ code: 'FORBIDDEN' })
   })
 
-  it('with a key answers a caller from anywhere', async () => {
+  it('with a key responds to callers from any address', async () => {
     const [route] = lifecycleRoutes({ drain: () => undefined })
     const request = new Request('http://localhost/api/lifecycle/drain', { method: 'POST' })
     const caller = { ...anyone('192.168.1.7'), name: 'admin' }

@@ -61,7 +61,7 @@ async function timed<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('an error', () => {
-  it.each(Object.keys(BOMBS))('[GW-B2] over HTTP is at most 16 KiB for %s', async (name) => {
+  it.each(Object.keys(BOMBS))('[GW-B2] over HTTP has at most 16 KiB for %s', async (name) => {
     await using api = await openServer()
     const response = await timed(() => api.post('/api/runs', BOMBS[name]))
     const text = await response.text()
@@ -70,7 +70,7 @@ describe('an error', () => {
     expect(JSON.parse(text)).toMatchObject({ message: expect.stringMatching(/\S/) })
   })
 
-  it.each(Object.keys(BOMBS))('over a WebSocket is at most 16 KiB for %s', async (name) => {
+  it.each(Object.keys(BOMBS))('over a WebSocket has at most 16 KiB for %s', async (name) => {
     await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
@@ -122,7 +122,7 @@ describe('an error', () => {
     },
   }
 
-  it.each(Object.keys(WIRES))('is at most 16 KiB on %s', async (name) => {
+  it.each(Object.keys(WIRES))('has at most 16 KiB on %s', async (name) => {
     await using api = await openServer()
     const { path = '', body } = WIRES[name] ?? {}
     const response = await timed(() =>
@@ -141,7 +141,7 @@ describe('an error', () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES)
   })
 
-  it('is FORBIDDEN for a caller without the scope before its message is decoded', async () => {
+  it('is FORBIDDEN for a caller without the scope, before its message is decoded', async () => {
     const apiKeys = [apiKey('read-key', { name: 'reader', scopes: ['runs:read'] })]
     await using api = await openServer({ apiKeys })
     await using socket = api.connect('/ws', { authorization: 'Bearer read-key' })

@@ -199,8 +199,8 @@ const elsewhere = Object.entries(TABLE).flatMap(([code, entry]) =>
   'file' in entry ? [{ code, ...entry }] : [],
 )
 
-describe('the code', () => {
-  it.each(answered)('$code has its status, its message and its form', async (entry) => {
+describe('error code', () => {
+  it.each(answered)('$code has its status, message and form', async (entry) => {
     const { code, request, message, retryAfterMs } = entry
     await using api = await openRecordedServer(entry.with)
     const response = await request(api)
@@ -217,7 +217,7 @@ describe('the code', () => {
     expect(JSON.stringify(body)).not.toContain('secret of ours')
   })
 
-  it.each(elsewhere)('$code is told in $file', ({ code, file, why }) => {
+  it.each(elsewhere)('$code is tested in $file', ({ code, file, why }) => {
     if (file === undefined) {
       expect(why).toMatch(/\w/)
       return
@@ -230,7 +230,7 @@ describe('over WebSocket', () => {
   it.each([
     ['RUN_NOT_RUNNING', { content: 'x' }, 'No run is active'],
     ['BAD_REQUEST', { action: 'SET_MODEL_TEIR', value: 'FALLBACK' }, /SET_MODEL_TIER/],
-  ])('%s refuses a directive with its reason', async (_, directive, message) => {
+  ])('refuses a directive with %s and its reason', async (_, directive, message) => {
     await using api = await openRecordedServer()
     await using socket = api.connect()
     await socket.next('hello')

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { eventsOf, frames, openServer, type Frame, type TestServer } from './open-server.ts'
 
 describe('the event stream of a run', () => {
-  it('shows events as they happen, with ids and tokens, and ends after the terminal one', async () => {
+  it('sends live events with ids and tokens, and ends after the terminal one', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const response = await api.get(`/api/runs/${runId}/events`)
@@ -27,7 +27,7 @@ describe('the event stream of a run', () => {
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
   })
 
-  it('goes on after Last-Event-ID, at `from`, or so many from the end', async () => {
+  it('resumes after Last-Event-ID, at `from`, or a number of events from the end', async () => {
     await using api = await openServer()
     const { runId, all } = await finished(api)
     const seqs = async (query: string, headers = {}): Promise<readonly number[]> => {
@@ -42,7 +42,7 @@ describe('the event stream of a run', () => {
     expect(await seqs('', { 'last-event-id': '4' })).toEqual(range(5, last))
   })
 
-  it('drops nothing and repeats nothing wherever a reader leaves and comes back', async () => {
+  it('drops and repeats nothing wherever a reader leaves and reconnects', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     api.play()
@@ -62,7 +62,7 @@ describe('the event stream of a run', () => {
     expect((await api.detail(runId)).lastSeq).toBe(seen.length - 1)
   })
 
-  it('sends only the wanted types, and still ends', async () => {
+  it('sends only the requested types, and still ends', async () => {
     await using api = await openServer()
     const { runId } = await finished(api)
     const types = async (query: string): Promise<readonly string[]> =>
@@ -83,7 +83,7 @@ describe('the event stream of a run', () => {
     ])
   })
 
-  it('answers 204 at the end of a finished run, 409 beyond the end, 400 for an id of another run', async () => {
+  it('returns 204 at the end of a finished run, 409 beyond the end, and 400 for the id of another run', async () => {
     await using api = await openServer()
     const { runId, all } = await finished(api)
     const status = async (query: string, headers = {}): Promise<number> =>
@@ -94,7 +94,7 @@ describe('the event stream of a run', () => {
     expect(await status('?from=x')).toBe(400)
   })
 
-  it('gives a sign of life when nothing happens', async () => {
+  it('sends heartbeats while no events occur', async () => {
     const clock = fakeClock()
     await using api = await openServer({ clock, heartbeatMs: 15_000 })
     const runId = await api.submit()
@@ -109,7 +109,7 @@ describe('the event stream of a run', () => {
     expect((await stream.next()).value).toMatchObject({ event: 'run_result' })
   })
 
-  it('is the same for readers that come at the start, in the middle and after the end', async () => {
+  it('is the same for readers that connect at the start, in the middle and after the end', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const read = async () => eventsOf(await api.get(`/api/runs/${runId}/events`))
@@ -122,7 +122,7 @@ describe('the event stream of a run', () => {
     expect(await read()).toEqual(first)
   })
 
-  it('a reader that leaves does not disturb the run', async () => {
+  it('does not disturb the run when a reader leaves', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     for await (const { data } of frames(await api.get(`/api/runs/${runId}/events`))) {

@@ -8,12 +8,12 @@ import { openServer, type TestServer } from './open-server.ts'
 
 const KEY = 'a-key-of-some-length'
 
-describe('who may call', () => {
+describe('the request guard', () => {
   it.each([
-    ['a name of another site (DNS rebinding)', { host: 'evil.example' }, 403, 'HOST_NOT_ALLOWED'],
-    ['a page of another site', { origin: 'https://evil.example' }, 403, 'ORIGIN_NOT_ALLOWED'],
-    ['a page without an origin', { origin: 'null' }, 403, 'ORIGIN_NOT_ALLOWED'],
-  ])('%s is refused, over HTTP and WebSocket alike', async (_, headers, status, code) => {
+    ['an unknown host name (DNS rebinding)', { host: 'evil.example' }, 403, 'HOST_NOT_ALLOWED'],
+    ['a cross-origin page', { origin: 'https://evil.example' }, 403, 'ORIGIN_NOT_ALLOWED'],
+    ['a page with a null origin', { origin: 'null' }, 403, 'ORIGIN_NOT_ALLOWED'],
+  ])('refuses %s, over HTTP and WebSocket alike', async (_, headers, status, code) => {
     await using api = await openServer()
     expect(await raw(api, headers)).toEqual([status, expect.stringContaining(code)])
     await using socket = api.connect('/ws', headers)
@@ -21,24 +21,24 @@ describe('who may call', () => {
   })
 
   it.each([
-    ['no origin', {}],
+    ['a request without an origin', {}],
     ['a page of this machine', { origin: 'http://localhost:5173' }],
     ['another loopback name', { host: '[::1]:7329' }],
-  ])('%s is let in', async (_, headers) => {
+  ])('accepts %s', async (_, headers) => {
     await using api = await openServer()
     expect((await raw(api, headers))[0]).toBe(200)
     await using socket = api.connect('/ws', headers)
     await socket.next('hello')
   })
 
-  it('names that the operator allows are let in', async () => {
+  it('accepts names that the operator allows', async () => {
     await using api = await openServer({ allowedHosts: ['Tutti.example'] })
     const headers = { host: 'tutti.example', origin: 'https://tutti.example' }
     expect((await raw(api, headers))[0]).toBe(200)
     expect((await raw(api, { host: 'other.example' }))[0]).toBe(403)
   })
 
-  it('where keys are set, every request needs one; probes do not', async () => {
+  it('requires a key of every request except probes if keys are configured', async () => {
     await using api = await openServer({
       apiKeys: [KEY, 'another-key-of-length'].map((key) => apiKey(key, { name: key })),
     })

@@ -73,7 +73,7 @@ interface Case {
 
 const CASES: readonly Case[] = [
   {
-    rule: 'level 1 fills in the inputs',
+    rule: 'a submission with inputs fills the template variables',
     body: INPUTS,
     story: {
       ack: { status: 'ACCEPTED', tasks: 2, workflow: 'PARALLEL' },
@@ -82,7 +82,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    rule: 'level 1 takes another ensemble by name',
+    rule: 'a submission can name another ensemble',
     body: { ensemble: 'archive' },
     story: {
       ack: { status: 'ACCEPTED', tasks: 1, workflow: 'SEQUENTIAL' },
@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    rule: 'level 2 changes texts, model, turns and context of a task by its name, in any case',
+    rule: 'overrides change texts, model, turns and context of a task by its name, ignoring case',
     body: {
       ...INPUTS,
       taskOverrides: {
@@ -115,12 +115,12 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    rule: 'level 2 finds a task by the start of its description',
+    rule: 'overrides find a task by the start of its description',
     body: { ...INPUTS, taskOverrides: { 'write it': { model: 'opus' } } },
     story: { outputs: { researcher: 'main did Research AI', writer: 'opus did Write it up' } },
   },
   {
-    rule: 'level 2 adds and removes tools',
+    rule: 'overrides add and remove tools',
     body: {
       ...INPUTS,
       taskOverrides: { researcher: { tools: { add: ['search'], remove: ['calculator'] } } },
@@ -132,7 +132,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    rule: 'level 3 runs the tasks of the request in place of those of the ensemble',
+    rule: 'a task graph replaces the tasks of the ensemble',
     body: {
       tasks: [
         { description: 'Look {where}', tools: ['search', 'calculator'], model: 'opus' },
@@ -150,7 +150,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    rule: 'level 3 is PARALLEL with context, by name and by place',
+    rule: 'a task graph with context is PARALLEL, with references by name and by index',
     body: {
       tasks: [
         { name: 'a', description: 'A', context: ['$b', '$2'] },
@@ -169,7 +169,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    rule: 'level 3 keeps the workflow that it says',
+    rule: 'a task graph can set the workflow',
     body: {
       tasks: [
         { name: 'a', description: 'A' },
@@ -180,7 +180,7 @@ const CASES: readonly Case[] = [
     story: { ack: { status: 'ACCEPTED', tasks: 2, workflow: 'SEQUENTIAL' } },
   },
   {
-    rule: 'level 3 can be led by a manager, whatever the tasks are called',
+    rule: 'a task graph can have a manager, with any task names',
     body: {
       tasks: [
         { name: 'a', description: 'Research a' },
@@ -197,7 +197,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    rule: 'level 3 enforces an output schema, with a correction',
+    rule: 'a task graph enforces an output schema, with a correction',
     body: {
       tasks: [
         {
@@ -220,14 +220,14 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    rule: 'level 3 fails with OUTPUT_INVALID when no correction helps',
+    rule: 'a task graph fails with OUTPUT_INVALID when corrections fail',
     body: {
       tasks: [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }],
     },
     story: { status: 'FAILED', code: 'OUTPUT_INVALID', outputs: {} },
   },
   {
-    rule: 'levels 2 and 3 go together',
+    rule: 'a task graph and overrides can be combined',
     body: {
       tasks: [{ name: 'a', description: 'A' }],
       taskOverrides: { a: { model: 'opus' } },
@@ -237,7 +237,7 @@ const CASES: readonly Case[] = [
 ]
 
 describe.each(CASES)('$rule', ({ body, story, also }) => {
-  it('over REST and over WebSocket alike, and the ensemble stays as it was', async () => {
+  it('over REST and over WebSocket alike, and the ensemble is unchanged', async () => {
     await using api = await openRecordedServer()
     const before = await (await api.get('/api/capabilities')).json()
     const first = await overRest(api, body)
@@ -334,7 +334,7 @@ const REFUSED: readonly [body: object, refusal: object][] = [
   [{ ...INPUTS, webhooks: ['crm'] }, { error: 'INVALID_WEBHOOK' }],
 ]
 
-describe('a submission that does not fit', () => {
+describe('an invalid submission', () => {
   it.each(REFUSED)('is refused over REST and over WebSocket alike: %j', async (body, refusal) => {
     await using api = await openRecordedServer()
     const { ack } = await overRest(api, body)

@@ -45,13 +45,13 @@ function guarded(options: TestServerOptions = {}) {
 /** The trail is written a moment later. */
 const POLL = { timeout: 10_000 }
 
-describe.each(MODES)('keys over MCP, of a client of mode %s', (mode) => {
-  it.each(['nobody-key', 'stranger-key'])('let nobody in who may not read: %s', async (name) => {
+describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
+  it.each(['nobody-key', 'stranger-key'])('refuse callers without runs:read: %s', async (name) => {
     await using api = await guarded()
     await expect(connected(api, { mode, key: name })).rejects.toThrow(/key|scope|HTTP 40[13]/)
   })
 
-  it('[GW-M1] let a caller list whatever there is, and call what its scopes allow', async () => {
+  it('[GW-M1] let a caller list everything, and call what its scopes allow', async () => {
     await using api = await guarded()
     const may = async (name: string) => {
       await using peer = await connected(api, { mode, key: `${name}-key` })
@@ -73,7 +73,7 @@ describe.each(MODES)('keys over MCP, of a client of mode %s', (mode) => {
     expect(await may('boss')).toEqual(['may', 'may'])
   })
 
-  it('say which scope is missing', async () => {
+  it('name the missing scope', async () => {
     await using api = await guarded()
     await using peer = await connected(api, { mode, key: 'reader-key' })
     await expect(peer.call('hum')).rejects.toThrow(
@@ -81,7 +81,7 @@ describe.each(MODES)('keys over MCP, of a client of mode %s', (mode) => {
     )
   })
 
-  it('[GW-M3] are named in the audit trail, with what was done and what was refused', async () => {
+  it('[GW-M3] are named in the audit trail, with the action and its refusal', async () => {
     await using api = await guarded()
     await using peer = await connected(api, { mode, key: 'caller-key' })
     await peer.call('hum')
@@ -128,7 +128,7 @@ describe.each(MODES)('keys over MCP, of a client of mode %s', (mode) => {
     expect((await api.runs.record(runId))?.actor).toBe('critic')
   })
 
-  it('that may not decide reviews are shown no form', async () => {
+  it('without reviews:decide get no form', async () => {
     await using api = await guarded()
     let forms = 0
     await using peer = await connected(api, {
@@ -161,7 +161,7 @@ describe('a round of a call', () => {
 
   const CONTINUE = { action: 'accept', content: { decision: 'CONTINUE' } }
 
-  it('goes on for the caller that it is of', async () => {
+  it('continues for its caller', async () => {
     await using api = await guarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
@@ -172,7 +172,7 @@ describe('a round of a call', () => {
     expect((await api.runs.list({ limit: 9, offset: 0 })).runs).toHaveLength(1)
   })
 
-  it('is refused to another caller, and when it was changed, or is of another tool', async () => {
+  it('is refused to another caller, when it was changed, and for another tool', async () => {
     await using api = await guarded({
       ensembles: [reviewedTask(), { ...reviewedTask(), name: 'other' }],
     })
@@ -221,7 +221,7 @@ describe('a round of a call', () => {
     expect(await api.runs.openReviews()).toHaveLength(1)
   })
 
-  it('says that its run is gone when it was deleted meanwhile', async () => {
+  it('reports that its run no longer exists when it was deleted', async () => {
     await using api = await guarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const [run] = (await api.runs.list({ limit: 1, offset: 0 })).runs
@@ -238,7 +238,7 @@ describe('a round of a call', () => {
     })
   })
 
-  it('[GW-M3] is in the audit trail as a decision, and not as another submission', async () => {
+  it('[GW-M3] is recorded in the audit trail as a decision, not as another submission', async () => {
     await using api = await guarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
@@ -253,7 +253,7 @@ describe('a round of a call', () => {
     await expect.poll(actions, POLL).toEqual(['decideReview', 'submitRun'])
   })
 
-  it('decides no review of another run', async () => {
+  it('cannot decide a review of another run', async () => {
     await using api = await guarded()
     const mine = await waitingRound(api.url)
     const other = await waitingRound(api.url)

@@ -24,7 +24,7 @@ interface Check {
 }
 
 it.each(['2025-11-25', '2026-07-28'] as const)(
-  'passes what the MCP conformance suite requires for %s, with the exceptions that are listed',
+  'passes the MCP conformance suite for %s, with the listed exceptions',
   async (revision) => {
     await using api = await conformanceServer()
     const listed = EXCEPTIONS.flatMap(({ checks }) => checks[revision] ?? []).toSorted()

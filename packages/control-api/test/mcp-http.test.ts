@@ -46,8 +46,8 @@ describe('POST /mcp', () => {
   )
 
   it.each([
-    ['no JSON', '{"jsonrpc":', /must be JSON/],
-    ['JSON that is too deep', `${'['.repeat(200)}${']'.repeat(200)}`, /at most 128 deep/],
+    ['a body that is not JSON', '{"jsonrpc":', /must be JSON/],
+    ['JSON that is nested too deeply', `${'['.repeat(200)}${']'.repeat(200)}`, /at most 128 deep/],
   ])('[GW-E1] refuses %s as JSON-RPC does', async (_title, body, message) => {
     await using api = await hall()
     const answer = await postMcp(api.url, body)
@@ -62,16 +62,16 @@ describe('POST /mcp', () => {
     ['a number', '42'],
     ['null', 'null'],
     ['an empty list', '[]'],
-    ['no message', '{"method":1}'],
-    ['a message of no version', '{"id":1,"method":"tools/list"}'],
-  ])('refuses %s without a fault', async (_title, body) => {
+    ['an object that is not a message', '{"method":1}'],
+    ['a message without a version', '{"id":1,"method":"tools/list"}'],
+  ])('refuses %s without an internal error', async (_title, body) => {
     await using api = await hall()
     const { status } = await postMcp(api.url, body)
     expect(status).toBe(400)
     expect(api.errors).toEqual([])
   })
 
-  it('[GW-E1] refuses text that is no UTF-8, and changes nothing of it', async () => {
+  it('[GW-E1] refuses text that is not UTF-8 instead of changing it', async () => {
     await using api = await hall()
     const text = JSON.stringify(modernCall('shout', { input: '?' }))
     const bytes = Buffer.from(text).map((byte) => (byte === 0x3f ? 0xff : byte))
@@ -83,7 +83,7 @@ describe('POST /mcp', () => {
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: -32_700 } }])
   })
 
-  it('[GW-E1] refuses a body that is too long, or no JSON by its own words', async () => {
+  it('[GW-E1] refuses a body that is too large, or whose content type is not JSON', async () => {
     await using api = await hall({ maxBodyBytes: 1_000 })
     const long = modernCall('shout', { input: 'x'.repeat(1_000) })
     expect(await postMcp(api.url, long)).toMatchObject({
@@ -97,7 +97,7 @@ describe('POST /mcp', () => {
     })
   })
 
-  it('refuses pages of other sites and other names of the server', async () => {
+  it('refuses cross-origin pages and other host names', async () => {
     await using api = await hall()
     const foreign = { headers: { origin: 'https://evil.example' } }
     expect(await postMcp(api.url, ping(1), foreign)).toMatchObject({
@@ -106,7 +106,7 @@ describe('POST /mcp', () => {
     })
   })
 
-  it('takes no other method', async () => {
+  it('refuses other methods', async () => {
     await using api = await hall()
     expect((await fetch(`${api.url}/mcp`, { method: 'PUT' })).status).toBe(405)
   })
@@ -116,7 +116,7 @@ describe('POST /mcp', () => {
     [{ 'mcp-param-region': 'us' }, 400],
     [{}, 400],
   ])(
-    '[GW-M4] compares %j with the argument that the schema wants in that header: %i',
+    '[GW-M4] compares %j with the argument that the schema assigns to that header: %i',
     async (headers, status) => {
       const properties = { region: { type: 'string', 'x-mcp-header': 'Region' } }
       const forecast = defineTool({
@@ -132,13 +132,13 @@ describe('POST /mcp', () => {
     },
   )
 
-  it('is not there on a server for health only', async () => {
+  it('does not exist on a server with the surface health', async () => {
     await using api = await hall({ surface: 'health' })
     expect((await postMcp(api.url, INITIALIZE)).status).toBe(404)
   })
 })
 
-describe('a text that answers repeat', () => {
+describe('a text that responses repeat', () => {
   it('[GW-E4] is refused beyond 255 characters, alone and in a batch, without being repeated', async () => {
     await using api = await hall()
     const long = 'x'.repeat(256)
@@ -156,7 +156,7 @@ describe('a text that answers repeat', () => {
     }
   })
 
-  it('is cut in an error of the library', async () => {
+  it('is truncated in an error of the SDK', async () => {
     await using api = await hall()
     const call = modernCall('band', {})
     const version = { 'io.modelcontextprotocol/protocolVersion': 'x'.repeat(100_000) }
@@ -180,14 +180,14 @@ describe('a text that answers repeat', () => {
     }
   })
 
-  it('is taken with 255 characters', async () => {
+  it('is accepted with 255 characters', async () => {
     await using api = await hall()
     const id = 'x'.repeat(255)
     expect((await postMcp(api.url, { ...INITIALIZE, id })).body.id).toBe(id)
   })
 })
 
-describe('a call that is quiet', () => {
+describe('an idle call', () => {
   /** Reads a stream until a comment comes, by which it says that it is alive. */
   async function untilComment(response: Response): Promise<void> {
     let text = ''
@@ -198,7 +198,7 @@ describe('a call that is quiet', () => {
     throw new Error(`The stream ended without a comment: ${text}`)
   }
 
-  it('has a stream that shows life, in both eras', async () => {
+  it('has a stream with heartbeats, in both eras', async () => {
     await using api = await openServer({ heartbeatMs: 20 })
     const given = { composer: 'Bach', hall: 'A' }
     await untilComment(await streamMcp(api.url, modernCall('band', given)))
@@ -218,7 +218,7 @@ describe('a session of an older client', () => {
     return { 'mcp-session-id': headers.get('mcp-session-id') ?? '' }
   }
 
-  it.each(['2025-03-26', '2025-06-18', '2025-11-25'])('speaks %s', async (protocolVersion) => {
+  it.each(['2025-03-26', '2025-06-18', '2025-11-25'])('supports %s', async (protocolVersion) => {
     await using api = await hall()
     const { params } = INITIALIZE
     const { body } = await postMcp(api.url, {
@@ -228,7 +228,7 @@ describe('a session of an older client', () => {
     expect(body.result).toMatchObject({ protocolVersion, serverInfo: { name: 'tutti' } })
   })
 
-  it('is needed for everything but its beginning', async () => {
+  it('is required for every request except the first', async () => {
     await using api = await hall()
     expect(await postMcp(api.url, ping(1))).toMatchObject({
       status: 400,
@@ -242,7 +242,7 @@ describe('a session of an older client', () => {
     })
   })
 
-  it('[GW-S1] is not there for another caller', async () => {
+  it('[GW-S1] does not exist for another caller', async () => {
     const scopes = ['runs:read'] as const
     const keys = ['one', 'two'].map((name) => apiKey(`${name}-key`, { name, scopes }))
     await using api = await hall({ apiKeys: keys })
@@ -258,7 +258,7 @@ describe('a session of an older client', () => {
     expect((await postMcp(api.url, ping(1), { headers })).status).toBe(404)
   })
 
-  it('[GW-E2] takes a batch, whose messages count each', async () => {
+  it('[GW-E2] accepts a batch, and counts each of its messages', async () => {
     const key = apiKey('one-key', {
       name: 'one',
       scopes: ['runs:read'],
@@ -273,7 +273,7 @@ describe('a session of an older client', () => {
     })
   })
 
-  it('takes no batch of more than 50', async () => {
+  it('refuses a batch of more than 50', async () => {
     await using api = await hall()
     const headers = await opened(api.url)
     const pings = (count: number) => Array.from({ length: count }, (_, index) => ping(index))

@@ -5,7 +5,7 @@ import { singer } from './a2a-agent.ts'
 import { openServer } from './open-server.ts'
 
 describe.each(MODES)('to an MCP client of mode %s', (mode) => {
-  it('runs are resources: as JSON, and their output as text', async () => {
+  it('exposes runs as JSON resources, and their outputs as text', async () => {
     await using api = await openServer({ ensembles: [singer()] })
     await using peer = await connected(api, { mode })
     const { structuredContent } = await peer.call('singer', { song: 'Ode' })
@@ -27,7 +27,7 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
   })
 
   it.each(['tutti://runs/none', 'tutti://runs/%ff', 'file:///etc/passwd', 'tutti://runs/'])(
-    'the resource %s does not exist',
+    'reports that the resource %s does not exist',
     async (uri) => {
       await using api = await openServer({ ensembles: [singer()] })
       await using peer = await connected(api, { mode })
@@ -35,7 +35,7 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
     },
   )
 
-  it('ensembles are prompts with their template variables', async () => {
+  it('exposes ensembles as prompts with their template variables', async () => {
     await using api = await openServer({ ensembles: [singer()] })
     await using peer = await connected(api, { mode })
     const { prompts } = await peer.client.listPrompts()

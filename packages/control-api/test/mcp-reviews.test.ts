@@ -37,90 +37,87 @@ async function decide(api: TestServer, decision: object): Promise<void> {
   expect(status).toBe(200)
 }
 
-describe.each(MODES)(
-  'a review of a run that was called over MCP, with a client of mode %s',
-  (mode) => {
-    it('is shown as a form, and decided by its answer, in the same run', async () => {
-      const { forms, fill } = person(accept('CONTINUE'))
-      await using api = await openServer({ ensembles: [reviewedTask()] })
-      await using peer = await connected(api, { mode, fill })
-      const result = await peer.call('choir', { song: 'Ave' })
-      expect(textOf(result)).toBe('La la')
-      expect(forms).toHaveLength(1)
-      expect(forms[0]?.message).toMatch(/Is it in tune\?[^]*Sing Ave[^]*La la/)
-      const { runs } = await api.runs.list({ limit: 10, offset: 0 })
-      expect(runs.map(({ runId }) => runId)).toEqual([runIdOf(result)])
-      const heard = peer.notes.map(({ message }) => message)
-      expect(heard.filter((message) => message === '"sing" started')).toHaveLength(1)
-      expect(heard.at(-1)).toBe('"sing" completed: 1 of 1')
-    })
+describe.each(MODES)('a review of a run called over MCP, with a client of mode %s', (mode) => {
+  it('is shown as a form, and the answer decides it in the same run', async () => {
+    const { forms, fill } = person(accept('CONTINUE'))
+    await using api = await openServer({ ensembles: [reviewedTask()] })
+    await using peer = await connected(api, { mode, fill })
+    const result = await peer.call('choir', { song: 'Ave' })
+    expect(textOf(result)).toBe('La la')
+    expect(forms).toHaveLength(1)
+    expect(forms[0]?.message).toMatch(/Is it in tune\?[^]*Sing Ave[^]*La la/)
+    const { runs } = await api.runs.list({ limit: 10, offset: 0 })
+    expect(runs.map(({ runId }) => runId)).toEqual([runIdOf(result)])
+    const heard = peer.notes.map(({ message }) => message)
+    expect(heard.filter((message) => message === '"sing" started')).toHaveLength(1)
+    expect(heard.at(-1)).toBe('"sing" completed: 1 of 1')
+  })
 
-    it('takes another output in the place of the one that it is of', async () => {
-      const { fill } = person(accept('EDIT', 'Do re mi'))
-      await using api = await openServer({ ensembles: [reviewedTask()] })
-      await using peer = await connected(api, { mode, fill })
-      expect(textOf(await peer.call('choir', { song: 'Ave' }))).toBe('Do re mi')
-    })
+  it('can replace the output', async () => {
+    const { fill } = person(accept('EDIT', 'Do re mi'))
+    await using api = await openServer({ ensembles: [reviewedTask()] })
+    await using peer = await connected(api, { mode, fill })
+    expect(textOf(await peer.call('choir', { song: 'Ave' }))).toBe('Do re mi')
+  })
 
-    it('asks again when it sends the work back', async () => {
-      const { forms, fill } = person(accept('REJECT', 'Louder'), accept('CONTINUE'))
-      await using api = await openServer({ ensembles: [reviewedTask()] })
-      await using peer = await connected(api, { mode, fill })
-      expect(textOf(await peer.call('choir', { song: 'Ave' }))).toBe('La la')
-      expect(forms).toHaveLength(2)
-    })
+  it('asks again after the work was sent back', async () => {
+    const { forms, fill } = person(accept('REJECT', 'Louder'), accept('CONTINUE'))
+    await using api = await openServer({ ensembles: [reviewedTask()] })
+    await using peer = await connected(api, { mode, fill })
+    expect(textOf(await peer.call('choir', { song: 'Ave' }))).toBe('La la')
+    expect(forms).toHaveLength(2)
+  })
 
-    it('[GW-Q2] is asked again with the reason when the answer cannot be taken', async () => {
-      const { forms, fill } = person(
-        accept('EDIT', 'not JSON'),
-        accept('EDIT', '{"hertz":"high"}'),
-        accept('EDIT', '{"hertz":432}'),
-      )
-      await using api = await openServer({ ensembles: [approvedTool()] })
-      await using peer = await connected(api, { mode, fill })
-      expect(textOf(await peer.call('soloist', { song: 'Ave' }))).toContain('Tuned to 432')
-      expect(forms.map(({ message }) => message)).toEqual([
-        expect.stringContaining('{"hertz":440}'),
-        expect.stringMatching(/was not accepted.*must be the input of the tool as JSON/),
-        expect.stringMatching(/not accepted.*hertz/),
-      ])
-    })
+  it('[GW-Q2] is asked again with the reason when the answer is invalid', async () => {
+    const { forms, fill } = person(
+      accept('EDIT', 'not JSON'),
+      accept('EDIT', '{"hertz":"high"}'),
+      accept('EDIT', '{"hertz":432}'),
+    )
+    await using api = await openServer({ ensembles: [approvedTool()] })
+    await using peer = await connected(api, { mode, fill })
+    expect(textOf(await peer.call('soloist', { song: 'Ave' }))).toContain('Tuned to 432')
+    expect(forms.map(({ message }) => message)).toEqual([
+      expect.stringContaining('{"hertz":440}'),
+      expect.stringMatching(/was not accepted.*must be the input of the tool as JSON/),
+      expect.stringMatching(/not accepted.*hertz/),
+    ])
+  })
 
-    it('[GW-Q3] waits for somebody else when the person declines, and is not asked again', async () => {
-      const { forms, fill, asked } = person({ action: 'decline' })
-      await using api = await openServer({ ensembles: [reviewedTask()] })
-      await using peer = await connected(api, { mode, fill })
-      const call = peer.call('choir', { song: 'Ave' })
-      await peer.heard('is waiting for a review: decide it with POST /api/reviews/')
-      await asked
-      await decide(api, { decision: 'EDIT', revisedOutput: 'Hum' })
-      expect(textOf(await call)).toBe('Hum')
-      expect(forms).toHaveLength(1)
-    })
+  it('[GW-Q3] stays open for others when the person declines, and is not asked again', async () => {
+    const { forms, fill, asked } = person({ action: 'decline' })
+    await using api = await openServer({ ensembles: [reviewedTask()] })
+    await using peer = await connected(api, { mode, fill })
+    const call = peer.call('choir', { song: 'Ave' })
+    await peer.heard('is waiting for a review: decide it with POST /api/reviews/')
+    await asked
+    await decide(api, { decision: 'EDIT', revisedOutput: 'Hum' })
+    expect(textOf(await call)).toBe('Hum')
+    expect(forms).toHaveLength(1)
+  })
 
-    it('is told to a client without forms, and waits', async () => {
-      await using api = await openServer({ ensembles: [reviewedTask()] })
-      await using peer = await connected(api, { mode })
-      const call = peer.call('choir', { song: 'Ave' })
-      await peer.heard('is waiting for a review: decide it with POST /api/reviews/')
-      await decide(api, { decision: 'CONTINUE' })
-      expect(textOf(await call)).toBe('La la')
-    })
+  it('is reported to a client without forms, and stays open', async () => {
+    await using api = await openServer({ ensembles: [reviewedTask()] })
+    await using peer = await connected(api, { mode })
+    const call = peer.call('choir', { song: 'Ave' })
+    await peer.heard('is waiting for a review: decide it with POST /api/reviews/')
+    await decide(api, { decision: 'CONTINUE' })
+    expect(textOf(await call)).toBe('La la')
+  })
 
-    it('[GW-Q1] is decided by whoever is first', async () => {
-      const late = Promise.withResolvers<ElicitResult>()
-      const { fill, asked } = person(late.promise)
-      await using api = await openServer({ ensembles: [reviewedTask()] })
-      await using peer = await connected(api, { mode, fill })
-      const call = peer.call('choir', { song: 'Ave' })
-      await asked
-      await decide(api, { decision: 'EDIT', revisedOutput: 'Hum' })
-      late.resolve(accept('EDIT', 'Too late'))
-      expect(textOf(await call)).toBe('Hum')
-      expect(api.errors).toEqual([])
-    })
-  },
-)
+  it('[GW-Q1] is decided by the first answer', async () => {
+    const late = Promise.withResolvers<ElicitResult>()
+    const { fill, asked } = person(late.promise)
+    await using api = await openServer({ ensembles: [reviewedTask()] })
+    await using peer = await connected(api, { mode, fill })
+    const call = peer.call('choir', { song: 'Ave' })
+    await asked
+    await decide(api, { decision: 'EDIT', revisedOutput: 'Hum' })
+    late.resolve(accept('EDIT', 'Too late'))
+    expect(textOf(await call)).toBe('Hum')
+    expect(api.errors).toEqual([])
+  })
+})
 
 /** An ensemble whose first task is reviewed, and whose second waits until it is told. */
 function duet() {
@@ -146,8 +143,8 @@ function undecided() {
   return { fill, shown: shown.promise, gone: gone.promise }
 }
 
-describe('a review that an older client was asked of', () => {
-  it('[GW-Q1] takes its question back when somebody else decides, while the run goes on', async () => {
+describe('a review that an older client was asked to decide', () => {
+  it('[GW-Q1] withdraws its question when another caller decides, while the run continues', async () => {
     const { fill, shown, gone } = undecided()
     const { both, finish } = duet()
     await using api = await openServer({ ensembles: [both] })
@@ -163,7 +160,7 @@ describe('a review that an older client was asked of', () => {
     expect(textOf(await call)).toBe('Held')
   })
 
-  it('[GW-Q1] takes its question back when the call is given up', async () => {
+  it('[GW-Q1] withdraws its question when the call is cancelled', async () => {
     const { fill, shown, gone } = undecided()
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using peer = await connected(api, {
@@ -178,7 +175,7 @@ describe('a review that an older client was asked of', () => {
     await gone
   })
 
-  it('is asked once, also when others of the run are open', async () => {
+  it('is asked once, also when other reviews of the run are open', async () => {
     const forms: string[] = []
     const both = Promise.withResolvers<void>()
     const one = Promise.withResolvers<void>()
@@ -209,7 +206,7 @@ describe('a review that an older client was asked of', () => {
     expect(forms.toSorted()).toEqual(['alto', 'bass'])
   })
 
-  it('is left to others when the client answers by itself and never right', async () => {
+  it('stays open for others when the client keeps sending invalid answers automatically', async () => {
     let asked = 0
     const often = Promise.withResolvers<void>()
     await using api = await openServer({ ensembles: [approvedTool()] })

@@ -66,8 +66,8 @@ function waiting() {
   }
 }
 
-describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
-  it('is a tool of its template variables, under a name that fits', async () => {
+describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) => {
+  it('is a tool with its template variables as input, under a valid name', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connected(api, { mode })
     const { tools } = await peer.client.listTools()
@@ -113,7 +113,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     expect(result.isError).toBeUndefined()
   })
 
-  it('[GW-F3] says how far it is, in numbers that grow', async () => {
+  it('[GW-F3] reports its progress in increasing numbers', async () => {
     await using api = await openServer()
     await using peer = await connected(api, { mode })
     api.play()
@@ -126,7 +126,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     expect(new Set(peer.notes.map(({ total }) => total))).toEqual(new Set([2]))
   })
 
-  it('passes on what its tools say of their progress', async () => {
+  it('passes on the progress of its tools', async () => {
     const { solo, started, finish } = waiting()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode })
@@ -137,7 +137,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     expect(textOf(await call)).toBe('Held')
   })
 
-  it('says something now and then when nothing happens, so that its client goes on waiting', async () => {
+  it('reports progress at intervals while idle, so that its client keeps waiting', async () => {
     const clock = fakeClock()
     const { solo, started, finish, report } = waiting()
     await using api = await openServer({ ensembles: [solo], clock, heartbeatMs: 1_000 })
@@ -162,7 +162,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     expect(beats()).toBe(3)
   })
 
-  it('refuses arguments that do not fit before there is a run', async () => {
+  it('refuses invalid arguments without starting a run', async () => {
     await using api = await openServer()
     await using peer = await connected(api, { mode })
     const result = await peer.call('band', { composer: 1, choir: 'B' })
@@ -175,7 +175,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     expect((await api.runs.list({ limit: 10, offset: 0 })).runs).toEqual([])
   })
 
-  it('that fails is an error with the reason and what was completed', async () => {
+  it('returns an error with the reason and the completed outputs when it fails', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connected(api, { mode })
     await peer.client.listTools()
@@ -192,7 +192,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     expect(textOf(result)).toMatch(/The run failed \(run-.*The hall is closed[^]*Rehearsed/)
   })
 
-  it('[GW-F2] is cancelled when its client gives up, and its tool is told', async () => {
+  it('[GW-F2] is cancelled with its tool when its client abandons the call', async () => {
     const { solo, started, aborted } = waiting()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode })
@@ -205,7 +205,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     expect(await endOfOnlyRun(api.runs)).toBe('CANCELLED')
   })
 
-  it('that is cancelled by somebody else is an error that says so', async () => {
+  it('returns an error that says so when another caller cancels it', async () => {
     const { solo, started } = waiting()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode })
@@ -238,7 +238,7 @@ async function endOfOnlyRun(runs: Awaited<ReturnType<typeof openServer>>['runs']
 }
 
 describe('an ensemble over MCP, on a server that stops', () => {
-  it('[GW-F2] is cancelled when an older client says so', async () => {
+  it('[GW-F2] is cancelled when an older client sends a cancellation', async () => {
     const { solo, started, aborted } = waiting()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode: 'legacy' })
@@ -254,8 +254,8 @@ describe('an ensemble over MCP, on a server that stops', () => {
   })
 })
 
-describe('an ensemble over MCP whose name a tool has', () => {
-  it('is called run_ and that name', async () => {
+describe('an ensemble over MCP with the name of a tool', () => {
+  it('is listed as run_ and its name', async () => {
     const band = ensemble({
       name: 'band',
       tasks: [task({ name: 'a', description: 'A' })],

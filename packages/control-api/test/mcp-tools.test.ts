@@ -62,8 +62,8 @@ function orchestra() {
   return openServer({ tools: toolCatalog(TOOLS) })
 }
 
-describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s', (mode) => {
-  it('say how far they are, in numbers that grow', async () => {
+describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %s', (mode) => {
+  it('report their progress in increasing numbers', async () => {
     const rehearse = defineTool({
       name: 'rehearse',
       description: 'Rehearses',
@@ -99,7 +99,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     expect(tools[0]?.annotations).toBeUndefined()
   })
 
-  it('takes a list of shared names for all there is', async () => {
+  it('are limited to the list of shared names', async () => {
     await using api = await openServer({
       tools: toolCatalog(TOOLS),
       shared: { tools: ['shout'], ensembles: [] },
@@ -110,7 +110,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     await expect(peer.call('tune', { hertz: 440 })).rejects.toMatchObject({ code: -32_602 })
   })
 
-  it('give their text, and their value as the list promises it', async () => {
+  it('return their text, and their value according to the listed schema', async () => {
     await using api = await orchestra()
     await using peer = await connected(api, { mode })
     const { tools } = await peer.client.listTools()
@@ -130,7 +130,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     expect(await peer.call('loose')).toMatchObject({ structuredContent: { result: 4 } })
   })
 
-  it('fail in results that a model can read', async () => {
+  it('fail with results that a model can read', async () => {
     await using api = await orchestra()
     await using peer = await connected(api, { mode })
     const failed = async (name: string, given = {}) => {
@@ -148,7 +148,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     expect(unset).not.toContain('4711')
   })
 
-  it('says with a refusal which error it is over REST', async () => {
+  it('name the REST error code of a refusal', async () => {
     await using api = await orchestra()
     await using peer = await connected(api, { mode })
     const { _meta: meta } = await peer.call('tune', { hertz: 1 })
@@ -158,7 +158,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     })
   })
 
-  it('[GW-M2] answers a name that is not there with the names that are, as an error of the protocol', async () => {
+  it('[GW-M2] return a protocol error with the known names for an unknown name', async () => {
     await using api = await orchestra()
     await using peer = await connected(api, { mode })
     await expect(peer.call('tunes')).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     })
   })
 
-  it('answers 20 calls at once, each with its own result', async () => {
+  it('handle 20 calls at once, each with its own result', async () => {
     await using api = await orchestra()
     await using peer = await connected(api, { mode })
     const words = Array.from({ length: 20 }, (_, index) => `word${index}`)
@@ -175,7 +175,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     expect(results.map(textOf)).toEqual(words.map((word) => word.toUpperCase()))
   })
 
-  it('refuses a call that is one too many, and says when to come again', async () => {
+  it('refuse a call beyond the limit with the time to wait', async () => {
     const gate = Promise.withResolvers<string>()
     const first = Promise.withResolvers<void>()
     const slow = defineTool({
@@ -200,7 +200,7 @@ describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s'
     expect(textOf(await waiting)).toBe('At last')
   })
 
-  it('aborts the signal of a tool whose caller gives up', async () => {
+  it('abort their signal when the caller abandons the call', async () => {
     const aborted = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
     const slow = defineTool({

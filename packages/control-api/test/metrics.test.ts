@@ -24,7 +24,7 @@ const LARGE = { text: 'x'.repeat(900_000) }
 /** Statuses with which the receivers answer: taken, wants nothing more, and failed. */
 const HOOKS = { ok: 204, gone: 410, down: 500 } as const
 
-describe('metrics after work of which everything is known', () => {
+describe('metrics after known work', () => {
   let api: MeteredServer
   let hooks: Readonly<Record<keyof typeof HOOKS, Receiver>>
   let scrape: Scrape
@@ -52,7 +52,7 @@ describe('metrics after work of which everything is known', () => {
     for (const hook of Object.values(hooks)) await hook[Symbol.asyncDispose]()
   })
 
-  it('are text that Prometheus reads, with the names and labels that are described', () => {
+  it('are in the text format of Prometheus, with the described names and labels', () => {
     const described = describeMetrics()
     expect([...scrape.families.keys()]).toEqual(described.map(({ name }) => name))
     for (const { name, type, help, labels } of described) {
@@ -66,7 +66,7 @@ describe('metrics after work of which everything is known', () => {
     }
   })
 
-  it('count runs by ensemble, status and code, and those that have not ended', () => {
+  it('count runs by ensemble, status and code, and unfinished runs', () => {
     const ended = (ensemble: string, status: string, code = 'none') =>
       value('runs_ended_total', { ensemble, status, code })
     expect(value('runs_accepted_total', { ensemble: 'simple' })).toBe(LARGE_RUNS + 1)
@@ -119,7 +119,7 @@ describe('metrics after work of which everything is known', () => {
     expect(value('rate_limit_wait_seconds_count')).toBe(1)
   })
 
-  it('count tool calls by outcome and caller, with what tools count by themselves', () => {
+  it('count tool calls by outcome and caller, and the counters of tools', () => {
     const calls = (tool: string, outcome: string, by: string) =>
       value('tool_calls_total', { tool, outcome, by })
     expect(calls('add', 'success', 'agent')).toBe(2 * 5)
@@ -131,14 +131,14 @@ describe('metrics after work of which everything is known', () => {
     expect(value('tool_value_count', { tool: 'add', name: 'sum' })).toBe(11)
   })
 
-  it('count gates, also one that is decided while nobody executes its run', () => {
+  it('count reviews, also one that is decided while its run is unowned', () => {
     expect(value('gates_opened_total', { timing: 'AFTER_EXECUTION' })).toBe(2)
     expect(value('gates_closed_total', { outcome: 'continue' })).toBe(1)
     expect(value('gate_wait_seconds_count', { outcome: 'continue' })).toBe(1)
     expect(value('gates_pending')).toBe(1)
   })
 
-  it('count what webhooks were told, and what they are still to be told', () => {
+  it('count deliveries to webhooks, and pending ones', () => {
     const attempts = (webhook: string, outcome: string) =>
       value('webhook_attempts_total', { webhook, outcome })
     expect(attempts('ok', 'done')).toBe(1)
@@ -147,7 +147,7 @@ describe('metrics after work of which everything is known', () => {
     expect(value('webhook_backlog')).toBe(1)
   })
 
-  it('count readers, what they sent, and the one that was too slow', () => {
+  it('count readers, the messages sent to them, and the one that was too slow', () => {
     expect(value('readers', { transport: 'websocket' })).toBe(1)
     expect(value('readers', { transport: 'sse' })).toBe(0)
     expect(value('reader_drops_total', { transport: 'websocket' })).toBe(1)
@@ -158,7 +158,7 @@ describe('metrics after work of which everything is known', () => {
     expect(value('event_reader_lag_seconds_count', { transport: 'sse' })).toBeGreaterThan(0)
   })
 
-  it('count every event that was written, and how', async () => {
+  it('[API-C1] count every written event once, and how it was written', async () => {
     const { runs } = await api.runs.list({ limit: 1_000, offset: 0 })
     const events = runs.reduce((sum, { lastSeq }) => sum + lastSeq + 1, 0)
     expect(value('events_written_total')).toBe(events)
@@ -173,7 +173,7 @@ describe('metrics after work of which everything is known', () => {
     expect(scrape.families.get('tutti_store_errors_total')?.samples).toEqual([])
   })
 
-  it('count requests by route and status, and what was refused and why', () => {
+  it('count requests by route and status, and refusals by reason', () => {
     const requests = Object.fromEntries(
       (scrape.families.get('tutti_http_requests_total')?.samples ?? []).map(
         ({ labels: { route, status }, value: count }) => [`${route} ${status}`, count],
@@ -191,7 +191,7 @@ describe('metrics after work of which everything is known', () => {
     expect(value('too_many_total', { reason: 'unfinished_runs_of_key' })).toBe(1)
   })
 
-  it('tell what the process is and uses', () => {
+  it('describe the process and its resources', () => {
     expect(
       value('build_info', { version: '1.2.3', node_version: process.versions.node, role: 'all' }),
     ).toBe(1)
@@ -208,11 +208,11 @@ describe('metrics after work of which everything is known', () => {
     )
   })
 
-  it('hold no id of a run and nothing that people wrote', async () => {
+  it('[API-C3] contain no run ids and no texts of users', async () => {
     expect(scrape.text).not.toMatch(/run-|review-|xxxx|out of tune|provider is down/)
   })
 
-  it('are OpenMetrics for those who ask for it', async () => {
+  it('are OpenMetrics if the client accepts it', async () => {
     const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5'
     const response = await fetch(`${api.url}/metrics`, {
       headers: { authorization: `Bearer ${KEYS.reader}`, accept },
@@ -231,7 +231,7 @@ describe('metrics after work of which everything is known', () => {
     expect(valueOf(families, 'tutti_gates_pending')).toBe(1)
   })
 
-  describe('are what the dashboard and the alerts ask for', () => {
+  describe('the metrics of the dashboard and the alerts exist', () => {
     const checked = (what: string, uses: readonly Use[]): void => {
       for (const { metric, labels } of uses) {
         const family =
@@ -262,7 +262,7 @@ describe('metrics after work of which everything is known', () => {
       }
     })
 
-    it('in every alert, each with what to do', () => {
+    it('in every alert, each with instructions', () => {
       const alerts = alertsIn(readFileSync(new URL('prometheus/alerts.yml', DEPLOY), 'utf8'))
       expect(alerts.length).toBeGreaterThan(6)
       for (const { name, expression, summary } of alerts) {
@@ -280,8 +280,8 @@ describe('metrics after work of which everything is known', () => {
   })
 })
 
-describe('the address of metrics', () => {
-  it('is there in a process that only executes runs, and asks for a key that may read', async () => {
+describe('the route of the metrics', () => {
+  it('exists in a process that only executes runs, and requires a key with runs:read', async () => {
     await using api = await openMeteredServer({ api: { surface: 'health' } })
     expect((await api.scrape()).value('tutti_store_available')).toBe(1)
     expect((await fetch(`${api.url}/metrics`)).status).toBe(401)

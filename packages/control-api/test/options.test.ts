@@ -41,7 +41,7 @@ describe('the option', () => {
     ['AFTER_EVERY_TASK', ['researcher', 'writer']],
     ['AFTER_LAST_TASK', ['writer']],
     ['NEVER', []],
-  ])('reviewPolicy %s asks a person after such tasks', async (reviewPolicy, asked) => {
+  ])('reviewPolicy %s requests a review after such tasks', async (reviewPolicy, asked) => {
     await using api = await openRecordedServer()
     const runId = await submitted(api, { reviewPolicy })
     const seen: string[] = []
@@ -60,7 +60,7 @@ describe('the option', () => {
     })
   })
 
-  it('reviewPolicy gives way to what a task says itself', async () => {
+  it('reviewPolicy yields to the setting of a task', async () => {
     await using api = await openRecordedServer()
     const tasks = [
       { name: 'a', description: 'A', review: 'skip' },
@@ -87,19 +87,22 @@ describe('the option', () => {
   it.each([
     [10, /^calculator\n\[truncated: 68 /],
     [-1, /^calculator says x{50}me$/],
-  ])('maxToolOutputLength %i cuts what the model is given of a tool', async (limit, given) => {
-    await using api = await openRecordedServer()
-    const events = await run(api, { maxToolOutputLength: limit })
-    const results = api.asked.flatMap(({ messages }) =>
-      messages.filter(({ role }) => role === 'tool').map(({ content }) => content),
-    )
-    expect(results[0]).toMatch(given)
-    expect(events.find(({ type }) => type === 'tool_called')).toMatchObject({
-      toolResult: expect.stringMatching(/^calculator says x{50}me$/),
-    })
-  })
+  ])(
+    'maxToolOutputLength %i truncates the tool output that the model gets',
+    async (limit, given) => {
+      await using api = await openRecordedServer()
+      const events = await run(api, { maxToolOutputLength: limit })
+      const results = api.asked.flatMap(({ messages }) =>
+        messages.filter(({ role }) => role === 'tool').map(({ content }) => content),
+      )
+      expect(results[0]).toMatch(given)
+      expect(events.find(({ type }) => type === 'tool_called')).toMatchObject({
+        toolResult: expect.stringMatching(/^calculator says x{50}me$/),
+      })
+    },
+  )
 
-  it('verbose tells the log of tasks, turns and tool calls; nothing is told without it', async () => {
+  it('verbose logs tasks, turns and tool calls; without it nothing is logged', async () => {
     const { lines, logger } = notes()
     await using api = await openRecordedServer({ limits: { logger } })
     await run(api)
@@ -125,7 +128,7 @@ describe('the option', () => {
     [5, /^calcu(?!lator)/],
     [-1, /^calculator says x{50}me$/],
     [undefined, /^calculator says x{50}me$/],
-  ])('toolLogTruncateLength %s cuts what the log shows of a tool', async (limit, shown) => {
+  ])('toolLogTruncateLength %s truncates the tool output in the log', async (limit, shown) => {
     const { lines, logger } = notes()
     await using api = await openRecordedServer({ limits: { logger } })
     await run(api, {
@@ -137,8 +140,8 @@ describe('the option', () => {
   })
 })
 
-describe('what a run was submitted with', () => {
-  it('is in its detail, whole, and over WebSocket too', async () => {
+describe('the options of a run', () => {
+  it('are in its detail in full, and over WebSocket too', async () => {
     const webhooks = {
       crm: { url: 'http://127.0.0.1:1/', secret: `whsec_${btoa('x'.repeat(24))}` },
     }

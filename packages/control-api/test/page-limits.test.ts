@@ -106,7 +106,7 @@ describe('a page of A2A tasks', () => {
 })
 
 describe('hello', () => {
-  it('has the newest runs up to its limit in bytes, each from its beginning', async () => {
+  it('[API-V4] has the newest runs up to its limit in bytes, each from its start', async () => {
     const length = 300_000
     await using api = await openServer({ ensembles: [speaker(length)] })
     const runIds = await submitted(api, 10)
@@ -125,7 +125,7 @@ describe('hello', () => {
 })
 
 describe('the trace and the task graph of a run', () => {
-  it('are given at the limit in bytes, and refused beyond it', async () => {
+  it('are returned at the limit in bytes, and refused beyond it', async () => {
     const submit = async (maxTraceBytes?: number) => {
       const api = await openServer({
         ensembles: [speaker(50_000)],

@@ -67,7 +67,7 @@ function runsOf(api: TestServer) {
 }
 
 describe('task_request', () => {
-  it('[GW-T1] is accepted at once, tells how it goes, and ends with the last output', async () => {
+  it('[GW-T1] is accepted at once, reports progress, and ends with the last output', async () => {
     await using api = await openServer()
     await using socket = await connected(api)
     socket.send(request())
@@ -102,7 +102,7 @@ describe('task_request', () => {
       expect(decodeServerMessage(message)).toMatchObject({ ok: true })
   })
 
-  it('[GW-T1] is accepted with the run that does it, by which it can be cancelled', async () => {
+  it('[GW-T1] is accepted with the id of its run, by which it can be cancelled', async () => {
     await using api = await openServer()
     await using socket = await connected(api)
     socket.send(request())
@@ -116,7 +116,7 @@ describe('task_request', () => {
     })
   })
 
-  it('is a run like any other, with the peer among its tags', async () => {
+  it('is an ordinary run, with the peer among its tags', async () => {
     await using api = await openServer()
     api.play()
     await ask(api, request({ priority: 'HIGH', traceContext: { traceparent: '00-1-2-01' } }))
@@ -130,7 +130,7 @@ describe('task_request', () => {
     ])
   })
 
-  it('takes text for an ensemble with one variable', async () => {
+  it('accepts text for an ensemble with one variable', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const end = await ask(api, request({ task: 'echo', context: 'Guten Tag' }))
     expect(end).toMatchObject({ status: 'COMPLETED', result: 'Answer 1' })
@@ -143,12 +143,12 @@ describe('task_request', () => {
       { task: 'bant' },
       "INVALID_ENSEMBLE: Unknown shared task 'bant'. Available: [band]. Did you mean 'band'?",
     ],
-    ['text where fields are needed', { context: 'Play' }, 'fields composer, hall'],
+    ['text for an ensemble with several variables', { context: 'Play' }, 'fields composer, hall'],
     ['no context', { context: undefined }, '/composer is required'],
-    ['a delivery that is not there', { delivery: { method: 'QUEUE' } }, '/delivery/method must be'],
-    ['a deadline of no time', { deadline: 'PT0S' }, '/deadline must be'],
+    ['an unknown delivery', { delivery: { method: 'QUEUE' } }, '/delivery/method must be'],
+    ['an invalid deadline', { deadline: 'PT0S' }, '/deadline must be'],
     ['a cache without a key', { cachePolicy: 'USE_CACHED' }, '/cacheKey is required'],
-  ])('is rejected for %s, and nothing is begun', async (_title, more, why) => {
+  ])('is rejected for %s, and starts no run', async (_title, more, why) => {
     await using api = await openServer()
     const end = await ask(api, request(more))
     expect(end).toMatchObject({
@@ -160,7 +160,7 @@ describe('task_request', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('is rejected when too many runs wait', async () => {
+  it('is rejected when too many runs are queued', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1 } })
     await api.submit()
     await using socket = await connected(api)
@@ -173,7 +173,7 @@ describe('task_request', () => {
     })
   })
 
-  it('tells how many runs wait before it', async () => {
+  it('reports the number of runs queued before it', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 9 } })
     const runId = await api.submit()
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -186,7 +186,7 @@ describe('task_request', () => {
     expect(await socket.next('task_accepted')).toMatchObject({ queuePosition: 2 })
   })
 
-  it('reaches only the ensembles that are shared', async () => {
+  it('reaches only shared ensembles', async () => {
     await using api = await openServer({
       ensembles: [reviewedTask(), echo()],
       shared: { ensembles: ['echo'] },
@@ -197,7 +197,7 @@ describe('task_request', () => {
     })
   })
 
-  it('says that a person is waited for', async () => {
+  it('reports that it waits for a person', async () => {
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using socket = await connected(api)
     socket.send(request({ task: 'choir', context: 'Ode' }))
@@ -212,7 +212,7 @@ describe('task_request', () => {
     expect(await socket.next('task_response')).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('tells of a run that FAILED, and of one that somebody cancelled', async () => {
+  it('reports a run that FAILED, and one that was cancelled', async () => {
     const model = scriptedModel(() => {
       throw new Error('No voice')
     })
@@ -234,7 +234,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[GW-T2] is one run however often it is asked, also after the connection went away', async () => {
+  it('[GW-T2] is one run however often it is sent, also after the connection closed', async () => {
     await using api = await openServer()
     const first = await connected(api)
     first.send(request())
@@ -265,7 +265,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[GW-T2] takes ids of up to 200 characters with any content', async () => {
+  it('[GW-T2] accepts ids of up to 200 characters of any kind', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const requestId = `${'x'.repeat(198)} ü`
     const odd = request({ requestId, from: 'küche\u2028', task: 'echo', context: 'Hello' })
@@ -273,7 +273,7 @@ describe('task_request', () => {
     expect(await ask(api, odd)).toMatchObject({ requestId, result: 'Answer 1' })
   })
 
-  it('[GW-T3] is cancelled when its deadline passes, also when nobody listens any more', async () => {
+  it('[GW-T3] is cancelled at its deadline, also after the peer has left', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const late = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
@@ -292,7 +292,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[GW-T3] is told at its deadline', async () => {
+  it('[GW-T3] gets its response at its deadline', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     await using socket = await connected(api)
@@ -305,7 +305,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[GW-T3] that somebody cancelled before its deadline was not late, whenever it is asked', async () => {
+  it('[GW-T3] does not count as late when it was cancelled before its deadline', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const early = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
@@ -320,7 +320,7 @@ describe('task_request', () => {
     expect(await ask(api, early)).toEqual(end)
   })
 
-  it('[GW-T3] is left alone when it is done before its deadline', async () => {
+  it('[GW-T3] is not cancelled when it ends before its deadline', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [echo()], clock, limits: { clock } })
     const end = await ask(api, request({ task: 'echo', context: 'Hello', deadline: 'PT10S' }))
@@ -329,7 +329,7 @@ describe('task_request', () => {
     expect((await runsOf(api)).runs).toMatchObject([{ status: 'COMPLETED' }])
   })
 
-  it('is told nothing more than that it was accepted with the delivery NONE', async () => {
+  it('gets only the acceptance with the delivery NONE', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     await using socket = await connected(api)
     socket.send(request({ task: 'echo', context: 'Hello', delivery: { method: 'NONE' } }))
@@ -340,7 +340,7 @@ describe('task_request', () => {
     expect(socket.received.map(({ type }) => type)).not.toContain('task_response')
   })
 
-  it('[GW-T4] is answered with an earlier result of the same key that is not too old', async () => {
+  it('[GW-T4] returns an earlier result of the same key that is not too old', async () => {
     const clock = fakeClock()
     await using api = await openServer({
       ensembles: [echo(), reviewedTask()],
@@ -369,7 +369,7 @@ describe('task_request', () => {
     expect((await runsOf(api)).total).toBe(5)
   })
 
-  it('[GW-T4] is not answered with a run whose tags a caller has chosen', async () => {
+  it('[GW-T4] does not return a run whose tags were chosen by its caller', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const digest = createHash('sha256')
       .update(JSON.stringify(['echo', 'greeting']))
@@ -383,7 +383,7 @@ describe('task_request', () => {
     expect(Object.keys((await runsOf(api)).runs[0]?.tags ?? {})).toEqual(['peer'])
   })
 
-  it('[GW-T4] is not answered with a result of another key', async () => {
+  it('[GW-T4] does not return a result of another key', async () => {
     const keys = ['ann', 'bob'].map((name) => ({ name, key: `${name}-secret-of-16` }))
     await using api = await openServer({
       ensembles: [echo()],
@@ -402,7 +402,7 @@ describe('task_request', () => {
     expect(await askAs('bob', 'r-3')).toMatchObject({ result: 'Answer 2' })
   })
 
-  it('[GW-T4] is not answered with the result of another task, or of a run that did not complete', async () => {
+  it('[GW-T4] does not return the result of another task, or of a run that did not complete', async () => {
     await using api = await openServer({ ensembles: [echo(), reviewedTask()] })
     const cached = { cachePolicy: 'USE_CACHED', cacheKey: 'k', context: 'Hi' }
     await using socket = await connected(api)
@@ -419,7 +419,7 @@ describe('task_request', () => {
     expect(await other.next('task_progress')).toMatchObject({ status: 'WAITING_REVIEW' })
   })
 
-  it('is told of a fault of the store with an error, as the task may go on', async () => {
+  it('gets an error when the store fails, because the task may continue', async () => {
     await using api = await openServer()
     const follow = api.runs.follow.bind(api.runs)
     api.runs.follow = async function* (options) {
@@ -434,7 +434,7 @@ describe('task_request', () => {
     expect(api.errors).toHaveLength(1)
   })
 
-  it('is refused with every problem when it does not fit its schema', async () => {
+  it('is refused with every problem when it is invalid', async () => {
     await using api = await openServer()
     await using socket = await connected(api)
     socket.send({ type: 'task_request', requestId: '', deadline: 'soon', priority: 'MAX' })
@@ -450,28 +450,31 @@ describe('task_request', () => {
   })
 })
 
-describe('a peer whose key may only read', () => {
+describe('a peer whose key has only runs:read', () => {
   it.each([
     [{ type: 'tool_request', tool: 'wait' }, 'tool_response', 'tools:invoke'],
     [{ type: 'task_request', task: 'band', context: BAND }, 'task_response', 'runs:write'],
-  ] as const)('is rejected in kind: %j', async (asked, answer, scope) => {
-    await using api = await openServer({
-      apiKeys: [apiKey('key-of-a-reader', { name: 'reader', scopes: ['runs:read'] })],
-    })
-    await using socket = api.connect('/ws', { authorization: 'Bearer key-of-a-reader' })
-    await socket.next('hello')
-    socket.send({ ...asked, requestId: 'r', from: 'kitchen' })
-    expect(await socket.next(answer)).toEqual({
-      type: answer,
-      requestId: 'r',
-      status: 'REJECTED',
-      error: `FORBIDDEN: Key "reader" lacks the scope ${scope}; it has: runs:read`,
-    })
-    expect((await runsOf(api)).total).toBe(0)
-  })
+  ] as const)(
+    'is rejected with the reply type of its message: %j',
+    async (asked, answer, scope) => {
+      await using api = await openServer({
+        apiKeys: [apiKey('key-of-a-reader', { name: 'reader', scopes: ['runs:read'] })],
+      })
+      await using socket = api.connect('/ws', { authorization: 'Bearer key-of-a-reader' })
+      await socket.next('hello')
+      socket.send({ ...asked, requestId: 'r', from: 'kitchen' })
+      expect(await socket.next(answer)).toEqual({
+        type: answer,
+        requestId: 'r',
+        status: 'REJECTED',
+        error: `FORBIDDEN: Key "reader" lacks the scope ${scope}; it has: runs:read`,
+      })
+      expect((await runsOf(api)).total).toBe(0)
+    },
+  )
 })
 
-describe('what is shared', () => {
+describe('shared capabilities', () => {
   const say = defineTextTool({ name: 'say', description: 'Says', execute: (text) => text })
   const shout = defineTextTool({ name: 'shout', description: 'Shouts', execute: (text) => text })
   const options = (): TestServerOptions => ({
@@ -491,7 +494,7 @@ describe('what is shared', () => {
     [{ toolName: 'echo' }, []],
     [{ toolName: 'shout', capabilityType: 'TASK' }, []],
     [{ tag: 'loud' }, []],
-  ])('capability_query %j', async (filter, capabilities) => {
+  ])('are found by capability_query %j', async (filter, capabilities) => {
     await using api = await openServer(options())
     await using socket = await connected(api)
     socket.send({ type: 'capability_query', requestId: 'q', from: 'kitchen', ...filter })
@@ -503,7 +506,7 @@ describe('what is shared', () => {
     })
   })
 
-  it('finds shared capabilities by their tags, and shows the tags wherever it shows capabilities', async () => {
+  it('are found by their tags, which are shown wherever capabilities are shown', async () => {
     const tags = { echo: ['speech', 'loud'], shout: ['loud'] }
     await using api = await openServer({ ...options(), shared: { ...options().shared, tags } })
     await using socket = await connected(api)
@@ -529,14 +532,14 @@ describe('what is shared', () => {
     })
   })
 
-  it('refuses tags of something that is not shared', async () => {
+  it('refuse tags of names that are not shared', async () => {
     const shared = { ensembles: ['echo'], tools: ['shout'], tags: { say: ['quiet'] } }
     await expect(openServer({ ...options(), shared })).rejects.toThrow(
       'tags name "say", which is not shared',
     )
   })
 
-  it('is the same in the status and the capabilities', async () => {
+  it('are the same in the status and the capabilities', async () => {
     await using api = await openServer(options())
     expect(await (await api.get('/api/status')).json()).toMatchObject({
       sharedCapabilities: [TASK, TOOL],
@@ -547,7 +550,7 @@ describe('what is shared', () => {
     })
   })
 
-  it('is everything when nothing is said, and nothing when the lists are empty', async () => {
+  it('include everything by default, and nothing with empty lists', async () => {
     const { shared: _, ...all } = options()
     await using open = await openServer(all)
     const { sharedTasks, sharedTools } = (await (await open.get('/api/capabilities')).json()) as {
@@ -562,7 +565,7 @@ describe('what is shared', () => {
     })
   })
 
-  it('must be there when the server starts', async () => {
+  it('must exist when the server starts', async () => {
     const shared = { ensembles: ['echo', 'opera'], tools: ['whisper', 'mumble'] }
     await expect(openServer({ ...options(), shared })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

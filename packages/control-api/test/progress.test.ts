@@ -25,8 +25,8 @@ const list = async (api: TestServer, query = ''): Promise<RunList> => {
   return decoded.value
 }
 
-describe('a run that goes on', () => {
-  it('shows its tasks, each with its status and what it has used', async () => {
+describe('an unfinished run', () => {
+  it('shows its tasks, each with its status and usage', async () => {
     await using api = await openServer()
     const runId = await atWork(api)
     const detail = await api.detail(runId)
@@ -53,7 +53,7 @@ describe('a run that goes on', () => {
     expect(ended.metrics.totalToolCalls).toBe(1)
   })
 
-  it('that waits for its place has no tasks yet, and no cost', async () => {
+  it('that is queued has no tasks and no cost', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     await atWork(api)
     const waiting = await api.detail(await api.submit())
@@ -64,13 +64,13 @@ describe('a run that goes on', () => {
     })
   })
 
-  it('has no cost as soon as a price is not known', async () => {
+  it('has no cost once a price is unknown', async () => {
     await using api = await openServer()
     const { metrics } = await api.detail(await atWork(api))
     expect(metrics).not.toHaveProperty('costUsd')
   })
 
-  it('names in the list the task that is being worked on, and none when it has ended', async () => {
+  it('shows its current task in the list, and none after its end', async () => {
     await using api = await openServer()
     const runId = await atWork(api)
     const [run] = (await list(api)).runs
@@ -95,8 +95,8 @@ describe('a run that goes on', () => {
   })
 })
 
-describe('a list', () => {
-  it('is paged, newest first, and counts what fits in all', async () => {
+describe('a list of runs', () => {
+  it('is paged, newest first, with the total of matching runs', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     for (const [index, batch] of ['a', 'b', 'a', 'b', 'a'].entries()) {
       const body = {
@@ -154,8 +154,8 @@ describe('a list', () => {
   })
 })
 
-describe('a status that there is not', () => {
-  it('is refused with those that there are, over REST and WebSocket', async () => {
+describe('an unknown status', () => {
+  it('is refused with the list of known ones, over REST and WebSocket', async () => {
     await using api = await openServer()
     const refusal = {
       error: 'BAD_REQUEST',
@@ -175,8 +175,8 @@ describe('a status that there is not', () => {
   })
 })
 
-describe('a switch of the model', () => {
-  it('says what it takes the place of, the first time too, over REST and WebSocket', async () => {
+describe('a model switch', () => {
+  it('returns the previous model, also the first time, over REST and WebSocket', async () => {
     await using api = await openServer()
     const runId = await atWork(api)
     const first = await api.post(`/api/runs/${runId}/model`, { model: 'small' })

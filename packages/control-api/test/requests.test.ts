@@ -13,7 +13,7 @@ import type { ErrorBody, RunList } from '@tutti/protocol'
 const INPUTS = { composer: 'Bach', hall: 'A' }
 
 describe('submitting a run', () => {
-  it('is accepted with 202, its id, its tasks and where to find it', async () => {
+  it('returns 202 with the id, the tasks and the location of the run', async () => {
     await using api = await openServer()
     const response = await api.post('/api/runs', { inputs: INPUTS })
     const body: unknown = await response.json()
@@ -26,7 +26,7 @@ describe('submitting a run', () => {
     expect(await detail.json()).toMatchObject({ inputs: INPUTS })
   })
 
-  it('under the same key the same body is one run, and another body is refused with 409', async () => {
+  it('returns one run for the same key and body, and 409 for another body', async () => {
     await using api = await openServer()
     const submit = (inputs: object, key = 'order-7') =>
       api.post('/api/runs', { inputs }, { 'idempotency-key': key })
@@ -54,7 +54,7 @@ describe('submitting a run', () => {
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
   })
 
-  it('takes an id of the client, once', async () => {
+  it('accepts an id of the client, once', async () => {
     await using api = await openServer()
     const submit = () => api.post('/api/runs', { runId: 'mine', inputs: INPUTS })
     expect((await submit()).status).toBe(202)
@@ -62,7 +62,7 @@ describe('submitting a run', () => {
     expect([second.status, await second.json()]).toMatchObject([409, { error: 'RUN_EXISTS' }])
   })
 
-  it('is refused with 429 and Retry-After when too many wait', async () => {
+  it('returns 429 with Retry-After when too many runs are queued', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 0 } })
     await api.submit()
     const response = await api.post('/api/runs', { inputs: INPUTS })
@@ -75,7 +75,7 @@ describe('submitting a run', () => {
 describe('bad requests', () => {
   const cases: readonly [rule: string, body: unknown, expected: Partial<ErrorBody>][] = [
     [
-      'every missing input is named',
+      'name every missing input',
       {},
       {
         error: 'BAD_REQUEST',
@@ -87,7 +87,7 @@ describe('bad requests', () => {
       },
     ],
     [
-      'an unknown key is named, with the one that was meant',
+      'name an unknown field, and suggest the nearest',
       { input: INPUTS, colour: 'red' },
       {
         error: 'BAD_REQUEST',
@@ -98,7 +98,7 @@ describe('bad requests', () => {
       },
     ],
     [
-      'every wrong value is named with its path',
+      'name every invalid value with its path',
       { inputs: { composer: 1, hall: null }, tags: [], runId: 'no spaces' },
       {
         problems: ['/inputs/composer', '/inputs/hall', '/tags', '/runId'].map((path) =>
@@ -106,10 +106,10 @@ describe('bad requests', () => {
         ),
       },
     ],
-    ['a body that is no object is refused', [], { error: 'BAD_REQUEST' }],
-    ['text that is no JSON is refused', '{"inputs": ', { error: 'BAD_REQUEST' }],
+    ['refuse a body that is not an object', [], { error: 'BAD_REQUEST' }],
+    ['refuse text that is not JSON', '{"inputs": ', { error: 'BAD_REQUEST' }],
     [
-      'an unknown ensemble lists the known ones',
+      'list the known ensembles for an unknown one',
       { ensemble: 'duo', inputs: INPUTS },
       {
         error: 'INVALID_ENSEMBLE',
@@ -117,14 +117,14 @@ describe('bad requests', () => {
       },
     ],
     [
-      'deep nesting is refused',
+      'refuse deep nesting',
       `${'{"inputs":'.repeat(50_000)}1${'}'.repeat(50_000)}`,
       {
         error: 'BAD_REQUEST',
       },
     ],
     [
-      'a polluting key is a key like others',
+      'treat __proto__ like any other key',
       '{"__proto__":{"x":1}}',
       {
         problems: [expect.objectContaining({ path: '/__proto__' })],
@@ -140,7 +140,7 @@ describe('bad requests', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('a body of another type gets 415', async () => {
+  it('return 415 for a body of another type', async () => {
     await using api = await openServer()
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       const response = await api.post('/api/runs', { inputs: INPUTS }, { 'content-type': type })
@@ -151,7 +151,7 @@ describe('bad requests', () => {
     }
   })
 
-  it('invalid UTF-8 gets 400', async () => {
+  it('return 400 for invalid UTF-8', async () => {
     await using api = await openServer()
     const body = Buffer.from('{"inputs":{"composer":"\xff"}}', 'latin1')
     const headers = { 'content-type': 'application/json' }
@@ -162,7 +162,7 @@ describe('bad requests', () => {
     ])
   })
 
-  it('a body that is too large gets 413, by its length or as it comes', async () => {
+  it('return 413 for a body that is too large, by its length or while it arrives', async () => {
     await using api = await openServer({ maxBodyBytes: 1000 })
     const body = JSON.stringify({ inputs: { composer: 'x'.repeat(2000) } })
     const declared = await api.post('/api/runs', body)
@@ -174,7 +174,7 @@ describe('bad requests', () => {
     expect((await api.post('/api/runs', { inputs: INPUTS })).status).toBe(202)
   })
 
-  it('answers 413 before the body has arrived, discards the rest, and keeps the connection open', async () => {
+  it('return 413 before the body has arrived, discard the rest, and keep the connection open', async () => {
     await using api = await openServer({ maxBodyBytes: 1000 })
     await using connection = open(api.url)
     const size = 3_000_000
@@ -186,7 +186,7 @@ describe('bad requests', () => {
     expect(answersOf(await connection.closed()).map(({ status }) => status)).toEqual([413, 200])
   })
 
-  it('an unknown path gets 404, a known one with another method 405 and the methods it takes', async () => {
+  it('return 404 for an unknown path, and 405 with the allowed methods for a known one', async () => {
     await using api = await openServer()
     const unknown = await api.get('/api/nothing')
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'NOT_FOUND' }])
@@ -196,7 +196,7 @@ describe('bad requests', () => {
     expect((await api.get('/api/runs/x/cancel')).headers.get('allow')).toBe('POST')
   })
 
-  it('a query that does not fit gets 400 with every problem', async () => {
+  it('return 400 with every problem for an invalid query', async () => {
     await using api = await openServer()
     const response = await api.get('/api/runs?limit=0&offset=x&status=odd&colour=red')
     expect(response.status).toBe(400)
@@ -210,7 +210,7 @@ describe('bad requests', () => {
     expect((await api.get('/api/runs?limit=1&limit=2')).status).toBe(400)
   })
 
-  it('a run that is not there gets 404', async () => {
+  it('return 404 for an unknown run', async () => {
     await using api = await openServer()
     for (const path of ['/api/runs/run-0', '/api/runs/run-0/events', '/api/runs/%2e%2e%2f']) {
       const response = await api.get(path)
@@ -221,7 +221,7 @@ describe('bad requests', () => {
     }
   })
 
-  it('bytes that are not HTTP do not end the process', async () => {
+  it('do not end the process when the bytes are not HTTP', async () => {
     await using api = await openServer()
     const { port } = new URL(api.url)
     const answered = await new Promise((resolve) => {
@@ -237,8 +237,8 @@ describe('bad requests', () => {
   })
 })
 
-describe('looking at runs', () => {
-  it('shows a running run with its tasks, and its outputs and metrics when it has ended', async () => {
+describe('reading runs', () => {
+  it('returns a running run with its tasks, and outputs and metrics after its end', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const socket = api.connect(`/runs/${runId}/ws`)
@@ -259,7 +259,7 @@ describe('looking at runs', () => {
     await socket[Symbol.asyncDispose]()
   })
 
-  it('lists runs with the task they are at, by status in any case, by tag, in pages', async () => {
+  it('lists runs with their current task, by status in any case, by tag, in pages', async () => {
     await using api = await openServer()
     const submit = (tags: object) => api.post('/api/runs', { inputs: INPUTS, tags })
     await submit({ by: 'ci', env: 'a:b' })
@@ -290,7 +290,7 @@ describe('looking at runs', () => {
     expect((await list('?status=FAILED')).total).toBe(0)
   })
 
-  it('tells what the server can do and how it is', async () => {
+  it('returns the capabilities and the status of the server', async () => {
     await using api = await openServer()
     for (const route of [
       ROUTES.getCapabilities,
@@ -312,7 +312,7 @@ describe('looking at runs', () => {
     expect(await (await api.get('/')).text()).toContain('curl -X POST')
   })
 
-  it('is not ready while it drains', async () => {
+  it('reports that the server is not ready while it drains', async () => {
     await using api = await openServer()
     await api.submit()
     await expect.poll(() => api.runs.activeTasks).toBe(1)
@@ -330,7 +330,7 @@ describe('looking at runs', () => {
 })
 
 describe('cancelling over REST', () => {
-  it('answers CANCELLING, then the run ends CANCELLED; a second time it has ended already', async () => {
+  it('returns CANCELLING, and the run ends CANCELLED; a second request returns that it has ended', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const cancelled = await api.get(`/api/runs/${runId}/cancel`, { method: 'POST' })
@@ -345,25 +345,22 @@ describe('cancelling over REST', () => {
     [{ mode: 'boundary' }, 'COMPLETED'],
     [{ mode: 'abort' }, 'CANCELLED'],
     [{ mode: undefined }, 'CANCELLED'],
-  ])(
-    'with the body %j lets the task that runs, and with it the run, come to %s',
-    async (body, end) => {
-      await using api = await openServer()
-      const runId = await api.submit()
-      await untilPlaying(api, runId)
-      const answer = await api.post(`/api/runs/${runId}/cancel`, body)
-      expect([answer.status, await answer.json()]).toEqual([200, { runId, status: 'CANCELLING' }])
-      if (end === 'COMPLETED') api.play()
-      const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
-      const { mode = 'abort' } = body
-      expect(events.find(({ type }) => type === 'run_cancelling')).toMatchObject({ mode })
-      const { status, tasks } = await api.detail(runId)
-      // With its last task done, a run has nothing left that a boundary could stop.
-      expect([status, ...tasks.map((task) => task.status)]).toEqual([end, 'COMPLETED', end])
-    },
-  )
+  ])('with the body %j lets the running task, and then the run, end as %s', async (body, end) => {
+    await using api = await openServer()
+    const runId = await api.submit()
+    await untilPlaying(api, runId)
+    const answer = await api.post(`/api/runs/${runId}/cancel`, body)
+    expect([answer.status, await answer.json()]).toEqual([200, { runId, status: 'CANCELLING' }])
+    if (end === 'COMPLETED') api.play()
+    const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    const { mode = 'abort' } = body
+    expect(events.find(({ type }) => type === 'run_cancelling')).toMatchObject({ mode })
+    const { status, tasks } = await api.detail(runId)
+    // With its last task done, a run has nothing left that a boundary could stop.
+    expect([status, ...tasks.map((task) => task.status)]).toEqual([end, 'COMPLETED', end])
+  })
 
-  it('refuses a mode that it does not know', async () => {
+  it('refuses an unknown mode', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const answer = await api.post(`/api/runs/${runId}/cancel`, { mode: 'gently' })

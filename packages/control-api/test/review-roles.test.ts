@@ -56,7 +56,7 @@ describe.each([
   ['A2A', overA2a],
   ['the /tasks wire', overTasks],
 ])('over %s', (_wire, decide) => {
-  it('refuses a key without the role, names the role and leaves the review open', async () => {
+  it('refuses a key without the role, names the role, and leaves the review open', async () => {
     await using api = await strictChoir()
     const runId = await reviewed(api)
     for (const key of [COLLEAGUE, ADMIN]) {
@@ -69,7 +69,7 @@ describe.each([
     expect(status).toBe('WAITING_REVIEW')
   })
 
-  it('takes the decision of a key with the role', async () => {
+  it('accepts the decision of a key with the role', async () => {
     await using api = await strictChoir()
     const runId = await reviewed(api)
     expect((await decide(api, runId, LEAD)).status).toBe(200)

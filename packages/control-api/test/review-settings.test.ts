@@ -20,11 +20,11 @@ const POLL = { timeout: 20_000 }
 
 const TASKS = [{ name: 'draft', description: 'Draft it', review: 'required' }]
 
-describe('the time of a review', () => {
+describe('the time limit of a review', () => {
   it.each([
     ['parked', 0],
     ['in memory', 100 * DAY_MS],
-  ])('of a run that is defined over the wire can be three days, %s', async (_, parkAfterMs) => {
+  ])('of a run defined by a request can be three days, %s', async (_, parkAfterMs) => {
     await using api = await desk({ limits: { parkAfterMs, pollMs: 3_600_000 } })
     const review = { timeoutMs: 3 * DAY_MS, onTimeout: 'FAIL' }
     const runId = await api.submit({ tasks: TASKS, options: { review } })
@@ -38,7 +38,7 @@ describe('the time of a review', () => {
     await expect.poll(status, POLL).toBe('FAILED')
   })
 
-  it('can be without end', async () => {
+  it('can be unlimited', async () => {
     await using api = await desk()
     await api.submit({ tasks: TASKS, options: { review: { timeoutMs: 0 } } })
     const [open] = await api.reviews(1)
@@ -46,7 +46,7 @@ describe('the time of a review', () => {
     expect(open).not.toHaveProperty('expiresAt')
   })
 
-  it('is the task’s, else the run’s, else the ensemble’s, else the server’s', async () => {
+  it('is that of the task, the run, the ensemble or the server, in this order', async () => {
     await using api = await desk({
       rules: { timeoutMs: 4_000, onTimeout: 'FAIL', requiredRole: 'a' },
     })
@@ -68,7 +68,7 @@ describe('the time of a review', () => {
     expect(await seen('plain', { tasks: TASKS })).toEqual([4_000, 'FAIL', 'a'])
   })
 
-  it('of a tool that needs approval is that of the run, with its role', async () => {
+  it('of a tool that requires approval is that of the run, with its role', async () => {
     await using api = await desk()
     const review = { timeoutMs: DAY_MS, onTimeout: 'FAIL', requiredRole: 'ops' }
     await api.submit({ ensemble: 'tool', options: { review } })
@@ -76,7 +76,7 @@ describe('the time of a review', () => {
     expect(open).toMatchObject({ ...review, timing: 'DURING_EXECUTION', toolName: 'deploy' })
   })
 
-  it('is a part of a run_request, and a mistake in it is refused with its place', async () => {
+  it('can be set in a run_request, and an error in it has a path', async () => {
     await using api = await desk()
     await using socket = new Socket(`${api.url}/ws`, {})
     await socket.next('hello')
@@ -96,13 +96,13 @@ describe('the time of a review', () => {
   })
 })
 
-describe('a review that the operator requires', () => {
+describe('a review required by the operator', () => {
   it.each([
     [{ options: { reviewPolicy: 'NEVER' } }, '/options/reviewPolicy'],
     [{ taskOverrides: { pay: { review: 'skip' } } }, '/taskOverrides/pay/review'],
     [{ tasks: [{ description: 'x', review: 'skip' }] }, '/tasks/0/review'],
     [{ options: { review: { onTimeout: 'CONTINUE' } } }, '/options/review/onTimeout'],
-  ])('is not removed by %j: that is refused, naming the option', async (body, path) => {
+  ])('is not removed by %j, which is refused with the name of the option', async (body, path) => {
     await using api = await desk()
     const refused = await api.post('/api/runs', { ensemble: 'strict', ...body })
     const answer: { problems: { path: string }[] } = await refused.json()
@@ -114,7 +114,7 @@ describe('a review that the operator requires', () => {
     expect(await socket.next('run_ack')).toMatchObject({ status: 'REJECTED', error: 'BAD_REQUEST' })
   })
 
-  it('is removed by a request where the operator allows it', async () => {
+  it('is removed by a request if the operator allows it', async () => {
     await using api = await desk({ rules: { allowOverride: true } })
     const body = {
       ensemble: 'strict',
@@ -126,14 +126,14 @@ describe('a review that the operator requires', () => {
   })
 })
 
-describe('the role that a review requires', () => {
+describe('the required role of a review', () => {
   const KEYS = [
     apiKey('the-key-of-the-lead', { name: 'lead', roles: ['legal'] }),
     apiKey('the-key-of-a-colleague', { name: 'colleague', roles: ['ops'] }),
     apiKey('the-key-of-the-admin', { name: 'admin', scopes: ['admin'] }),
   ]
 
-  it('is demanded of the key that decides, over REST and WebSocket, and every try is audited', async () => {
+  it('is required of the key that decides, over REST and WebSocket, and every attempt is audited', async () => {
     await using api = await desk({ keys: KEYS, key: 'the-key-of-the-lead' })
     const runId = await api.submit({ ensemble: 'strict' })
     const { reviewId } = await api.reviewOf(runId)
@@ -171,7 +171,7 @@ describe('the role that a review requires', () => {
     ])
   })
 
-  it('is not demanded where no keys are set', async () => {
+  it('is not enforced without configured keys', async () => {
     await using api = await desk()
     const { reviewId } = await api.reviewOf(await api.submit({ ensemble: 'strict' }))
     const decided = await api.post(`/api/reviews/${reviewId}`, { decision: 'CONTINUE' })

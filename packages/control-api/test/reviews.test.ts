@@ -9,7 +9,7 @@ import { eventsOf, openServer, type TestServer, type TestServerOptions } from '.
 import type { PendingReview, ReviewList } from '@tutti/protocol'
 
 describe('reviews over REST', () => {
-  it('an open review is listed, shown in its run, and gone when it is decided', async () => {
+  it('are listed and shown in their run while open, and gone when decided', async () => {
     await using api = await choirServed()
     const { runId, review } = await waiting(api)
     expect(review).toEqual({
@@ -53,7 +53,7 @@ describe('reviews over REST', () => {
     expect(await api.detail(runId)).toMatchObject({ status: 'COMPLETED', pendingReviews: [] })
   })
 
-  it('are of one run, or of all; of an unknown run they are refused with 404', async () => {
+  it('are returned for one run or for all, and with 404 for an unknown run', async () => {
     await using api = await choirServed()
     const [first, second] = [await waiting(api), await waiting(api)]
     expect((await reviewsOf(api)).reviews).toEqual([first.review, second.review])
@@ -66,7 +66,7 @@ describe('reviews over REST', () => {
     expect((await api.get('/api/reviews?run=x')).status).toBe(400)
   })
 
-  it('are counted in full when the list ends early', async () => {
+  it('are counted in full when the list is truncated', async () => {
     const sing = task({ name: 'sing', description: 'Sing', review: true })
     const model = scriptedModel(() => 'x'.repeat(2_500_000))
     await using api = await openServer({
@@ -80,7 +80,7 @@ describe('reviews over REST', () => {
     expect((await reviewsOf(api, `?runId=${runId}`)).total).toBe(1)
   })
 
-  it('a gate that waits for ever has no end, and 0 as its time', async () => {
+  it('without a time limit have no end, and a timeout of 0', async () => {
     await using api = await choirServed({ timeoutMs: Infinity })
     const { review } = await waiting(api)
     expect(review.timeoutMs).toBe(0)
@@ -91,7 +91,7 @@ describe('reviews over REST', () => {
     [{ decision: 'EDIT', revisedOutput: 'Amen' }, 'COMPLETED', 'Amen'],
     [{ decision: 'EXIT_EARLY' }, 'COMPLETED', 'La la'],
     [{ decision: 'REJECT', feedback: 'Higher' }, 'WAITING_REVIEW', undefined],
-  ])('%j leads to %s', async (body, status, output) => {
+  ])('decided with %j lead to %s', async (body, status, output) => {
     await using api = await choirServed()
     const { runId, review } = await waiting(api)
     expect((await api.post(`/api/reviews/${review.reviewId}`, body)).status).toBe(200)
@@ -111,7 +111,7 @@ describe('reviews over REST', () => {
     await expect.poll(async () => (await api.detail(runId)).status).toBe(status)
   })
 
-  it('the first decision counts; a later one gets 409, one of no review 404', async () => {
+  it('accept the first decision; a later one gets 409, and an unknown review 404', async () => {
     await using api = await choirServed()
     const { runId, review } = await waiting(api)
     const path = `/api/reviews/${review.reviewId}`
@@ -135,7 +135,7 @@ describe('reviews over REST', () => {
     [{ decision: 'REJECT' }, '/feedback'],
     [{ decision: 'REJECT', feedback: ' \n' }, '/feedback'],
     [{ decision: 'CONTINUE', by: 'me' }, '/by'],
-  ])('the decision %j is refused, and the review stays open', async (body, path) => {
+  ])('refuse the decision %j and stay open', async (body, path) => {
     await using api = await choirServed()
     const { review } = await waiting(api)
     const refused = await api.post(`/api/reviews/${review.reviewId}`, body)
@@ -146,7 +146,7 @@ describe('reviews over REST', () => {
     expect((await reviewsOf(api)).reviews).toEqual([review])
   })
 
-  it('an EDIT of a tool call is its input as JSON', async () => {
+  it('accept EDIT of a tool call with its input as JSON', async () => {
     await using api = await openServer({ ensembles: [approvedTool()], limits: { parkAfterMs: 50 } })
     const { runId, review } = await waiting(api)
     expect(review).toMatchObject({
@@ -179,7 +179,7 @@ describe('reviews over REST', () => {
 })
 
 describe('reviews over a WebSocket', () => {
-  it('are decided there, and everybody is told', async () => {
+  it('are decided by messages, and all connections get the decision', async () => {
     await using api = await choirServed()
     const { runId, review } = await waiting(api)
     await using socket = api.connect()
@@ -192,7 +192,7 @@ describe('reviews over a WebSocket', () => {
     expect(await socket.next('error')).toMatchObject({ error: 'REVIEW_RESOLVED' })
   })
 
-  it('[API-N1] a gate that waits is told of right after hello, with the time that is left', async () => {
+  it('[API-N1] are sent right after hello when they are open, with the remaining time', async () => {
     await using api = await choirServed()
     const { runId, review } = await waiting(api)
     await expect
@@ -212,7 +212,7 @@ describe('reviews over a WebSocket', () => {
     expect((await elsewhere.next('review_requested')).reviewId).not.toBe(review.reviewId)
   })
 
-  it('[API-N1] a gate that opens while hello is made is told of once, in its place', async () => {
+  it('[API-N1] are sent once, in their place, when they open while hello is built', async () => {
     await using api = await choirServed()
     const openReviews = api.runs.openReviews.bind(api.runs)
     api.runs.openReviews = async (query) => {
@@ -228,7 +228,7 @@ describe('reviews over a WebSocket', () => {
     expect(socket.events.filter(({ type }) => type === 'review_requested')).toHaveLength(1)
   })
 
-  it('[API-N1] a gate that opened while its connection was made is told of once', async () => {
+  it('[API-N1] are sent once when they opened while the connection was established', async () => {
     await using api = await choirServed()
     const list = api.runs.list.bind(api.runs)
     api.runs.list = async (query) => {
@@ -243,7 +243,7 @@ describe('reviews over a WebSocket', () => {
     expect(socket.events.map(({ type }) => type)).toEqual(['review_requested'])
   })
 
-  it('[API-N1] a gate that waits for ever says so, and one that is decided is not told of', async () => {
+  it('[API-N1] without a time limit have a timeout of 0, and decided ones are not sent', async () => {
     await using api = await choirServed({ timeoutMs: Infinity })
     const decided = await waiting(api)
     await api.post(`/api/reviews/${decided.review.reviewId}`, { decision: 'CONTINUE' })

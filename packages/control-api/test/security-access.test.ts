@@ -18,7 +18,7 @@ const SCOPES: readonly Scope[] = [
 ]
 
 describe('GET /api/me', () => {
-  it('returns the name, scopes, roles and end of the key', async () => {
+  it('returns name, scopes, roles and expiry of the key', async () => {
     const expiresAt = Date.parse('2031-01-01T00:00:00Z')
     const scopes: readonly Scope[] = ['runs:read', 'reviews:decide']
     await using api = await openServer({
@@ -33,7 +33,7 @@ describe('GET /api/me', () => {
     })
   })
 
-  it('says on a server without keys that everything is allowed', async () => {
+  it('reports all scopes on a server without keys', async () => {
     await using api = await openServer({})
     const response = await fetch(`${api.url}/api/me`)
     expect(await response.json()).toEqual({ name: null, scopes: ['admin'], roles: null })
@@ -45,18 +45,21 @@ describe('scopes', () => {
     ([, { status, scope }]) => status !== 101 && scope !== null,
   )
 
-  it.each(SCOPES)('a key with %s alone may do what needs it, and nothing else', async (scope) => {
-    await using api = await openServer({ apiKeys: [key({ scopes: [scope] })] })
-    for (const [name, route] of routes) {
-      const path = route.path.replaceAll(/\{\w+\}/g, 'nothing')
-      const response = await call(api, path, route.method)
-      const body = response.status < 400 ? undefined : ((await response.json()) as ErrorBody)
-      const isRefused = body?.error === 'FORBIDDEN'
-      expect([name, isRefused]).toEqual([name, scope !== 'admin' && scope !== route.scope])
-      if (isRefused)
-        expect(body?.message).toContain(`lacks the scope ${route.scope}; it has: ${scope}`)
-    }
-  })
+  it.each(SCOPES)(
+    'a key with only %s may use the routes that require it, and no others',
+    async (scope) => {
+      await using api = await openServer({ apiKeys: [key({ scopes: [scope] })] })
+      for (const [name, route] of routes) {
+        const path = route.path.replaceAll(/\{\w+\}/g, 'nothing')
+        const response = await call(api, path, route.method)
+        const body = response.status < 400 ? undefined : ((await response.json()) as ErrorBody)
+        const isRefused = body?.error === 'FORBIDDEN'
+        expect([name, isRefused]).toEqual([name, scope !== 'admin' && scope !== route.scope])
+        if (isRefused)
+          expect(body?.message).toContain(`lacks the scope ${route.scope}; it has: ${scope}`)
+      }
+    },
+  )
 
   const messages: readonly [Scope, object][] = [
     ['runs:write', { type: 'run_request', inputs: {} }],
@@ -67,7 +70,7 @@ describe('scopes', () => {
     ['tools:invoke', { type: 'tool_request', requestId: '1', from: 'x', tool: 'x' }],
   ]
 
-  it.each(messages)('a message needs %s as its route does: %j', async (scope, message) => {
+  it.each(messages)('a message requires %s like its route: %j', async (scope, message) => {
     const others = SCOPES.filter((other) => other !== scope && other !== 'admin')
     const scopes: readonly Scope[] = ['runs:read', scope]
     const apiKeys = [key({ scopes: others }), key({ name: 'one', scopes }, 'another-key-of-length')]
@@ -85,13 +88,13 @@ describe('scopes', () => {
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
   })
 
-  it('a WebSocket needs runs:read to be opened', async () => {
+  it('opening a WebSocket requires runs:read', async () => {
     await using api = await openServer({ apiKeys: [key({ scopes: ['runs:write'] })] })
     await using socket = api.connect('/ws', { authorization: `Bearer ${KEY}` })
     expect(await socket.refused()).toBe(403)
   })
 
-  it('a key without scopes may do everything but what needs admin; liveness needs no key', async () => {
+  it('a key without scopes may do everything except admin; liveness requires no key', async () => {
     await using api = await openServer({ apiKeys: [key({})] })
     expect((await call(api, '/api/audit', 'GET')).status).toBe(403)
     expect((await call(api, '/api/runs', 'GET')).status).toBe(200)
@@ -102,7 +105,7 @@ describe('scopes', () => {
 })
 
 describe('keys', () => {
-  it('a wrong, cut or doubled key gets 401 and says nothing of the right one', async () => {
+  it('a wrong, truncated or repeated key gets 401, which reveals nothing about the valid one', async () => {
     await using api = await openServer({ apiKeys: [key({})] })
     for (const wrong of [
       KEY.slice(1),
@@ -152,16 +155,20 @@ describe('keys', () => {
 
   it.each([
     ['no name', [key({ name: '' })], 'needs a name'],
-    ['two of one name', [key({}), key({}, 'another-key-of-length')], 'two keys have the name'],
+    [
+      'two keys of the same name',
+      [key({}), key({}, 'another-key-of-length')],
+      'two keys have the name',
+    ],
     ['the same key twice', [key({}), key({ name: 'b' })], 'two keys have the same SHA-256'],
-    ['a hash that is none', [{ name: 'a', sha256: 'abc' }], 'SHA-256 as 64 hexadecimal digits'],
-    ['a scope that is none', [key({ scopes: ['root' as Scope] })], 'unknown scope "root"'],
-    ['a limit that is none', [key({ limits: { requestsPerMinute: -1 } })], 'requestsPerMinute'],
+    ['an invalid hash', [{ name: 'a', sha256: 'abc' }], 'SHA-256 as 64 hexadecimal digits'],
+    ['an unknown scope', [key({ scopes: ['root' as Scope] })], 'unknown scope "root"'],
+    ['an invalid limit', [key({ limits: { requestsPerMinute: -1 } })], 'requestsPerMinute'],
   ])('a server with %s does not start', async (_, apiKeys, problem) => {
     await expect(openServer({ apiKeys })).rejects.toThrow(problem)
   })
 
-  it('a server with an origin that is none, or a limit out of range, does not start', async () => {
+  it('a server with an invalid origin or a limit out of range does not start', async () => {
     await expect(
       openServer({
         allowedOrigins: ['https://a.example/', 'nonsense'],
@@ -173,7 +180,7 @@ describe('keys', () => {
 })
 
 describe('limits of a key', () => {
-  it('requests and messages count together; one too many is told when to come again', async () => {
+  it('count requests and messages together; one beyond the limit gets the time to wait', async () => {
     const clock = fakeClock()
     await using api = await openServer({
       clock,
@@ -196,7 +203,7 @@ describe('limits of a key', () => {
     expect((await call(api, '/api/runs', 'GET')).status).toBe(200)
   })
 
-  it('[API-K4] an address with too many wrong keys is told to wait; valid keys from there still work', async () => {
+  it('[API-K4] refuse an address with too many wrong keys, while valid keys from there still work', async () => {
     const clock = fakeClock()
     await using api = await openServer({ clock, maxRefusedKeysPerMinute: 2, apiKeys: [key({})] })
     const statuses: number[] = []
@@ -209,7 +216,7 @@ describe('limits of a key', () => {
     expect((await api.get('/api/runs')).status).toBe(401)
   })
 
-  it('runs that have not ended count, and what they cost', async () => {
+  it('count unfinished runs and their cost', async () => {
     const apiKeys = [
       key({ limits: { maxUnfinishedRuns: 1 } }),
       key({ name: 'b' }, 'another-key-of-length'),

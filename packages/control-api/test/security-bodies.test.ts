@@ -13,7 +13,7 @@ const DEEP = 200_000
 const deepList = `${'['.repeat(DEEP)}${']'.repeat(DEEP)}`
 const deepObject = `${'{"a":'.repeat(DEEP / 2)}1${'}'.repeat(DEEP / 2)}`
 
-describe('bodies that are nested deeply', () => {
+describe('deeply nested bodies', () => {
   it.each([
     ['a list', deepList],
     ['an object', deepObject],
@@ -21,7 +21,7 @@ describe('bodies that are nested deeply', () => {
     ['the inputs', `{"inputs":{"composer":${deepList}}}`],
     ['an output schema', `{"tasks":[{"description":"x","outputSchema":{"a":${deepObject}}}]}`],
     ['129 levels', `{"inputs":${'['.repeat(128)}${']'.repeat(128)}}`],
-  ])('%s gets 400 that says so, over REST and WebSocket alike', async (_, body) => {
+  ])('with %s get 400 that names the nesting, over REST and WebSocket alike', async (_, body) => {
     await using api = await openServer()
     const response = await api.post('/api/runs', body)
     expect([response.status, await response.json()]).toMatchObject([
@@ -40,7 +40,7 @@ describe('bodies that are nested deeply', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('brackets within a text are no nesting', async () => {
+  it('do not include brackets within a text', async () => {
     await using api = await openServer()
     const composer = `${'['.repeat(500)}"\\${'{'.repeat(500)}`
     const response = await api.post('/api/runs', { inputs: { ...INPUTS, composer } })
@@ -50,7 +50,7 @@ describe('bodies that are nested deeply', () => {
   })
 })
 
-describe('names that pollute', () => {
+describe('prototype names', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']
   /** Bodies with a name in every place that takes names of the caller's choice, and in those that do not. */
   const bodies: readonly ((name: string) => string)[] = [
@@ -72,31 +72,34 @@ describe('names that pollute', () => {
     (name) => `{"tasks":[{"name":"${name}","description":"x"}]}`,
   ]
 
-  it.each(names)('%s in a submission is data or refused, and pollutes nothing', async (name) => {
-    await using api = await openServer()
-    for (const bodyWith of bodies) {
-      const response = await api.post('/api/runs', bodyWith(name))
-      // 503: there are no tools in this server that a request could name.
-      expect([202, 400, 503]).toContain(response.status)
-      await response.text()
+  it.each(names)(
+    '%s in a submission is data or refused, and changes no prototype',
+    async (name) => {
+      await using api = await openServer()
+      for (const bodyWith of bodies) {
+        const response = await api.post('/api/runs', bodyWith(name))
+        // 503: there are no tools in this server that a request could name.
+        expect([202, 400, 503]).toContain(response.status)
+        await response.text()
+        expectClean()
+      }
+      await using socket = api.connect()
+      await socket.next('hello')
+      for (const bodyWith of bodies) socket.send(`{"type":"run_request",${bodyWith(name).slice(1)}`)
+      await expect
+        .poll(
+          () => socket.received.filter(({ type }) => type === 'run_ack' || type === 'error').length,
+          {
+            timeout: 15_000,
+          },
+        )
+        .toBe(bodies.length)
       expectClean()
-    }
-    await using socket = api.connect()
-    await socket.next('hello')
-    for (const bodyWith of bodies) socket.send(`{"type":"run_request",${bodyWith(name).slice(1)}`)
-    await expect
-      .poll(
-        () => socket.received.filter(({ type }) => type === 'run_ack' || type === 'error').length,
-        {
-          timeout: 15_000,
-        },
-      )
-      .toBe(bodies.length)
-    expectClean()
-    expect(api.errors).toEqual([])
-  })
+      expect(api.errors).toEqual([])
+    },
+  )
 
-  it.each(names)('%s in a tag comes back as it was given, and finds its run', async (name) => {
+  it.each(names)('%s in a tag is returned unchanged, and finds its run', async (name) => {
     await using api = await openServer()
     const body = `{"inputs":{"composer":"Bach","hall":"A"},"tags":{"${name}":"yes"}}`
     const response = await api.post('/api/runs', body)
@@ -109,7 +112,7 @@ describe('names that pollute', () => {
     expectClean()
   })
 
-  it.each(names)('%s in other bodies, queries and paths gets an answer below 500', async (name) => {
+  it.each(names)('%s in other bodies, queries and paths gets a status below 500', async (name) => {
     await using api = await openServer()
     api.play()
     const runId = await api.submit()
@@ -138,7 +141,7 @@ describe('names that pollute', () => {
   })
 })
 
-describe('bodies that are no JSON', () => {
+describe('bodies that are not JSON', () => {
   it.each([
     ['broken UTF-8', Buffer.from('{"inputs":{"a":"\xff"}}', 'latin1')],
     ['half a character', Buffer.from('{"inputs":{"a":"\xe2\x82"}}', 'latin1')],
@@ -147,7 +150,7 @@ describe('bodies that are no JSON', () => {
     ['two values', Buffer.from('{} {}')],
     ['NaN', Buffer.from('{"inputs":NaN}')],
     ['white space alone', Buffer.from('   ')],
-  ])('%s gets 400', async (_, body) => {
+  ])('with %s get 400', async (_, body) => {
     await using api = await openServer()
     const headers = { 'content-type': 'application/json' }
     const response = await api.get('/api/runs', { method: 'POST', body, headers })
@@ -159,7 +162,7 @@ describe('bodies that are no JSON', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('a message that is too long closes its connection alone', async () => {
+  it('that are too long close only their own WebSocket', async () => {
     await using api = await openServer({ maxBodyBytes: 1_000 })
     await using long = api.connect()
     await using other = api.connect()
@@ -172,33 +175,30 @@ describe('bodies that are no JSON', () => {
   })
 })
 
-describe('bodies of another kind', () => {
+describe('bodies with a form content type', () => {
   it.each([
     'text/plain',
     'text/plain;charset=UTF-8',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
-  ])(
-    'a POST that is said to be %s, as forms of any page are, gets 415, also without a body',
-    async (type) => {
-      await using api = await openServer()
-      const runId = await api.submit()
-      for (const path of [`/api/runs/${runId}/cancel`, '/api/tickets', '/api/lifecycle/drain']) {
-        for (const body of ['', '{}']) {
-          const request = head(
-            `POST ${path} HTTP/1.1`,
-            `Content-Type: ${type}`,
-            `Content-Length: ${body.length}`,
-          )
-          expect(codesOf(await exchange(api.url, request + body))).toEqual([
-            [415, 'UNSUPPORTED_MEDIA_TYPE'],
-          ])
-        }
+  ])('get 415 in a POST with %s, as any page can send, also without a body', async (type) => {
+    await using api = await openServer()
+    const runId = await api.submit()
+    for (const path of [`/api/runs/${runId}/cancel`, '/api/tickets', '/api/lifecycle/drain']) {
+      for (const body of ['', '{}']) {
+        const request = head(
+          `POST ${path} HTTP/1.1`,
+          `Content-Type: ${type}`,
+          `Content-Length: ${body.length}`,
+        )
+        expect(codesOf(await exchange(api.url, request + body))).toEqual([
+          [415, 'UNSUPPORTED_MEDIA_TYPE'],
+        ])
       }
-      expect((await api.detail(runId)).status).not.toMatch(/CANCEL/)
-      api.play()
-    },
-  )
+    }
+    expect((await api.detail(runId)).status).not.toMatch(/CANCEL/)
+    api.play()
+  })
 })
 
 async function errorOf(response: Response): Promise<string> {

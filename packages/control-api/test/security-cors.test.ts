@@ -6,8 +6,8 @@ import { openServer } from './open-server.ts'
 const PAGE = 'https://app.example.com'
 const FOREIGN = 'https://evil.example'
 
-describe('pages of other origins', () => {
-  it('that are allowed may ask what they may send, without a key', async () => {
+describe('cross-origin pages', () => {
+  it('that are allowed get preflight headers without a key', async () => {
     await using api = await openServer({ allowedOrigins: [PAGE] })
     const [answer] = await exchange(
       api.url,
@@ -34,7 +34,7 @@ describe('pages of other origins', () => {
     expect(answer?.headers['access-control-allow-credentials']).toBeUndefined()
   })
 
-  it('that are allowed may see answers, errors and streams, and no others may', async () => {
+  it('that are allowed can read responses, errors and streams, and others cannot', async () => {
     await using api = await openServer({ allowedOrigins: [PAGE] })
     const runId = await api.submit()
     const headers = { origin: PAGE }
@@ -76,7 +76,7 @@ describe('pages of other origins', () => {
     'http://127.0.0.1.evil.example',
     'nonsense',
     '',
-  ])('"%s" is refused whatever it asks, by Origin and by handshake', async (origin) => {
+  ])('from "%s" are refused on every route, by Origin and by handshake', async (origin) => {
     await using api = await openServer({ allowedOrigins: [PAGE] })
     const lines = ['GET /api/status', 'POST /api/runs', 'DELETE /api/runs/x', 'OPTIONS /api/runs']
     for (const line of lines) {
@@ -96,7 +96,7 @@ describe('pages of other origins', () => {
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
   })
 
-  it('[API-K2] a change that a browser says comes from another site is refused without an Origin too', async () => {
+  it('[API-K2] that a browser marks as cross-site cannot change anything without an Origin either', async () => {
     await using api = await openServer()
     const statusOf = async (line: string, site: string): Promise<number | undefined> => {
       const request = head(`${line} HTTP/1.1`, `Sec-Fetch-Site: ${site}`, 'Content-Length: 0')
@@ -110,14 +110,14 @@ describe('pages of other origins', () => {
   })
 })
 
-describe('names of the server', () => {
+describe('host names of the server', () => {
   it.each([
     ['evil.example', 'DNS rebinding'],
-    ['localhost.evil.example', 'a name that begins like one of ours'],
-    ['localhost@evil.example', 'a name with a user'],
-    ['evil.example@localhost', 'a user that is a name'],
+    ['localhost.evil.example', 'a name with the prefix of an allowed one'],
+    ['localhost@evil.example', 'an allowed name with a user'],
+    ['evil.example@localhost', 'an allowed name as user'],
     ['localhost/x', 'a path'],
-    ['localhost:99999x', 'a port that is none'],
+    ['localhost:99999x', 'an invalid port'],
     ['[::1', 'half an address'],
     ['', 'nothing'],
     ['2130706433', 'a number that is an address'],
@@ -135,7 +135,7 @@ describe('names of the server', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('"*" allows every name, and pages of the very name that they call alone', async () => {
+  it('"*" allows every name, and only pages of the called name', async () => {
     await using api = await openServer({ allowedHosts: ['*'] })
     const statusOf = async (host: string, origin: string): Promise<number | undefined> => {
       const request = [

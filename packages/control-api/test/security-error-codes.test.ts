@@ -71,7 +71,7 @@ const ATTACKS: Readonly<Record<Code, Attack>> = {
   },
 }
 
-describe('every error that any address can answer with', () => {
+describe('every error that a route can return', () => {
   const cases = Object.entries(ATTACKS) as [Code, Attack][]
 
   it('is in this table', () => {
@@ -79,7 +79,7 @@ describe('every error that any address can answer with', () => {
   })
 
   it.each(cases)(
-    '%s has its status, its body and the headers of every answer',
+    '%s has its status, its body and the headers of every response',
     async (code, attack) => {
       await using api = await openServer(attack.options)
       const [answer] = await exchange(api.url, await attack.send(api))

@@ -17,12 +17,12 @@ const SECURITY_HEADERS = {
 /** How long a poll goes on before the test fails: many times what it takes. */
 const PATIENCE = { timeout: 15_000 }
 
-describe('headers that are too much', () => {
+describe('excessive headers', () => {
   it.each([
     ['a header that is too long', `X-Long: ${'x'.repeat(20_000)}`],
     ['a request line that is too long', ''],
     ['too many headers', Array.from({ length: 200 }, (_, n) => `X-${n}: 1`).join('\r\n')],
-  ])('%s gets 431 with an error body', async (_, header) => {
+  ])('[API-H1] %s get 431 with an error body', async (_, header) => {
     await using api = await openServer()
     const path = header === '' ? `/api/status?x=${'x'.repeat(20_000)}` : '/api/status'
     const line = `GET ${path} HTTP/1.1`
@@ -32,7 +32,7 @@ describe('headers that are too much', () => {
     await expectWell(api)
   })
 
-  it('headers that come without end are cut off', async () => {
+  it('without an end are cut off', async () => {
     await using api = await openServer()
     await using connection = open(api.url)
     connection.send('GET / HTTP/1.1\r\nHost: localhost\r\n')
@@ -44,7 +44,7 @@ describe('headers that are too much', () => {
   })
 
   it.each(['Host: localhost', 'Authorization: Bearer x', 'Origin: http://localhost'])(
-    '[API-K1] "%s" that is there twice gets 400',
+    '[API-K1] with "%s" twice get 400',
     async (header) => {
       await using api = await openServer()
       const request = head('GET /api/status HTTP/1.1', header, header)
@@ -53,17 +53,17 @@ describe('headers that are too much', () => {
   )
 })
 
-describe('requests that are too slow', () => {
+describe('slow requests', () => {
   const limits = { headersTimeoutMs: 200, requestTimeoutMs: 400, stalledReaderMs: 300 }
 
-  it('[API-H2] headers that do not come to an end get 408 with an error body', async () => {
+  it('[API-H2] with incomplete headers get 408 with an error body', async () => {
     await using api = await openServer(limits)
     const [answer] = await exchange(api.url, 'GET /api/status HTTP/1.1\r\nHost: localhost\r\n')
     expect(answer).toMatchObject({ status: 408, headers: SECURITY_HEADERS })
     expect(JSON.parse(answer?.body ?? '')).toMatchObject({ error: 'REQUEST_TIMEOUT' })
   })
 
-  it('[API-H2] a body that does not come to an end gets 408, and is no fault of the server', async () => {
+  it('[API-H2] with an incomplete body get 408, which is not an internal error', async () => {
     await using api = await openServer(limits)
     const request = head(
       'POST /api/runs HTTP/1.1',
@@ -77,7 +77,7 @@ describe('requests that are too slow', () => {
     await expectWell(api)
   })
 
-  it('[API-H2] an answer may take longer than that: `wait` and an event stream are not cut off', async () => {
+  it('[API-H2] may have slow responses: `wait` and an event stream are not cut off', async () => {
     await using api = await openServer(limits)
     const inputs = { composer: 'Bach', hall: 'A' }
     const waiting = api.post('/api/runs?wait=60', { runId: 'slow', inputs })
@@ -90,7 +90,7 @@ describe('requests that are too slow', () => {
     expect((await events).at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
   })
 
-  it('[API-H4] a reader of events that takes nothing is dropped, and the run has ended all the same', async () => {
+  it('[API-H4] of event readers that stop reading are closed, and the run still ends', async () => {
     const infos: string[] = []
     const logger = { ...silentLogger, info: (message: string) => void infos.push(message) }
     const shout = task({ name: 'shout', description: 'Shout' })
@@ -106,8 +106,8 @@ describe('requests that are too slow', () => {
   })
 })
 
-describe('connections that are too many', () => {
-  it('[API-H3] one too many is told so with 429, and others go on', async () => {
+describe('too many connections', () => {
+  it('[API-H3] beyond the limit get 429, and others continue', async () => {
     await using api = await openServer({ maxConnections: 2 })
     await using first = open(api.url)
     await using second = open(api.url)
@@ -124,7 +124,7 @@ describe('connections that are too many', () => {
     await expect.poll(() => rawStatus(api), PATIENCE).toBe(200)
   })
 
-  it('[API-H3] one too many of one address is refused, also as a WebSocket, until another closes', async () => {
+  it('[API-H3] of one address are refused, also as WebSockets, until another closes', async () => {
     await using api = await openServer({ maxConnectionsPerAddress: 1 })
     await using first = open(api.url)
     first.send('GET /api/status HTTP/1.1\r\n')
@@ -141,7 +141,7 @@ describe('connections that are too many', () => {
     await expect.poll(() => rawStatus(api), PATIENCE).toBe(200)
   })
 
-  it('WebSockets have a limit of their own', async () => {
+  it('of WebSockets have a separate limit', async () => {
     await using api = await openServer({ maxSockets: 1 })
     await using first = api.connect()
     await first.next('hello')
@@ -158,7 +158,7 @@ describe('connections that are too many', () => {
   })
 })
 
-describe('requests that are odd', () => {
+describe('unusual requests', () => {
   it.each([
     ['a method that does not exist', 'BREW /api/status HTTP/1.1', 400, 'BAD_REQUEST'],
     ['TRACE', 'TRACE /api/status HTTP/1.1', 405, 'METHOD_NOT_ALLOWED'],
@@ -169,13 +169,13 @@ describe('requests that are odd', () => {
     ['HTTP/3.0', 'GET /api/status HTTP/3.0', 400, 'BAD_REQUEST'],
     ['an absolute target', 'GET http://localhost/api/status HTTP/1.1', 200, undefined],
     [
-      '[API-H5] one that names another',
+      '[API-H5] an absolute target with another host',
       'GET http://evil.example/ HTTP/1.1',
       403,
       'HOST_NOT_ALLOWED',
     ],
     ['a path with a bad escape', 'GET /api/runs/%zz HTTP/1.1', 400, 'BAD_REQUEST'],
-    ['a path that is no UTF-8', 'GET /api/runs/%ff%fe HTTP/1.1', 400, 'BAD_REQUEST'],
+    ['a path that is not UTF-8', 'GET /api/runs/%ff%fe HTTP/1.1', 400, 'BAD_REQUEST'],
     ['a query with a bad escape', 'GET /api/runs?tag=%e0%a4 HTTP/1.1', 400, 'BAD_REQUEST'],
     ['a path with a null byte', 'GET /api/runs/%00 HTTP/1.1', 404, 'RUN_NOT_FOUND'],
     ['a path with a backslash', 'GET /api\\status HTTP/1.1', 400, 'BAD_REQUEST'],
@@ -183,7 +183,7 @@ describe('requests that are odd', () => {
     ['a path of slashes', 'GET ////// HTTP/1.1', 404, 'NOT_FOUND'],
     ['a path with spaces', 'GET /api/ status HTTP/1.1', 400, 'BAD_REQUEST'],
     ['an empty target', 'GET  HTTP/1.1', 400, 'BAD_REQUEST'],
-  ])('%s gets an answer that says what is wrong, and no 500', async (_, line, status, code) => {
+  ])('%s gets an error that names the problem, and no 500', async (_, line, status, code) => {
     await using api = await openServer()
     const [answer, ...others] = codesOf(await exchange(api.url, head(line)))
     expect([answer, others]).toEqual([[status, line.startsWith('HEAD') ? undefined : code], []])
@@ -191,7 +191,7 @@ describe('requests that are odd', () => {
     await expectWell(api)
   })
 
-  it('a request without a Host is refused', async () => {
+  it('without a Host are refused', async () => {
     await using api = await openServer()
     for (const version of ['1.0', '1.1']) {
       const request = `GET /api/status HTTP/${version}\r\nConnection: close\r\n\r\n`
@@ -202,9 +202,9 @@ describe('requests that are odd', () => {
   it.each([
     ['two lengths', 'Content-Length: 3\r\nContent-Length: 4'],
     ['a length and chunks (smuggling)', 'Content-Length: 3\r\nTransfer-Encoding: chunked'],
-    ['a length that is no number', 'Content-Length: -1'],
-    ['chunks that are none', 'Transfer-Encoding: chunked, gzip'],
-  ])('a body with %s gets 400', async (_, headers) => {
+    ['a length that is not a number', 'Content-Length: -1'],
+    ['an invalid transfer encoding', 'Transfer-Encoding: chunked, gzip'],
+  ])('with a body that has %s get 400', async (_, headers) => {
     await using api = await openServer()
     const request = head('POST /api/runs HTTP/1.1', 'Content-Type: application/json', headers)
     const answers = codesOf(await exchange(api.url, `${request}{}\r\n0\r\n\r\n`))
@@ -212,7 +212,7 @@ describe('requests that are odd', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('a chunk that is none, and garbage after a request, end the connection and nothing else', async () => {
+  it('with an invalid chunk, or garbage after a request, end only their connection', async () => {
     await using api = await openServer()
     const chunked = head(
       'POST /api/runs HTTP/1.1',
@@ -227,7 +227,7 @@ describe('requests that are odd', () => {
     await expectWell(api)
   })
 
-  it('a client that leaves within its body is no fault of the server', async () => {
+  it('whose client leaves within the body cause no internal error', async () => {
     await using api = await openServer()
     for (const sent of ['', '{"inputs":{']) {
       await using connection = open(api.url)
@@ -240,7 +240,7 @@ describe('requests that are odd', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('an offer of another protocol is declined by answering', async () => {
+  it('for an upgrade to another protocol are handled as HTTP/1.1', async () => {
     await using api = await openServer()
     const request = [
       'GET /api/status HTTP/1.1',
@@ -261,7 +261,7 @@ describe('requests that are odd', () => {
   it.each([
     ['a version that does not exist', { 'sec-websocket-version': '99' }],
     ['no key', { 'sec-websocket-key': 'x' }],
-  ])('a handshake with %s gets 400 with an error body', async (_, changed) => {
+  ])('for a handshake with %s get 400 with an error body', async (_, changed) => {
     await using api = await openServer()
     const headers = {
       host: 'localhost',
@@ -276,7 +276,7 @@ describe('requests that are odd', () => {
     expect(codesOf(await exchange(api.url, request))).toEqual([[400, 'BAD_REQUEST']])
   })
 
-  it.each(['/runs/%ff/ws', '/runs/%/ws'])('a handshake at %s gets 400', async (path) => {
+  it.each(['/runs/%ff/ws', '/runs/%/ws'])('for a handshake at %s get 400', async (path) => {
     await using api = await openServer()
     await using socket = api.connect(path)
     expect(await socket.refused()).toBe(400)

@@ -30,7 +30,7 @@ describe('secrets', () => {
     expect(await refused.refused()).toBe(404)
   })
 
-  it('are in no event, whoever said them, and the agents still work with them', async () => {
+  it('are in no event, whatever their source, while the agents still work with them', async () => {
     const given: unknown[] = []
     const login = defineTool({
       name: 'login',
@@ -67,7 +67,7 @@ describe('secrets', () => {
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
   })
 
-  it('[GW-I6] are in no result of a tool that is called by hand, over REST and WebSocket alike', async () => {
+  it('[GW-I6] are in no result of a direct tool call, over REST and WebSocket alike', async () => {
     const leak = defineTool({
       name: 'leak',
       description: 'Returns a secret',
@@ -98,7 +98,7 @@ describe('secrets', () => {
     }
   })
 
-  it('are in no inputs and tags of a run that are shown, while its agents get them', async () => {
+  it('are in no inputs and tags that callers get, while the agents get them', async () => {
     const prompts: string[] = []
     const model = scriptedModel(({ messages }) => {
       prompts.push(JSON.stringify(messages))

@@ -55,7 +55,7 @@ const NOWHERE = [
 ]
 
 describe('GET /', () => {
-  it('is the page for a browser, with what it may do', async () => {
+  it('returns the page with its policy to a browser', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const page = await raw(api, '/', BROWSER)
@@ -68,7 +68,7 @@ describe('GET /', () => {
   })
 
   it.each([{}, { accept: '*/*' }, { accept: 'text/html;q=0.8, text/plain' }])(
-    'is the text for a program that sends %j',
+    'returns the text to a client that sends %j',
     async (headers) => {
       using folder = dashboardFolder()
       await using api = await openServer({ dashboard: folder.path })
@@ -86,13 +86,13 @@ describe('GET /', () => {
     },
   )
 
-  it('is the text for everybody where there is no dashboard', async () => {
+  it('returns the text to every client if there is no dashboard', async () => {
     await using api = await openServer()
     const text = await raw(api, '/', BROWSER)
     expect([text.status, text.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8'])
   })
 
-  it('needs a key for the text and none for the page and what it loads', async () => {
+  it('requires a key for the text, and none for the page and its files', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({
       dashboard: folder.path,
@@ -113,7 +113,7 @@ describe('GET /', () => {
     expect((await raw(api, '/api/runs', BROWSER)).status).toBe(401)
   })
 
-  it('takes the methods that it took before', async () => {
+  it('allows the same methods as without a dashboard', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const answer = await raw(api, '/', BROWSER, 'PUT')
@@ -134,7 +134,7 @@ describe('the files of the dashboard', () => {
     [STYLE, 'text/css; charset=utf-8', 'public, max-age=31536000, immutable'],
     [FONT_FILE, 'font/woff2', 'public, max-age=31536000, immutable'],
     ['/favicon.svg', 'image/svg+xml', 'no-cache'],
-  ])('%s is %s, kept as %s', async (path, type, kept) => {
+  ])('%s is %s, cached as %s', async (path, type, kept) => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const { status, headers } = await raw(api, path)
@@ -147,7 +147,7 @@ describe('the files of the dashboard', () => {
     })
   })
 
-  it('are those that were there when the server started, as they were then', async () => {
+  it('are those that existed at the start of the server, unchanged', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const before = await raw(api, STYLE)
@@ -160,14 +160,14 @@ describe('the files of the dashboard', () => {
     expect((await raw(api, '/', BROWSER)).body.toString()).toBe(PAGE)
   })
 
-  it('take the place of no route', async () => {
+  it('do not shadow a route', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const { body } = await raw(api, '/openapi.json')
     expect(JSON.parse(body.toString())).toMatchObject({ openapi: expect.stringMatching(/^3/) })
   })
 
-  it('are read and nothing else', async () => {
+  it('can only be read', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const { status, headers, body } = await raw(api, SCRIPT, {}, 'POST')
@@ -175,7 +175,7 @@ describe('the files of the dashboard', () => {
     expect(JSON.parse(body.toString())).toMatchObject({ error: 'METHOD_NOT_ALLOWED' })
   })
 
-  it('are at no other address', async () => {
+  it('exist at no other path', async () => {
     using folder = dashboardFolder()
     folder.write('assets/.hidden.js', 'hidden()')
     await using api = await openServer({ dashboard: folder.path })
@@ -192,7 +192,7 @@ describe('the page and its files', () => {
     ['/', BROWSER],
     [SCRIPT, {}],
     [FONT_FILE, {}],
-  ])('%s gives HEAD the headers of GET and no body', async (path, headers) => {
+  ])('%s returns to HEAD the headers of GET without a body', async (path, headers) => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const [got, head] = [await raw(api, path, headers), await raw(api, path, headers, 'HEAD')]
@@ -205,22 +205,25 @@ describe('the page and its files', () => {
     ['/', BROWSER, PAGE_HEADERS],
     [SCRIPT, {}, { 'cache-control': 'public, max-age=31536000, immutable' }],
     ['/favicon.svg', {}, { 'cache-control': 'no-cache' }],
-  ])('%s is not sent again to who has it, and keeps its headers', async (path, asked, kept) => {
-    using folder = dashboardFolder()
-    await using api = await openServer({ dashboard: folder.path })
-    const etag = (await raw(api, path, asked)).headers.etag ?? ''
-    const again = await raw(api, path, { ...asked, 'if-none-match': etag })
-    expect([again.status, again.body.length]).toEqual([304, 0])
-    expect(again.headers).toMatchObject({ ...kept, etag })
-    const other = await raw(api, path, { ...asked, 'if-none-match': '"other"' })
-    expect(other.status).toBe(200)
-  })
+  ])(
+    '%s is not sent again to a client that has it, and its headers are unchanged',
+    async (path, asked, kept) => {
+      using folder = dashboardFolder()
+      await using api = await openServer({ dashboard: folder.path })
+      const etag = (await raw(api, path, asked)).headers.etag ?? ''
+      const again = await raw(api, path, { ...asked, 'if-none-match': etag })
+      expect([again.status, again.body.length]).toEqual([304, 0])
+      expect(again.headers).toMatchObject({ ...kept, etag })
+      const other = await raw(api, path, { ...asked, 'if-none-match': '"other"' })
+      expect(other.status).toBe(200)
+    },
+  )
 
   it.each([
     ['/', BROWSER],
     [SCRIPT, {}],
     ['/favicon.svg', {}],
-  ])('%s comes compressed to who takes it', async (path, headers) => {
+  ])('%s is compressed for clients that accept it', async (path, headers) => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const as = (encodings: string) => raw(api, path, { ...headers, 'accept-encoding': encodings })
@@ -232,7 +235,7 @@ describe('the page and its files', () => {
     expect(new Set([plain, gzip, brotli].map((answer) => answer.headers.etag)).size).toBe(3)
   })
 
-  it('leave fonts as they are: they are compressed', async () => {
+  it('do not compress fonts, which are already compressed', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const { headers, body } = await raw(api, FONT_FILE, { 'accept-encoding': 'gzip, br' })
@@ -243,7 +246,7 @@ describe('the page and its files', () => {
   it.each([
     [{ host: 'evil.example' }, 'HOST_NOT_ALLOWED'],
     [{ origin: 'https://evil.example' }, 'ORIGIN_NOT_ALLOWED'],
-  ])('are not for requests with %j', async (headers, error) => {
+  ])('are not returned to requests with %j', async (headers, error) => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     for (const path of ['/', SCRIPT]) {
@@ -263,7 +266,7 @@ describe('the page and its files', () => {
 })
 
 describe('a server', () => {
-  it('does not start with a folder without a page, nor with a path that is not absolute', async () => {
+  it('does not start with a folder without a page, or with a relative path', async () => {
     using folder = dashboardFolder()
     folder.remove('index.html')
     const message = `Cannot serve the dashboard from "${folder.path}": there is no index.html`

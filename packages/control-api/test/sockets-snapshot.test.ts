@@ -12,7 +12,7 @@ const BARE_HELLO = { type: 'hello', sharedCapabilities: expect.any(Array) }
 const KEY = 'secret-of-the-viewer-0123456789'
 
 describe('[API-N4] a connection without a snapshot', () => {
-  it('is greeted without runs and gates, for which nothing is read', async () => {
+  it('gets a hello without runs and reviews, which reads nothing from the store', async () => {
     await using api = await withOpenGate()
     const [review] = await api.runs.openReviews()
     const runId = review?.runId ?? ''
@@ -30,7 +30,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(read.length).toBeGreaterThan(0)
   })
 
-  it.each(['/ws', '/runs/run-1/ws'])('on %s gets no event before it subscribes', async (path) => {
+  it.each(['/ws', '/runs/run-1/ws'])('gets no event on %s before it subscribes', async (path) => {
     await using api = await openServer()
     await submit(api, 'run-1')
     await using socket = api.connect(`${path}?snapshot=none`)
@@ -42,7 +42,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(socket.events).toEqual([])
   })
 
-  it('gets what happens from then on when it subscribes: of one run what it was opened for', async () => {
+  it('gets live events after it subscribes; a connection to one run gets those of that run', async () => {
     await using api = await openServer()
     await submit(api, 'run-1')
     await using all = api.connect('/ws?snapshot=none')
@@ -63,7 +63,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(one.events).toEqual(first.slice(begin?.seq))
   })
 
-  it('gets a run from the place in its log that it asks for', async () => {
+  it('gets a run from the requested position of its log', async () => {
     await using api = await openServer()
     api.play()
     await submit(api, 'run-1')
@@ -78,7 +78,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(all.events).toEqual(events.slice(-2))
   })
 
-  it('gets the types that it subscribes to, of every run, and no other', async () => {
+  it('gets only the subscribed types, of all runs', async () => {
     await using api = await openServer()
     await using socket = api.connect('/ws?snapshot=none')
     await socket.next('hello')
@@ -96,7 +96,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(socket.events).toEqual(wanted)
   })
 
-  it('gets the result of the run that it submits, and nothing else of it', async () => {
+  it('gets the result of the run that it submits, and no other events', async () => {
     await using api = await openServer()
     api.play()
     await using socket = api.connect('/ws?snapshot=none')
@@ -108,7 +108,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(socket.events.map(({ type }) => type)).toEqual(['run_result'])
   })
 
-  it('comes with a ticket as well', async () => {
+  it('can use a ticket', async () => {
     await using api = await openServer({
       apiKeys: [apiKey(KEY, { name: 'viewer', scopes: ['runs:read'] })],
     })
@@ -122,7 +122,7 @@ describe('[API-N4] a connection without a snapshot', () => {
 })
 
 it.each(['snapshot=some', 'snapshot=', 'snapshot=none&snapshot=none', 'snapshots=none', 'x'])(
-  'an address with %s is refused with 400',
+  'is refused with 400 at an address with %s',
   async (query) => {
     await using api = await openServer()
     await submit(api, 'run-1')

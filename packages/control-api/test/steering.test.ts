@@ -16,7 +16,7 @@ import {
 import type { LoggedRunEvent, ServerMessage } from '@tutti/protocol'
 
 describe('switching the model of a run', () => {
-  it('answers APPLIED with the model before, over REST and WebSocket alike', async () => {
+  it('returns APPLIED with the previous model, over REST and WebSocket alike', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const response = await api.post(`/api/runs/${runId}/model`, { model: 'small' })
@@ -60,7 +60,7 @@ describe('switching the model of a run', () => {
     expect([response.status, await response.json()]).toMatchObject([status, error])
   })
 
-  it('of a run that is over, or is none, is refused', async () => {
+  it('of a finished or unknown run is refused', async () => {
     await using api = await openServer()
     const runId = await finished(api)
     const switchOf = (id: string) => api.post(`/api/runs/${id}/model`, { model: 'small' })
@@ -70,7 +70,7 @@ describe('switching the model of a run', () => {
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'RUN_NOT_FOUND' }])
   })
 
-  it('that is refused is acknowledged over the WebSocket with the word for it', async () => {
+  it('that is refused is acknowledged over WebSocket with its status', async () => {
     await using api = await openServer()
     const runId = await finished(api)
     await using socket = api.connect()
@@ -96,7 +96,7 @@ describe('switching the model of a run', () => {
 })
 
 describe('switching the tier of a run', () => {
-  it('is a switch over REST and WebSocket, or a directive, and each is recorded', async () => {
+  it('switches over REST and WebSocket, or by a directive, and each switch is recorded', async () => {
     await using api = await openServer(TIERS)
     const runId = await playing(api)
     const response = await api.post(`/api/runs/${runId}/model`, { tier: 'FAST' })
@@ -135,7 +135,7 @@ describe('switching the tier of a run', () => {
     ])
   })
 
-  it('of a run that waits for its turn counts when it begins', async () => {
+  it('of a queued run takes effect when it starts', async () => {
     await using api = await openServer({
       ...TIERS,
       limits: { ...TIERS.limits, maxConcurrentRuns: 1 },
@@ -185,7 +185,7 @@ async function steps(api: TestServer, runId: string): Promise<readonly LoggedRun
 }
 
 describe('acknowledgements for subscribers', () => {
-  it('reach each connection that subscribed to them, once, by whatever route a command came', async () => {
+  it('[API-N5] reach each subscribed connection once, for commands over any protocol', async () => {
     await using api = await openServer()
     const runId = await playing(api)
     await using own = api.connect()
@@ -217,7 +217,7 @@ describe('acknowledgements for subscribers', () => {
 })
 
 describe('capacity and profiles for subscribers', () => {
-  it('are sent to connections that name them: the load at once and as it changes', async () => {
+  it('[API-N5] are sent to connections that subscribe by name: the load at once and on changes', async () => {
     await using api = await openServer({
       ...TIERS,
       limits: { ...TIERS.limits, maxConcurrentRuns: 2 },
@@ -263,8 +263,8 @@ function acknowledgements({ received }: Socket): readonly ServerMessage[] {
   return received.filter(({ type }) => type === 'run_control_ack')
 }
 
-describe('telling the agents of a run something', () => {
-  it('reaches the next model call, with its target, its priority and its end', async () => {
+describe('injecting a directive', () => {
+  it('reaches the next model call, with its target, its priority and its expiry', async () => {
     await using api = await openServer()
     const runId = await playing(api)
     const response = await api.post(`/api/runs/${runId}/inject`, {
@@ -304,7 +304,7 @@ describe('telling the agents of a run something', () => {
     [{ content: 'x', ttl: 'PT0S' }, '/ttl'],
     [{ content: 'x', ttl: 'P1M' }, '/ttl'],
     [{ content: 'x', priority: 'URGENT' }, '/priority'],
-  ])('%j is refused with 400 and the place', async (body, path) => {
+  ])('is refused with 400 and the path for %j', async (body, path) => {
     await using api = await openServer()
     const response = await api.post(`/api/runs/${await api.submit()}/inject`, body)
     expect([response.status, await response.json()]).toMatchObject([
@@ -313,7 +313,7 @@ describe('telling the agents of a run something', () => {
     ])
   })
 
-  it('is refused for a target that is not there, a run that is over, and one that is none', async () => {
+  it('is refused for an unknown target, a finished run and an unknown run', async () => {
     await using api = await openServer()
     const inject = async (runId: string, body: object) => {
       const response = await api.post(`/api/runs/${runId}/inject`, { content: 'x', ...body })
@@ -343,7 +343,7 @@ describe('a directive over a WebSocket', () => {
     expect(await directives(api, other)).toEqual([])
   })
 
-  it('without a run goes to every run at work, or to those of the ensemble that it names', async () => {
+  it('without a run goes to all active runs, or to those of the ensemble that it names', async () => {
     const duo = ensemble({
       name: 'duo',
       tasks: [task({ name: 'hum', description: 'Hum {song}', review: { timeoutMs: Infinity } })],
@@ -394,11 +394,11 @@ describe('a directive over a WebSocket', () => {
   })
 
   it.each([
-    ['no run is at work', { content: 'x' }, 'No run'],
-    ['there is nothing to say', {}, '/content'],
-    ['its time is no length', { content: 'x', ttl: 'P1Y' }, '/ttl'],
-    ['its action is none', { action: 'SET_TIER', value: 'FALLBACK' }, '/action must be'],
-    ['its run is none', { runId: 'run-none', content: 'x' }, 'run-none'],
+    ['no run is active', { content: 'x' }, 'No run'],
+    ['it has no content', {}, '/content'],
+    ['its ttl is not a duration', { content: 'x', ttl: 'P1Y' }, '/ttl'],
+    ['its action is unknown', { action: 'SET_TIER', value: 'FALLBACK' }, '/action must be'],
+    ['its run is unknown', { runId: 'run-none', content: 'x' }, 'run-none'],
   ])('is REJECTED with the reason when %s', async (_, message, reason) => {
     await using api = await openServer()
     await using socket = api.connect()
@@ -412,7 +412,7 @@ describe('a directive over a WebSocket', () => {
     })
   })
 
-  it('on the connection of a run is for that run', async () => {
+  it('on the connection of a run goes to that run', async () => {
     await using api = await openServer()
     const [home, other] = [await playing(api), await playing(api)]
     await using socket = api.connect(`/runs/${home}/ws`)

@@ -14,8 +14,8 @@ import { frames, Socket } from './open-server.ts'
 
 const RUN = { inputs: {} }
 
-describe('while the run store cannot be reached', () => {
-  it('the server says that it is not ready and why, and is ready again when the store is back', async () => {
+describe('a server without its run store', () => {
+  it('reports that the server is not ready and why, until the store is back', async () => {
     await using api = await losing()
     const ready = async () => {
       const response = await fetch(`${api.url}/api/health/ready`)
@@ -39,7 +39,7 @@ describe('while the run store cannot be reached', () => {
     expect(await ready()).toEqual(yes)
   })
 
-  it('every request gets 503 and when to come again, and none 500', async () => {
+  it('returns 503 and the time to wait for every request, and never 500', async () => {
     await using api = await losing()
     const runId = await api.submit()
     api.lose()
@@ -64,7 +64,7 @@ describe('while the run store cannot be reached', () => {
     }
   })
 
-  it('an event stream that cannot be read ends, and goes on where it was when it is asked again', async () => {
+  it('ends an event stream that cannot be read, and resumes it later at the same position', async () => {
     await using api = await losing()
     const runId = await api.submit()
     await api.ended(runId)
@@ -83,7 +83,7 @@ describe('while the run store cannot be reached', () => {
     expect(ids.length).toBeGreaterThan(501)
   })
 
-  it('a WebSocket that reads a run is closed with 1013 and the event that it can go on from', async () => {
+  it('closes a WebSocket that reads a run with 1013 and the event to resume after', async () => {
     await using api = await losing()
     const runId = await api.submit()
     await api.ended(runId)
@@ -98,7 +98,7 @@ describe('while the run store cannot be reached', () => {
     ])
   })
 
-  it('a WebSocket cannot be greeted, and is closed with 1013', async () => {
+  it('closes a new WebSocket with 1013 before hello', async () => {
     await using api = await losing()
     api.lose()
     await using socket = new Socket(`${api.url}/ws`, {})

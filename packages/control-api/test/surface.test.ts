@@ -5,13 +5,13 @@ import { openServer } from './open-server.ts'
 const HEALTH = ['/api/health/live', '/api/health/ready', '/api/status']
 
 describe('a control API with the surface "health"', () => {
-  it('answers liveness, readiness and status', async () => {
+  it('serves liveness, readiness and status', async () => {
     await using api = await openServer({ surface: 'health' })
     for (const path of HEALTH) expect((await api.get(path)).status).toBe(200)
     expect((await api.get('/api/status', { method: 'POST' })).status).toBe(405)
   })
 
-  it('answers everything else with 404, saying what it is', async () => {
+  it('returns 404 for all other routes, with the reason', async () => {
     await using api = await openServer({ surface: 'health' })
     for (const path of ['/', '/api/runs', '/api/reviews', '/api/capabilities', '/ws']) {
       const response = await api.get(path)

@@ -23,7 +23,7 @@ function key(name: string, scopes: readonly Scope[]) {
 
 const as = (name: string) => ({ authorization: `Bearer key-of-${name}-and-more` })
 
-describe('a body', () => {
+describe('a request body', () => {
   it('[GW-D2] is refused with every problem at once', async () => {
     await using api = await openTasksServer()
     const body = {
@@ -65,17 +65,17 @@ describe('a body', () => {
     ],
     ['an empty part', { params: { message: { parts: [{}] } } }, '/params/message/parts/0'],
     [
-      'a part of two kinds',
+      'a part of two types',
       { params: { message: { parts: [{ text: 'x', data: 1 }] } } },
       '/params/message/parts/0',
     ],
     [
-      'a part that is not what it says',
+      'a part whose type does not match',
       { params: { message: { parts: [{ kind: 'data', text: 'x' }] } } },
       '/params/message/parts/0/kind',
     ],
     [
-      'a wish for notifications',
+      'a request for push notifications',
       sendBody('x', { pushNotification: { url: 'http://127.0.0.1/' } }),
       '/params/pushNotification',
     ],
@@ -84,7 +84,7 @@ describe('a body', () => {
       { params: { id: 'a', message: { taskId: 'b', parts: [{ text: 'x' }] } } },
       '/params/message/taskId',
     ],
-  ])('with %s is refused where it is', async (_, body, path) => {
+  ])('with %s is refused with the path of the problem', async (_, body, path) => {
     await using api = await openTasksServer()
     expect(await sent(api, '/tasks/send', body)).toMatchObject({
       http: 400,
@@ -95,7 +95,7 @@ describe('a body', () => {
   })
 
   it.each(['[]', '[{"params":{}}]', 'null', '"x"', '7', '{', '{"params":{"message":', '\uFEFF{}'])(
-    'that is %s is a bad request on every address, and no fault',
+    'that is %s is a bad request on every path, and no internal error',
     async (body) => {
       await using api = await openTasksServer()
       for (const path of ['/tasks/send', '/tasks/sendSubscribe', '/tasks/cancel']) {
@@ -105,7 +105,7 @@ describe('a body', () => {
     },
   )
 
-  it('says its type in any way that is JSON, or not at all, and is no form', async () => {
+  it('may have any JSON content type or none, but not that of a form', async () => {
     await using api = await openTasksServer()
     const body = JSON.stringify(sendBody('x'))
     const statusOf = async (...headers: string[]) => {
@@ -119,7 +119,7 @@ describe('a body', () => {
     expect(await statusOf('Content-Type: text/plain')).toBe(415)
   })
 
-  it('takes data, parts of the kinds that later versions name, and several of them', async () => {
+  it('accepts data, the part kinds of later versions, and several parts', async () => {
     await using api = await openTasksServer()
     const outputOf = async (parts: readonly object[]) =>
       (await sent(api, '/tasks/send', { params: { message: { role: 'user', parts } } }))['output']
@@ -130,18 +130,21 @@ describe('a body', () => {
 })
 
 describe('a JSON-RPC id', () => {
-  it.each(['request-1', 7, null])('[GW-D1] of %j is in the answer, with the result', async (id) => {
-    await using api = await openTasksServer()
-    const envelope = { jsonrpc: '2.0', id, method: 'tasks/send' }
-    expect(await sent(api, '/tasks/send', sendBody('x', {}, envelope))).toEqual({
-      http: 200,
-      jsonrpc: '2.0',
-      id,
-      result: expect.objectContaining({ status: 'completed', output: 'Heard x' }),
-    })
-  })
+  it.each(['request-1', 7, null])(
+    '[GW-D1] of %j is in the response, with the result',
+    async (id) => {
+      await using api = await openTasksServer()
+      const envelope = { jsonrpc: '2.0', id, method: 'tasks/send' }
+      expect(await sent(api, '/tasks/send', sendBody('x', {}, envelope))).toEqual({
+        http: 200,
+        jsonrpc: '2.0',
+        id,
+        result: expect.objectContaining({ status: 'completed', output: 'Heard x' }),
+      })
+    },
+  )
 
-  it('[GW-R1] a task that failed is a result', async () => {
+  it('[GW-R1] comes with the result of a failed task', async () => {
     await using api = await openTasksServer()
     expect(await sent(api, '/agents/flop/tasks/send', sendBody('', {}, { id: 1 }))).toMatchObject({
       http: 200,
@@ -189,7 +192,7 @@ describe('a JSON-RPC id', () => {
 })
 
 describe('tasks/cancel', () => {
-  it('takes a bare id or an envelope, and refuses what is neither', async () => {
+  it('accepts a bare id or an envelope, and refuses anything else', async () => {
     await using api = await openTasksServer()
     expect(await sent(api, '/tasks/cancel', { id: 7 })).toMatchObject({ http: 400 })
     expect(await sent(api, '/tasks/cancel', {})).toMatchObject({ problems: [{ path: '/id' }] })
@@ -210,7 +213,7 @@ describe('tasks/cancel', () => {
     expect(await sent(api, '/tasks/cancel', { id })).toMatchObject({ http: 409 })
   })
 
-  it('[GW-R4] is answered within its time, whatever becomes of the run', async () => {
+  it('[GW-R4] responds in time, whatever the end of the run', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const run = await api.runs.submit({ ensemble: 'long' })
@@ -238,7 +241,7 @@ describe('tasks/cancel', () => {
 })
 
 describe('a task', () => {
-  it('is a run: with a tag for who asked, the session, and the message', async () => {
+  it('is a run with a tag for its caller, the session and the message', async () => {
     await using api = await openTasksServer({ apiKeys: [key('peer', ['runs:write', 'runs:read'])] })
     const body = sendBody('x', { id: 'task-1', sessionId: 'session 1' })
     expect(await sent(api, '/tasks/send', body, as('peer'))).toMatchObject({ http: 400 })
@@ -264,13 +267,13 @@ describe('a task', () => {
     })
   })
 
-  it('that is named as later versions do is gone on with, and never begun', async () => {
+  it('named as in later versions can be continued, but not started', async () => {
     await using api = await openTasksServer()
     const body = { params: { message: { taskId: 'nothing', parts: [{ text: 'x' }] } } }
     expect(await sent(api, '/tasks/send', body)).toMatchObject({ http: 404 })
   })
 
-  it('is picked by metadata, or by the address, which knows no other', async () => {
+  it('is selected by metadata, or by a path that serves only one ensemble', async () => {
     await using api = await openTasksServer()
     api.play()
     const long = { metadata: { ensemble: 'long' } }
@@ -293,7 +296,7 @@ describe('a task', () => {
     })
   })
 
-  it('[GW-O1] of an ensemble that is not shared is not there', async () => {
+  it('[GW-O1] of an ensemble that is not shared does not exist', async () => {
     await using api = await openTasksServer({ shared: { ensembles: ['flop'] } })
     const { runId } = await api.runs.submit({ ensemble: 'echo', inputs: { text: 'x' } })
     expect(await sent(api, '/tasks/send', { params: { id: runId } })).toMatchObject({ http: 404 })
@@ -304,7 +307,7 @@ describe('a task', () => {
     expect(await sent(closed, '/tasks/send', sendBody('x'))).toMatchObject({ http: 503 })
   })
 
-  it('[GW-O2] under an idempotency key is one run, also when its id was chosen; another is refused', async () => {
+  it('[GW-O2] under an idempotency key is one run, also with a chosen id; another body is refused', async () => {
     await using api = await openTasksServer()
     for (const params of [{}, { id: 'chosen' }]) {
       const headers = { 'idempotency-key': `key-${JSON.stringify(params).length}` }
@@ -324,7 +327,7 @@ describe('a task', () => {
 })
 
 describe('a key', () => {
-  it('[GW-O3] needs runs:write to send, runs:control to cancel and to guide, reviews:decide to decide', async () => {
+  it('[GW-O3] requires runs:write to send, runs:control to cancel and guide, reviews:decide to decide', async () => {
     const apiKeys = [
       key('reader', ['runs:read']),
       key('writer', ['runs:write']),
@@ -353,7 +356,7 @@ describe('a key', () => {
     expect((await running)['status']).toBe('canceled')
   })
 
-  it('[GW-O2] of another caller is no repetition, whatever its idempotency key', async () => {
+  it('[GW-O2] of another caller never matches an earlier task, whatever its idempotency key', async () => {
     const apiKeys = [key('one', ['runs:write']), key('other', ['runs:write'])]
     await using api = await openTasksServer({ apiKeys })
     const send = (who: string) =>
@@ -366,7 +369,7 @@ describe('a key', () => {
     expect(await send('other')).toMatchObject({ http: 403, error: 'FORBIDDEN' })
   })
 
-  it('leaves its name in the audit trail, with the run', async () => {
+  it('is named in the audit trail, with the run', async () => {
     const apiKeys = [key('peer', ['runs:write', 'runs:control']), key('boss', ['admin'])]
     await using api = await openTasksServer({ apiKeys })
     const { id } = await sent(api, '/tasks/send', sendBody('x'), as('peer'))
@@ -388,7 +391,7 @@ describe('the limits of a caller', () => {
   const within = (limits: object, params = {}) =>
     sendBody('', { ...params, metadata: { [USAGE]: limits } })
 
-  it('a deadline cancels the run, which says so', async () => {
+  it('include a deadline, which cancels the run with that reason', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const body = within({ deadline_ms: 5_000 }, { id: 'late' })
@@ -407,16 +410,19 @@ describe('the limits of a caller', () => {
   it.each([
     [{ max_cost_usd: 1.5 * CALL_USD }, 'maxCostUsd is 0.375, used 0.5'],
     [{ max_tokens: 499_999 }, 'maxTokens is 499999, used 500000'],
-  ])('%j is the budget of the run, which fails when it is used up', async (limits, message) => {
-    await using api = await openTasksServer()
-    expect(await sent(api, '/agents/long/tasks/send', within(limits))).toMatchObject({
-      http: 422,
-      status: 'failed',
-      message: expect.stringContaining(message),
-    })
-  })
+  ])(
+    'set the budget of the run to %j, which fails when it is exhausted',
+    async (limits, message) => {
+      await using api = await openTasksServer()
+      expect(await sent(api, '/agents/long/tasks/send', within(limits))).toMatchObject({
+        http: 422,
+        status: 'failed',
+        message: expect.stringContaining(message),
+      })
+    },
+  )
 
-  it('that are reached and not passed cancel nothing', async () => {
+  it('cancel nothing when they are reached but not exceeded', async () => {
     await using api = await openTasksServer()
     api.play()
     const limits = { max_cost_usd: 3 * CALL_USD, max_tokens: 750_000, deadline_ms: 60_000 }
@@ -427,7 +433,7 @@ describe('the limits of a caller', () => {
 })
 
 describe('a store that cannot be read', () => {
-  it('[GW-R2] gives the caller the id that it comes back with', async () => {
+  it('[GW-R2] does not keep the caller from getting the id to resume with', async () => {
     await using api = await openTasksServer()
     const { TuttiError } = await import('@tutti/core')
     const follow = api.runs.follow

@@ -19,8 +19,8 @@ async function reply(api: TasksServer, id: unknown, text: string, metadata: obje
   return { http: response.status, ...((await response.json()) as Json) } as Json
 }
 
-describe('a review', () => {
-  it('is `input-required` with the question and what it is about, and its run waits', async () => {
+describe('a review on the /tasks wire', () => {
+  it('is `input-required` with the question and its subject, and the run waits', async () => {
     await using api = await openTasksServer()
     const body = await jamjetSync(api.agent('choir'), { song: 'Ode' })
     expect(body).toEqual({
@@ -42,7 +42,7 @@ describe('a review', () => {
     expect(pendingReviews).toMatchObject([{ reviewId: body['reviewId'] }])
   })
 
-  it('ends a stream with the question, and the reply goes on with it where it was', async () => {
+  it('ends a stream with the question, and the reply continues it', async () => {
     await using api = await openTasksServer()
     const { chunks, id } = await jamjetStream(api.agent('choir'), 'Ode')
     expect(chunks.at(-1)).toMatchObject({ id, status: 'input-required' })
@@ -64,7 +64,7 @@ describe('a review', () => {
     expect(await reply(api, id, text)).toMatchObject({ id, ...expected })
   })
 
-  it('that refuses sends the work back with the feedback, and asks anew', async () => {
+  it('that rejects sends the work back with the feedback, and asks again', async () => {
     await using api = await openTasksServer()
     const first = await ask(api, 'choir', 'Ode')
     const second = await reply(api, first['id'], 'no: too low')
@@ -77,7 +77,7 @@ describe('a review', () => {
     expect(await reply(api, first['id'], 'ok')).toMatchObject({ status: 'completed' })
   })
 
-  it('is decided by data as the review address takes it, with every problem named', async () => {
+  it('is decided by data like over REST, with every problem named', async () => {
     await using api = await openTasksServer()
     const { id } = await ask(api, 'choir', 'Ode')
     const data = (value: object) => ({ id, message: { parts: [{ type: 'data', data: value }] } })
@@ -91,7 +91,7 @@ describe('a review', () => {
     })
   })
 
-  it('of a tool takes its input as JSON, and says what does not fit in it', async () => {
+  it('of a tool accepts its input as JSON, and names invalid parts', async () => {
     await using api = await openTasksServer()
     const { id, output, review } = await ask(api, 'soloist', 'Ode')
     expect(output).toContain('440')
@@ -103,7 +103,7 @@ describe('a review', () => {
     })
   })
 
-  it('that is a question of a tool takes every word as the answer', async () => {
+  it('that is a question of a tool accepts any text as the answer', async () => {
     const model = scriptedModel(({ messages }) => {
       const last = messages.at(-1)
       if (last?.role === 'tool') return `Heard ${last.content}`
@@ -126,7 +126,7 @@ describe('a review', () => {
     expect(await reply(api, id, 'yes')).toMatchObject({ output: 'Heard yes' })
   })
 
-  it('is named when it is not the first one; one of another task, or none, is refused', async () => {
+  it('must be named unless it is the first one; a review of another task or an unknown one is refused', async () => {
     await using api = await openTasksServer()
     const [one, other] = [await ask(api, 'choir', 'a'), await ask(api, 'choir', 'b')]
     const foreign = { reviewId: other['reviewId'] }
@@ -143,7 +143,7 @@ describe('a review', () => {
     expect(await reply(api, other['id'], ' ')).toMatchObject({ http: 400 })
   })
 
-  it('stays open while it is only looked at, and its run can be cancelled', async () => {
+  it('stays open while it is only read, and its run can be cancelled', async () => {
     await using api = await openTasksServer()
     const { id, reviewId } = await ask(api, 'choir', 'Ode')
     const look = await api.send('/tasks/send', { params: { id } })
@@ -153,8 +153,8 @@ describe('a review', () => {
   })
 })
 
-describe('a message to a task that is at work', () => {
-  it('guides its agents, and is answered with the result', async () => {
+describe('a message to a working task', () => {
+  it('guides its agents and returns the result', async () => {
     await using api = await openTasksServer()
     const id = 'guided'
     const first = api.send('/agents/long/tasks/send', sendBody('', { id }))
@@ -172,7 +172,7 @@ describe('a message to a task that is at work', () => {
     })
   })
 
-  it('is refused when the task is over', async () => {
+  it('is refused when the task has ended', async () => {
     await using api = await openTasksServer()
     const { id } = await ask(api, 'echo', 'x')
     expect(await reply(api, id, 'more')).toMatchObject({ http: 409, error: 'RUN_COMPLETED' })

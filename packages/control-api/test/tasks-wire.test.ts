@@ -30,7 +30,7 @@ async function endOf(api: TasksServer, runId: string): Promise<string | undefine
 }
 
 describe('tasks/send, as JamJet sends it', () => {
-  it('[GW-R1] gives the result of the run, with what it cost', async () => {
+  it('[GW-R1] returns the result and the cost of the run', async () => {
     await using api = await openTasksServer()
     const body = await jamjetSync(api.url, 'hello')
     const runId = await api.newest()
@@ -52,12 +52,12 @@ describe('tasks/send, as JamJet sends it', () => {
     ['a text of many lines', 'a\nb', 'a\nb'],
     ['a number', 5, '5'],
     ['a list', ['a', 1], '["a",1]'],
-  ])('takes %s as input', async (_, input, heard) => {
+  ])('accepts %s as input', async (_, input, heard) => {
     await using api = await openTasksServer()
     expect(await jamjetSync(api.url, input)).toMatchObject({ output: `Heard ${heard}` })
   })
 
-  it('needs no input where there is no variable, and names what is missing where there is', async () => {
+  it('needs no input without variables, and names missing ones otherwise', async () => {
     await using api = await openTasksServer()
     api.play()
     expect(await jamjetSync(api.agent('long'), {})).toMatchObject({ status: 'completed' })
@@ -66,7 +66,7 @@ describe('tasks/send, as JamJet sends it', () => {
     )
   })
 
-  it('[GW-R1] answers a failed run with 422, so that the node fails, and with the task', async () => {
+  it('[GW-R1] returns 422 with the task for a failed run, so that the node fails', async () => {
     await using api = await openTasksServer()
     const failure = await jamjetSync(api.agent('flop'), {}).then(
       () => 'a result',
@@ -85,7 +85,7 @@ describe('tasks/send, as JamJet sends it', () => {
     })
   })
 
-  it('[GW-R1] answers a run that was cancelled with 422 and what there was of it', async () => {
+  it('[GW-R1] returns 422 with the outputs so far for a cancelled run', async () => {
     await using api = await openTasksServer()
     const sent = api.send('/agents/long/tasks/send', sendBody(''))
     await until('the task', async () => isWaiting(api, await api.newest()))
@@ -101,13 +101,13 @@ describe('tasks/send, as JamJet sends it', () => {
     ])
   })
 
-  it('a conversation stops at its first turn, as the status is `completed`', async () => {
+  it('ends a conversation at its first turn, because the status is `completed`', async () => {
     await using api = await openTasksServer()
     const { turns, body } = await jamjetConversation(api.url, 'hello')
     expect([turns, body['output']]).toEqual([1, 'Heard hello'])
   })
 
-  it('is what a client sends that writes its own bytes, and is answered with JSON of a known length', async () => {
+  it('accepts the bytes of a client that writes them itself, and returns JSON of known length', async () => {
     await using api = await openTasksServer()
     const url = `${api.url}/tasks/send`
     const body = String.raw`{"jsonrpc":"2.0","method":"tasks/send","params":{"message":{"parts":[{"text":"{\"text\":\"é\"}"}]}}}`
@@ -124,7 +124,7 @@ describe('tasks/send, as JamJet sends it', () => {
 })
 
 describe('tasks/sendSubscribe, as JamJet sends it', () => {
-  it('[GW-R2] tells the id first, then what happens, and last the whole result', async () => {
+  it('[GW-R2] sends the id first, then progress, and last the whole result', async () => {
     await using api = await openTasksServer()
     const seen: unknown[] = []
     const { chunks, id } = await jamjetStream(
@@ -168,7 +168,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     })
   })
 
-  it('[GW-R2] sends the first line before anything has happened', async () => {
+  it('[GW-R2] sends the first line before any event', async () => {
     await using api = await openTasksServer({ limits: { maxConcurrentRuns: 1 } })
     await api.runs.submit({ ensemble: 'long' })
     const first = Promise.withResolvers<unknown>()
@@ -178,7 +178,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect((await stream).chunks.at(-1)).toMatchObject({ status: 'completed' })
   })
 
-  it('the costs of its lines add up to what the run cost, once', async () => {
+  it('sends costs that add up to the cost of the run', async () => {
     await using api = await openTasksServer()
     api.play()
     const { cost, chunks, id = '' } = await jamjetStream(api.agent('long'), {})
@@ -192,7 +192,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(chunks.at(-1)).not.toHaveProperty('cost_usd')
   })
 
-  it('[GW-R4] a caller whose budget is over cancels in mid-stream, and the run stops', async () => {
+  it('[GW-R4] lets a caller with an exhausted budget cancel in mid-stream, and the run stops', async () => {
     await using api = await openTasksServer()
     const {
       reason,
@@ -209,7 +209,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect((await api.detail(id)).status).toBe('CANCELLED')
   })
 
-  it('[GW-R1] its last line says that the run failed, or was cancelled', async () => {
+  it('[GW-R1] sends in its last line that the run failed or was cancelled', async () => {
     await using api = await openTasksServer()
     const failed = await jamjetStream(api.agent('flop'), {})
     expect(failed.chunks.at(-1)).toMatchObject({ status: 'failed', error: 'MODEL_FAILED' })
@@ -228,7 +228,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(cancelled.chunks.at(-1)).toMatchObject({ status: 'canceled', error: 'CANCELLED' })
   })
 
-  it('a refusal is an HTTP error, and no stream', async () => {
+  it('returns a refusal as an HTTP error, not as a stream', async () => {
     await using api = await openTasksServer()
     await expect(jamjetStream(api.url, {})).rejects.toThrow('BAD_REQUEST')
     await expect(jamjetStream(api.agent('nobody'), {})).rejects.toThrow('NOT_FOUND')
@@ -237,7 +237,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   it.each([
     [15_000, 10_000],
     [4_000, 4_000],
-  ])('with a heartbeat of %i ms an empty line comes after %i ms', async (heartbeatMs, quietMs) => {
+  ])('with a heartbeat of %i ms sends an empty line after %i ms', async (heartbeatMs, quietMs) => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock, heartbeatMs })
     let signs = 0
@@ -266,7 +266,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(lines.at(-1)).toContain('"completed"')
   })
 
-  it('many streams at once each tell of their own run, and all of it', async () => {
+  it('sends many streams at once, each with all events of its own run', async () => {
     await using api = await openTasksServer({
       limits: { maxConcurrentRuns: 4, maxQueuedRuns: 100 },
     })
@@ -282,7 +282,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(new Set(streams.map(({ id }) => id)).size).toBe(40)
   })
 
-  it('a reader that does not read slows neither the run nor others', async () => {
+  it('is not slowed down by a reader that does not read, and neither are others', async () => {
     await using api = await openTasksServer()
     const url = `${api.agent('long')}/tasks/sendSubscribe`
     const { hostname, port } = new URL(url)
@@ -299,8 +299,8 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   })
 })
 
-describe('a caller that goes away', () => {
-  it('[GW-R3] from tasks/send without having seen an id leaves a run that is cancelled after the grace', async () => {
+describe('a caller that disconnects', () => {
+  it('[GW-R3] from tasks/send without an id leaves a run that is cancelled after the grace period', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()
@@ -323,7 +323,7 @@ describe('a caller that goes away', () => {
     expect(await endOf(api, runId)).toBe('CANCELLED')
   })
 
-  it('[GW-R3] a run that ends within the grace is kept as it ended', async () => {
+  it('[GW-R3] does not change a run that ends within the grace period', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()
@@ -344,8 +344,8 @@ describe('a caller that goes away', () => {
 
   it.each([
     ['an idempotency key', { 'idempotency-key': 'k' }, {}],
-    ['an id of its own', {}, { id: 'my-task' }],
-  ])('[GW-R3] that sent %s can ask again, and finds its run', async (_, headers, params) => {
+    ['its own task id', {}, { id: 'my-task' }],
+  ])('[GW-R3] that sent %s can send again, and finds its run', async (_, headers, params) => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()
@@ -368,7 +368,7 @@ describe('a caller that goes away', () => {
     expect(await (await answer).json()).toMatchObject({ id: runId, status: 'completed' })
   })
 
-  it('[GW-R3] from a stream after its first line changes nothing: it has the id, and comes back with it', async () => {
+  it('[GW-R3] from a stream after its first line changes nothing, and can resume with the id', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const url = `${api.agent('long')}/tasks/sendSubscribe`
@@ -393,7 +393,7 @@ describe('a caller that goes away', () => {
     expect(lines.at(-1)).toMatchObject({ id, status: 'completed' })
   })
 
-  it('[GW-R3] from a stream before its first line is one that never saw an id', async () => {
+  it('[GW-R3] from a stream before its first line has not received an id', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const submit = api.runs.submit.bind(api.runs)
@@ -420,7 +420,7 @@ describe('a caller that goes away', () => {
     expect(await endOf(api, runId)).toBe('CANCELLED')
   })
 
-  it('[GW-R3] since the server is shut down leaves a run that is handed over, and not cancelled', async () => {
+  it('[GW-R3] because the server stops leaves a run that is handed over, not cancelled', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()

@@ -28,11 +28,11 @@ async function nothingIsStored(api: TestServer): Promise<void> {
   expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
 }
 
-describe('a run whose texts would be over the limit', () => {
+describe('a run whose texts would exceed the limit', () => {
   it.each<[string, object]>([
-    ['an ensemble as it is', {}],
+    ['an ensemble without overrides', {}],
     ['overrides', { taskOverrides: { write: { description: `Write ${TEMPLATE}` } } }],
-    ['tasks of its own', { tasks: [{ name: 'write', description: `Write ${TEMPLATE}` }] }],
+    ['a task graph', { tasks: [{ name: 'write', description: `Write ${TEMPLATE}` }] }],
   ])('is refused with 400 for %s', async (_, request) => {
     await using api = await serve()
     const refused = await api.post('/api/runs', { inputs: { topic: TOPIC }, ...request })
@@ -43,7 +43,7 @@ describe('a run whose texts would be over the limit', () => {
     await nothingIsStored(api)
   })
 
-  it('is refused for tasks that are given the same description a thousand times', async () => {
+  it('is refused for tasks with the same description a thousand times', async () => {
     await using api = await serve()
     const first = { name: 'first', description: 'x'.repeat(50_000) }
     const others = Array.from({ length: 999 }, () => ({ description: 'Go', context: ['$first'] }))

@@ -114,7 +114,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['a text tool with an object', 'calculator', { input: '42 * 17' }, '714'],
     ['a typed tool with an object', 'tune', { hertz: 440, parts: ['A'] }, 'A at 440, calm'],
     ['a typed tool with JSON text', 'tune', '{"hertz":440,"parts":["A"]}', 'A at 440, calm'],
-    ['slips of form', 'tune', { hertz: '440', parts: 'A' }, 'A at 440, calm'],
+    ['a typed tool with input to coerce', 'tune', { hertz: '440', parts: 'A' }, 'A at 440, calm'],
   ])('calls %s', async (_title, name, input, output) => {
     await using api = await desk()
     expect(await invoke(api, name, { input })).toEqual([
@@ -123,7 +123,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('gives the result as a value, and how long it took', async () => {
+  it('returns the result as a value, and its duration', async () => {
     await using api = await desk()
     expect(await invoke(api, 'calculator', { input: '6*7' })).toEqual([
       200,
@@ -137,7 +137,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('[GW-I1] refuses input that does not fit, with every problem and its place in the body', async () => {
+  it('[GW-I1] refuses invalid input with every problem and its path in the body', async () => {
     await using api = await desk()
     expect(await invoke(api, 'tune', { input: { hertz: 1, mood: [] } })).toEqual([
       400,
@@ -170,19 +170,16 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['calculator', 'six', 'Cannot read "six"'],
     ['broken', {}, 'A string snapped'],
     ['leaver', {}, 'Enough'],
-  ])(
-    '[GW-I1] answers a failure or throw of tool "%s" with 200 and FAILED',
-    async (name, input, why) => {
-      await using api = await desk()
-      expect(await invoke(api, name, { input })).toEqual([
-        200,
-        { tool: name, status: 'FAILED', errorMessage: why, durationMs: expect.any(Number) },
-      ])
-      expect(api.errors).toEqual([])
-    },
-  )
+  ])('[GW-I1] returns 200 and FAILED when tool "%s" fails or throws', async (name, input, why) => {
+    await using api = await desk()
+    expect(await invoke(api, name, { input })).toEqual([
+      200,
+      { tool: name, status: 'FAILED', errorMessage: why, durationMs: expect.any(Number) },
+    ])
+    expect(api.errors).toEqual([])
+  })
 
-  it('[GW-I1] answers a tool that takes too long with FAILED, at its time limit', async () => {
+  it('[GW-I1] returns FAILED at the time limit of a slow tool', async () => {
     const clock = fakeClock()
     const { begun, tool } = waitingTool()
     await using api = await desk({ tools: toolCatalog([{ ...tool, timeoutMs: 700 }]), clock })
@@ -199,14 +196,14 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('cuts output that is too long and says how long it is', async () => {
+  it('truncates output that is too long, and states its length', async () => {
     await using api = await desk()
     const [, answer] = await invoke(api, 'long', { input: {} })
     const { output } = answer as { readonly output: string }
     expect(output).toHaveLength(1_000_000 + '\n[truncated: 1000001 characters in full]'.length)
   })
 
-  it('answers an unknown tool with 404, the known ones and the nearest', async () => {
+  it('returns 404 with the known names and the nearest for an unknown tool', async () => {
     await using api = await desk()
     const names = TOOLS.map(({ name }) => name).join(', ')
     expect(await invoke(api, 'calcluator', { input: '1*1' })).toEqual([
@@ -221,7 +218,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     }
   })
 
-  it('answers with 503 when there are no tools at all', async () => {
+  it('returns 503 when there are no tools', async () => {
     await using api = await desk({ tools: toolCatalog([]) })
     expect(await invoke(api, 'calculator', { input: '' })).toMatchObject([
       503,
@@ -233,7 +230,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['careful', {}],
     ['careful', 'whatever it is called with'],
     ['hasty', { proceeds: false }],
-  ])('[GW-I3] refuses tool "%s", which asks for approval', async (name, input) => {
+  ])('[GW-I3] refuses tool "%s", which requires approval', async (name, input) => {
     await using api = await desk()
     expect(await invoke(api, name, { input })).toEqual([
       403,
@@ -242,7 +239,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('[GW-I3] lets a tool go on that goes on without approval', async () => {
+  it('[GW-I3] lets a tool run that continues without approval', async () => {
     await using api = await desk()
     expect(await invoke(api, 'hasty', { input: { proceeds: true } })).toMatchObject([
       200,
@@ -250,7 +247,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('[GW-I5] answers a tool that is set up wrongly with 500 and an id, and logs why', async () => {
+  it('[GW-I5] returns 500 with an id for a misconfigured tool, and logs the reason', async () => {
     await using api = await desk()
     const [status, answer] = await invoke(api, 'unset', { input: {} })
     expect([status, answer]).toMatchObject([
@@ -264,7 +261,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     expect(api.errors).toEqual(['Misconfigured tool'])
   })
 
-  it('[GW-I2] bounds the calls in flight, and takes the next when one has ended', async () => {
+  it('[GW-I2] limits the calls in flight, and accepts another when one has ended', async () => {
     const first = waitingTool('first')
     const second = waitingTool('second')
     const tools = toolCatalog([first.tool, second.tool, calculator])
@@ -288,7 +285,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     await Promise.all(calls)
   })
 
-  it('[GW-I2] gives the turn back after every kind of end', async () => {
+  it('[GW-I2] frees the slot after every kind of end', async () => {
     await using api = await desk({ maxToolCalls: 1 })
     const statuses: number[] = []
     const calls: readonly [string, unknown][] = [
@@ -303,7 +300,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     expect(statuses).toEqual([200, 500, 403, 400, 403, 200])
   })
 
-  it('[GW-I4] aborts the signal of the tool when the caller goes away', async () => {
+  it('[GW-I4] aborts the signal of the tool when the caller disconnects', async () => {
     const { tool, begun, aborted } = waitingTool()
     await using api = await desk({ tools: toolCatalog([tool]), maxToolCalls: 1 })
     const controller = new AbortController()
@@ -351,7 +348,7 @@ describe('tool_request', () => {
     ['nothing', '', { status: 'REJECTED', error: expect.stringMatching(/^TOOL_NOT_FOUND: /) }],
     ['careful', '{}', { status: 'REJECTED', error: expect.stringMatching(/^FORBIDDEN: /) }],
     ['unset', '{}', { status: 'FAILED', error: expect.stringMatching(/^TOOL_EXECUTION_FAILED: /) }],
-  ])('asks tool "%s" with %j', async (tool, input, expected) => {
+  ])('calls tool "%s" with %j', async (tool, input, expected) => {
     await using api = await desk()
     await using socket = api.connect()
     await socket.next('hello')
@@ -359,7 +356,7 @@ describe('tool_request', () => {
     expect(await socket.next('tool_response')).toMatchObject({ requestId: 'r-1', ...expected })
   })
 
-  it('[GW-I2] counts among the calls in flight', async () => {
+  it('[GW-I2] counts towards the calls in flight', async () => {
     const { tool, begun, finish } = waitingTool()
     const tools = toolCatalog([tool, calculator])
     await using api = await desk({ tools, maxToolCalls: 1 })
@@ -373,7 +370,7 @@ describe('tool_request', () => {
     expect((await invoke(api, 'calculator', { input: '1*1' }))[0]).toBe(200)
   })
 
-  it('[GW-I4] aborts the signal of the tool when the connection goes away', async () => {
+  it('[GW-I4] aborts the signal of the tool when the connection closes', async () => {
     const { tool, begun, aborted } = waitingTool()
     await using api = await desk({ tools: toolCatalog([tool]) })
     const socket = api.connect()
@@ -384,7 +381,7 @@ describe('tool_request', () => {
     await aborted
   })
 
-  it('gives the tool the same idempotency key when the same request comes again', async () => {
+  it('passes the same idempotency key to the tool when the request is repeated', async () => {
     const keys: string[] = []
     const keyed = defineTool({
       name: 'keyed',
@@ -406,7 +403,7 @@ describe('tool_request', () => {
     expect(keys[2]).not.toBe(keys[0])
   })
 
-  it('reaches only the tools that are shared; REST reaches them all', async () => {
+  it('reaches only shared tools, while REST reaches all', async () => {
     await using api = await desk({ shared: { tools: ['calculator'] } })
     await using socket = api.connect()
     await socket.next('hello')

@@ -38,8 +38,8 @@ const OF_TRACE = [expect.stringMatching(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01
 
 describe('a run', () => {
   it.each([
-    ['is in the trace of the request that asked for it', traceparent, true],
-    ['has a trace of its own where the header is not as it should be', `00-${TRACE}-x-01`, false],
+    ['has the trace of the request that submitted it', traceparent, true],
+    ['starts a new trace when the header is malformed', `00-${TRACE}-x-01`, false],
   ])('%s', async (_what, given, isIn) => {
     const { seen, ensembles } = watching()
     await using api = await openServer({ ensembles })
@@ -52,7 +52,7 @@ describe('a run', () => {
     expect(kept?.request).toEqual(isIn ? { traceparent, tracestate } : undefined)
   })
 
-  it('is in that of the message that asked for it', async () => {
+  it('has the trace of the message that submitted it', async () => {
     const { seen, ensembles } = watching()
     await using api = await openServer({ ensembles })
     await using socket = api.connect()
@@ -63,8 +63,8 @@ describe('a run', () => {
   })
 })
 
-describe('a call of a tool by hand', () => {
-  it('is in the trace of the request', async () => {
+describe('a direct tool call', () => {
+  it('has the trace of its request', async () => {
     const { seen, look, ensembles } = watching()
     await using api = await openServer({ ensembles, tools: toolCatalog([look]) })
     const headers = { traceparent, tracestate }
@@ -74,7 +74,7 @@ describe('a call of a tool by hand', () => {
 })
 
 describe('a webhook', () => {
-  it('is told in the span of the run', async () => {
+  it('is called in the span of the run', async () => {
     const told = Promise.withResolvers<IncomingHttpHeaders>()
     const receiver = createServer((request, response) => {
       told.resolve(request.headers)

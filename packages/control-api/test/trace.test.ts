@@ -32,7 +32,7 @@ const milliseconds = ({ startedAt, completedAt }: { startedAt: string; completed
   Date.parse(completedAt) - Date.parse(startedAt)
 
 describe('the trace of a run', () => {
-  it('[API-E1] has its tasks, turns, tool calls, prompts, numbers and cost', async () => {
+  it('[API-E1] has tasks, turns, tool calls, prompts, metrics and cost', async () => {
     await using api = await openRecordedServer()
     const runId = await ended(api, {
       inputs: { topic: 'AI' },
@@ -116,7 +116,7 @@ describe('the trace of a run', () => {
     ['DETAILED', 'FULL', true, true],
     ['FULL', 'FULL', true, true],
   ] as const)(
-    '[API-E1] at %s tells as much as that',
+    '[API-E1] with capture mode %s has the content of that mode',
     async (captureMode, told, messages, inputs) => {
       await using api = await openRecordedServer()
       const runId = await ended(api, { inputs: { topic: 'AI' }, options: { captureMode } })
@@ -131,7 +131,7 @@ describe('the trace of a run', () => {
     },
   )
 
-  it('[API-E2] has the tasks that a manager delegates inside its delegations and at top level, before the manager', async () => {
+  it('[API-D1] [API-E2] has the tasks that a manager delegates inside its delegations and at top level before it', async () => {
     await using api = await openRecordedServer()
     const runId = await ended(api, {
       tasks: [
@@ -191,7 +191,7 @@ describe('the trace of a run', () => {
     expect(trace.metadata).toMatchObject({ status: 'FAILED' })
   })
 
-  it('[API-E3] that goes on, or waits, is told as far as it is', async () => {
+  it('[API-E3] covers a running or waiting run up to now', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     const [runId, waiting] = [await api.submit(), await api.submit()]
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -211,13 +211,13 @@ describe('the trace of a run', () => {
     api.play()
   })
 
-  it('[API-E4] has nothing of what is done by code', async () => {
+  it('[API-E4] has no tasks with a handler', async () => {
     await using api = await openRecordedServer()
     const trace = await traceOf(api, await ended(api, { ensemble: 'archive' }))
     expect(trace).toMatchObject({ taskTraces: [], metadata: { status: 'COMPLETED' } })
   })
 
-  it('has spans that lie in one another, and none that ends before it begins', async () => {
+  it('has nested spans, none of which ends before it starts', async () => {
     await using api = await openRecordedServer()
     const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
     for (const task of trace.taskTraces) {
@@ -235,7 +235,7 @@ describe('the trace of a run', () => {
     }
   })
 
-  it('has the instants that the events say', async () => {
+  it('has the timestamps of the events', async () => {
     await using api = await openRecordedServer()
     const runId = await ended(api, { inputs: { topic: 'AI' } })
     const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
@@ -256,7 +256,7 @@ describe('the trace of a run', () => {
     )
   })
 
-  it('[API-E5] has a list of tool calls in every message and a value, or null, in every output', async () => {
+  it('[API-E5] has a list of tool calls in every message, and a value or null in every output', async () => {
     await using api = await openRecordedServer()
     const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
     const turns = trace.taskTraces.flatMap(({ llmInteractions }) => llmInteractions)
@@ -268,7 +268,7 @@ describe('the trace of a run', () => {
     expect(calls.map(({ structuredOutput }) => structuredOutput)).not.toContain(undefined)
   })
 
-  it('of an unknown run is refused with 404', async () => {
+  it('is refused with 404 for an unknown run', async () => {
     await using api = await openRecordedServer()
     const response = await api.get('/api/runs/run-none/trace')
     expect([response.status, await response.json()]).toMatchObject([
@@ -279,7 +279,7 @@ describe('the trace of a run', () => {
 })
 
 describe('the task graph of a run', () => {
-  it('has the tasks as they ran, with their dependencies, levels and longest chain', async () => {
+  it('[API-D1] [API-D2] has the tasks of the run, with dependencies, levels and longest chain', async () => {
     await using api = await openRecordedServer()
     const runId = await ended(api, { inputs: { topic: 'AI' } })
     const dag = await dagOf(api, runId)
@@ -302,7 +302,7 @@ describe('the task graph of a run', () => {
     )
   })
 
-  it('of an unknown run is refused with 404', async () => {
+  it('is refused with 404 for an unknown run', async () => {
     await using api = await openRecordedServer()
     const response = await api.get('/api/runs/run-none/dag')
     expect([response.status, await response.json()]).toMatchObject([

@@ -32,8 +32,8 @@ function countingClock() {
   }
 }
 
-describe('a submission that waits', () => {
-  it('is answered with 200 and the run in detail when it ends in time', async () => {
+describe('a submission with `wait`', () => {
+  it('returns 200 and the run in detail when it ends in time', async () => {
     await using api = await openRecordedServer()
     const response = await api.post('/api/runs?wait=60', { inputs: { topic: 'AI' } })
     const body: unknown = await response.json()
@@ -44,14 +44,14 @@ describe('a submission that waits', () => {
     expect(body).toEqual(await api.detail((body as RunDetail).runId))
   })
 
-  it('is answered with 200 for a run that fails, too', async () => {
+  it('returns 200 also for a run that fails', async () => {
     await using api = await openRecordedServer()
     const tasks = [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }]
     const response = await api.post('/api/runs?wait=60', { tasks })
     expect([response.status, await response.json()]).toMatchObject([200, { status: 'FAILED' }])
   })
 
-  it('is answered with 202 when its time is over, and the run goes on', async () => {
+  it('returns 202 on a timeout, and the run continues', async () => {
     const clock = countingClock()
     await using api = await openServer({ clock })
     const answering = api.post('/api/runs?wait=599', BODY)
@@ -68,7 +68,7 @@ describe('a submission that waits', () => {
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('whose caller leaves goes on, and nothing of the waiting is left', async () => {
+  it('continues when its caller leaves, and leaves no timers or listeners', async () => {
     const clock = countingClock()
     await using api = await openServer({ clock })
     const leaving = new AbortController()
@@ -88,7 +88,7 @@ describe('a submission that waits', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('is answered with 202 when the run is deleted meanwhile', async () => {
+  it('returns 202 when the run is deleted meanwhile', async () => {
     const clock = countingClock()
     await using api = await openServer({ clock })
     const answering = api.post('/api/runs?wait=599', { ...BODY, runId: 'mine' })
@@ -100,7 +100,7 @@ describe('a submission that waits', () => {
     expect(await response.json()).toMatchObject({ runId: 'mine' })
   })
 
-  it('under an idempotency key is answered with the run that it was, ended or not', async () => {
+  it('under an idempotency key returns the earlier run, ended or not', async () => {
     await using api = await openRecordedServer()
     const submit = () =>
       api.post('/api/runs?wait=60', { inputs: { topic: 'AI' } }, { 'idempotency-key': 'k' })
@@ -110,7 +110,7 @@ describe('a submission that waits', () => {
     expect(api.asked).toHaveLength(3)
   })
 
-  it.each(['-1', '601', '1.5', 'x', ''])('for %j seconds is refused', async (wait) => {
+  it.each(['-1', '601', '1.5', 'x', ''])('is refused for %j seconds', async (wait) => {
     await using api = await openRecordedServer()
     const response = await api.post(`/api/runs?wait=${wait}`, { inputs: { topic: 'AI' } })
     expect([response.status, await response.json()]).toMatchObject([

@@ -17,7 +17,7 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
     ['that must not be repeated', { idempotent: false, expectedParked: 0 }],
     ['that can be repeated', { idempotent: true, expectedParked: MAX_RUNS + 1 }],
   ])(
-    'leave their places to other runs, and complete once when they are answered, in a call %s',
+    'free their slots for other runs, and complete once when they are answered, in a call %s',
     async (_, { idempotent, expectedParked }) => {
       await using api = await questions(store, { idempotent })
       const waiting = await Promise.all(
@@ -45,7 +45,7 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
     },
   )
 
-  it('a parked question takes an answer that fits its schema, and refuses one that does not', async () => {
+  it('accept a valid answer to a parked question, and refuse an invalid one', async () => {
     await using api = await questions(store, { idempotent: true })
     const runId = await api.submit('asking')
     await expect.poll(async () => (await api.runs.load()).parked, POLL).toBe(1)
@@ -62,7 +62,7 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
     expect(api.booked).toEqual([3])
   })
 
-  it('a question in memory is shown as WAITING_REVIEW before the run could be parked', async () => {
+  it('are shown as WAITING_REVIEW before they are parked', async () => {
     await using api = await questions(store, { idempotent: true }, { parkAfterMs: 3_600_000 })
     const runId = await api.submit('asking')
     await expect.poll(async () => (await api.detail(runId)).status, POLL).toBe('WAITING_REVIEW')

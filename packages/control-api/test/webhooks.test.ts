@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest'
 import { webhookReceiver, type Receiver } from './webhook-receiver.ts'
 
 describe('a webhook', () => {
-  it('is told of the end of a run that names it, signed, with the run in detail', async () => {
+  it('is notified of the end of a run that names it, signed, with the run in detail', async () => {
     await using receiver = await webhookReceiver()
     await using house = await opened({ ci: receiver })
     const runId = await house.submit({ webhooks: ['ci'], tags: { by: 'ci' } })
@@ -30,7 +30,7 @@ describe('a webhook', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  it('is told how a run failed, and that one was cancelled', async () => {
+  it('is notified of failed and cancelled runs', async () => {
     await using receiver = await webhookReceiver()
     await using house = await opened({ ci: receiver })
     await house.submit({ ensemble: 'broken', webhooks: ['ci'] })
@@ -42,7 +42,7 @@ describe('a webhook', () => {
     expect(told).toEqual(['run.failed', 'review.requested', 'run.cancelled'])
   })
 
-  it('is told of what it asked for only', async () => {
+  it('gets only the events that it selects', async () => {
     await using all = await webhookReceiver()
     await using ends = await webhookReceiver()
     await using house = await opened({
@@ -61,7 +61,7 @@ describe('a webhook', () => {
     await all.until(2)
   })
 
-  it('[API-W1] [API-W2] is told again later when it does not answer well, each time under the same id', async () => {
+  it('[API-W1] [API-W2] [API-W4] gets a delivery again after an error or a redirect, each time with the same id', async () => {
     const clock = fakeClock(Date.now())
     await using receiver = await webhookReceiver(
       (index) => [500, 'redirect' as const, 200][index] ?? 200,
@@ -89,7 +89,7 @@ describe('a webhook', () => {
     ).toHaveLength(2)
   })
 
-  it('is given up when it says that it is gone', async () => {
+  it('gets no more attempts after it returned 410', async () => {
     await using gone = await webhookReceiver(() => 410)
     await using house = await opened({ gone })
     await house.submit({ webhooks: ['gone'] })
@@ -99,7 +99,7 @@ describe('a webhook', () => {
     expect(gone.received).toHaveLength(1)
   })
 
-  it('[API-W3] that does not answer holds up nobody else, and its attempt has a time', async () => {
+  it('[API-W3] that does not respond delays no others, and its attempt times out', async () => {
     const clock = fakeClock(Date.now())
     await using silent = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
     await using quick = await webhookReceiver()
@@ -113,7 +113,7 @@ describe('a webhook', () => {
     await silent.until(2)
   })
 
-  it('[API-W1] [API-W5] is told after a restart what the process before could not tell', async () => {
+  it('[API-W1] [API-W5] gets the interrupted delivery of the previous process after a restart', async () => {
     const clock = fakeClock(Date.now())
     await using receiver = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
     const first = await opened({ ci: receiver }, { clock })
@@ -128,7 +128,7 @@ describe('a webhook', () => {
     await second.settled()
   })
 
-  it('that nobody has registered is refused, with those that are', async () => {
+  it('that is not registered is refused, with the registered names', async () => {
     await using receiver = await webhookReceiver()
     await using house = await opened({ ci: receiver })
     const response = await house.post({ webhooks: ['cd', 'ci'] })
@@ -139,7 +139,7 @@ describe('a webhook', () => {
     })
   })
 
-  it('must have an address and a secret that fit; every problem is named, no secret shown', async () => {
+  it('requires a valid address and secret; every problem is named, and no secret shown', async () => {
     const webhooks = {
       a: { url: 'ftp://x', secret: 'whsec_c2hvcnQ=' },
       b: { url: 'https://b.example', secret: 'my-password' },

@@ -82,7 +82,7 @@ describe.each(BASES)('%s', (_title, baseOf) => {
     ])
   })
 
-  it('sends a file as plain text in UTF-8, whatever it is called', async () => {
+  it('sends a file as plain text in UTF-8, regardless of its name', async () => {
     await using api = await openServer({ workspace })
     const base = await baseOf(api)
     for (const [path, text] of [
@@ -126,14 +126,14 @@ describe.each(BASES)('%s', (_title, baseOf) => {
     expect(api.errors).toEqual([])
   })
 
-  it('says that there is no workspace', async () => {
+  it('returns an error if there is no workspace', async () => {
     await using api = await openServer()
     const base = await baseOf(api)
     expect(await refusal(api, `${base}/files`)).toEqual([503, 'NOT_CONFIGURED'])
     expect(await refusal(api, `${base}/file?path=a`)).toEqual([503, 'NOT_CONFIGURED'])
   })
 
-  it('does nothing of the sort when the path of the request itself goes up', async () => {
+  it('does not follow a request path that leads up', async () => {
     await using api = await openServer({ workspace })
     const base = await baseOf(api)
     for (const target of [
@@ -149,7 +149,7 @@ describe.each(BASES)('%s', (_title, baseOf) => {
   })
 })
 
-it('an unknown run has no workspace', async () => {
+it('does not exist for an unknown run', async () => {
   await using api = await openServer({ workspace })
   expect(await refusal(api, '/runs/run-none/api/workspace/files')).toEqual([404, 'RUN_NOT_FOUND'])
   expect(await refusal(api, '/runs/run-none/api/workspace/file?path=docs/a.txt')).toEqual([
@@ -158,7 +158,7 @@ it('an unknown run has no workspace', async () => {
   ])
 })
 
-it('a workspace that is gone while the server runs has nothing', async () => {
+it('returns NOT_FOUND after the workspace was removed', async () => {
   const gone = join(home, 'gone')
   mkdirSync(gone)
   await using api = await openServer({ workspace: gone })

@@ -7,7 +7,7 @@ import type { LogFields } from '@tutti/core'
 import type { NewAuditEntry } from '@tutti/runs'
 
 describe('AuditTrail', () => {
-  it('[API-T1] entries wait 50 ms for others, or for a hundred', async () => {
+  it('[API-T1] writes entries together after 50 ms, or when there are 100', async () => {
     const { trail, appended, clock } = trailOf()
     trail.record(entry('a'))
     trail.record(entry('b'))
@@ -21,7 +21,7 @@ describe('AuditTrail', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[API-T2] entries are kept in their order, also when writing takes long', async () => {
+  it('[API-T2] stores entries in order, even when writing is slow', async () => {
     const gate = Promise.withResolvers<void>()
     const { trail, appended } = trailOf({ append: () => gate.promise })
     for (let n = 0; n < 101; n += 1) trail.record(entry(String(n)))
@@ -32,7 +32,7 @@ describe('AuditTrail', () => {
     expect(appended.flat()).toEqual([...Array.from({ length: 101 }, (_, n) => String(n)), 'last'])
   })
 
-  it('[API-T3] what fails is tried again, with longer and longer pauses', async () => {
+  it('[API-T3] retries after a failure, with increasing pauses', async () => {
     let failures = 3
     const append = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve())
     const { trail, appended, clock, warnings } = trailOf({ append })
@@ -47,7 +47,7 @@ describe('AuditTrail', () => {
     await trail.flush()
   })
 
-  it('[API-T3] [API-T5] what can never be kept goes to the log in full, and what follows goes on', async () => {
+  it('[API-T3] [API-T5] logs entries in full when retries are exhausted, and continues with later ones', async () => {
     let tries = 0
     const append = () => (++tries <= 10 ? Promise.reject(new Error('away')) : Promise.resolve())
     const { trail, appended, clock, errors } = trailOf({ append })
@@ -61,7 +61,7 @@ describe('AuditTrail', () => {
     expect(appended.at(-1)).toEqual(['b'])
   })
 
-  it('[API-T4] more than can wait goes to the log', async () => {
+  it('[API-T4] logs entries when too many are waiting', async () => {
     const gate = Promise.withResolvers<void>()
     const { trail, errors, appended } = trailOf({ append: () => gate.promise })
     for (let n = 0; n < 10_200; n += 1) trail.record(entry(String(n)))
@@ -73,7 +73,7 @@ describe('AuditTrail', () => {
     expect(appended.flat()).toHaveLength(10_100)
   })
 
-  it('a trail that is closed tries once, and does not wait', async () => {
+  it('tries once and does not wait when the trail is closed', async () => {
     const { trail, clock, errors } = trailOf({ append: () => Promise.reject(new Error('away')) })
     trail.record(entry('a'))
     await trail.close()
@@ -81,7 +81,7 @@ describe('AuditTrail', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('entries do not wait for others when the store is about to be closed', async () => {
+  it('writes entries at once when the store is about to close', async () => {
     const { trail, appended } = trailOf({}, { isClosing: () => true })
     trail.record(entry('a'))
     await Promise.resolve()
@@ -89,7 +89,7 @@ describe('AuditTrail', () => {
     expect(appended).toEqual([['a']])
   })
 
-  it('it is trimmed at first and after every thousand entries; no failure of that is felt', async () => {
+  it('trims at the start and after every 1,000 entries, and ignores failures of trimming', async () => {
     const trims: number[] = []
     const { trail, warnings } = trailOf({
       trim: (keep) => {
@@ -105,7 +105,7 @@ describe('AuditTrail', () => {
     expect(warnings).toHaveLength(3)
   })
 
-  it('it is not trimmed when the store is about to be closed', async () => {
+  it('does not trim when the store is about to close', async () => {
     const trims: number[] = []
     const trim = async (keep: number): Promise<void> => void trims.push(keep)
     const { trail, appended } = trailOf({ trim }, { isClosing: () => true })

@@ -6,8 +6,8 @@ import { apiKey } from './keys.ts'
 import { createSigner } from '../secrets/signer.ts'
 import { createRequestGuard, type GuardOptions, type RequestInfo } from './guard-request.ts'
 
-describe('requestGuard', () => {
-  it('[API-K2] pages of the machine of a user may call a server on it, and no server elsewhere', () => {
+describe('createRequestGuard', () => {
+  it('[API-K2] lets pages of the local machine call a server on loopback only', () => {
     const facts = { host: 'localhost:7329', origin: 'http://localhost:5173' }
     expect(guard({ isLocal: true }).allowsOrigin(facts)).toBe(true)
     const elsewhere = guard({ isLocal: false, allowedHosts: ['tutti.example'] })
@@ -16,7 +16,7 @@ describe('requestGuard', () => {
     expect(elsewhere.allowsOrigin({ ...facts, origin: 'https://tutti.example' })).toBe(true)
   })
 
-  it('[API-K2] origins on the list are compared as they are', () => {
+  it('[API-K2] compares allowed origins exactly', () => {
     const { allowsOrigin } = guard({ allowedOrigins: ['https://a.example'] })
     const allows = (origin: string) => allowsOrigin({ host: 'localhost', origin })
     expect(allows('https://a.example')).toBe(true)
@@ -24,7 +24,7 @@ describe('requestGuard', () => {
     expect(allows('https://b.a.example')).toBe(false)
   })
 
-  it('[API-K1] a server that is reached from elsewhere accepts its addresses, and no name it does not know', () => {
+  it('[API-K1] accepts any IP address but no unknown name as Host of a server that is not on loopback', () => {
     const at = (host: string, isLocal: boolean) => () =>
       guard({ isLocal, allowedHosts: ['box'] }).assertSite({ ...FACTS, host })
     for (const host of ['192.168.1.5:7329', '[2001:db8::1]:7329', 'box:7329', 'localhost']) {
@@ -34,14 +34,14 @@ describe('requestGuard', () => {
     expect(at('192.168.1.5', true)).toThrow('allowedHosts adds names')
   })
 
-  it('[API-K3] a ticket is not looked at where none is taken', () => {
+  it('[API-K3] ignores a ticket on routes that do not accept tickets', () => {
     const { identify } = guard({ apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })] })
     const with_ = { ...FACTS, ticket: 'x' }
     expect(() => identify(with_, { takesTicket: false })).toThrow('A key is required')
     expect(() => identify(with_, { takesTicket: true })).toThrow('not issued by this server')
   })
 
-  it('[API-K4] addresses are counted apart', () => {
+  it('[API-K4] counts each address separately', () => {
     const { identify } = guard({
       apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })],
       maxRefusedKeysPerMinute: 1,

@@ -7,15 +7,15 @@ import { apiKey, createCaller, DEFAULT_SCOPES, createKeyLookup } from './keys.ts
 const KEY = 'a-key-of-some-length'
 
 describe('apiKey', () => {
-  it('keeps the hash of a key and not the key', () => {
+  it('stores the hash of a key but not the key', () => {
     const entry = apiKey(KEY, { name: 'a' })
     expect(entry.sha256).toMatch(/^[\da-f]{64}$/)
     expect(JSON.stringify(entry)).not.toContain(KEY)
   })
 })
 
-describe('keyLookup', () => {
-  it('finds whose key it is, also by a hash in capitals; an unknown or expired one is refused', () => {
+describe('createKeyLookup', () => {
+  it('finds a key, also by a hash in upper case, and refuses unknown and expired keys', () => {
     const { sha256 } = apiKey(KEY, { name: 'a' })
     const lookUp = createKeyLookup([
       { name: 'a', sha256: sha256.toUpperCase() },
@@ -29,19 +29,19 @@ describe('keyLookup', () => {
   })
 })
 
-describe('callerOf', () => {
-  it('has the scopes of its key, or all but admin', () => {
+describe('createCaller', () => {
+  it('has the scopes of its key, or by default all but admin', () => {
     expect([...caller({}).scopes]).toEqual(DEFAULT_SCOPES)
     expect(DEFAULT_SCOPES).not.toContain('admin')
     expect([...caller({ scopes: [] }).scopes]).toEqual([])
   })
 
-  it('counts nothing any more when its key has expired', () => {
+  it('throws instead of counting when its key has expired', () => {
     expect(() => caller({ expiresAt: clock.now() + 1 }).count()).not.toThrow()
     expect(() => caller({ expiresAt: clock.now() }).count()).toThrow('has expired')
   })
 
-  it('has a quota where its key has limits, of the last 24 hours', () => {
+  it('has a quota for the last 24 hours when its key has limits', () => {
     expect(caller({}).quota()).toBeUndefined()
     expect(caller({ limits: { requestsPerMinute: 1 } }).quota()).toBeUndefined()
     expect(caller({ limits: { maxUnfinishedRuns: 0, maxCostUsdPerDay: 5 } }).quota()).toEqual({

@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 describe('readDashboard', () => {
-  it('gives the page and every other file under the name that it is asked by', async () => {
+  it('returns the page and all other files with their URL paths', async () => {
     write('index.html', 'favicon.svg', 'assets/index-DKaX9_-q.js', 'assets/fonts/plex.woff2')
     const { page, files } = await readDashboard(folder)
     expect(text(page)).toBe('of index.html')
@@ -28,7 +28,7 @@ describe('readDashboard', () => {
     ])
   })
 
-  it('leaves out hidden files, files in hidden folders, and links', async () => {
+  it('skips hidden files, files in hidden folders, and links', async () => {
     write('index.html', '.env', '.vite/manifest.json', 'assets/.map')
     symlinkSync('/etc/hostname', join(folder, 'assets', 'link.txt'))
     symlinkSync(tmpdir(), join(folder, 'elsewhere'))
@@ -39,11 +39,11 @@ describe('readDashboard', () => {
     ['no page', ['assets/index.html'], 'there is no index.html'],
     ['a name with a space', ['index.html', 'a b.js'], 'got "a b.js"'],
     [
-      'names that a router reads',
+      'names with characters of router patterns',
       ['index.html', ':all', 'assets/*.js'],
       'got ":all", "assets/*.js"',
     ],
-  ])('refuses a folder with %s, naming it', async (_, names, why) => {
+  ])('refuses a folder with %s and names it', async (_, names, why) => {
     write(...names)
     const failed = readDashboard(folder)
     await expect(failed).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
@@ -51,7 +51,7 @@ describe('readDashboard', () => {
     await expect(failed).rejects.toThrow(why)
   })
 
-  it('refuses a folder that is not there', async () => {
+  it('refuses a folder that does not exist', async () => {
     const failed = readDashboard(join(folder, 'none'))
     await expect(failed).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     await expect(failed).rejects.toThrow(/none": ENOENT/)

@@ -8,8 +8,8 @@ const HEADERS = {
   'content-security-policy': "default-src 'self'",
 }
 
-describe('keptDocument', () => {
-  it('[API-F1] answers 304 without asking for the bytes again', async () => {
+describe('createDocumentHandler', () => {
+  it('[API-F1] returns 304 without reading the bytes again', async () => {
     const { answer, made } = counted()
     const etag = (await answer(asking({}))).headers.get('etag') ?? ''
     const before = made()
@@ -23,14 +23,14 @@ describe('keptDocument', () => {
     expect(again.headers.get('content-security-policy')).toBe("default-src 'self'")
   })
 
-  it('[API-F2] gives each form an ETag of its own, and knows it in that form alone', async () => {
+  it('[API-F2] gives each form its own ETag, which matches only that form', async () => {
     const { answer } = counted()
     const plain = (await answer(asking({}))).headers.get('etag') ?? ''
     const gzip = await answer(asking({ 'accept-encoding': 'gzip', 'if-none-match': plain }))
     expect([gzip.status, gzip.headers.get('etag')]).toEqual([200, plain.replace(/"$/, '-gzip"')])
   })
 
-  it('[API-F3] tries again what could not be made', async () => {
+  it('[API-F3] builds the document again after a failure', async () => {
     let isThere = false
     const answer = createDocumentHandler({
       source: () =>
@@ -42,7 +42,7 @@ describe('keptDocument', () => {
     expect((await answer(asking({}))).status).toBe(200)
   })
 
-  it('makes a compressed form once', async () => {
+  it('compresses once', async () => {
     const { answer, made } = counted()
     await answer(asking({ 'accept-encoding': 'br' }))
     const before = made()
@@ -50,7 +50,7 @@ describe('keptDocument', () => {
     expect(made()).toBe(before)
   })
 
-  it('does not compress again what is compressed', async () => {
+  it('does not compress content that is already compressed', async () => {
     const { answer } = counted({ isCompressed: true })
     const plain = await answer(asking({}))
     const response = await answer(asking({ 'accept-encoding': 'gzip, br' }))
@@ -60,7 +60,7 @@ describe('keptDocument', () => {
     expect(await response.text()).toBe(await plain.text())
   })
 
-  it('tells caches what else decides, also when it is not sent again', async () => {
+  it('sets Vary to the headers that select the document, also with 304', async () => {
     const { answer } = counted({ varies: ['accept'] })
     const first = await answer(asking({}))
     const etag = first.headers.get('etag') ?? ''
@@ -81,7 +81,7 @@ describe('keptDocument', () => {
     ['br; q=0.000', null],
     ['*', 'br'],
     ['*;q=0', null],
-  ])('takes %j for %j', async (accepted, encoding) => {
+  ])('selects the encoding for "Accept-Encoding: %j": %j', async (accepted, encoding) => {
     const { answer } = counted()
     const asked = accepted === undefined ? {} : { 'accept-encoding': accepted }
     const response = await answer(asking(asked))

@@ -7,37 +7,37 @@ const CHROMIUM =
 
 describe('prefersHtml', () => {
   it.each([
-    ['what Chromium sends', CHROMIUM],
+    ['the header of Chromium', CHROMIUM],
     [
-      'what Firefox and Safari send',
+      'the header of Firefox and Safari',
       'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
     ],
     ['HTML alone', 'text/html'],
     ['HTML in capitals and with a parameter', 'Text/HTML;level=1'],
-    ['both alike', 'text/plain, text/html'],
-    ['both alike, by weight', 'text/html;q=0.5, text/plain; q=0.5'],
-    ['anything else alike', 'text/html, */*'],
-    ['text that is refused', 'text/html;q=0.1, text/plain;q=0, */*'],
+    ['HTML and text without a quality', 'text/plain, text/html'],
+    ['HTML and text with the same quality', 'text/html;q=0.5, text/plain; q=0.5'],
+    ['HTML and any type', 'text/html, */*'],
+    ['text with the quality 0', 'text/html;q=0.1, text/plain;q=0, */*'],
     ['HTML more than once', 'text/html;q=0.1, text/html;level=1, text/plain;q=0.5'],
-  ])('is true of %s', (_, accept) => {
+  ])('returns true for %s', (_, accept) => {
     expect(prefersHtml(accept)).toBe(true)
   })
 
   it.each([
     ['nothing', null],
     ['an empty text', ''],
-    ['what curl sends', '*/*'],
+    ['the header of curl', '*/*'],
     ['any text', 'text/*'],
-    ['what fetch of a program sends for JSON', 'application/json, text/plain, */*'],
-    ['less than text', 'text/html;q=0.8, text/plain'],
-    ['less than any text', 'text/html;q=0.8, text/*'],
-    ['less than anything', 'text/html;q=0.8, */*;q=0.9'],
-    ['HTML that is refused', 'text/html;q=0'],
-    ['HTML that is refused, written longer', 'text/html; q=0.000, image/png'],
-    ['a weight that is none', 'text/html;q=much'],
-    ['a weight that is out of range', 'text/html;q=2'],
-    ['another type that begins alike', 'text/html5'],
-  ])('is false of %s', (_, accept) => {
+    ['the header of a JSON client', 'application/json, text/plain, */*'],
+    ['HTML with a lower quality than text', 'text/html;q=0.8, text/plain'],
+    ['HTML with a lower quality than any text', 'text/html;q=0.8, text/*'],
+    ['HTML with a lower quality than any type', 'text/html;q=0.8, */*;q=0.9'],
+    ['HTML with the quality 0', 'text/html;q=0'],
+    ['HTML with the quality 0.000', 'text/html; q=0.000, image/png'],
+    ['a malformed quality', 'text/html;q=much'],
+    ['a quality out of range', 'text/html;q=2'],
+    ['another type with the same prefix', 'text/html5'],
+  ])('returns false for %s', (_, accept) => {
     expect(prefersHtml(accept)).toBe(false)
   })
 })

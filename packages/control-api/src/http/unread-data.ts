@@ -3,7 +3,8 @@
  *
  * API-U1 While more than `maxUnreadBytes` are unsent, the connections with the most unsent data are closed. Clients
  *    reconnect and continue after the last event that they received.
- * API-U2 Unsent bytes are counted in the sockets, so HTTP, event streams and WebSockets count alike.
+ *
+ * Unsent bytes are counted in the sockets, so HTTP, event streams and WebSockets count alike.
  */
 import type { Socket } from 'node:net'
 

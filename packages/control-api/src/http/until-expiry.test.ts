@@ -13,7 +13,7 @@ function stream(type = 'text/event-stream; charset=utf-8') {
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-describe('untilExpiry', () => {
+describe('endAtExpiry', () => {
   it('ends a stream when the key expires, and cancels its source', async () => {
     const clock = fakeClock()
     const { response, writer } = stream()
@@ -32,7 +32,7 @@ describe('untilExpiry', () => {
     ])
   })
 
-  it('hands on a stream that ends before the key does', async () => {
+  it('passes on a stream that ends before the key expires', async () => {
     const clock = fakeClock()
     const { response, writer } = stream('application/x-ndjson')
     const limited = endAtExpiry(response, { expiresAt: clock.now() + 1_000 }, clock)
@@ -40,7 +40,7 @@ describe('untilExpiry', () => {
     expect(await limited.text()).toBe('one')
   })
 
-  it('leaves other answers and keys that never expire as they are', () => {
+  it('leaves other responses, and streams of keys that never expire, unchanged', () => {
     const clock = fakeClock()
     const plain = Response.json({})
     expect(endAtExpiry(plain, { expiresAt: clock.now() + 1 }, clock)).toBe(plain)

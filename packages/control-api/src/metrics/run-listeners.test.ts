@@ -13,8 +13,8 @@ import type { RunRecord } from '@tutti/runs'
 
 const AT_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
-describe('the figures of runs', () => {
-  it('tell how long the first token of each call took, and look at no other', () => {
+describe('createRunListeners', () => {
+  it('[API-C2] measures the time to the first token of each call and ignores other tokens', () => {
     const { tell, value } = counting()
     tell([
       llm('started', 1, 0),
@@ -31,7 +31,7 @@ describe('the figures of runs', () => {
     expect(value('tutti_model_retries_total{model="m"}')).toBe(1)
   })
 
-  it('forget the calls of a run that goes on elsewhere', () => {
+  it('forgets the calls of a run that continues in another process', () => {
     const { tell, value } = counting()
     tell([
       llm('started', 1, 0),
@@ -41,7 +41,7 @@ describe('the figures of runs', () => {
     expect(value('tutti_model_time_to_first_token_seconds_count{model="m"}')).toBeUndefined()
   })
 
-  it('count answers that ended early by code, cached tokens, and no tokens that are unknown', () => {
+  it('counts incomplete responses by code, and cached tokens, but not unknown tokens', () => {
     const { tell, value } = counting()
     const answer = {
       type: 'llm_iteration_completed',
@@ -72,14 +72,14 @@ describe('the figures of runs', () => {
     expect(value('tutti_model_cached_input_tokens_total{model="m"}')).toBe(8)
   })
 
-  it('have no code that is not known', () => {
+  it('reports unknown codes as other', () => {
     const { tell, value } = counting()
     tell([failed(1, 'what a provider said'), failed(1, 'RATE_LIMIT_TIMEOUT')])
     expect(value('tutti_model_calls_total{model="m",code="other"}')).toBe(1)
     expect(value('tutti_model_calls_total{model="m",code="RATE_LIMIT_TIMEOUT"}')).toBe(1)
   })
 
-  it('tell what other agents did and cost, each amount once', () => {
+  it('counts calls, tokens and cost of other agents once', () => {
     const { tell, value } = counting()
     const call = {
       agentRole: 'Who',
@@ -133,7 +133,7 @@ describe('the figures of runs', () => {
     expect(value('tutti_agent_tokens_total{tool="ask",direction="output"}')).toBe(3)
   })
 
-  it('tell how long gates were open: those seen open at once, others when the store has said so', async () => {
+  it('measures how long reviews were open, from their events or from the store', async () => {
     const { tell, value, wait } = counting()
     tell([
       review('r1', 0),
@@ -147,7 +147,7 @@ describe('the figures of runs', () => {
     expect(value('tutti_gate_wait_seconds_count{outcome="timed_out"}')).toBe(1)
   })
 
-  it('tell how late events can be read, tokens left out, and never before they happened', () => {
+  it('measures the time to durability without tokens, and never below 0', () => {
     const { tell, value, clock } = counting()
     clock.set(AT_MS + 2_000)
     const timeless: RunEvent = { type: 'review_timed_out', reviewId: 'r', action: 'CONTINUE' }
@@ -156,7 +156,7 @@ describe('the figures of runs', () => {
     expect(value('tutti_event_durable_lag_seconds_sum')).toBe(1.5)
   })
 
-  it('say how a run was taken, and forget it when it is let go', () => {
+  it('counts claims and releases by kind, and forgets a released run', () => {
     const { hear, tell, value } = counting()
     for (const [epoch, lostOwners] of [
       [2, 0],
@@ -184,7 +184,7 @@ describe('the figures of runs', () => {
     ).toBeUndefined()
   })
 
-  it('count the entries of the audit trail that are only in the log', async () => {
+  it('counts audit entries that were logged instead of stored', async () => {
     const lost: number[] = []
     const quiet = () => undefined
     const trail = new AuditTrail({

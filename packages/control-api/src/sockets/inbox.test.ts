@@ -31,8 +31,8 @@ async function turns(count: number): Promise<void> {
   }
 }
 
-describe('Inbox', () => {
-  it('[API-I1] answers a limited number of messages at a time, in order', async () => {
+describe('MessageInbox', () => {
+  it('[API-I1] handles a limited number of messages at a time, in order', async () => {
     const { send, begun, ends } = connection()
     send(2_000)
     await turns(50)
@@ -43,13 +43,13 @@ describe('Inbox', () => {
     expect(begun.at(-1)).toBe(String(MAX_IN_FLIGHT))
   })
 
-  it('[API-I2] lets others have a turn after a few messages', () => {
+  it('[API-I2] yields to other work after a few messages', () => {
     const { send, begun } = connection()
     send(2_000)
     expect(begun).toHaveLength(8)
   })
 
-  it('[API-I3] stops reading while messages wait, and reads on when they are begun', async () => {
+  it('[API-I3] stops reading while messages wait, and resumes when they have started', async () => {
     const { send, ends, isPaused } = connection()
     send(1)
     expect(isPaused()).toBe(false)

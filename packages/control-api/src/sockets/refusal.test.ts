@@ -16,31 +16,28 @@ const SWITCH: ClientMessage = {
   model: 'x',
 }
 
-describe('refusalOf', () => {
+describe('toMessageRefusal', () => {
   it.each([
     ['RUN_NOT_FOUND', 404, 'NOT_FOUND'],
     ['RUN_COMPLETED', 409, 'NOT_RUNNING'],
     ['INVALID_MODEL', 400, 'INVALID_MODEL'],
     ['NOT_CONFIGURED', 503, 'NOT_CONFIGURED'],
     ['BAD_REQUEST', 400, 'REJECTED'],
-  ] as const)(
-    'a run control that fails with %s %i is acknowledged with %s',
-    (code, status, word) => {
-      expect(toMessageRefusal(failure(code, status), SWITCH)).toEqual({
-        type: 'run_control_ack',
-        runId: 'run-1',
-        action: 'switch_model',
-        status: word,
-        message: 'Why',
-      })
-    },
-  )
+  ] as const)('acknowledges a run_control that fails with %s %i as %s', (code, status, word) => {
+    expect(toMessageRefusal(failure(code, status), SWITCH)).toEqual({
+      type: 'run_control_ack',
+      runId: 'run-1',
+      action: 'switch_model',
+      status: word,
+      message: 'Why',
+    })
+  })
 
   it.each([
     ['BAD_REQUEST', 400],
     ['RUN_NOT_FOUND', 404],
     ['NOT_CONFIGURED', 503],
-  ] as const)('a directive that fails with %s %i is acknowledged as REJECTED', (code, status) => {
+  ] as const)('acknowledges a directive that fails with %s %i as REJECTED', (code, status) => {
     expect(toMessageRefusal(failure(code, status), { type: 'directive' })).toEqual({
       type: 'directive_ack',
       directiveId: null,
@@ -49,7 +46,7 @@ describe('refusalOf', () => {
     })
   })
 
-  it('a fault of the server is an error, also where there is an acknowledgement', () => {
+  it('reports an internal error as error, even for messages with an acknowledgement', () => {
     const fault: WireError = {
       status: 503,
       body: { error: 'STORE_UNAVAILABLE', message: 'Away', retryAfterMs: 5_000 },
@@ -59,7 +56,7 @@ describe('refusalOf', () => {
     }
   })
 
-  it('the id of the request comes back', () => {
+  it('repeats the request id of the message', () => {
     const query: ClientMessage = { type: 'state_query', requestId: 'q-1', query: 'runs' }
     expect(toMessageRefusal(failure('INTERNAL', 500), query)).toMatchObject({
       type: 'error',
@@ -80,8 +77,8 @@ describe('refusalOf', () => {
   })
 })
 
-describe('malformedRefusalOf', () => {
-  it('refuses a run that does not fit as one that was refused, under its own id', () => {
+describe('toMalformedRefusal', () => {
+  it('rejects an invalid run_request with a run_ack and its request id', () => {
     const head = { type: 'run_request', requestId: 'q-1' }
     expect(toMalformedRefusal(failure('BAD_REQUEST', 400), head)).toEqual({
       type: 'run_ack',
@@ -93,7 +90,7 @@ describe('malformedRefusalOf', () => {
     })
   })
 
-  it('answers everything else with an error, under its id if it has one', () => {
+  it('replies to other invalid messages with an error, and their request id if they have one', () => {
     const wire = failure('BAD_REQUEST', 400)
     const head = { type: 'state_query', requestId: 'q-2' }
     expect(toMalformedRefusal(wire, head)).toMatchObject({ type: 'error', requestId: 'q-2' })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { nextAttemptInMs } from './retry-schedule.ts'
 
-it('waits longer after each attempt, and about three days in all', () => {
+it('waits longer after each attempt, about three days in total', () => {
   const waits = Array.from({ length: 9 }, (_, index) => nextAttemptInMs(index + 1, 0) ?? 0)
   expect(waits.toSorted((a, b) => a - b)).toEqual(waits)
   expect(waits[0]).toBe(5_000)
@@ -11,11 +11,11 @@ it('waits longer after each attempt, and about three days in all', () => {
   expect(days).toBeLessThan(3.5)
 })
 
-it('leaves a tenth to chance', () => {
+it('adds up to a tenth of random time', () => {
   expect(nextAttemptInMs(1, 1)).toBe(5_500)
 })
 
-it('gives up after the tenth attempt', () => {
+it('ends after the tenth attempt', () => {
   expect(nextAttemptInMs(9, 0)).toBeDefined()
   expect(nextAttemptInMs(10, 0)).toBeUndefined()
 })

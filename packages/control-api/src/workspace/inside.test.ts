@@ -28,8 +28,8 @@ import { MAX_FILE_BYTES, readTextFile } from './read-text-file.ts'
 
 /** Ways to know what was opened: by the open file itself, as on Linux, and by the path, as elsewhere. */
 const SYSTEMS = [
-  ['that names open files', process.platform === 'linux'],
-  ['that does not', false],
+  ['that reports the paths of open files', process.platform === 'linux'],
+  ['that does not report them', false],
 ] as const
 
 let home: string
@@ -77,7 +77,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     }
   }
 
-  it('reads a file as it is, with its byte order mark and line ends', async () => {
+  it('reads a file unchanged, with byte order mark and line endings', async () => {
     const text = '\ufeffgröße 😀\r\n\0'
     writeFileSync(join(inside, 'odd.txt'), text)
     expect(await read('odd.txt')).toBe(text)
@@ -86,7 +86,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await read('empty')).toBe('')
   })
 
-  it('lists a directory: directories first, each by name, with size and time', async () => {
+  it('lists a directory with sizes and times: directories first, each sorted by name', async () => {
     mkdirSync(join(inside, 'Z'))
     writeFileSync(join(inside, 'B.txt'), '12345')
     utimesSync(join(inside, 'B.txt'), 1, 1_700_000_000)
@@ -104,7 +104,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await list('Z/empty')).toEqual([])
   })
 
-  it('has nothing where nothing is, or something of the other kind', async () => {
+  it('returns NOT_FOUND for missing paths and for entries of the wrong kind', async () => {
     expect(await read('none.txt')).toBe('NOT_FOUND')
     expect(await read('none/none.txt')).toBe('NOT_FOUND')
     expect(await read('a.txt/b')).toBe('NOT_FOUND')
@@ -120,8 +120,8 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     ['a relative link to a file', '../outside/a.txt', 'link'],
     ['a link to a directory', '../outside', 'link/a.txt'],
     ['a link to the directory above', '..', 'link/outside/a.txt'],
-    ['a link to the root of the system', '/', 'link/etc/hostname'],
-    ['a link to a name that starts alike', '../inside-2/a.txt', 'link'],
+    ['a link to the root directory', '/', 'link/etc/hostname'],
+    ['a link to a directory with the same prefix', '../inside-2/a.txt', 'link'],
     ['a link to this process', '/proc/self/environ', 'link'],
   ])('[API-O1] refuses %s', async (_kind, target, path) => {
     mkdirSync(`${inside}-2`)
@@ -132,14 +132,14 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     if (path !== 'link') expect(await list('link')).toEqual(['FORBIDDEN'])
   })
 
-  it('[API-O1] says of what is outside not even of which kind it is', async () => {
+  it('[API-O1] does not reveal the kind of an entry outside of the workspace', async () => {
     symlinkSync('../outside', join(inside, 'directory'))
     symlinkSync('../outside/a.txt', join(inside, 'file'))
     expect([await read('directory'), await read('file')]).toEqual(['FORBIDDEN', 'FORBIDDEN'])
     expect([await list('directory'), await list('file')]).toEqual([['FORBIDDEN'], ['FORBIDDEN']])
   })
 
-  it('[API-O1] follows a link that stays inside, and lists it as what it leads to', async () => {
+  it('[API-O1] follows a link inside the workspace, and lists it as its target', async () => {
     symlinkSync('docs', join(inside, 'to-docs'))
     symlinkSync(join(inside, 'a.txt'), join(inside, 'to-a'))
     expect(await list()).toEqual(['docs/', 'to-docs/', 'a.txt', 'to-a'])
@@ -148,7 +148,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await read('to-a')).toBe('inside')
   })
 
-  it('does not go round and round, nor to where nothing is', async () => {
+  it('returns NOT_FOUND for circular and broken links', async () => {
     symlinkSync('round', join(inside, 'round'))
     symlinkSync('nothing', join(inside, 'dangling'))
     expect(await list()).toEqual(['docs/', 'a.txt'])
@@ -156,7 +156,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await read('dangling')).toBe('NOT_FOUND')
   })
 
-  it('shows nothing that is hidden, also not by a link or below it', async () => {
+  it('hides hidden entries, also behind links and in hidden directories', async () => {
     writeFileSync(join(inside, '.env'), 'KEY=1')
     mkdirSync(join(inside, '.git'))
     writeFileSync(join(inside, '.git/config'), 'SECRET')
@@ -169,7 +169,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     for (const path of ['.git', 'git']) expect(await list(path)).toEqual(['NOT_FOUND'])
   })
 
-  it('[API-O3] neither reads nor lists what is no file: a pipe, a socket, a device', async () => {
+  it('[API-O3] neither reads nor lists pipes, sockets and devices', async () => {
     const { status } = spawnSync('mkfifo', [join(inside, 'pipe')])
     expect(status).toBe(0)
     const server = createServer()
@@ -184,7 +184,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect((await listDirectory(devices, '')).some(({ name }) => name === 'null')).toBe(false)
   })
 
-  it('reads at most 1 MiB, also where the size is not known before', async () => {
+  it('reads at most 1 MiB, also when the size is not known in advance', async () => {
     writeFileSync(join(inside, 'big'), 'x'.repeat(MAX_FILE_BYTES))
     expect(await read('big')).toHaveLength(MAX_FILE_BYTES)
     writeFileSync(join(inside, 'big'), 'x'.repeat(MAX_FILE_BYTES + 1))
@@ -193,7 +193,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await read('big')).toBe('PAYLOAD_TOO_LARGE')
   })
 
-  it.runIf(process.platform === 'linux')('believes no size', async () => {
+  it.runIf(process.platform === 'linux')('does not trust the reported size of a file', async () => {
     const system: Root = { path: '/proc', namesOpenFiles }
     expect((await readTextFile(system, 'version')).toString()).toContain('Linux')
     // Its size is 0, and what it holds far more than is sent.
@@ -204,33 +204,36 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
 
   it.each([
     ['Latin-1', [0x67, 0x72, 0xf6]],
-    ['half a letter', [0x67, 0xc3]],
+    ['half a character', [0x67, 0xc3]],
     ['UTF-16', [0xff, 0xfe, 0x67, 0x00]],
     ['an overlong slash', [0xc0, 0xaf]],
-  ])('refuses what is not UTF-8: %s', async (_title, bytes) => {
+  ])('refuses content that is not UTF-8: %s', async (_title, bytes) => {
     writeFileSync(join(inside, 'bytes'), Buffer.from(bytes))
     expect(await read('bytes')).toBe('UNSUPPORTED_MEDIA_TYPE')
   })
 
-  it.skipIf(process.getuid?.() === 0)('says that it may not read a file', async () => {
-    chmodSync(join(inside, 'a.txt'), 0)
-    expect(await read('a.txt')).toBe('FORBIDDEN')
-    chmodSync(join(inside, 'a.txt'), 0o600)
-  })
+  it.skipIf(process.getuid?.() === 0)(
+    'returns FORBIDDEN for a file without read permission',
+    async () => {
+      chmodSync(join(inside, 'a.txt'), 0)
+      expect(await read('a.txt')).toBe('FORBIDDEN')
+      chmodSync(join(inside, 'a.txt'), 0o600)
+    },
+  )
 
-  it('leaves out names that no request can ask for', async () => {
+  it('omits names that requests cannot ask for', async () => {
     writeFileSync(join(inside, 'a\nb'), '')
     writeFileSync(join(inside, 'a\\b'), '')
     writeFileSync(Buffer.concat([Buffer.from(`${inside}/bad-`), Buffer.from([0xff])]), '')
     expect(await list()).toEqual(['docs/', 'a.txt'])
   })
 
-  it('reads a hard link, which is a file of the workspace like any other', async () => {
+  it('reads a hard link like any other file of the workspace', async () => {
     linkSync(join(inside, 'docs/b.txt'), join(inside, 'hard'))
     expect(await read('hard')).toBe('inside docs')
   })
 
-  it('[API-O2] refuses a directory that was moved out after it was opened', async () => {
+  it('[API-O2] refuses a directory that was moved out of the workspace after it was opened', async () => {
     const opened = await openInside(root(), 'docs', 'directory')
     try {
       await assertStillInside(root(), opened, 'docs')
@@ -244,7 +247,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     }
   })
 
-  it('refuses a directory of too many entries rather than showing some', async () => {
+  it('refuses a directory with too many entries instead of listing only some', async () => {
     for (const name of ['1', '2', '.hidden']) writeFileSync(join(inside, name), '')
     expect(await listDirectory(root(), '', { maxEntries: 4 })).toHaveLength(4)
     await expect(listDirectory(root(), '', { maxEntries: 3 })).rejects.toMatchObject({
@@ -254,7 +257,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
   })
 
   it.runIf(namesOpenFiles)(
-    '[API-O2] shows nothing of the outside while a thread swaps links',
+    '[API-O2] exposes nothing outside of the workspace while a thread swaps links',
     async () => {
       await using swapper = await swapping()
       for (let call = 0; call < 500 || swapper.rounds < 100; call += 1) {
@@ -273,7 +276,7 @@ it.each([
   [-1e14, undefined],
   [1e300, undefined],
   [Number.NaN, undefined],
-])('the time %d of a file is %s', (ms, instant) => {
+])('formats the file time %d as %s', (ms, instant) => {
   expect(formatFileTime(ms)).toBe(instant)
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { isReachable, parseWorkspacePath } from './workspace-names.ts'
 
-describe('workspaceNames', () => {
+describe('parseWorkspacePath', () => {
   it.each([
     ['', []],
     ['.', []],
@@ -13,7 +13,7 @@ describe('workspaceNames', () => {
     ['a b/#?&%20/ü', ['a b', '#?&%20', 'ü']],
     ['a..b/c..', ['a..b', 'c..']],
     ['ab:c', ['ab:c']],
-  ])('%j', (path, names) => {
+  ])('parses %j', (path, names) => {
     expect(parseWorkspacePath(path)).toEqual(names)
   })
 
@@ -28,7 +28,7 @@ describe('workspaceNames', () => {
     '//a',
     'C:/a',
     'c:',
-  ])('refuses a path that could lead out: %j', (path) => {
+  ])('refuses a path that could lead out of the workspace: %j', (path) => {
     expect(() => parseWorkspacePath(path)).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }))
   })
 
@@ -40,7 +40,7 @@ describe('workspaceNames', () => {
     ['docs\\a', 'not contain "\\"'],
     ['\ud800', 'well-formed'],
     ['x'.repeat(1_001), 'at most 1000 characters, got 1001'],
-  ])('refuses what is no path: %j', (path, why) => {
+  ])('refuses a malformed path: %j', (path, why) => {
     expect(() => parseWorkspacePath(path)).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
@@ -54,7 +54,7 @@ describe('workspaceNames', () => {
   })
 
   it.each(['.env', '.git/config', 'docs/.secret', '...', './.env'])(
-    'has nothing that is hidden: %j',
+    'treats a hidden path as missing: %j',
     (path) => {
       expect(() => parseWorkspacePath(path)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
     },
@@ -62,7 +62,7 @@ describe('workspaceNames', () => {
 })
 
 describe('isReachable', () => {
-  it('is so for a name that a request can ask for', () => {
+  it('returns true for names that requests can ask for', () => {
     expect(['a', 'a b', 'ü', 'a.b'].every(isReachable)).toBe(true)
     expect(['.a', 'a\\b', 'a\nb', 'x'.repeat(2_000)].some(isReachable)).toBe(false)
   })

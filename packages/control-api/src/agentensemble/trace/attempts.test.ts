@@ -58,8 +58,8 @@ function onlyTurn(events: readonly LoggedRunEvent[]) {
   return { turn: spanOf(first), calls: first.calls.map(spanOf) }
 }
 
-describe('the times of an attempt', () => {
-  it('are those that its events say', () => {
+describe('collectAttempts', () => {
+  it('takes times from the timestamps of events', () => {
     const [started, completed] = turn(0, 100)
     const events = logged(
       ...begun,
@@ -77,7 +77,7 @@ describe('the times of an attempt', () => {
     })
   })
 
-  it('that are not said follow those that are: of another version, or in part', () => {
+  it('derives missing times from the timestamps around them', () => {
     const [started, completed] = turn(0, 100)
     const begins = { ...started, startedAt: iso(40) }
     const ends = { ...completed, completedAt: iso(140) }
@@ -92,7 +92,7 @@ describe('the times of an attempt', () => {
     expect(next && spanOf(next)).toEqual([250, 270])
   })
 
-  it('do not turn round: a clock was set back, or an instant rounded', () => {
+  it('never ends a span before it starts, after a clock was set back or a timestamp was rounded', () => {
     const [started, completed] = turn(0, 100)
     const events = logged(
       ...begun,
@@ -110,7 +110,7 @@ describe('the times of an attempt', () => {
     })
   })
 
-  it('in a log of an earlier version follow from one another: a turn begins when the calls of the one before are over', () => {
+  it('derives times in a log of an earlier version: a turn starts when the calls of the previous one have ended', () => {
     const events = logged(...begun, ...turn(0, 100), call(0, 30), call(0, 50), ...turn(1, 20))
     const [attempt] = collectAttempts(events)
     const spans = attempt?.turns.map(({ startedAt, completedAt }) => [
@@ -126,15 +126,15 @@ describe('the times of an attempt', () => {
     ])
   })
 
-  it('are never before what is known to have happened', () => {
+  it('never derives a time before the last known event', () => {
     const failed = { type: 'llm_iteration_failed', ...where, failedAt: iso(500) }
     const [attempt] = collectAttempts(logged(...begun, failed, ...turn(0, 100)))
     expect((attempt?.turns[0]?.startedAt ?? 0) - START).toBe(500)
   })
 })
 
-describe('what an attempt has used', () => {
-  it('counts the calls that the model asked for, and not their steps', () => {
+describe('sumAttempt', () => {
+  it('counts the calls that the model requested, without their nested calls', () => {
     const step = call(0, 25, { parentToolCallId: 'c' })
     const [attempt] = collectAttempts(logged(...begun, ...turn(0, 100), step, call(0, 30)))
     expect(attempt && sumAttempt(attempt)).toMatchObject({

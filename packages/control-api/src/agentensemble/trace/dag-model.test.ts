@@ -23,8 +23,8 @@ function graphOf(events: readonly LoggedRunEvent[]) {
   return buildDagModel({ workflow: 'PARALLEL', agents: [] }, events, START)
 }
 
-describe('a task graph', () => {
-  it('has levels and a longest chain also when dependencies are listed after the tasks that need them', () => {
+describe('buildDagModel', () => {
+  it('computes levels and the longest chain when dependencies follow the tasks that need them', () => {
     const graph = graphOf(planned(['d', ['b', 'c']], ['a', []], ['b', ['a']], ['c', []]))
     expect(
       graph.tasks.map(({ id, dependsOn, parallelGroup }) => [id, dependsOn, parallelGroup]),
@@ -44,13 +44,13 @@ describe('a task graph', () => {
     ])
   })
 
-  it('names the agents of tasks that have not started', () => {
+  it('[API-D3] lists the agents of tasks that have not started, without details', () => {
     expect(graphOf(planned(['a', []])).agents).toEqual([
       { role: 'Worker', goal: '', background: null, toolNames: [], allowDelegation: false },
     ])
   })
 
-  it('of a run that has not started is empty', () => {
+  it('returns an empty graph for a run that has not started', () => {
     expect(graphOf([])).toMatchObject({ tasks: [], parallelGroups: [], criticalPath: [] })
   })
 })

@@ -47,7 +47,7 @@ describe('the span of a delegation', () => {
   it.each([
     ['was completed', { ...completed, completedAt: iso(450) }, 'PT0.35S'],
     ['failed', { ...failed, failedAt: iso(450) }, 'PT0.36S'],
-  ])('that %s is what its events say', (_, end, duration) => {
+  ])('that %s comes from the timestamps of its events', (_, end, duration) => {
     expect(delegationAfter({ ...began, startedAt: iso(90) }, ...work, end)).toMatchObject({
       startedAt: iso(90),
       completedAt: iso(450),
@@ -55,14 +55,14 @@ describe('the span of a delegation', () => {
     })
   })
 
-  it('goes on to the end of its worker, or to now, when it has no end of its own', () => {
+  it('lasts until its worker ends, or until now, when it has no end', () => {
     const start = { ...began, startedAt: iso(90) }
     expect(delegationAfter(start, ...work)).toMatchObject({ completedAt: iso(400) })
     expect(delegationAfter(start, ...work.slice(0, 1))).toMatchObject({ completedAt: iso(900) })
     expect(delegationAfter(start)).toMatchObject({ startedAt: iso(90), completedAt: iso(900) })
   })
 
-  it('in a log of an earlier version is that of its worker', () => {
+  it('equals that of its worker in a log of an earlier version', () => {
     expect(delegationAfter(began, ...work, completed)).toMatchObject({
       startedAt: iso(100),
       completedAt: iso(450),
@@ -76,7 +76,7 @@ describe('the span of a delegation', () => {
     expect(delegationAfter(began)).toMatchObject({ startedAt: iso(10) })
   })
 
-  it('does not turn round when the clock was set back', () => {
+  it('does not end before it starts when the clock was set back', () => {
     const end = { ...failed, failedAt: iso(50) }
     expect(delegationAfter({ ...began, startedAt: iso(90) }, ...work, end)).toMatchObject({
       startedAt: iso(90),
