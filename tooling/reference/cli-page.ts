@@ -1,19 +1,19 @@
 /** Generates the reference page of the `tutti` command from commander's definitions. */
 import { PassThrough } from 'node:stream'
 
-import { tuttiProgram } from '../../apps/server/src/cli/program.ts'
+import { createProgram } from '../../apps/server/src/cli/program.ts'
 import { EXIT_CODES } from '../../apps/server/src/cli/exit-codes.ts'
 import { DEFAULT_URL } from '../../apps/server/src/cli/target.ts'
 import { code, page, table } from './markdown.ts'
 
 /** Parts of a commander command that this page uses. */
-export type Program = ReturnType<typeof tuttiProgram>
+export type Program = ReturnType<typeof createProgram>
 
 /** Returns the program with streams that discard its output. */
 export function silentProgram(): Program {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
   const io = { ...streams, variables: {}, cwd: '.', onSignal: () => () => undefined }
-  return tuttiProgram({ io, exit: 'OK', url: DEFAULT_URL })
+  return createProgram({ io, exit: 'OK', url: DEFAULT_URL })
 }
 
 /** Returns the text of `docs/reference/cli.md`. */

@@ -17,8 +17,8 @@ if (major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])) {
 } else {
   const { enableCompileCache } = await import('node:module')
   enableCompileCache()
-  const { leave, terminalIo, runCommand } = await import('./cli/index.ts')
-  leave(await runCommand(process.argv.slice(2), terminalIo()))
+  const { setExitCode, terminalIo, runCommand } = await import('./cli/index.ts')
+  setExitCode(await runCommand(process.argv.slice(2), terminalIo()))
 }
 
 export {}

@@ -1,4 +1,4 @@
-/** The commands that ask and steer a server, as processes against one that runs. */
+/** Runs the commands that query and steer a server, as processes against a running server. */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { freePort } from '../../../tooling/postgres/free-port.ts'
-import { PROGRAM, tutti as run, type Surroundings } from './cli-process.ts'
+import { PROGRAM, tutti as run, type CommandOptions } from './cli-process.ts'
 import {
   recordSteps,
   eventsOf,
@@ -22,8 +22,8 @@ let files: StepRecorder
 let server: ServerProcess
 
 /** Runs a command against the server. */
-function tutti(words: readonly string[], { env, ...others }: Surroundings = {}) {
-  return run(words, { cwd: home.path, ...others, env: { TUTTI_URL: server.url, ...env } })
+function tutti(args: readonly string[], { env, ...others }: CommandOptions = {}) {
+  return run(args, { cwd: home.path, ...others, env: { TUTTI_URL: server.url, ...env } })
 }
 
 beforeAll(async () => {
@@ -37,8 +37,8 @@ afterAll(async () => {
   home[Symbol.dispose]()
 })
 
-/** A run of the crew that stands in call 2 of its tool. */
-async function standing(): Promise<string> {
+/** Starts a run of the crew that is held in call 2 of its tool. */
+async function startHeldRun(): Promise<string> {
   files.hold(2)
   const runId = await submit(server)
   await files.untilBegun(runId, 2)
@@ -46,7 +46,7 @@ async function standing(): Promise<string> {
 }
 
 describe('tutti runs', () => {
-  it('lists what there is, with filters, for people and as the JSON of the API', async () => {
+  it('lists runs, with filters, as a table and as the JSON of the API', async () => {
     expect(await tutti(['runs'])).toEqual({
       code: 0,
       stdout: '',
@@ -54,7 +54,7 @@ describe('tutti runs', () => {
     })
     const { runs } = server.client()
     const done = await runs.run({ inputs: { topic: 'tea' }, tags: { team: 'a' } })
-    const runId = await standing()
+    const runId = await startHeldRun()
     const [all, json, tagged, none, limited] = await Promise.all([
       tutti(['runs']),
       tutti(['runs', '--json', '--all']),
@@ -91,16 +91,16 @@ describe('tutti runs', () => {
     expect(none).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'No run fits. All of them: tutti runs\n',
+      stderr: 'No matching runs. List all runs: tutti runs\n',
     })
     expect(limited.stdout.trim().split('\n')).toHaveLength(2)
-    expect(limited.stderr).toBe('The newest 1 of 2; more with --limit or --all\n')
+    expect(limited.stderr).toBe('Showing the newest 1 of 2; use --limit or --all for more\n')
     await server.client().runs.cancel(runId)
     await eventsOf(server, runId)
     files.letGo(2)
   })
 
-  it('shows one run with its tasks, and ends quietly when nobody reads', async () => {
+  it('shows one run with its tasks, and exits silently when its output is closed', async () => {
     const { runs } = server.client()
     const { runId } = await runs.run({ inputs: { topic: 'tea' }, tags: { team: 'b' } })
     const [shown, json, unfit] = await Promise.all([
@@ -117,9 +117,9 @@ describe('tutti runs', () => {
     expect(JSON.parse(json.stdout)).toEqual(await runs.get(runId))
     expect(unfit).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--status is for the list'),
+      stderr: expect.stringContaining('--status filters the list'),
     })
-    // The reader is gone before anything is written.
+    // The reader has exited before the command writes.
     const { stderr, stdout } = spawnSync(
       '/bin/sh',
       [
@@ -136,15 +136,15 @@ describe('tutti runs', () => {
 })
 
 describe('tutti cancel', () => {
-  it('cancels by ids and by tag, and says what it could not', async () => {
+  it('cancels runs by id and by tag, and reports those that it cannot cancel', async () => {
     files.hold(2)
-    const [one, other] = [await standing(), await standing()]
+    const [one, other] = [await startHeldRun(), await startHeldRun()]
     const both = await tutti(['cancel', one, 'run-none', other, '--wait'])
     expect(both).toEqual({
       code: 4,
       stdout: `${one}  CANCELLED\n${other}  CANCELLED\n`,
       stderr: expect.stringMatching(
-        /^run-none: .*RUN_NOT_FOUND.*\nThe runs of this server: tutti runs\n$/,
+        /^run-none: .*RUN_NOT_FOUND.*\nList the runs of this server: tutti runs\n$/,
       ),
     })
     const { runs } = server.client()
@@ -167,7 +167,7 @@ describe('tutti cancel', () => {
     expect(none).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringContaining('No run with the tag'),
+      stderr: expect.stringContaining('No unfinished run has the tag'),
     })
     expect(neither).toMatchObject({
       code: 2,
@@ -179,17 +179,17 @@ describe('tutti cancel', () => {
     })
   })
 
-  it('lets the running task end at the boundary, and says when that was the whole run', async () => {
-    const runId = await standing()
-    const asked = tutti(['cancel', runId, '-m', 'boundary', '-w'])
+  it('lets the running task end with --mode boundary, and exits with 4 when the run completed', async () => {
+    const runId = await startHeldRun()
+    const cancelling = tutti(['cancel', runId, '-m', 'boundary', '-w'])
     await expect.poll(async () => (await server.client().runs.get(runId)).status).toBe('CANCELLING')
     files.letGo(2)
-    expect(await asked).toMatchObject({ code: 4, stdout: `${runId}  COMPLETED\n` })
+    expect(await cancelling).toMatchObject({ code: 4, stdout: `${runId}  COMPLETED\n` })
   })
 })
 
 describe('tutti tools', () => {
-  it('lists them, and calls one with values of the types it takes', async () => {
+  it('lists the tools, and calls one with values of the types in its schema', async () => {
     writeFileSync(join(home.path, 'input.json'), '{"n":3}')
     const [list, json, called, whole, file, stdin, failed, asJson] = await Promise.all([
       tutti(['tools']),
@@ -202,7 +202,7 @@ describe('tutti tools', () => {
       tutti(['tools', 'invoke', 'step', 'n=6', '--json']),
     ])
     expect(list.stdout).toMatch(
-      /^TOOL +INPUT +WHAT IT DOES\nstep +\{ n: integer \} +Does one step\n$/,
+      /^TOOL +INPUT +DESCRIPTION\nstep +\{ n: integer \} +Does one step\n$/,
     )
     expect(JSON.parse(json.stdout)).toEqual(await server.client().tools.list())
     for (const [ended, n] of [
@@ -226,17 +226,17 @@ describe('tutti tools', () => {
     })
   })
 
-  it('says what would fit', async () => {
+  it('reports invalid names and inputs with the expected ones', async () => {
     const [name, key, both, missing] = await Promise.all([
       tutti(['tools', 'invoke', 'stpe']),
       tutti(['tools', 'invoke', 'step', 'm=5']),
       tutti(['tools', 'invoke', 'step', 'n=5', '--input', '{}']),
       tutti(['tools', 'invoke', 'step', '-i', '@none.json']),
     ])
-    expect(name).toMatchObject({ code: 4, stderr: expect.stringContaining('did you mean "step"?') })
+    expect(name).toMatchObject({ code: 4, stderr: expect.stringContaining('Did you mean "step"?') })
     expect(key).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('It takes { n: integer }'),
+      stderr: expect.stringContaining('The tool takes { n: integer }'),
     })
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('either as key=value') })
     expect(missing).toMatchObject({
@@ -247,16 +247,16 @@ describe('tutti tools', () => {
 })
 
 describe('tutti review', () => {
-  it('lists what waits and decides it, each way', async () => {
+  it('lists open reviews, and makes each kind of decision', async () => {
     const [none, unknown] = await Promise.all([tutti(['review']), tutti(['review', 'review-none'])])
-    expect(none).toEqual({ code: 0, stdout: '', stderr: 'No review waits\n' })
+    expect(none).toEqual({ code: 0, stdout: '', stderr: 'No open reviews\n' })
     expect(unknown).toMatchObject({ code: 4, stderr: expect.stringContaining('tutti review') })
     writeFileSync(join(home.path, 'better.md'), 'Tea it is\n')
     const [first, second, third, fourth] = [
-      await waiting(),
-      await waiting(),
-      await waiting(),
-      await waiting(),
+      await startReviewedRun(),
+      await startReviewedRun(),
+      await startReviewedRun(),
+      await startReviewedRun(),
     ]
     const [list, json, shown, undecided] = await Promise.all([
       tutti(['review']),
@@ -301,14 +301,14 @@ describe('tutti review', () => {
     await server.client().reviews.decide(again.reviewId, { decision: 'EXIT_EARLY' })
   })
 
-  it('asks on a terminal', async () => {
-    const review = await waiting()
+  it('asks for a decision on a terminal', async () => {
+    const review = await startReviewedRun()
     const env = { TUTTI_URL: server.url }
     await using later = openTerminal(['review', review.reviewId], { env })
     await later.until('Approve')
     later.write(KEYS.escape)
     expect(await later.ended()).toBe(6)
-    const other = await waiting()
+    const other = await startReviewedRun()
     await using late = openTerminal(['review', other.reviewId], { env })
     await late.until('Approve')
     await server.client().reviews.decide(other.reviewId, { decision: 'CONTINUE' })
@@ -324,12 +324,12 @@ describe('tutti review', () => {
   })
 })
 
-async function waiting() {
+async function startReviewedRun() {
   return untilReviewed(server, await submit(server, 'panel'))
 }
 
-describe('the command', () => {
-  it('fits a terminal, with colours unless NO_COLOR is set', async () => {
+describe('every command', () => {
+  it('fits its output into the terminal, and colors it unless NO_COLOR is set', async () => {
     const env = { TUTTI_URL: server.url }
     await using colored = openTerminal(['runs'], { env, cols: 40 })
     await using plain = openTerminal(['runs'], { env: { ...env, NO_COLOR: '1' }, cols: 40 })
@@ -340,7 +340,7 @@ describe('the command', () => {
     expect(plain.history().every((line) => /^(?:RUN|run-)/.test(line))).toBe(true)
   })
 
-  it('turns errors into advice, with an exit code for each kind', async () => {
+  it('reports errors with advice, and with an exit code for each kind', async () => {
     const nowhere = { TUTTI_URL: `http://127.0.0.1:${await freePort()}` }
     const [missing, gone, noUrl, command, option, value, help, version] = await Promise.all([
       tutti(['runs', 'run-none']),
@@ -385,7 +385,7 @@ describe('the command', () => {
     })
   })
 
-  it('says what a key lacks', async () => {
+  it('reports a missing key and a missing scope', async () => {
     using other = recordSteps()
     const reader = 'a-key-that-only-reads'
     await using guarded = await other.start({ TUTTI_API_KEYS: `reader:runs:read:${reader}` })

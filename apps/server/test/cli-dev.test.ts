@@ -1,4 +1,4 @@
-/** `tutti dev`: on a terminal and without one, over changes, broken files and interrupted runs. */
+/** Tests `tutti dev` with and without a terminal, over changes, broken files and interrupted runs. */
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { existsSync } from 'node:fs'
@@ -6,17 +6,17 @@ import { existsSync } from 'node:fs'
 import { createClient } from '@tutti/client'
 import { describe, expect, it } from 'vitest'
 
-import { CommandProcess, PATIENCE, project } from './cli-process.ts'
+import { CommandProcess, POLL_OPTIONS, project } from './cli-process.ts'
 import { KEYS, openTerminal } from './terminal.ts'
 
 const HEAD = `
 import { existsSync, appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensemble, task } from '@tutti/ensemble'
-import { words } from './words.ts'
+import { greeting } from './greeting.ts'
 `
 
-/** Two tasks without a model: the first notes that it was done, the second waits for a file. */
+/** Two tasks without a model: the first records that it has run, the second waits for a file. */
 const CONFIG = `${HEAD}
 const first = task({ name: 'first', description: 'Begin {what}', handler: () => {
   appendFileSync('first', 'x')
@@ -24,21 +24,21 @@ const first = task({ name: 'first', description: 'Begin {what}', handler: () => 
 } })
 const second = task({ name: 'second', description: 'Wait', context: [first], handler: async ({ signal }) => {
   appendFileSync('waiting', 'x')
-  signal.addEventListener('abort', () => appendFileSync('let-go', 'x'))
+  signal.addEventListener('abort', () => appendFileSync('aborted', 'x'))
   while (!existsSync('go')) await sleep(10, undefined, { signal })
-  return words
+  return greeting
 } })
 export default { ensembles: [ensemble({ name: 'waiter', tasks: [first, second] })] }
 `
 
-const words = (text: string): string => `export const words: string = '${text}'\n`
+const greeting = (text: string): string => `export const greeting: string = '${text}'\n`
 
 function waiter() {
-  return project({ 'tutti.config.ts': CONFIG, 'words.ts': words('old words') })
+  return project({ 'tutti.config.ts': CONFIG, 'greeting.ts': greeting('old greeting') })
 }
 
 describe('tutti dev on a terminal', () => {
-  it('says once where it is, goes on with runs over changes, survives a broken file, ends at Ctrl-C', async () => {
+  it('prints its address once, continues runs after changes, survives a broken file, and ends on Ctrl-C', async () => {
     using home = waiter()
     await using terminal = openTerminal(['dev', '--port', '0'], { cwd: home.path, cols: 120 })
     const lines = await terminal.until(/Tutti ready on \S+:\d+/)
@@ -46,46 +46,46 @@ describe('tutti dev on a terminal', () => {
       /http\S+/.exec(lines.find((line) => line.startsWith('Tutti ready')) ?? '')?.[0] ?? ''
     expect(lines.slice(0, 3)).toEqual([
       `Dashboard: ${url}/`,
-      'Watching tutti.config.ts, words.ts',
+      'Watching tutti.config.ts, greeting.ts',
       `Tutti ready on ${url}`,
     ])
     const { runs } = createClient({ baseUrl: url })
     const { runId } = await runs.submit({ inputs: { what: 'tea' } })
-    await expect.poll(() => existsSync(join(home.path, 'waiting')), PATIENCE).toBe(true)
+    await expect.poll(() => existsSync(join(home.path, 'waiting')), POLL_OPTIONS).toBe(true)
 
-    home.write('words.ts', words('new words'))
-    await terminal.until(/\d\d:\d\d:\d\d info {2}words\.ts changed: starting again/)
-    await terminal.until(/info {2}Going on with runs that were cut off runIds=\["run-/)
+    home.write('greeting.ts', greeting('new greeting'))
+    await terminal.until(/\d\d:\d\d:\d\d info {2}greeting\.ts changed, restarting/)
+    await terminal.until(/info {2}Resuming interrupted runs runIds=\["run-/)
     await terminal.until(/Ready again after \d+\.\d s/)
     home.write('go', '')
     const end = await runs.result(runId)
     expect(end).toMatchObject({
       status: 'COMPLETED',
-      outputs: [{ output: 'begun' }, { output: 'new words' }],
+      outputs: [{ output: 'begun' }, { output: 'new greeting' }],
     })
     expect(home.read('first')).toBe('x')
-    // The restart did not wait for the run, and did not kill its process either.
-    expect(home.read('let-go')).toBe('x')
+    // The restart did not wait for the run, but did not kill its process either.
+    expect(home.read('aborted')).toBe('x')
 
-    home.write('words.ts', 'export const words: = 1\n')
-    await terminal.until(/error Cannot use the config file[^]*Waiting for a change of a file/)
+    home.write('greeting.ts', 'export const greeting: = 1\n')
+    await terminal.until(/error Cannot use the config file[^]*Waiting for a file change/)
     await expect(fetch(url)).rejects.toThrow('fetch failed')
-    home.write('words.ts', words('newest words'))
-    await terminal.until(/Waiting for a change of a file[^]*Ready again/)
+    home.write('greeting.ts', greeting('newest greeting'))
+    await terminal.until(/Waiting for a file change[^]*Ready again/)
     expect((await runs.run({ inputs: { what: 'tea' } })).outputs.at(-1)?.output).toBe(
-      'newest words',
+      'newest greeting',
     )
 
     terminal.write(KEYS.ctrlC)
     expect(await terminal.ended()).toBe(0)
     const history = terminal.history().join('\n')
     expect(history.match(/Tutti ready on|Dashboard:/g)).toHaveLength(2)
-    expect(history).toContain('Stopping; Ctrl-C again ends it at once')
+    expect(history).toContain('Stopping; press Ctrl-C again to exit immediately')
     expect(terminal.written).toContain('\x1b[32minfo')
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
-  it('ends at once at a second Ctrl-C when the server does not stop', async () => {
+  it('exits at once on a second Ctrl-C when the server does not stop', async () => {
     using home = project({ 'tutti.config.js': 'console.error("stuck"); for (;;);' })
     await using terminal = openTerminal(['dev', '-p', '0'], { cwd: home.path })
     await terminal.until('stuck')
@@ -98,12 +98,12 @@ describe('tutti dev on a terminal', () => {
 })
 
 describe('tutti dev without a terminal', () => {
-  it('logs JSON lines, reads .env without overriding, and begins to serve a config that is written', async () => {
+  it('logs JSON lines, reads .env without overriding variables, and serves a config that appears', async () => {
     using home = project({ '.env': 'TUTTI_DATA_DIR=from-env-file\nPORT=1\n' })
     await using dev = new CommandProcess(['dev'], { cwd: home.path, env: { PORT: '0' } })
     await dev.until(/Tutti ready on \S+\n/)
     expect(dev.stdout).toContain('No tutti.config.ts: serving the sample ensembles')
-    expect(dev.stdout).toContain('Write a tutti.config.ts, and it is served at once')
+    expect(dev.stdout).toContain('Create a tutti.config.ts to serve your own ensembles')
     expect(existsSync(join(home.path, 'from-env-file', 'runs.sqlite'))).toBe(true)
     const url = /ready on (\S+)/.exec(dev.stdout)?.[1] ?? ''
     const names = async () =>
@@ -112,7 +112,7 @@ describe('tutti dev without a terminal', () => {
 
     home.write('tutti.config.ts', CONFIG)
     await dev.until(/Cannot find module/)
-    home.write('words.ts', words('found'))
+    home.write('greeting.ts', greeting('found'))
     await dev.until('Ready again')
     expect(await names()).toEqual(['waiter'])
     const lines = dev.stderr
@@ -120,10 +120,10 @@ describe('tutti dev without a terminal', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines.map(({ level, message }) => `${level} ${message.split('\n')[0]}`)).toEqual([
-      'info tutti.config.ts changed: starting again',
+      'info tutti.config.ts changed, restarting',
       expect.stringMatching(/^error Cannot use the config file/),
-      'info Waiting for a change of a file',
-      'info words.ts changed: starting again',
+      'info Waiting for a file change',
+      'info greeting.ts changed, restarting',
       expect.stringMatching(/^info Ready again after/),
     ])
     expect(dev.stdout.match(/Tutti ready on/g)).toHaveLength(1)
@@ -132,13 +132,13 @@ describe('tutti dev without a terminal', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
-  it('waits for a change when the server dies, and ends with it when it is killed', async () => {
+  it('waits for a file change when the server dies, and takes the server with it when it is killed', async () => {
     using home = project({
       'tutti.config.ts': `${HEAD}\nsetTimeout(() => process.exit(7), 1)\nawait sleep(60_000)\n`,
-      'words.ts': words('any'),
+      'greeting.ts': greeting('any'),
     })
     await using dev = new CommandProcess(['dev'], { cwd: home.path, env: { PORT: '0' } })
-    await dev.until(/The server has ended by itself, with code 7/)
+    await dev.until(/The server exited unexpectedly with code 7/)
     home.write('tutti.config.ts', CONFIG)
     await dev.until(/Tutti ready on \S+\n/)
     const url = /ready on (\S+)/.exec(dev.stdout)?.[1] ?? ''
@@ -149,10 +149,10 @@ describe('tutti dev without a terminal', () => {
         () => true,
         () => false,
       )
-    await expect.poll(answers, PATIENCE).toBe(false)
+    await expect.poll(answers, POLL_OPTIONS).toBe(false)
   })
 
-  it('ends with 1 when no change of a file would help, and with 2 for an option that does not fit', async () => {
+  it('exits with 1 when no file change can fix the start, and with 2 for an invalid option', async () => {
     using home = waiter()
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))

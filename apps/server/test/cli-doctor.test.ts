@@ -1,4 +1,4 @@
-/** `tutti doctor` where everything is fine, and where things are broken. */
+/** Tests `tutti doctor` on sound and on broken setups. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { createServer as createHttpServer } from 'node:http'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { testDatabase, type TestDatabase } from '../../../tooling/postgres/test-database.ts'
-import { project, tutti, type Surroundings } from './cli-process.ts'
+import { project, tutti, type CommandOptions } from './cli-process.ts'
 import { ServerProcess } from './server-process.ts'
 
 import type { AddressInfo } from 'node:net'
@@ -22,9 +22,9 @@ export default {
 }
 `
 
-/** What the doctor finds, as `level check: message`, and its exit code. */
-async function doctor(surroundings: Surroundings, words: readonly string[] = []) {
-  const { code, stdout, stderr } = await tutti(['doctor', '--json', ...words], surroundings)
+/** Returns the findings as `level check: message`, and the exit code. */
+async function doctor(options: CommandOptions, args: readonly string[] = []) {
+  const { code, stdout, stderr } = await tutti(['doctor', '--json', ...args], options)
   expect(stderr).toBe('')
   const { ok, findings } = JSON.parse(stdout)
   expect(ok).toBe(code === 0)
@@ -35,13 +35,13 @@ async function doctor(surroundings: Surroundings, words: readonly string[] = [])
   return { code, lines, text: stdout }
 }
 
-/** A directory that takes nothing, not even from root. */
+/** A directory that not even root can write to. */
 const UNWRITABLE = process.platform === 'darwin' ? '/System' : '/proc'
 
 const FREE = { PORT: '0' }
 
 describe('tutti doctor', () => {
-  it('says that everything is fine, what runs need, and changes nothing', async () => {
+  it('reports a sound setup and the inputs of each ensemble, and changes no file', async () => {
     using home = project({
       'tutti.config.ts': CONFIG,
       '.env': 'OPENAI_API_KEY=sk-secret-of-openai\n',
@@ -50,24 +50,24 @@ describe('tutti doctor', () => {
     expect(code).toBe(0)
     expect(lines).toEqual([
       `ok node: Node ${process.versions.node}`,
-      'ok .env: It sets OPENAI_API_KEY; "tutti dev" and this command read it, "tutti start" does not',
-      'ok environment: Every variable fits',
+      'ok .env: Sets OPENAI_API_KEY; read by "tutti dev" and "tutti doctor", not by "tutti start"',
+      'ok environment: All variables are valid',
       `ok config: ${home.path}/tutti.config.ts`,
       'ok ensemble: "brief", 1 task: tutti run topic=… reader=…',
       'ok models: openai: gpt-5-mini; OPENAI_API_KEY is set',
       'warning models: anthropic: claude-sonnet-4-5; ANTHROPIC_API_KEY is not set',
       'ok data: Ended runs are retained without limit',
-      'ok start: A server starts with this config',
-      'ok access: 127.0.0.1 is reached from this machine only, and needs no key',
-      `ok data: ${home.path}/.tutti can be made`,
-      expect.stringMatching(/^ok disk: [\d,]+ MiB are free at /),
-      'ok port: Any free port',
+      'ok start: The server starts with this config',
+      'ok access: 127.0.0.1 is reachable from this machine only, and needs no key',
+      `ok data: ${home.path}/.tutti can be created`,
+      expect.stringMatching(/^ok disk: [\d,]+ MiB free at /),
+      'ok port: The server will select a free port',
     ])
     expect(text).not.toContain('sk-secret')
     expect(readdirSync(home.path).toSorted()).toEqual(['.env', 'node_modules', 'tutti.config.ts'])
   })
 
-  it('names every problem of the environment and of the config at once, without secrets', async () => {
+  it('reports every problem of the environment and of the config, without secrets', async () => {
     using home = project({
       'tutti.config.ts': `
         export default { ensembles: [], limits: { maxRuns: 1 }, auth: { keys: [{ name: 'a', key: 'secret' }] } }`,
@@ -85,6 +85,10 @@ describe('tutti doctor', () => {
       expect.stringMatching(/^problem config: key of "auth\.keys\[0\]" must have/),
     ])
     expect(text).not.toMatch(/pass-word-1|"secret"/)
+    const short = { ...FREE, TUTTI_TICKET_SECRET: 'too-short' }
+    expect((await doctor({ cwd: home.path, env: short })).lines).toContainEqual(
+      expect.stringMatching(/^problem environment: TUTTI_TICKET_SECRET must have at least 32 /),
+    )
     home.write('tutti.config.ts', 'throw new Error(`Cannot sign with ${process.env.HOOK_SECRET}`)')
     const [signing, both] = await Promise.all([
       doctor({ cwd: home.path, env: { ...FREE, HOOK_SECRET: 'hush-hush-hush' } }),
@@ -100,7 +104,7 @@ describe('tutti doctor', () => {
     }
   })
 
-  it('finds what only a start shows, an address without keys, keys that have expired', async () => {
+  it('reports problems that only a start reveals, an address without keys, and expired keys', async () => {
     using home = project({
       'tutti.config.ts': CONFIG.replace('models: {', `shared: { tools: ['none'] }, models: {`),
     })
@@ -120,14 +124,14 @@ describe('tutti doctor', () => {
       1,
       expect.arrayContaining([
         'problem start: Unknown tool \'none\' in "shared". Available: []',
-        'problem access: The server does not listen on 0.0.0.0 without keys: anyone who reaches it could start runs',
+        'problem access: The server does not listen on 0.0.0.0 without keys: anyone who can reach it could start runs',
       ]),
     ])
     expect([expired.code, expired.lines]).toEqual([
       1,
       expect.arrayContaining([
         'warning access: Key "old" has expired',
-        'problem access: Every key has expired: nobody can call',
+        'problem access: Every key has expired: all requests are rejected',
       ]),
     ])
     expect([broken.code, broken.lines]).toEqual([
@@ -136,7 +140,7 @@ describe('tutti doctor', () => {
     ])
   })
 
-  it('knows a running server by its port and its store', async () => {
+  it('recognizes a running server by its port and its store', async () => {
     using home = project({ 'tutti.config.ts': CONFIG })
     const key = 'a-key-that-is-long-enough'
     await using server = await ServerProcess.start({ TUTTI_API_KEYS: key }, home.path)
@@ -153,26 +157,28 @@ describe('tutti doctor', () => {
     expect([running.code, running.lines]).toEqual([
       0,
       expect.arrayContaining([
-        `ok server: A Tutti server answers at ${server.url}, and takes runs`,
-        'ok data: The store is in use by another process: the server that is running',
-        'ok access: 127.0.0.1 accepts these keys: key-1',
+        `ok server: The Tutti server at ${server.url} accepts runs`,
+        'ok data: The store is in use by the running server',
+        'ok access: Requests to 127.0.0.1 need one of these keys: key-1',
       ]),
     ])
     expect(elsewhere.lines).toContain('warning data: The store is in use by another process')
     expect([other.code, other.lines]).toEqual([
       1,
       expect.arrayContaining([
-        expect.stringMatching(/^problem port: Port \d+ of 127\.0\.0\.1 is taken/),
+        expect.stringMatching(
+          /^problem port: Port \d+ of 127\.0\.0\.1 is in use by another program/,
+        ),
       ]),
     ])
     expect(asked.lines.slice(-2)).toEqual([
-      `ok server: A Tutti server answers at ${server.url}, and takes runs`,
-      'warning server: It refuses what is asked with this key: UNAUTHORIZED',
+      `ok server: The Tutti server at ${server.url} accepts runs`,
+      'warning server: The server rejects this key: UNAUTHORIZED',
     ])
     expect(running.text).not.toContain(key)
   })
 
-  it('looks at the clock, the version and the readiness of a server', async () => {
+  it('checks the clock, the API version and the readiness of a server', async () => {
     using home = project({ 'tutti.config.ts': CONFIG })
     const later = () => new Date(Date.now() + 60_000).toUTCString()
     const strange = createHttpServer((request, response) => {
@@ -188,7 +194,7 @@ describe('tutti doctor', () => {
     })
     await new Promise<void>((resolve) => strange.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(strange.address() as AddressInfo).port}`
-    const [found, nobody] = await Promise.all([
+    const [found, missing] = await Promise.all([
       doctor({ cwd: home.path, env: { ...FREE, TUTTI_URL: url } }),
       doctor({ cwd: home.path, env: FREE }, ['--url', 'http://127.0.0.1:1']),
     ])
@@ -196,17 +202,17 @@ describe('tutti doctor', () => {
     expect([found.code, found.lines.slice(-3)]).toEqual([
       1,
       [
-        `problem server: The server at ${url} takes no runs: it is about to stop`,
-        'warning server: Its API has version 9.9.9, that of this program 1.0.0',
-        expect.stringMatching(/^warning server: Its clock is (?:5\d|60) s ahead of the one here$/),
+        `problem server: The server at ${url} does not accept runs: it is draining`,
+        'warning server: The server has API version 9.9.9, this program has 1.0.0',
+        expect.stringMatching(
+          /^warning server: The clock of the server is (?:5\d|60) s ahead of the local clock$/,
+        ),
       ],
     ])
-    expect(nobody.lines.at(-1)).toMatch(
-      /^problem server: http:\/\/127\.0\.0\.1:1 cannot be reached/,
-    )
+    expect(missing.lines.at(-1)).toMatch(/^problem server: Cannot reach http:\/\/127\.0\.0\.1:1: /)
   })
 
-  it('looks at the data directory: no directory, no database, a newer schema', async () => {
+  it('reports a data directory that is a file, holds another file type or a newer schema, or is read-only', async () => {
     using home = project({
       'tutti.config.ts': CONFIG,
       file: '',
@@ -229,18 +235,18 @@ describe('tutti doctor', () => {
     ])
     expect([file.code, file.lines]).toEqual([
       1,
-      expect.arrayContaining([`problem data: "${home.path}/file" is no directory`]),
+      expect.arrayContaining([`problem data: "${home.path}/file" is not a directory`]),
     ])
     expect(bad.lines).toContain(
-      `problem data: "${home.path}/bad/runs.sqlite" is no SQLite database`,
+      `problem data: "${home.path}/bad/runs.sqlite" is not a SQLite database`,
     )
     expect(newer.lines).toContain(
-      `problem data: The store has schema version 99, this program knows up to ${old}`,
+      `problem data: The store has schema version 99, this program supports versions up to ${old}`,
     )
     expect([inside.code, inside.lines]).toEqual([
       1,
       expect.arrayContaining([
-        expect.stringContaining(`problem data: "${UNWRITABLE}" cannot be written to: `),
+        expect.stringContaining(`problem data: Cannot write to "${UNWRITABLE}": `),
       ]),
     ])
   })
@@ -260,14 +266,14 @@ describe('tutti doctor with a database', () => {
     await other[Symbol.asyncDispose]()
   })
 
-  it('reaches it, hears its notices, and says when it cannot', async () => {
+  it('checks that it is reachable and delivers notifications', async () => {
     using home = project({ 'tutti.config.ts': CONFIG })
     const at = (env: Record<string, string>) => doctor({ cwd: home.path, env: { ...FREE, ...env } })
     const wrong = new URL(database.url)
-    wrong.username = 'nobody'
+    wrong.username = 'unknown'
     wrong.password = 'pass-word-2'
     wrong.pathname = '/none'
-    const [fine, deaf, gone] = await Promise.all([
+    const [fine, silent, gone] = await Promise.all([
       at({ DATABASE_URL: database.url }),
       at({ DATABASE_URL: database.url, DATABASE_LISTEN_URL: other.url }),
       at({ DATABASE_URL: wrong.href }),
@@ -276,17 +282,19 @@ describe('tutti doctor with a database', () => {
       0,
       expect.arrayContaining([
         expect.stringMatching(/^ok database: Postgres \d+\S* .*at /),
-        expect.stringMatching(/^ok database: Notices arrive/),
+        expect.stringMatching(/^ok database: Notifications arrive/),
       ]),
     ])
-    expect([deaf.code, deaf.lines]).toEqual([
+    expect([silent.code, silent.lines]).toEqual([
       1,
-      expect.arrayContaining([expect.stringMatching(/^problem database: Notices do not arrive/)]),
+      expect.arrayContaining([
+        expect.stringMatching(/^problem database: Notifications do not arrive/),
+      ]),
     ])
     expect([gone.code, gone.lines]).toEqual([
       1,
       expect.arrayContaining([
-        expect.stringMatching(/^problem database: .*none of DATABASE_URL cannot be reached/),
+        expect.stringMatching(/^problem database: Cannot reach \S+none of DATABASE_URL: /),
       ]),
     ])
     expect(gone.text).not.toContain('pass-word-2')

@@ -1,4 +1,4 @@
-/** The pure parts of the view: what a run looks like in lines, and how lines get to a terminal. */
+/** Tests the pure parts of the live view: the lines of a run, and how they are drawn on a terminal. */
 import {
   applyRunEvent,
   emptyRunState,
@@ -16,12 +16,12 @@ import {
   formatDollars,
   formatTerminalDuration,
   formatStopwatch,
-} from '../src/cli/live/figures.ts'
+} from '../src/cli/live/format-values.ts'
 import { TerminalFrame } from '../src/cli/live/frame.ts'
 import { paint, lineText, type PaintedLine } from '../src/cli/live/line.ts'
 import { marksFor } from '../src/cli/live/marks.ts'
 import { plainLines } from '../src/cli/live/plain-lines.ts'
-import { runLines, type ViewFacts } from '../src/cli/live/run-lines.ts'
+import { runLines, type ViewContext } from '../src/cli/live/run-lines.ts'
 import { summaryLines } from '../src/cli/live/summary-lines.ts'
 import {
   cutToWidth,
@@ -30,13 +30,13 @@ import {
   toSingleLine,
   padToWidth,
   toTerminalText,
-  widthOf,
+  measureWidth,
 } from '../src/cli/live/text-width.ts'
 import { runCommand } from '../src/cli/run-command.ts'
 
 import type { CommandIo } from '../src/cli/command-io.ts'
 
-const FACTS: ViewFacts = {
+const CONTEXT: ViewContext = {
   runId: 'run-1',
   now: Date.parse('2025-03-15T10:30:07Z'),
   columns: 80,
@@ -45,13 +45,16 @@ const FACTS: ViewFacts = {
   notes: [[{ text: 'the hint' }]],
 }
 
-/** The view after these events that follow the start of a run. */
-function view(events: readonly RunEvent[], facts: Partial<ViewFacts> = {}): readonly string[] {
-  return viewOf(runStateAfter([...startOfRun(), ...events]), facts)
+/** Returns the view after the start of a run and these events. */
+function viewAfter(
+  events: readonly RunEvent[],
+  context: Partial<ViewContext> = {},
+): readonly string[] {
+  return viewOf(runStateAfter([...startOfRun(), ...events]), context)
 }
 
-function viewOf(state: RunState, facts: Partial<ViewFacts> = {}): readonly string[] {
-  return runLines(state, { ...FACTS, ...facts }).map((line) => lineText(line).trimEnd())
+function viewOf(state: RunState, context: Partial<ViewContext> = {}): readonly string[] {
+  return runLines(state, { ...CONTEXT, ...context }).map((line) => lineText(line).trimEnd())
 }
 
 describe('text on a terminal', () => {
@@ -65,29 +68,29 @@ describe('text on a terminal', () => {
     ['●✔', 2],
     ['한글', 4],
     ['\u200B', 0],
-  ])('%j takes %i columns', (text, width) => {
-    expect(widthOf(text)).toBe(width)
-    expect(widthOf(padToWidth(text, 8))).toBe(8)
+  ])('measures %j as %i columns', (text, width) => {
+    expect(measureWidth(text)).toBe(width)
+    expect(measureWidth(padToWidth(text, 8))).toBe(8)
   })
 
-  it('is cut between characters, never wider than it may be', () => {
+  it('truncates between graphemes, and never exceeds the width', () => {
     expect(cutToWidth('abcdef', 6)).toBe('abcdef')
     expect(cutToWidth('abcdef', 5)).toBe('abcd…')
     expect(cutToWidth('日本語', 4)).toBe('日…')
     expect(cutToWidth('日本語', 0)).toBe('')
     for (let width = 0; width < 12; width += 1) {
-      expect(widthOf(cutToWidth('a日👩‍👩‍👧e\u0301本', width))).toBeLessThanOrEqual(width)
+      expect(measureWidth(cutToWidth('a日👩‍👩‍👧e\u0301本', width))).toBeLessThanOrEqual(width)
     }
   })
 
-  it('does nothing to the terminal, whatever a model says', () => {
+  it('removes everything that a terminal would act on', () => {
     expect(toTerminalText('a\x1b[2Jb\x1b]0;title\x07c\x9b31md\u202Ee\r\nf\tg\x00')).toBe(
       'abcde\nf  g',
     )
     expect(toSingleLine('  a\n\n b\t\x1b[31mc ')).toBe('a b c')
   })
 
-  it('is shown by its last lines, broken at blanks', () => {
+  it('returns the last or first lines, wrapped at spaces', () => {
     expect(lastLines('one two three four\nfive\n', 9, 3)).toEqual(['three', 'four', 'five'])
     expect(lastLines('abcdefghij', 4, 9)).toEqual(['abcd', 'efgh', 'ij'])
     expect(lastLines('日本語日本', 5, 2)).toEqual(['語日', '本'])
@@ -99,7 +102,7 @@ describe('text on a terminal', () => {
     expect(firstLines('a b c d e f g', 3, 2)).toEqual(['a b', 'c …'])
   })
 
-  it('has figures that people read', () => {
+  it('formats durations, dollars and counts', () => {
     expect([340, 4_249, 59_960, 185_000, 7_800_000].map(formatTerminalDuration)).toEqual([
       '340 ms',
       '4.2 s',
@@ -126,7 +129,7 @@ describe('text on a terminal', () => {
     ])
   })
 
-  it('is coloured by its styles, after it was cut', () => {
+  it('colors a line by its styles after truncating it, and selects symbols by terminal', () => {
     const line = [{ text: 'ab', style: 'red' as const }, { text: 'cdef' }]
     expect(paint(line, 4, true)).toEqual({ text: '\x1b[31mab\x1b[39mc…', width: 4 })
     expect(paint(line, 9, false)).toEqual({ text: 'abcdef', width: 6 })
@@ -145,56 +148,56 @@ describe('text on a terminal', () => {
 describe('the lines of a run', () => {
   const answered = [eventOf('llm_iteration_started'), eventOf('llm_iteration_completed')]
 
-  it('are there before anything is known', () => {
+  it('exist before the first event', () => {
     expect(viewOf(emptyRunState())).toEqual(['ACCEPTED    run-1', 'the hint'])
   })
 
-  it('show what the task at work does: its calls, then what its model writes', () => {
+  it('show the calls of the running task, then the text of its model', () => {
     const token = eventOf('token', { iterationIndex: 1, token: 'First line\nsecond\x1b[2J line' })
     const next = eventOf('llm_iteration_started', { iterationIndex: 1 })
-    expect(view([...answered, eventOf('tool_called'), next, token])).toEqual([
+    expect(viewAfter([...answered, eventOf('tool_called'), next, token])).toEqual([
       expect.stringMatching(/^RUNNING {2}0:\d\d {2}\S.* {2}run-1$/),
       expect.stringMatching(/^● researcher +0:\d\d {2}turn 2, 1 tool call$/),
       expect.stringMatching(/^ {2}→ web_search {2}\{"query"/),
       expect.stringMatching(/^ {2}✔ web_search {2}1\.2 s {2}\{"query"/),
       '  │ First line',
       '  │ second line',
-      expect.stringMatching(/^○ writer +waits for researcher$/),
+      expect.stringMatching(/^○ writer +waiting for researcher$/),
       'the hint',
     ])
   })
 
-  it('show failed calls of models and tools, tries, reviews, skips and delegated tasks', () => {
+  it('show failed calls, attempts, reviews, skipped tasks and delegated tasks', () => {
     const failed = eventOf('llm_iteration_failed', {
       retryInMs: 2_000,
       nextModel: undefined,
       reason: 'Too\nmany',
     })
-    expect(view([eventOf('llm_iteration_started'), failed])).toContainEqual(
-      expect.stringMatching(/^ {2}\S+: Too many; again in 2\.0 s$/),
+    expect(viewAfter([eventOf('llm_iteration_started'), failed])).toContainEqual(
+      expect.stringMatching(/^ {2}\S+: Too many; retrying in 2\.0 s$/),
     )
     const broken = eventOf('tool_called', { outcome: 'FAILURE', toolResult: 'Error: no net' })
-    expect(view([...answered, broken])).toContainEqual(
+    expect(viewAfter([...answered, broken])).toContainEqual(
       expect.stringMatching(/^ {2}✖ \S+ {2}Error: no net$/),
     )
     const again = eventOf('task_attempt_failed', { willRetry: true, reason: 'Bad' })
-    expect(view([again])).toContainEqual(
-      expect.stringMatching(/^✖ researcher .*is tried again: Bad$/),
+    expect(viewAfter([again])).toContainEqual(
+      expect.stringMatching(/^✖ researcher .*retrying: Bad$/),
     )
-    expect(view([again, eventOf('task_started', { attempt: 2 })])).toContainEqual(
-      expect.stringMatching(/try 2, begins$/),
+    expect(viewAfter([again, eventOf('task_started', { attempt: 2 })])).toContainEqual(
+      expect.stringMatching(/attempt 2, starting$/),
     )
-    expect(view([eventOf('review_requested')])).toContainEqual(
-      expect.stringMatching(/^\? researcher .*waits for a review$/),
+    expect(viewAfter([eventOf('review_requested')])).toContainEqual(
+      expect.stringMatching(/^\? researcher .*waiting for review$/),
     )
     const skipped = eventOf('task_skipped', { ...WRITER, reason: 'No notes' })
-    expect(view([skipped])).toContainEqual(expect.stringMatching(/^– writer +No notes$/))
-    expect(view([eventOf('delegation_started')])).toContainEqual(
+    expect(viewAfter([skipped])).toContainEqual(expect.stringMatching(/^– writer +No notes$/))
+    expect(viewAfter([eventOf('delegation_started')])).toContainEqual(
       expect.stringMatching(/^○ researcher\/1/),
     )
   })
 
-  it('[V1] fit into every window, and keep the first line and the last note', () => {
+  it('[V1] fit into every window, and include the first line and the last note', () => {
     const tokens = Array.from({ length: 40 }, (_, n) =>
       eventOf('token', { iterationIndex: 0, token: `日本 ${n}\n` }),
     )
@@ -203,10 +206,10 @@ describe('the lines of a run', () => {
     )
     for (let columns = 1; columns <= 120; columns += 7) {
       for (let rows = 2; rows <= 60; rows += 3) {
-        const lines = runLines(state, { ...FACTS, columns, rows })
+        const lines = runLines(state, { ...CONTEXT, columns, rows })
         expect(lines.length).toBeLessThanOrEqual(rows - 1)
         for (const line of lines) {
-          expect(widthOf(paint(line, columns, false).text)).toBeLessThanOrEqual(columns)
+          expect(measureWidth(paint(line, columns, false).text)).toBeLessThanOrEqual(columns)
         }
         expect(lineText(lines[0] ?? [])).toMatch(/^RUNNING/)
         if (rows > 2) expect(lines.at(-1)).toEqual([{ text: 'the hint' }])
@@ -214,7 +217,7 @@ describe('the lines of a run', () => {
     }
   })
 
-  it('[V2] show the task at work when there is no room for all, and count the others', () => {
+  it('[V2] show the running task when not all tasks fit, and count the others', () => {
     const state = manyTasks(runStateAfter(startOfRun()))
     const lines = viewOf(state, { rows: 7 })
     expect(lines).toHaveLength(6)
@@ -222,7 +225,7 @@ describe('the lines of a run', () => {
     expect(lines[4]).toBe('  and 19 more tasks: 19 pending')
   })
 
-  it('end in a short summary with the reason of a failure', () => {
+  it('end with a short summary that has the reason of a failure', () => {
     const end = eventOf('run_result', {
       status: 'FAILED',
       error: 'The model\nfell over',
@@ -230,22 +233,22 @@ describe('the lines of a run', () => {
       durationMs: 4_200,
     })
     const state = runStateAfter([...startOfRun(), eventOf('task_completed'), end])
-    const lines = summaryLines(state, FACTS).map(lineText)
+    const lines = summaryLines(state, CONTEXT).map(lineText)
     expect(lines).toEqual([
       expect.stringMatching(/^✔ researcher +\S+ m?s/),
       expect.stringMatching(/^. writer/),
       expect.stringMatching(/^run-1 FAILED in 4\.2 s/),
       'The model fell over (MODEL_FAILED)',
     ])
-    const many = summaryLines(manyTasks(state), FACTS).map(lineText)
+    const many = summaryLines(manyTasks(state), CONTEXT).map(lineText)
     expect(many).toHaveLength(23)
     expect(many[20]).toBe('  and 2 more: tutti runs run-1')
   })
 })
 
 describe('plain lines', () => {
-  it('tell each thing once, in one line without control characters, by the time of the log', () => {
-    const told: readonly RunEvent[] = [
+  it('show each event once, without control characters, with the time of the log', () => {
+    const events: readonly RunEvent[] = [
       ...startOfRun(),
       eventOf('tool_called', { toolArguments: '{"a":\n"\x1b[2J"}' }),
       eventOf('llm_iteration_failed'),
@@ -257,25 +260,25 @@ describe('plain lines', () => {
       eventOf('run_resumed'),
       eventOf('token'),
     ]
-    const lines = linesOf(told)
+    const lines = formatPlainLines(events)
     for (const line of lines) {
       expect(line).toMatch(/^\[\d+:\d\d\] \S/)
       expect(line).toBe(toTerminalText(line))
       expect(line).not.toContain('\n')
     }
     const text = lines.join('\n')
-    expect(text).toContain('researcher: waits for a review: May "pay" be called?\n')
-    expect(text).toMatch(/researcher: answer with: tutti review \S+\n/)
+    expect(text).toContain('researcher: waiting for review: Call "pay"?\n')
+    expect(text).toMatch(/researcher: decide with: tutti review \S+\n/)
     expect(text).toMatch(/researcher: reviewed by ann, [A-Z_]+: Too dear\n/)
-    expect(text).toContain('] cancel asked for by bob\n')
+    expect(text).toContain('] cancel requested by bob\n')
     expect(text).toMatch(/model switched to \S+ for writer\n/)
-    expect(lines.filter((line) => line.includes('nobody reviewed'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('review timed out'))).toHaveLength(1)
     expect(text).not.toContain('token')
   })
 })
 
 describe('a frame', () => {
-  it('[F1] writes what has changed, and nothing when nothing has', () => {
+  it('[F1] writes only the lines that have changed', () => {
     const frame = new TerminalFrame()
     frame.draw(lines('one', 'two'), 20)
     expect(frame.draw(lines('one', 'two'), 20)).toBe('')
@@ -284,7 +287,7 @@ describe('a frame', () => {
     expect(update).not.toContain('one')
   })
 
-  it('stays in its place below what was there, longer, shorter, and gone', async () => {
+  it('stays below the existing content when it grows, shrinks and is cleared', async () => {
     const { write, screen } = terminal(20, 8)
     const frame = new TerminalFrame()
     await write('$ tutti run\r\n')
@@ -297,7 +300,7 @@ describe('a frame', () => {
     expect(screen()).toEqual(['$ tutti run'])
   })
 
-  it('[F2] leaves nothing behind when the window becomes narrower or wider', async () => {
+  it('[F2] leaves no old lines behind when the window becomes narrower or wider', async () => {
     const { write, screen, resize } = terminal(20, 10)
     const frame = new TerminalFrame()
     await write('$ tutti\r\n')
@@ -311,11 +314,11 @@ describe('a frame', () => {
   })
 })
 
-describe('a command line of tutti run that does not fit', () => {
+describe('an invalid command line of tutti run', () => {
   it.each([
     [['band', 'Bach'], 'must be key=value, got "Bach"'],
     [['band', '--tag', '=x'], '--tag must be key=value, got "=x"'],
-    [['band', '--override', 'tune.mood=good'], 'The fields: description, expectedOutput, model'],
+    [['band', '--override', 'tune.mood=good'], 'Fields: description, expectedOutput, model'],
     [['band', '--override', 'tune.maxIterations=0'], 'must be a whole number from 1, got "0"'],
     [['band', '--inputs', '{'], '--inputs must be JSON'],
     [['band', '--inputs', '[1]'], '--inputs must be a JSON object'],
@@ -325,16 +328,16 @@ describe('a command line of tutti run that does not fit', () => {
       '--request and --inputs cannot both read standard input',
     ],
     [['band', '--workflow', 'RANDOM'], 'Allowed choices are SEQUENTIAL, PARALLEL, HIERARCHICAL'],
-    [['band', '--json', '--events'], '--json and --events cannot both have standard output'],
+    [['band', '--json', '--events'], '--json and --events cannot be combined'],
     [['band', '--max-reconnects', 'x'], 'must be a whole number'],
-  ])('refuses %j', async (words, message) => {
-    const { exit, stdout, stderr } = await said(['run', ...words])
+  ])('is rejected: %j', async (args, message) => {
+    const { exit, stdout, stderr } = await runOffline(['run', ...args])
     expect([exit, stdout, stderr]).toEqual(['USAGE', '', expect.stringContaining(message)])
   })
 })
 
-/** What a command says when it never comes to asking a server. */
-async function said(words: readonly string[]) {
+/** Runs a command that fails before it calls a server. */
+async function runOffline(args: readonly string[]) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   stdin.end('{}')
   const io: CommandIo = {
@@ -346,14 +349,14 @@ async function said(words: readonly string[]) {
     onSignal: () => () => {},
     outliveReaders() {},
   }
-  const exit = await runCommand(words, io)
+  const exit = await runCommand(args, io)
   const [out, err] = [stdout, stderr].map((stream) => String(stream.read() ?? ''))
   return { exit, stdout: out, stderr: err }
 }
 
 function manyTasks(state: RunState): RunState {
   const [first, second] = state.tasks
-  if (first === undefined || second === undefined) throw new Error('A run has two tasks here')
+  if (first === undefined || second === undefined) throw new Error('Expected a run with two tasks')
   const more = Array.from({ length: 20 }, (_, n) => ({
     ...second,
     name: `task-${n}`,
@@ -362,7 +365,7 @@ function manyTasks(state: RunState): RunState {
   return { ...state, tasks: [first, second, ...more] }
 }
 
-function linesOf(events: readonly RunEvent[]): readonly string[] {
+function formatPlainLines(events: readonly RunEvent[]): readonly string[] {
   let state = emptyRunState()
   return events.flatMap((event, seq) => {
     state = applyRunEvent(state, event)
@@ -371,10 +374,10 @@ function linesOf(events: readonly RunEvent[]): readonly string[] {
 }
 
 function lines(...texts: readonly string[]): readonly PaintedLine[] {
-  return texts.map((text) => ({ text, width: widthOf(text) }))
+  return texts.map((text) => ({ text, width: measureWidth(text) }))
 }
 
-/** A terminal that shows what is written to it. */
+/** Opens an emulated terminal. */
 function terminal(cols: number, rows: number) {
   const screen = new xterm.Terminal({ cols, rows, allowProposedApi: true })
   const rowsOf = (): readonly string[] => {

@@ -1,4 +1,4 @@
-/** The built command as a process, for tests: what it writes, and how it ends. */
+/** Runs the built command as a child process, for tests. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import {
   mkdirSync,
@@ -13,41 +13,41 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The program. */
+/** Path of the built program. */
 export const PROGRAM = fileURLToPath(new URL('../dist/tutti.js', import.meta.url))
 
-/** Variables of the machine that would change what a command does. */
+/** Variables of the machine that would affect a command. */
 const OWN =
   /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|LANG(?:SMITH|CHAIN)_.*|NO_COLOR|FORCE_COLOR|VITEST.*)$/
 
-/** How long a poll goes on before the test fails: many times what it takes. */
-export const PATIENCE = { timeout: 30_000, interval: 20 }
+/** Options of `expect.poll`: a multiple of the time that a poll usually takes. */
+export const POLL_OPTIONS = { timeout: 30_000, interval: 20 }
 
-/** Surroundings of a command. */
-export interface Surroundings {
+/** Environment, directory and input of a command. */
+export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Given on standard input. */
+  /** Content of standard input. */
   readonly input?: string
 }
 
-/** How a command ended. */
+/** Exit code and output of a command. */
 export interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A command that runs. */
+/** A running command. */
 export class CommandProcess implements AsyncDisposable {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
   stdout = ''
   stderr = ''
 
-  constructor(words: readonly string[], { env = {}, cwd = tmpdir(), input }: Surroundings = {}) {
+  constructor(args: readonly string[], { env = {}, cwd = tmpdir(), input }: CommandOptions = {}) {
     const inherited = Object.entries(process.env).filter(([name]) => !OWN.test(name))
-    this.child = spawn(process.execPath, [PROGRAM, ...words], {
+    this.child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd,
       env: { ...Object.fromEntries(inherited), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -62,21 +62,22 @@ export class CommandProcess implements AsyncDisposable {
     })
   }
 
-  /** Waits until what was written on standard output and standard error has this. Fails when it ends without it. */
+  /** Waits until the output contains a text. Fails when the command ends without it. */
   until(wanted: string | RegExp): Promise<void> {
     return new Promise((resolve, reject) => {
-      const look = (): boolean => {
+      const check = (): boolean => {
         const written = this.stdout + this.stderr
-        const isThere = typeof wanted === 'string' ? written.includes(wanted) : wanted.test(written)
-        if (isThere) resolve()
-        return isThere
+        const isFound = typeof wanted === 'string' ? written.includes(wanted) : wanted.test(written)
+        if (isFound) resolve()
+        return isFound
       }
-      this.child.stdout?.on('data', look)
-      this.child.stderr?.on('data', look)
+      this.child.stdout?.on('data', check)
+      this.child.stderr?.on('data', check)
       void this.ended.then(({ stdout, stderr }) => {
-        if (!look()) reject(new Error(`It ended without ${String(wanted)}:\n${stdout}${stderr}`))
+        if (!check())
+          reject(new Error(`The command ended without ${String(wanted)}:\n${stdout}${stderr}`))
       })
-      look()
+      check()
     })
   }
 
@@ -87,18 +88,18 @@ export class CommandProcess implements AsyncDisposable {
 }
 
 /** Runs a command to its end. */
-export function tutti(words: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
-  return new CommandProcess(words, surroundings).ended
+export function tutti(args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
+  return new CommandProcess(args, options).ended
 }
 
-/** A directory of a project, with the packages that this one has. */
+/** A temporary project directory with the packages of this one. */
 export interface Project extends Disposable {
   readonly path: string
   write(name: string, text: string): void
   read(name: string): string
 }
 
-/** Makes one from files by their names. */
+/** Creates a project from files by name. */
 export function project(files: Readonly<Record<string, string>>): Project {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-project-')))
   const write = (name: string, text: string): void => {

@@ -1,4 +1,4 @@
-/** `tutti run` and `tutti watch` at a terminal: what a person sees, types and is asked. */
+/** Tests `tutti run` and `tutti watch` on a terminal. */
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -14,18 +14,18 @@ import { KEYS, openShell, openTerminal, type ProgramTerminal } from './terminal.
 
 const BACH = 'composer=Bach'
 
-// oxlint-disable-next-line no-control-regex -- an escape code is what is looked for
-const COLOUR = /\x1b\[3\dm/
+// oxlint-disable-next-line no-control-regex -- the test searches for an escape code
+const COLOR = /\x1b\[3\dm/
 
 const SHOW_CURSOR = '\x1b[?25h'
 
-/** The view, without what is above it and the times that change. */
-function screenOf(terminal: ProgramTerminal): string {
+/** Returns the text on the screen. */
+function readScreen(terminal: ProgramTerminal): string {
   return terminal.screen().join('\n')
 }
 
 describe('the live view', () => {
-  it('shows the sample as it goes on, over a restart of the server, and leaves a summary and the result', async () => {
+  it('shows the progress over a restart of the server, and leaves a summary and the result', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -34,15 +34,15 @@ describe('the live view', () => {
       env: { TUTTI_URL: first.url },
     })
     await terminal.until(/● researcher +0:\d\d {2}turn 1/)
-    expect(screenOf(terminal)).toMatch(
-      /^(?:RUNNING) {2}0:\d\d {2}briefing.* {2}run-[0-9a-f]{16}\n● researcher[^]*\n○ writer +waits for researcher\nCtrl-C to cancel, or to leave$/,
+    expect(readScreen(terminal)).toMatch(
+      /^(?:RUNNING) {2}0:\d\d {2}briefing.* {2}run-[0-9a-f]{16}\n● researcher[^]*\n○ writer +waiting for researcher\nCtrl-C to cancel or leave$/,
     )
     await terminal.until(/✔ read_article {2}\d+ ms {2}\{"id":"[^]*\n {2}│ - AI safety asks/)
     await terminal.until(
       /✔ researcher +\d\.\d s {2}3 turns, 4 tool calls, [\d,]+ tokens\n● writer +0:\d\d {2}turn 2/,
     )
     await first.end('SIGKILL')
-    await terminal.until(/\nConnection lost, try \d+ in [\d.]+ m?s: .*\nCtrl-C/)
+    await terminal.until(/\nConnection lost, attempt \d+ in [\d.]+ m?s: .*\nCtrl-C/)
     await using _second = await ServerProcess.start({ ...environment, PORT: port })
     expect(await terminal.ended()).toBe(0)
     const lines = terminal.screen()
@@ -56,10 +56,10 @@ describe('the live view', () => {
       '# AI safety: a brief',
     ])
     expect(terminal.isCursorShown).toBe(true)
-    expect(terminal.written).toMatch(COLOUR)
+    expect(terminal.written).toMatch(COLOR)
   })
 
-  it('fits into 40×10 and into every size that the window takes, and colours nothing with NO_COLOR', async () => {
+  it('fits into a window of 40×10 and of every later size, and uses no colors with NO_COLOR', async () => {
     await using api = await openClientServer()
     const env = { TUTTI_URL: api.url, NO_COLOR: '1' }
     await using terminal = openTerminal(['run', 'band', BACH], { env, cols: 40, rows: 10 })
@@ -76,12 +76,12 @@ describe('the live view', () => {
       await terminal.until(
         (lines) => lines.length === 5 && (lines.at(-1) ?? '').startsWith('Ctrl-C'),
       )
-      // Nothing of the view in another size is left.
+      // No line of the view in another size is left.
       expect(terminal.history().filter((line) => line.startsWith('RUNNING'))).toHaveLength(1)
     }
     api.play()
     expect(await terminal.ended()).toBe(0)
-    expect(terminal.written).not.toMatch(COLOUR)
+    expect(terminal.written).not.toMatch(COLOR)
     expect(terminal.history().filter((line) => line.includes('Ctrl-C'))).toEqual([])
     expect(terminal.screen().slice(0, 2)).toEqual([
       expect.stringMatching(/^✔ tune/),
@@ -89,7 +89,7 @@ describe('the live view', () => {
     ])
   })
 
-  it('gives way to plain lines with --plain, TERM=dumb and CI, and to nothing with --quiet', async () => {
+  it('is replaced by plain lines with --plain, TERM=dumb and CI, and by no output with --quiet', async () => {
     await using api = await openClientServer()
     api.play()
     const TUTTI_URL = api.url
@@ -102,7 +102,7 @@ describe('the live view', () => {
         env: { TUTTI_URL, ...env },
       })
       expect(await terminal.ended()).toBe(0)
-      expect(screenOf(terminal)).toContain('[0:00] tune: started')
+      expect(readScreen(terminal)).toContain('[0:00] tune: started')
       expect(terminal.written).not.toContain('\x1b')
     }
     await using quiet = openTerminal(['run', 'soloist', BACH, '-q'], { env: { TUTTI_URL } })
@@ -110,7 +110,7 @@ describe('the live view', () => {
     expect(quiet.written).toBe('All instruments are in tune, says small\r\n')
   })
 
-  it('stands aside as a job of the shell, and is there again', async () => {
+  it('is suspended as a job of the shell, and continues', async () => {
     await using api = await openClientServer()
     await using terminal = openShell({ env: { TUTTI_URL: api.url } })
     terminal.write(`tutti run band ${BACH}\r`)
@@ -132,7 +132,7 @@ describe('the live view', () => {
     expect(await terminal.ended()).toBe(0)
   })
 
-  it('comes back by itself where no shell could let it go on', async () => {
+  it('continues at once when no shell could continue it', async () => {
     await using api = await openClientServer()
     await using terminal = openTerminal(['run', 'band', BACH], { env: { TUTTI_URL: api.url } })
     await terminal.until(/→ wait/)
@@ -148,23 +148,23 @@ describe('the live view', () => {
 })
 
 describe('Ctrl-C', () => {
-  it('in `tutti run` asks; n goes on, y cancels and waits until it is over', async () => {
+  it('asks in `tutti run`: n continues, y cancels and waits until the run is over', async () => {
     await using api = await openClientServer()
     await using terminal = openTerminal(['run', 'band', BACH], { env: { TUTTI_URL: api.url } })
     await terminal.until(/→ wait/)
-    // Without a question the first is no answer.
+    // Before the question, the first "y" is ignored.
     terminal.write(`y${KEYS.ctrlC}`)
-    await terminal.until('\nCancel the run?  [y]es  [n]o, go on  [l]eave it running')
+    await terminal.until('\nCancel the run?  [y]es  [n]o, continue  [l]eave it running')
     terminal.write('n')
     await terminal.until('\nCtrl-C to cancel')
     terminal.signal('SIGINT')
     await terminal.until('Cancel the run?')
     terminal.write('y')
     expect(await terminal.ended()).toBe(5)
-    expect(screenOf(terminal)).toMatch(/✔ tune .*\n◼ play .*cancelled\nrun-\S+ CANCELLED in /)
+    expect(readScreen(terminal)).toMatch(/✔ tune .*\n◼ play .*cancelled\nrun-\S+ CANCELLED in /)
   })
 
-  it('given twice, or answered with l, leaves the run running', async () => {
+  it('lets the run continue when pressed twice or answered with l', async () => {
     await using api = await openClientServer()
     const env = { TUTTI_URL: api.url }
     await using terminal = openTerminal(['run', 'band', BACH], { env })
@@ -178,32 +178,32 @@ describe('Ctrl-C', () => {
       await one.until('Cancel the run?')
       one.write(key)
       expect(await one.ended()).toBe(130)
-      expect(screenOf(one)).toMatch(/^run-\S+ goes on; to see it: tutti watch run-\S+$/)
+      expect(readScreen(one)).toMatch(/^run-\S+ continues\. To follow it: tutti watch run-\S+$/)
       expect(one.isCursorShown).toBe(true)
     }
     const { runs } = await createClient({ baseUrl: api.url }).runs.list()
     expect(runs.map(({ status }) => status)).toEqual(['RUNNING', 'RUNNING'])
   })
 
-  it('in `tutti watch` leaves at once', async () => {
+  it('leaves `tutti watch` at once', async () => {
     await using api = await openClientServer()
     const { runs } = createClient({ baseUrl: api.url })
     const { runId } = await runs.submit({ inputs: { composer: 'Bach' } })
     await using terminal = openTerminal(['watch', runId], { env: { TUTTI_URL: api.url } })
-    await terminal.until(/→ wait[^]*\nCtrl-C to leave; the run goes on/)
+    await terminal.until(/→ wait[^]*\nCtrl-C to leave; the run continues/)
     terminal.write(KEYS.ctrlC)
     expect(await terminal.ended()).toBe(130)
     api.play()
     await runs.result(runId)
     await using over = openTerminal(['watch', runId], { env: { TUTTI_URL: api.url } })
     expect(await over.ended()).toBe(0)
-    expect(screenOf(over)).toMatch(
+    expect(readScreen(over)).toMatch(
       /^✔ tune[^]*COMPLETED in [^]*\n\nIt was played in full, says small$/,
     )
   })
 })
 
-/** An ensemble whose tool needs approval, and gives back what it was called with. */
+/** Returns an ensemble whose tool requires approval and returns its input. */
 function soloist() {
   const play = defineTool({
     name: 'play',
@@ -223,7 +223,7 @@ function soloist() {
 }
 
 describe('a review', () => {
-  it('is asked about, put off, asked about again, edited in the editor and decided', async () => {
+  it('can be put off, asked about again, edited in the editor and decided', async () => {
     using home = temporaryDirectory()
     const EDITOR = join(home.path, 'editor')
     writeFileSync(EDITOR, '#!/bin/sh\nprintf "Bravo, %s" "$(cat "$1")" > "$1"\n')
@@ -233,22 +233,22 @@ describe('a review', () => {
     await using terminal = openTerminal(['run', 'panel', BACH], { env })
     await terminal.until(/Output of decide[^]*in tune, says small[^]*Good\?[^]*● Approve/)
     terminal.write(KEYS.escape)
-    await terminal.until('Review, r to answer: Good?')
+    await terminal.until('Review, press r to decide: Good?')
     terminal.write('r')
     await terminal.until(/● Approve/)
     terminal.write(KEYS.down)
     await terminal.until(/● Edit the output/)
     terminal.write(KEYS.enter)
     expect(await terminal.ended()).toBe(0)
-    expect(screenOf(terminal)).toMatch(
+    expect(readScreen(terminal)).toMatch(
       /COMPLETED in .*\n\nBravo, All instruments are in tune, says small$/,
     )
   })
 
-  it('opens the editor again with the text that the server refused, and needs words to reject', async () => {
+  it('opens the editor again with the text that the server rejected', async () => {
     using home = temporaryDirectory()
     const EDITOR = join(home.path, 'editor')
-    // The first edit is refused, as it does not fit the tool; the second one builds on its text.
+    // The server rejects the first edit, which does not match the tool; the second edit starts from its text.
     writeFileSync(
       EDITOR,
       '#!/bin/sh\nif grep -q loud "$1"; then sed -i s/loud/4/ "$1"; else printf \'{"bars":"loud"}\' > "$1"; fi\n',
@@ -261,13 +261,13 @@ describe('a review', () => {
     terminal.write(KEYS.down)
     await terminal.until(/● Edit the input/)
     terminal.write(KEYS.enter)
-    await terminal.until(/bars: [^]*Edit it again\? Your text is kept/)
+    await terminal.until(/bars: [^]*Edit again, starting from your text\?/)
     terminal.write(KEYS.enter)
     expect(await terminal.ended()).toBe(0)
-    expect(screenOf(terminal)).toMatch(/COMPLETED in .*\n\nPlayed 4 bars$/)
+    expect(readScreen(terminal)).toMatch(/COMPLETED in .*\n\nPlayed 4 bars$/)
   })
 
-  it('is not asked about any more when somebody else has decided; a rejection has words', async () => {
+  it('is no longer asked about when another reviewer has decided; a rejection needs feedback', async () => {
     await using api = await openClientServer()
     const { reviews } = createClient({ baseUrl: api.url })
     await using terminal = openTerminal(['run', 'panel', BACH], { env: { TUTTI_URL: api.url } })
@@ -275,9 +275,9 @@ describe('a review', () => {
     terminal.write(KEYS.down + KEYS.down)
     await terminal.until(/● Reject/)
     terminal.write(KEYS.enter)
-    await terminal.until('Why?')
+    await terminal.until('what should be different?')
     terminal.write(KEYS.enter)
-    await terminal.until('Write what should be different')
+    await terminal.until('Feedback is required')
     terminal.write(`Louder${KEYS.enter}`)
     await terminal.until(
       (lines) =>

@@ -1,4 +1,4 @@
-/** `tutti run` and `tutti watch` where nobody looks: in scripts, pipes and CI, as processes against a server. */
+/** Tests `tutti run` and `tutti watch` without a terminal, as processes against a server. */
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,10 +11,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 import {
   CommandProcess,
-  PATIENCE,
+  POLL_OPTIONS,
   PROGRAM,
   tutti as command,
-  type Surroundings,
+  type CommandOptions,
 } from './cli-process.ts'
 import { ADMIN, KEY, openClientServer, type ClientServer } from './client-server.ts'
 import { temporaryDirectory } from './server-process.ts'
@@ -23,18 +23,18 @@ const home = temporaryDirectory()
 const BACH = 'composer=Bach'
 let band: ClientServer
 
-/** Runs a command against the shared stage. */
-function tutti(words: readonly string[], { env, ...others }: Surroundings = {}) {
-  return command(words, { cwd: home.path, ...others, env: { TUTTI_URL: band.url, ...env } })
+/** Runs a command against the shared server. */
+function tutti(args: readonly string[], { env, ...others }: CommandOptions = {}) {
+  return command(args, { cwd: home.path, ...others, env: { TUTTI_URL: band.url, ...env } })
 }
 
-/** A command that is still there. */
-function start(words: readonly string[], url = band.url): CommandProcess {
-  return new CommandProcess(words, { cwd: home.path, env: { TUTTI_URL: url } })
+/** Starts a command. */
+function start(args: readonly string[], url = band.url): CommandProcess {
+  return new CommandProcess(args, { cwd: home.path, env: { TUTTI_URL: url } })
 }
 
-/** The only run with this tag. */
-async function tagged(tag: string, { url } = band): Promise<RunDetail> {
+/** Returns the only run with this tag. */
+async function findByTag(tag: string, { url } = band): Promise<RunDetail> {
   const { runs } = createClient({ baseUrl: url })
   const list = await runs.list({ tag })
   expect(list.total).toBe(1)
@@ -52,7 +52,7 @@ afterAll(async () => {
 })
 
 describe('the inputs of a run', () => {
-  it('that no task names are reported, with the one that was meant', async () => {
+  it('that no task uses are reported, with a suggestion', async () => {
     const { code, stderr } = await tutti(['run', 'band', BACH, 'compser=Haydn', 'hall=1'])
     expect(code).toBe(0)
     expect(stderr).toContain(
@@ -63,7 +63,7 @@ describe('the inputs of a run', () => {
 })
 
 describe('the result of a run', () => {
-  it('is the last output on standard output, and what happened on standard error, without escape codes', async () => {
+  it('is the last output on standard output, with progress on standard error and without escape codes', async () => {
     const { code, stdout, stderr } = await tutti(['run', 'band', BACH])
     expect([code, stdout]).toEqual([0, 'It was played in full, says small\n'])
     const lines = stderr.split('\n')
@@ -80,7 +80,7 @@ describe('the result of a run', () => {
     ])
   })
 
-  it('is the run in detail with --json, the events with --events, and nothing but it with --quiet', async () => {
+  it('is the detail with --json, the events with --events, and the only output with --quiet', async () => {
     const [json, events, quiet] = await Promise.all([
       tutti(['run', 'soloist', BACH, '--json', '-q']),
       tutti(['run', 'soloist', BACH, '--events']),
@@ -97,7 +97,7 @@ describe('the result of a run', () => {
     expect([json.stderr, events.stderr, quiet]).toEqual(['', '', output])
   })
 
-  it('is the exit code too, and why it failed is said', async () => {
+  it('determines the exit code, and a failure is printed with its reason', async () => {
     const { code, stdout, stderr } = await tutti(['run', 'stumbler', '-q'])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/FAILED in .*\n.*The model fell over/)
@@ -105,17 +105,17 @@ describe('the result of a run', () => {
     expect([json.code, JSON.parse(json.stdout)]).toMatchObject([1, { status: 'FAILED' }])
   })
 
-  it('ends quietly when nobody reads on, and the run goes on', async () => {
+  it('is not printed to a closed pipe: the command exits silently, and the run continues', async () => {
     const script = `"${process.execPath}" "${PROGRAM}" run soloist ${BACH} -t pipe=1 --events | head -1`
     const env = { ...process.env, TUTTI_URL: band.url }
     const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], { env })
     expect([stderr, stdout.split('\n').length]).toEqual(['', 2])
-    await expect.poll(async () => (await tagged('pipe')).status, PATIENCE).toBe('COMPLETED')
+    await expect.poll(async () => (await findByTag('pipe')).status, POLL_OPTIONS).toBe('COMPLETED')
   })
 })
 
-describe('what is submitted', () => {
-  it('has a way for every field, from words, options, files and standard input', async () => {
+describe('the submitted request', () => {
+  it('has an option for every field, from arguments, options, files and standard input', async () => {
     writeFileSync(join(home.path, 'inputs.json'), '{"a":"1","b":"@x"}')
     writeFileSync(join(home.path, 'text.txt'), 'Two\nlines\n')
     writeFileSync(join(home.path, 'tune.json'), '{"play":{"tools":{"remove":["wait"]}}}')
@@ -209,7 +209,7 @@ describe('what is submitted', () => {
     })
   })
 
-  it('may be tasks of its own, or a whole request with something on top', async () => {
+  it('can contain its own tasks, or be a complete request with overrides', async () => {
     const tasks = JSON.stringify([{ name: 'one', description: 'Tune {what}' }])
     const request = JSON.stringify({
       ensemble: 'panel',
@@ -233,7 +233,7 @@ describe('what is submitted', () => {
     })
   })
 
-  it('that does not fit is told with every place, and how to give what is missing', async () => {
+  it('is reported with every invalid field and with the missing inputs if it is not valid', async () => {
     const missing = await tutti(['run', 'band', '-t', 'team=a b'])
     expect([missing.code, missing.stdout]).toEqual([2, ''])
     expect(missing.stderr).toMatch(
@@ -258,8 +258,8 @@ describe('what is submitted', () => {
   })
 })
 
-describe('a server that is not there', () => {
-  it('ends with its own exit code, at once or when the tries are used up', async () => {
+describe('an unreachable server', () => {
+  it('leads to exit code 3, at once or after the last attempt', async () => {
     await using lost = await openClientServer()
     await using line = await tcpProxy(lost.url)
     const env = { TUTTI_URL: 'http://127.0.0.1:9' }
@@ -269,12 +269,12 @@ describe('a server that is not there', () => {
     ])
     expect([run.code, watch.code]).toEqual([3, 3])
     expect(run.stderr).toContain('Start one with: tutti dev')
-    expect(run.stderr).not.toContain('Nobody knows')
+    expect(run.stderr).not.toContain('may have been accepted')
     line.cut({ stay: true })
     const cut = await tutti(['run', 'band', BACH], { env: { TUTTI_URL: line.url } })
     expect([cut.code, cut.stderr]).toEqual([
       3,
-      expect.stringMatching(/\nNobody knows whether it was taken in; .*: tutti watch run-/),
+      expect.stringMatching(/\nThe run may have been accepted\. .*: tutti watch run-/),
     ])
     line.mend()
     await using followed = start(['run', 'band', BACH, '--max-reconnects', '2'], line.url)
@@ -283,17 +283,17 @@ describe('a server that is not there', () => {
     const { code, stderr } = await followed.ended
     expect([code, stderr]).toEqual([
       3,
-      expect.stringMatching(/Connection lost, .*\n.*is away.*\n.*tutti watch run-/s),
+      expect.stringMatching(/Connection lost, .*\n.*Lost the connection.*\n.*tutti watch run-/s),
     ])
   })
 
-  it('is waited for, without losing or repeating an event', async () => {
+  it('is retried without losing or repeating an event', async () => {
     await using lost = await openClientServer()
     await using line = await tcpProxy(lost.url)
     await using run = start(['run', 'band', BACH, '--events'], line.url)
     await lost.untilWaiting()
     line.cut({ stay: true })
-    await run.until('Connection lost, trying again: ')
+    await run.until('Connection lost, retrying: ')
     lost.play()
     line.mend()
     const { code, stdout, stderr } = await run.ended
@@ -302,10 +302,10 @@ describe('a server that is not there', () => {
       .split('\n')
       .map((text): unknown => JSON.parse(text).seq)
     expect([code, seqs]).toEqual([0, seqs.map((_, place) => place)])
-    expect(stderr).toMatch(/^Connection lost, trying again: .*\nConnected again\n$/)
+    expect(stderr).toMatch(/^Connection lost, retrying: .*\nReconnected\n$/)
   })
 
-  it('refuses without a key, or without the scope for it', async () => {
+  it('refuses a command without a key', async () => {
     await using closed = await openClientServer({ apiKeys: [ADMIN] })
     const env = { TUTTI_URL: closed.url }
     const { code, stderr } = await tutti(['run', 'band', BACH], { env })
@@ -317,8 +317,8 @@ describe('a server that is not there', () => {
   })
 })
 
-describe('a signal where nobody can be asked', () => {
-  it('cancels the run of this command, and waits until it is over', async () => {
+describe('a signal without a terminal', () => {
+  it('cancels the run of the command, and waits until the run is over', async () => {
     await using held = await openClientServer()
     await using run = start(['run', 'band', BACH, '-t', 'job=1'], held.url)
     await held.untilWaiting()
@@ -326,12 +326,12 @@ describe('a signal where nobody can be asked', () => {
     const { code, stdout, stderr } = await run.ended
     expect([code, stdout]).toEqual([5, ''])
     expect(stderr).toMatch(
-      /^Cancelling run-.*\n(?:.*\n)*.*cancel asked for\n(?:.*\n)*.*CANCELLED in /m,
+      /^Cancelling run-.*\n(?:.*\n)*.*cancel requested\n(?:.*\n)*.*CANCELLED in /m,
     )
-    expect((await tagged('job', held)).status).toBe('CANCELLED')
+    expect((await findByTag('job', held)).status).toBe('CANCELLED')
   })
 
-  it('leaves it with --detach-on-signal, and always in `tutti watch`', async () => {
+  it('lets the run continue with --detach-on-signal, and always in `tutti watch`', async () => {
     await using held = await openClientServer()
     await using run = start(['run', 'band', BACH, '-t', 'job=2', '--detach-on-signal'], held.url)
     await held.untilWaiting()
@@ -339,12 +339,12 @@ describe('a signal where nobody can be asked', () => {
     const left = await run.ended
     expect([left.code, left.stderr]).toEqual([
       130,
-      expect.stringContaining('goes on; to see it: tutti watch run-'),
+      expect.stringContaining('continues. To follow it: tutti watch run-'),
     ])
     await using watch = start(['watch'], held.url)
     await watch.until('play: started')
     watch.child.kill('SIGINT')
-    const { runId, status } = await tagged('job', held)
+    const { runId, status } = await findByTag('job', held)
     const seen = await watch.ended
     expect([seen.code, seen.stderr]).toEqual([
       130,
@@ -353,39 +353,40 @@ describe('a signal where nobody can be asked', () => {
     expect(status).toBe('RUNNING')
   })
 
-  it('before the submit was answered waits for the answer, and then cancels', async () => {
+  it('during the submit waits for the response, and then cancels the run', async () => {
     await using held = await openClientServer()
     await using line = await tcpProxy(held.url)
     line.pause()
     await using run = start(['run', 'band', BACH, '-t', 'job=3'], line.url)
-    await expect.poll(() => line.connections, PATIENCE).toBe(1)
+    await expect.poll(() => line.connections, POLL_OPTIONS).toBe(1)
     run.child.kill('SIGTERM')
-    await run.until('once more to leave')
+    await run.until('interrupt again to leave')
     line.resume()
     expect((await run.ended).code).toBe(5)
-    expect((await tagged('job', held)).status).toBe('CANCELLED')
+    expect((await findByTag('job', held)).status).toBe('CANCELLED')
   })
 
-  it('given twice before that leaves, and says where the run is if it is there', async () => {
+  it('given twice during the submit leaves, and prints how to find the run', async () => {
     await using held = await openClientServer()
     await using line = await tcpProxy(held.url)
     line.pause()
     await using run = start(['run', 'band', BACH, '-t', 'job=4'], line.url)
-    await expect.poll(() => line.connections, PATIENCE).toBe(1)
+    await expect.poll(() => line.connections, POLL_OPTIONS).toBe(1)
     run.child.kill('SIGINT')
-    await run.until('once more to leave')
+    await run.until('interrupt again to leave')
     run.child.kill('SIGTERM')
     const { code, stderr } = await run.ended
     line.resume()
     expect(code).toBe(130)
-    const runId = /Whether the run is there: tutti watch (run-\S+)\n$/.exec(stderr)?.[1] ?? ''
+    const runId =
+      /To check whether the run was accepted: tutti watch (run-\S+)\n$/.exec(stderr)?.[1] ?? ''
     const { runs } = createClient({ baseUrl: held.url })
     await expect
-      .poll(async () => (await runs.list({ tag: 'job:4' })).runs[0]?.runId, PATIENCE)
+      .poll(async () => (await runs.list({ tag: 'job:4' })).runs[0]?.runId, POLL_OPTIONS)
       .toBe(runId)
   })
 
-  it('cancels also while the server is away, as soon as it is back', async () => {
+  it('cancels the run as soon as an unreachable server is back', async () => {
     await using held = await openClientServer()
     await using line = await tcpProxy(held.url)
     await using run = start(['run', 'band', BACH, '-t', 'job=5'], line.url)
@@ -393,23 +394,23 @@ describe('a signal where nobody can be asked', () => {
     line.cut({ stay: true })
     await run.until('Connection lost')
     run.child.kill('SIGINT')
-    await run.until('The cancel is sent again')
+    await run.until('retrying the cancel')
     line.mend()
     expect((await run.ended).code).toBe(5)
   })
 })
 
-describe('a review where nobody can be asked', () => {
-  it('is waited for, and how to answer it is said', async () => {
+describe('a review without a terminal', () => {
+  it('is awaited, with a hint how to decide it', async () => {
     await using run = start(['run', 'panel', BACH, '-q'])
-    await run.until('answer with: tutti review ')
-    expect(run.stderr).toContain('decide: waits for a review: Good?\n')
+    await run.until('decide with: tutti review ')
+    expect(run.stderr).toContain('decide: waiting for review: Good?\n')
     const reviewId = /tutti review (\S+)\n/.exec(run.stderr)?.[1] ?? ''
     expect((await tutti(['review', reviewId, '--edit', '-'], { input: 'Better' })).code).toBe(0)
     expect(await run.ended).toMatchObject({ code: 0, stdout: 'Better\n' })
   })
 
-  it('ends the command with --no-review, while the run waits', async () => {
+  it('ends the command with --no-review while the run waits', async () => {
     const { code, stdout, stderr } = await tutti([
       'run',
       'panel',
@@ -420,9 +421,11 @@ describe('a review where nobody can be asked', () => {
       '-q',
     ])
     expect([code, stdout]).toEqual([6, ''])
-    expect(stderr).toMatch(/decide waits for a review, answer with: tutti review \S+\n$/)
-    await expect.poll(async () => (await tagged('no')).status, PATIENCE).toBe('WAITING_REVIEW')
-    const { runId } = await tagged('no')
+    expect(stderr).toMatch(/decide is waiting for review, decide with: tutti review \S+\n$/)
+    await expect
+      .poll(async () => (await findByTag('no')).status, POLL_OPTIONS)
+      .toBe('WAITING_REVIEW')
+    const { runId } = await findByTag('no')
     expect((await tutti(['watch', runId, '--no-review', '--events'])).code).toBe(6)
     await createClient({ baseUrl: band.url }).runs.cancel(runId)
     expect((await tutti(['watch', runId, '--no-review', '--events'])).code).toBe(5)
@@ -430,7 +433,7 @@ describe('a review where nobody can be asked', () => {
 })
 
 describe('tutti watch', () => {
-  it('tells a run that is over from the place that is asked for, and ends as the run did', async () => {
+  it('prints an ended run from the requested event on, and exits with its outcome', async () => {
     const { runs } = createClient({ baseUrl: band.url })
     const { runId } = await runs.run({ ensemble: 'band', inputs: { composer: 'Bach' } })
     const [all, tail, last] = await Promise.all([
@@ -448,7 +451,7 @@ describe('tutti watch', () => {
     expect(types).toEqual(['ensemble_completed', 'run_result'])
   })
 
-  it('says what to do when there is nothing to watch', async () => {
+  it('gives advice when there is no run to watch', async () => {
     await using empty = await openClientServer()
     const env = { TUTTI_URL: empty.url }
     const [none, unknown] = await Promise.all([
@@ -457,7 +460,7 @@ describe('tutti watch', () => {
     ])
     expect([none.code, none.stderr]).toEqual([
       4,
-      expect.stringMatching(/^No run is under way\n.*tutti run\n/),
+      expect.stringMatching(/^There is no unfinished run\n.*tutti run\n/),
     ])
     expect([unknown.code, unknown.stderr]).toEqual([4, expect.stringContaining('tutti runs')])
   })

@@ -1,11 +1,11 @@
-/** The commands that steer a run and take it out of a server, as processes against one that runs. */
+/** Runs the commands that steer, export and delete runs, as processes against a running server. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { ExecutionTrace, decode, type LoggedRunEvent } from '@tutti/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { CommandProcess, tutti as run, type Surroundings } from './cli-process.ts'
+import { CommandProcess, tutti as run, type CommandOptions } from './cli-process.ts'
 import { recordSteps, eventsOf, submit, type StepRecorder } from './recorded-steps.ts'
 import { temporaryDirectory, type ServerProcess } from './server-process.ts'
 
@@ -14,8 +14,8 @@ let files: StepRecorder
 let server: ServerProcess
 
 /** Runs a command against the server. */
-function tutti(words: readonly string[], { env, ...others }: Surroundings = {}) {
-  return run(words, { cwd: home.path, ...others, env: { TUTTI_URL: server.url, ...env } })
+function tutti(args: readonly string[], { env, ...others }: CommandOptions = {}) {
+  return run(args, { cwd: home.path, ...others, env: { TUTTI_URL: server.url, ...env } })
 }
 
 beforeAll(async () => {
@@ -29,22 +29,22 @@ afterAll(async () => {
   home[Symbol.dispose]()
 })
 
-/** A run of the crew that stands in call 2 of its tool. */
-async function standing(): Promise<string> {
+/** Starts a run of the crew that is held in call 2 of its tool. */
+async function startHeldRun(): Promise<string> {
   files.hold(2)
   const runId = await submit(server)
   await files.untilBegun(runId, 2)
   return runId
 }
 
-async function end(runId: string): Promise<readonly LoggedRunEvent[]> {
+async function finishRun(runId: string): Promise<readonly LoggedRunEvent[]> {
   files.letGo(2)
   return eventsOf(server, runId)
 }
 
 describe('tutti inject', () => {
-  it('tells the agents a text, also of standard input, with its target, priority and end', async () => {
-    const runId = await standing()
+  it('injects guidance from an argument or standard input, with target, priority and expiry', async () => {
+    const runId = await startHeldRun()
     const plain = await tutti(['inject', runId, 'Be quick'])
     expect(plain).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+  ACTIVE\n$/) })
     const words = ['inject', runId, '-', '--to', 'work', '--priority', 'HIGH', '--ttl', 'PT5M']
@@ -56,7 +56,7 @@ describe('tutti inject', () => {
     ])
     expect(blank).toMatchObject({ code: 2, stderr: expect.stringContaining('/content') })
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('"wrok"') })
-    const directives = (await end(runId)).filter(({ type }) => type === 'directive_active')
+    const directives = (await finishRun(runId)).filter(({ type }) => type === 'directive_active')
     expect(directives).toMatchObject([
       { content: 'Be quick' },
       { content: 'Be brief', to: 'work', priority: 'HIGH', expiresAt: expect.any(String) },
@@ -65,8 +65,8 @@ describe('tutti inject', () => {
 })
 
 describe('tutti model', () => {
-  it('switches to a model, a tier and the tier of a profile', async () => {
-    const runId = await standing()
+  it('switches a run to a model, to a tier and to the tier of a profile', async () => {
+    const runId = await startHeldRun()
     expect((await tutti(['model', runId, 'second'])).stdout).toBe(`${runId}  second (was first)\n`)
     expect((await tutti(['model', runId, '--tier', 'primary'])).stdout).toBe(
       `${runId}  first, tier PRIMARY (was second)\n`,
@@ -88,10 +88,16 @@ describe('tutti model', () => {
       tutti(['model', runId, 'second', '--tier', 'fast']),
       tutti(['model', runId, '--tier', 'fats']),
     ])
-    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('Name one of') })
-    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('Name one of') })
+    expect(none).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Specify exactly one of'),
+    })
+    expect(both).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Specify exactly one of'),
+    })
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("'fast'") })
-    const events = await end(runId)
+    const events = await finishRun(runId)
     expect(events.filter(({ type }) => type === 'model_switched')).toMatchObject([
       { model: 'second' },
       { model: 'first', tier: 'PRIMARY' },
@@ -102,8 +108,8 @@ describe('tutti model', () => {
 })
 
 describe('tutti events', () => {
-  it('writes what is in the log, as lines and as JSON, all of it or a part', async () => {
-    const runId = await standing()
+  it('prints the log as lines and as JSON, completely or filtered', async () => {
+    const runId = await startHeldRun()
     const [lines, json, last, typo] = await Promise.all([
       tutti(['events', runId, '--type', 'task_started,tool_called']),
       tutti(['events', runId, '--json']),
@@ -124,16 +130,16 @@ describe('tutti events', () => {
       code: 2,
       stderr: expect.stringContaining('Did you mean "task_started"'),
     })
-    await end(runId)
+    await finishRun(runId)
   })
 
   it('follows a run to its end', async () => {
-    const runId = await standing()
+    const runId = await startHeldRun()
     await using following = new CommandProcess(['events', runId, '-f', '--json'], {
       env: { TUTTI_URL: server.url },
     })
     await following.until('"task_started"')
-    const all = await end(runId)
+    const all = await finishRun(runId)
     const { code, stdout } = await following.ended
     expect(code).toBe(0)
     expect(
@@ -146,7 +152,7 @@ describe('tutti events', () => {
 })
 
 describe('tutti export', () => {
-  it('writes the trace, the graph, the run and the log of a run, also to a file', async () => {
+  it('exports the trace, the graph, the detail and the log of a run, also to a file', async () => {
     const { runs } = server.client()
     const { runId } = await runs.run({ inputs: { topic: 'tea' } })
     const [trace, dag, detail, events, file, lost] = await Promise.all([
@@ -168,10 +174,10 @@ describe('tutti export', () => {
 })
 
 describe('tutti delete', () => {
-  it('removes runs, active ones too, and says which it could not', async () => {
+  it('deletes ended and active runs, and reports those that it cannot delete', async () => {
     const { runs } = server.client()
     const { runId: done } = await runs.run({ inputs: { topic: 'tea' } })
-    const active = await standing()
+    const active = await startHeldRun()
     const both = await tutti(['delete', done, 'run-none', active])
     expect(both).toMatchObject({
       code: 4,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { expect, it, onTestFinished, vi } from 'vitest'
 
-import { PATIENCE, PROGRAM } from './cli-process.ts'
+import { POLL_OPTIONS, PROGRAM } from './cli-process.ts'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
 const LIMIT_MS = 120_000
@@ -34,7 +34,7 @@ async function npmRun(script: string, cwd: string): Promise<NpmServer> {
   let output = ''
   npm.stdout.on('data', (data: Buffer) => (output += data.toString()))
   npm.stderr.on('data', (data: Buffer) => (output += data.toString()))
-  await vi.waitUntil(() => /Tutti ready on \S+\n/.test(output), PATIENCE)
+  await vi.waitUntil(() => /Tutti ready on \S+\n/.test(output), POLL_OPTIONS)
   const [, url = ''] = /Tutti ready on (\S+)\n/.exec(output) ?? []
   return { npm, url, dataDir, output: () => output }
 }
@@ -61,8 +61,8 @@ it.each([
     const { npm, url, dataDir } = await npmRun(script, directory.path)
     expect(await isListening(url)).toBe(true)
     npm.kill(signal)
-    await vi.waitUntil(async () => !(await isListening(url)), PATIENCE)
-    await vi.waitUntil(() => !existsSync(join(dataDir, 'runs.pid')), PATIENCE)
+    await vi.waitUntil(async () => !(await isListening(url)), POLL_OPTIONS)
+    await vi.waitUntil(() => !existsSync(join(dataDir, 'runs.pid')), POLL_OPTIONS)
     await using next = await ServerProcess.start({ TUTTI_DATA_DIR: dataDir })
     expect(await isListening(next.url)).toBe(true)
   },

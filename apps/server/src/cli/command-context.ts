@@ -1,12 +1,12 @@
-/** What the commands of one command line share. */
+/** State that a command shares with the code that runs it. */
 import type { CommandIo } from './command-io.ts'
 import type { Exit } from './exit-codes.ts'
 
-/** The outside, and what a command leaves behind for whoever ran it. */
+/** I/O of a command, and the results that it leaves for `runCommand`. */
 export interface CommandContext {
   readonly io: CommandIo
-  /** How it ended. @default OK */
+  /** Outcome of the command. Initially `OK`. */
   exit: Exit
-  /** The server that was talked to, for advice. */
+  /** Address of the server that the command calls, for advice in errors. */
   url: string
 }

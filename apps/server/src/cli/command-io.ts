@@ -1,28 +1,28 @@
-/** What a command has of the outside: its streams, the environment and the signals. Tests bring their own. */
+/** I/O of commands: streams, environment and signals. Tests substitute their own. */
 import { VARIABLES } from '../environment/env.ts'
 
 import type { Readable, Writable } from 'node:stream'
 
-/** The outside of a command. */
+/** I/O of a command. */
 export interface CommandIo {
   readonly stdin: Readable & { readonly isTTY?: boolean }
-  /** What was asked for: text for people, JSON with `--json`. */
+  /** Results: text, or JSON with `--json`. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   /** Everything else: progress, advice, errors. */
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   readonly variables: NodeJS.ProcessEnv
-  /** Directory in which the command was given. */
+  /** Working directory of the command. */
   readonly cwd: string
-  /** Calls `listener` at SIGINT and SIGTERM until the function it gives is called. */
+  /** Calls `listener` on SIGINT and SIGTERM. Returns a function that removes it. */
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM') => void): () => void
   /**
-   * From now on this process goes on when nobody reads its output any more; else it ends then, quietly. Absent
-   * where its streams are none of a process.
+   * Lets the process continue after the readers of its output have gone; otherwise it exits silently. Absent where
+   * the streams do not belong to a process.
    */
   outliveReaders?(): void
 }
 
-/** The outside of this process. */
+/** Returns the I/O of this process. */
 export function terminalIo(): CommandIo {
   const readers = { areNeeded: true }
   const onError = (error: NodeJS.ErrnoException): void => {
@@ -51,7 +51,7 @@ export function terminalIo(): CommandIo {
   }
 }
 
-/** Whether text may be coloured: on a terminal, unless `NO_COLOR` is set. @see https://no-color.org */
+/** Whether text may be colored: on a terminal that is not `dumb`, unless `NO_COLOR` is set. @see https://no-color.org */
 export function hasColors(
   { isTTY }: { readonly isTTY?: boolean },
   { variables }: Pick<CommandIo, 'variables'>,

@@ -1,25 +1,26 @@
-/** What the exit code of the `tutti` program says; documented in `docs/reference/cli.md`, which is made of this. */
+/** Exit codes of the `tutti` program. `docs/reference/cli.md` is generated from them. */
 
-/** Name of an end → its exit code and what it means. */
+/** Name of an outcome → its exit code and meaning. */
 export const EXIT_CODES = {
-  OK: { code: 0, meaning: 'Done; a run that was followed has COMPLETED' },
-  FAILED: { code: 1, meaning: 'It failed; a run that was followed has FAILED' },
-  USAGE: { code: 2, meaning: 'The command line, or what it names, does not fit' },
+  OK: { code: 0, meaning: 'Success; a followed run has COMPLETED' },
+  FAILED: { code: 1, meaning: 'Failure; a followed run has FAILED' },
+  USAGE: { code: 2, meaning: 'Invalid command line or invalid input' },
   UNREACHABLE: {
     code: 3,
-    meaning: 'The server cannot be reached, or does not answer as it should',
+    meaning: 'The server is unreachable, or its response is not valid',
   },
   REFUSED: {
     code: 4,
-    meaning: 'The server refuses: unknown, not allowed, over already, or too much',
+    meaning:
+      'The server refused the request: unknown id, missing permission, wrong state or exceeded limit',
   },
-  CANCELLED: { code: 5, meaning: 'A run that was followed was cancelled' },
+  CANCELLED: { code: 5, meaning: 'A followed run was cancelled' },
   WAITING: {
     code: 6,
-    meaning: 'A run that was followed waits for a review that nobody here can give',
+    meaning: 'A run waits for a review that was not decided here',
   },
-  INTERRUPTED: { code: 130, meaning: 'Stopped by Ctrl-C; the run goes on' },
+  INTERRUPTED: { code: 130, meaning: 'Interrupted by Ctrl-C; the run continues' },
 } as const
 
-/** A name of `EXIT_CODES`. */
+/** Name of an outcome in `EXIT_CODES`. */
 export type Exit = keyof typeof EXIT_CODES

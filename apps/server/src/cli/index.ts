@@ -1,3 +1,3 @@
-/** The command line. */
+/** The command line of the `tutti` program. */
 export { terminalIo } from './command-io.ts'
-export { leave, runCommand } from './run-command.ts'
+export { setExitCode, runCommand } from './run-command.ts'

@@ -1,13 +1,13 @@
-/** What the package says of this program. */
+/** Facts about this program from its package manifest. */
 import { createRequire } from 'node:module'
 
-/** Its version. */
+/** Returns the version of this program. */
 export function programVersion(): string {
   return manifest().version
 }
 
-/** The versions of Node that it runs on, such as `>=22.13`. */
-export function neededNode(): string {
+/** Returns the range of supported Node versions, such as `>=22.13`. */
+export function supportedNodeRange(): string {
   return manifest().engines.node
 }
 
@@ -16,8 +16,8 @@ interface Manifest {
   readonly engines: { readonly node: string }
 }
 
-/** Sources and the built program are in different folders; the package finds itself from both. */
+/** Loads the manifest by the name of the package, which works for the sources and for the build. */
 function manifest(): Manifest {
-  // NOTE: the manifest of this package, which has both.
+  // NOTE: this is the manifest of this package, which has both fields.
   return createRequire(import.meta.url)('@tutti/server/package.json') as Manifest
 }

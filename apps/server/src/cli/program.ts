@@ -1,4 +1,4 @@
-/** The commands of `tutti`, as commander knows them. */
+/** The command line of `tutti`, built with commander. */
 import { Command } from 'commander'
 
 import { CLIENT_VARIABLES, variableHelp } from '../environment/env-table.ts'
@@ -18,7 +18,7 @@ import { programVersion } from './program-version.ts'
 
 import type { CommandContext } from './command-context.ts'
 
-/** Every command, in the order of the help. */
+/** All commands, in the order of the help. */
 const COMMANDS = [
   addDevCommand,
   addStartCommand,
@@ -36,14 +36,14 @@ const COMMANDS = [
   addDoctorCommand,
 ]
 
-/** The program: it writes to the streams of `context`, and throws where commander would end the process. */
-export function tuttiProgram(context: CommandContext): Command {
+/** Builds the program. It writes to the streams of `context`, and throws where commander would end the process. */
+export function createProgram(context: CommandContext): Command {
   const { stdout, stderr } = context.io
   const program = new Command('tutti')
-    .description('Teams of LLM agents: run their server, and start, watch and steer runs')
-    .version(programVersion(), '-V, --version', 'show the version')
-    .showHelpAfterError('Help: tutti --help, or tutti <command> --help')
-    // What comes after the name of a command is its own, also where its parent has an option of that name.
+    .description('Serve teams of LLM agents, and start, follow and steer their runs')
+    .version(programVersion(), '-V, --version', 'display the version')
+    .showHelpAfterError('For help: tutti --help, or tutti <command> --help')
+    // Options after the name of a command belong to it, even if its parent has an option of the same name.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
@@ -52,7 +52,7 @@ export function tuttiProgram(context: CommandContext): Command {
     })
     .addHelpText('after', `\nEnvironment:\n${variableHelp(CLIENT_VARIABLES)}`)
     .addHelpText('after', exitCodeHelp())
-  // A command takes over how its program writes and ends.
+  // Commands inherit the output and exit settings of the program, so these come first.
   for (const add of COMMANDS) add(program, context)
   return program
 }

@@ -4,7 +4,7 @@ import { TuttiClientError } from '@tutti/client'
 import { editText } from './live/edit-text.ts'
 import {
   formatReviewQuestion,
-  titleOf,
+  formatReviewTitle,
   REJECT_EFFECTS,
   reviewedText,
   subjectLines,
@@ -20,24 +20,24 @@ type Prompts = typeof import('@clack/prompts')
 
 type Choice = ReviewDecisionBody['decision'] | 'LATER'
 
-/** Where a person is asked, and until when. */
-interface Asking {
+/** State of one prompt. */
+interface PromptState {
   readonly review: AskedReview
   readonly io: CommandIo
   readonly signal: AbortSignal | undefined
   readonly prompts: Prompts
-  /** Text of an edit that was not sent, or that the server refused. */
+  /** Text of an edit that was not sent, or that the server rejected. */
   unsent: string | undefined
 }
 
-/** Parts that ask for a decision and send it. */
+/** Options of `decideAtTerminal`. */
 export interface DecideOptions {
-  /** Aborts when nothing is to be decided any more. */
+  /** Aborts when the decision is no longer needed. */
   readonly signal?: AbortSignal
   readonly decide: (decision: ReviewDecisionBody) => Promise<ReviewDecisionApplied>
 }
 
-/** Whether somebody is there to be asked: a terminal to read from and one to write to. */
+/** Whether the command can prompt: standard input and standard error are terminals, and TERM is not `dumb`. */
 export function canAskAtTerminal({
   stdin,
   stderr,
@@ -47,9 +47,9 @@ export function canAskAtTerminal({
 }
 
 /**
- * Shows the review on standard error, asks for a decision and sends it. A decision that the server refuses leaves the
- * review open: the reason is shown, and an edit is opened again with its text. Undefined for later, Escape and Ctrl-C,
- * and when `signal` aborts.
+ * Shows the review on standard error, asks for a decision and sends it. If the server rejects the decision, the review
+ * stays open: the reason is shown, and an edit can continue from its text. Returns undefined for "Later", Escape and
+ * Ctrl-C, and when `signal` aborts.
  */
 export async function decideAtTerminal(
   review: AskedReview,
@@ -59,43 +59,43 @@ export async function decideAtTerminal(
   const prompts = await import('@clack/prompts')
   const isClosed = (): boolean => signal?.aborted === true
   if (isClosed()) return undefined
-  const asking: Asking = { review, io, signal, prompts, unsent: undefined }
-  prompts.note(subjectLines(review).join('\n'), titleOf(review), {
+  const state: PromptState = { review, io, signal, prompts, unsent: undefined }
+  prompts.note(subjectLines(review).join('\n'), formatReviewTitle(review), {
     output: io.stderr,
     format: (line) => line,
   })
   let next: Choice | undefined
   for (;;) {
-    const choice = next ?? (await askChoice(asking))
+    const choice = next ?? (await askChoice(state))
     next = undefined
     if (choice === undefined || choice === 'LATER') break
-    const decision = await complete(choice, asking)
+    const decision = await completeDecision(choice, state)
     if (isClosed()) break
     if (decision === undefined) continue
     try {
       return await decide(decision)
     } catch (error) {
-      if (!isRefusal(error)) throw error
+      if (!isRejectedDecision(error)) throw error
       prompts.log.error(error.message, { output: io.stderr })
-      if (await wantsAgain(decision, asking)) next = decision.decision
+      if (await wantsToEditAgain(decision, state)) next = decision.decision
     }
   }
-  showUnsent(asking)
+  showUnsent(state)
   return undefined
 }
 
-/** Whether the server refused what was decided, and the review is still open. */
-function isRefusal(error: unknown): error is TuttiClientError {
+/** Whether the server rejected the decision and the review is still open. */
+function isRejectedDecision(error: unknown): error is TuttiClientError {
   return TuttiClientError.isInstance(error) && error.code === 'BAD_REQUEST'
 }
 
-async function wantsAgain(
+async function wantsToEditAgain(
   { decision }: ReviewDecisionBody,
-  { prompts, io, signal }: Asking,
+  { prompts, io, signal }: PromptState,
 ): Promise<boolean> {
   if (decision !== 'EDIT') return false
   const again = await prompts.confirm({
-    message: 'Edit it again? Your text is kept',
+    message: 'Edit again, starting from your text?',
     input: io.stdin,
     output: io.stderr,
     ...(signal === undefined ? {} : { signal }),
@@ -103,8 +103,8 @@ async function wantsAgain(
   return again === true
 }
 
-/** Text that was written and not sent is not lost with the editor. */
-function showUnsent({ unsent, prompts, io }: Asking): void {
+/** Prints an edit that was not sent, so that it is not lost. */
+function showUnsent({ unsent, prompts, io }: PromptState): void {
   if (unsent === undefined) return
   prompts.note(unsent, 'Your edit was not sent', {
     output: io.stderr,
@@ -112,12 +112,17 @@ function showUnsent({ unsent, prompts, io }: Asking): void {
   })
 }
 
-/** What is decided; undefined when nobody is there any more. */
-async function askChoice({ review, io, signal, prompts }: Asking): Promise<Choice | undefined> {
+/** Asks for a decision. Returns undefined when the prompt was cancelled. */
+async function askChoice({
+  review,
+  io,
+  signal,
+  prompts,
+}: PromptState): Promise<Choice | undefined> {
   const { select, isCancel } = prompts
   const choice = await select<Choice>({
     message: formatReviewQuestion(review),
-    options: choicesOf(review),
+    options: listChoices(review),
     input: io.stdin,
     output: io.stderr,
     ...(signal === undefined ? {} : { signal }),
@@ -125,41 +130,41 @@ async function askChoice({ review, io, signal, prompts }: Asking): Promise<Choic
   return isCancel(choice) ? undefined : choice
 }
 
-function choicesOf(review: AskedReview): { value: Choice; label: string; hint?: string }[] {
+function listChoices(review: AskedReview): { value: Choice; label: string; hint?: string }[] {
   const { timing } = review
   const subject =
     timing === 'AFTER_EXECUTION' ? 'output' : timing === 'BEFORE_EXECUTION' ? 'task' : 'input'
   return [
     { value: 'CONTINUE', label: 'Approve' },
-    { value: 'EDIT', label: `Edit the ${subject}…`, hint: 'in your editor' },
+    { value: 'EDIT', label: `Edit the ${subject}…`, hint: 'opens your editor' },
     { value: 'REJECT', label: 'Reject…', hint: REJECT_EFFECTS[timing] },
-    { value: 'EXIT_EARLY', label: 'End the run early', hint: 'what is done is kept' },
+    { value: 'EXIT_EARLY', label: 'End the run early', hint: 'finished outputs are preserved' },
     { value: 'LATER', label: 'Later' },
   ]
 }
 
-/** The whole decision; undefined when the person has thought better of it. */
-async function complete(
+/** Asks for the details of a decision. Returns undefined when the reviewer backs out. */
+async function completeDecision(
   choice: ReviewDecisionBody['decision'],
-  asking: Asking,
+  state: PromptState,
 ): Promise<ReviewDecisionBody | undefined> {
-  if (choice === 'EDIT') return edited(asking)
+  if (choice === 'EDIT') return askEdit(state)
   if (choice !== 'REJECT') return { decision: choice }
-  const { io, signal, prompts } = asking
-  const words = await prompts.text({
-    message: 'Why? Your words go to the agent',
-    validate: (text) => ((text ?? '').trim() === '' ? 'Write what should be different' : undefined),
+  const { io, signal, prompts } = state
+  const feedback = await prompts.text({
+    message: 'Feedback: what should be different?',
+    validate: (text) => ((text ?? '').trim() === '' ? 'Feedback is required' : undefined),
     input: io.stdin,
     output: io.stderr,
     ...(signal === undefined ? {} : { signal }),
   })
-  return prompts.isCancel(words) ? undefined : { decision: choice, feedback: words.trim() }
+  return prompts.isCancel(feedback) ? undefined : { decision: choice, feedback: feedback.trim() }
 }
 
-async function edited(asking: Asking): Promise<ReviewDecisionBody | undefined> {
-  const { review, io, signal, prompts } = asking
+async function askEdit(state: PromptState): Promise<ReviewDecisionBody | undefined> {
+  const { review, io, signal, prompts } = state
   const isJson = review.timing === 'DURING_EXECUTION'
-  let text = asking.unsent ?? reviewedText(review)
+  let text = state.unsent ?? reviewedText(review)
   for (;;) {
     const result = await editText(text, { io, signal, ending: isJson ? 'json' : 'md' })
     if (result.kind === 'failed') {
@@ -168,15 +173,15 @@ async function edited(asking: Asking): Promise<ReviewDecisionBody | undefined> {
     }
     if (result.text === reviewedText(review)) {
       prompts.log.warn('Nothing was changed', { output: io.stderr })
-      asking.unsent = undefined
+      state.unsent = undefined
       return undefined
     }
     text = result.text
-    asking.unsent = text
+    state.unsent = text
     const problem = isJson ? jsonProblem(text) : undefined
     if (problem === undefined) return { decision: 'EDIT', revisedOutput: text }
     const again = await prompts.confirm({
-      message: `${problem}. Edit it again?`,
+      message: `${problem}. Edit again?`,
       input: io.stdin,
       output: io.stderr,
     })
@@ -189,6 +194,6 @@ function jsonProblem(text: string): string | undefined {
     JSON.parse(text)
     return undefined
   } catch (error) {
-    return `It must be JSON: ${error instanceof Error ? error.message : String(error)}`
+    return `Invalid JSON: ${error instanceof Error ? error.message : String(error)}`
   }
 }

@@ -1,34 +1,34 @@
 /**
- * Reads a command line and does what it says. A command is a file of `commands/`, which adds itself to the program;
- * what is heavy it imports when it runs.
+ * Parses a command line and runs the command. The files of `commands/` add the commands to the program, and import
+ * the implementations only when they run.
  */
 import { CommanderError } from 'commander'
 
-import { tellingOf } from './command-error.ts'
+import { describeFailure } from './command-error.ts'
 import { EXIT_CODES, type Exit } from './exit-codes.ts'
 import { toTerminalText } from './live/text-width.ts'
-import { tuttiProgram } from './program.ts'
+import { createProgram } from './program.ts'
 import { DEFAULT_URL } from './target.ts'
 
 import type { CommandContext } from './command-context.ts'
 import type { CommandIo } from './command-io.ts'
 
-/** Runs `tutti <words>`: how it ended. Never throws. */
-export async function runCommand(words: readonly string[], io: CommandIo): Promise<Exit> {
+/** Runs `tutti` with these arguments and returns the outcome. Never throws. */
+export async function runCommand(args: readonly string[], io: CommandIo): Promise<Exit> {
   const context: CommandContext = { io, exit: 'OK', url: DEFAULT_URL }
   try {
-    await tuttiProgram(context).parseAsync(words, { from: 'user' })
+    await createProgram(context).parseAsync(args, { from: 'user' })
     return context.exit
   } catch (error) {
-    // Commander has said by itself what is wrong, or has shown the help that was asked for.
+    // Commander has already printed the problem, or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 'OK' : 'USAGE'
-    const { exit, message, advice } = tellingOf(error, context.url)
+    const { exit, message, advice } = describeFailure(error, context.url)
     io.stderr.write(toTerminalText([message, ...advice, ''].join('\n')))
     return exit
   }
 }
 
-/** Ends this process as the command has ended. */
-export function leave(exit: Exit): void {
+/** Sets the exit code of this process to that of the outcome. */
+export function setExitCode(exit: Exit): void {
   process.exitCode = EXIT_CODES[exit].code
 }

@@ -91,7 +91,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Envir
     apiKeys,
     ticketSecret: readTicketSecret(text(variables, 'TUTTI_TICKET_SECRET'), problems),
     secrets: [
-      ...secretsOf(variables, apiKeys),
+      ...listSecrets(variables, apiKeys),
       ...telemetrySecrets(telemetry.headers, [telemetry.tracesUrl]),
     ],
     providers: (['anthropic', 'openai'] as const).filter(
@@ -186,14 +186,14 @@ function readTicketSecret(secret: string | undefined, problems: string[]): strin
 /** Names of variables that hold a secret. */
 const SECRET_NAME = /_(?:KEY|TOKEN|SECRET|PASSWORD)$/i
 
-/** Values that are secrets by their name, the keys, and the passwords of the databases. */
-function secretsOf(
+/** Lists the values of variables with a secret name, the keys, and the passwords of the databases. */
+export function listSecrets(
   variables: NodeJS.ProcessEnv,
-  apiKeys: readonly EnvironmentKey[],
+  apiKeys: readonly EnvironmentKey[] = [],
 ): readonly string[] {
   const named = Object.keys(variables).filter((name) => SECRET_NAME.test(name))
   const passwords = ['DATABASE_URL', 'DATABASE_LISTEN_URL'].flatMap((name) =>
-    passwordsOf(text(variables, name)),
+    listPasswords(text(variables, name)),
   )
   const secrets = [
     ...apiKeys.flatMap(({ key, sha256 }) => [key, sha256, sha256?.toLowerCase()]),
@@ -203,8 +203,8 @@ function secretsOf(
   return [...new Set(secrets.filter((secret) => secret !== undefined))]
 }
 
-/** The password of a URL, as it is and as it is written there. */
-function passwordsOf(url: string | undefined): readonly string[] {
+/** Lists the passwords of a URL, both encoded and decoded. */
+function listPasswords(url: string | undefined): readonly string[] {
   if (url === undefined || !URL.canParse(url)) return []
   const { password, searchParams } = new URL(url)
   const inQuery = searchParams.get('password') ?? ''

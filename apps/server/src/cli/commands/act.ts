@@ -8,21 +8,22 @@ import type { CancelSettings, DeleteSettings } from '../runs/end-runs.ts'
 import type { CommandContext } from '../command-context.ts'
 import type { InjectSettings, ModelSettings } from '../runs/steer-run.ts'
 
-const INJECT_HELP = `
-The agents read it before their next model call. The text is an argument, @file, or - for standard input.`
-
 /** Adds `tutti inject`. */
 export function addInjectCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('inject')
-    .description('tell the agents of a run something before their next model call')
-    .argument('<id>', 'the run')
-    .argument('<text>', 'what they are told')
-    .option('--to <name>', 'only this task, or the agents of this role')
-    .addOption(new Option('--priority <priority>', 'how urgent it is').choices(Priority.enum))
-    .option('--ttl <duration>', 'how long it stays in force, such as PT10M (until the run ends)')
-    .option('--json', 'the answer of the API, as one JSON document')
-    .addHelpText('after', INJECT_HELP)
+    .description('inject guidance into a run; its agents read it before their next model call')
+    .argument('<id>', 'id of the run')
+    .argument('<text>', 'the guidance: text, @file, or - for standard input')
+    .option('--to <name>', 'only the task of this name, or the agents with this role')
+    .addOption(
+      new Option('--priority <priority>', 'priority of the guidance').choices(Priority.enum),
+    )
+    .option(
+      '--ttl <duration>',
+      'how long it stays in force, such as PT10M (default: until the run ends)',
+    )
+    .option('--json', 'print the API response as one JSON document')
   withTarget(command).action(
     async (runId: string, text: string, options: TargetOptions & InjectSettings) => {
       const { inject } = await import('../runs/steer-run.ts')
@@ -32,20 +33,20 @@ export function addInjectCommand(program: Command, context: CommandContext): voi
 }
 
 const MODEL_HELP = `
-It counts from the next model call on; a call in flight ends with the model it began with. The tier primary is the model of
-each task itself, fallback the first of its fallback models; others are those of modelTiers in the config.`
+The switch applies from the next model call on; a call in flight keeps its model. The tier "primary" is the model of each
+task, and "fallback" the first of its fallback models. Other tiers are defined by modelTiers in the config.`
 
 /** Adds `tutti model`. */
 export function addModelCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('model')
     .description('switch the model of a run, or of one of its tasks')
-    .argument('<id>', 'the run')
-    .argument('[alias]', 'the model, by its alias')
-    .addOption(new Option('--tier <name>', 'a tier of models').conflicts('profile'))
-    .option('--profile <name>', 'the tier of this profile')
-    .option('--task <name>', 'only this task')
-    .option('--json', 'the answer of the API, as one JSON document')
+    .argument('<id>', 'id of the run')
+    .argument('[alias]', 'alias of the model')
+    .addOption(new Option('--tier <name>', 'tier of models to switch to').conflicts('profile'))
+    .option('--profile <name>', 'profile whose tier to switch to')
+    .option('--task <name>', 'switch only this task')
+    .option('--json', 'print the API response as one JSON document')
     .addHelpText('after', MODEL_HELP)
   withTarget(command).action(
     async (runId: string, alias: string | undefined, options: TargetOptions & ModelSettings) => {
@@ -59,17 +60,17 @@ export function addModelCommand(program: Command, context: CommandContext): void
 export function addCancelCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('cancel')
-    .description('cancel runs, by their ids or by a tag')
-    .argument('[ids...]', 'the runs to cancel')
-    .option('-t, --tag <tag>', 'every run with this tag that has not ended: key, or key:value')
+    .description('cancel runs by id or by tag')
+    .argument('[ids...]', 'ids of the runs')
+    .option('-t, --tag <tag>', 'cancel every unfinished run with this tag: key, or key:value')
     .addOption(
       new Option(
         '-m, --mode <mode>',
-        'abort what is in flight, or stop at the boundary of a task',
+        'abort calls in flight, or stop at the next task boundary',
       ).choices(CancelMode.enum),
     )
-    .option('-w, --wait', 'until the work has really stopped')
-    .option('--json', 'the result for each run, as one JSON document')
+    .option('-w, --wait', 'wait until all work has stopped')
+    .option('--json', 'print the result for each run as one JSON document')
   withTarget(command).action(
     async (runIds: readonly string[], options: TargetOptions & CancelSettings) => {
       const { cancelNamedRuns } = await import('../runs/end-runs.ts')
@@ -82,9 +83,9 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
 export function addDeleteCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('delete')
-    .description('remove runs with their events and outputs; an active run is cancelled first')
-    .argument('<ids...>', 'the runs to remove')
-    .option('--json', 'the result for each run, as one JSON document')
+    .description('delete runs with their events and outputs; active runs are cancelled first')
+    .argument('<ids...>', 'ids of the runs')
+    .option('--json', 'print the result for each run as one JSON document')
   withTarget(command).action(
     async (runIds: readonly string[], options: TargetOptions & DeleteSettings) => {
       const { deleteRuns } = await import('../runs/end-runs.ts')

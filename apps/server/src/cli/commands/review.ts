@@ -1,4 +1,4 @@
-/** `tutti review`: the reviews that wait, and deciding one. */
+/** `tutti review`: lists the open reviews and decides one. */
 import { Option, type Command } from 'commander'
 
 import { withTarget, type TargetOptions } from '../target.ts'
@@ -6,25 +6,25 @@ import { withTarget, type TargetOptions } from '../target.ts'
 import type { CommandContext } from '../command-context.ts'
 import type { ReviewCommandSettings } from '../review/review.ts'
 
-/** The ways to decide; one at a time. */
+/** Options that decide a review; they exclude one another. */
 const DECISIONS = ['approve', 'edit', 'reject', 'exit'] as const
 
 const MORE = `
-Without a decision it asks, on a terminal. What --edit puts in the place of the output is a file, or - for standard
-input. In place of the id of a review, that of a run with one review that waits will do.`
+Without a decision, the command asks on the terminal. --edit takes a file, or - for standard input. Instead of the id of
+a review you can give the id of a run that has exactly one open review.`
 
 /** Adds `tutti review`. */
 export function addReviewCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('review')
-    .description('list the reviews that wait, or decide one')
-    .argument('[id]', 'the review to decide')
-    .option('-r, --run <id>', 'list those of this run only')
-    .addOption(decision('approve', 'go on with it as it is'))
-    .addOption(decision('edit', 'go on with this in its place', ' <file>'))
-    .addOption(decision('reject', 'send it back with these words', ' <words>'))
-    .addOption(decision('exit', 'end the run here; what it has stays'))
-    .option('--json', 'what the API says, as one JSON document')
+    .description('list the open reviews, or decide one')
+    .argument('[id]', 'id of the review to decide')
+    .option('-r, --run <id>', 'list only the reviews of this run')
+    .addOption(decision('approve', 'approve it unchanged'))
+    .addOption(decision('edit', 'replace the reviewed text with this file and continue', ' <file>'))
+    .addOption(decision('reject', 'reject it with this feedback', ' <feedback>'))
+    .addOption(decision('exit', 'end the run early; finished outputs are preserved'))
+    .option('--json', 'print the API response as one JSON document')
     .addHelpText('after', MORE)
   withTarget(command).action(
     async (id: string | undefined, options: TargetOptions & ReviewCommandSettings) => {

@@ -1,4 +1,4 @@
-/** The commands that serve: `tutti start`, `tutti dev`, and `tutti doctor`, which checks whether a server would work. */
+/** The commands `tutti start`, `tutti dev` and `tutti doctor`. */
 import { Option, type Command } from 'commander'
 
 import { SERVE } from '../dev/dev-messages.ts'
@@ -21,9 +21,9 @@ export function addStartCommand(program: Command, context: CommandContext): void
 }
 
 const DEV_HELP = `
-It starts again when the config file changes, or a file that it imports. Runs that are interrupted go on after
-that, and so they do at the next start when Ctrl-C ends it. A .env file in the working directory is read; what is
-set already stays.`
+The server restarts when the config file or a file that it imports changes. Interrupted runs continue after the restart,
+and after Ctrl-C at the next start. A .env file in the working directory is read; variables that are already set take
+precedence.`
 
 interface DevOptions extends ServerOptions {
   /** Whether this is the server process that `tutti dev` has started. */
@@ -34,8 +34,8 @@ interface DevOptions extends ServerOptions {
 export function addDevCommand(program: Command, context: CommandContext): void {
   const dev = program
     .command('dev')
-    .description('start the server, and again whenever its config changes')
-    .argument('[config]', 'config file, as --config says it')
+    .description('start the server, and restart it when its config changes')
+    .argument('[config]', 'config file; same as --config')
     .addOption(new Option(SERVE).hideHelp())
     .addHelpText('after', DEV_HELP)
   withServerOptions(dev).action(async (config: string | undefined, options: DevOptions) => {
@@ -47,12 +47,12 @@ export function addDevCommand(program: Command, context: CommandContext): void {
       return
     }
     const { runDev } = await import('../dev/run-dev.ts')
-    const said = config === undefined ? options : { config, ...options }
-    context.exit = await runDev({ ...io, variables: serverVariables(said, io.variables) })
+    const given = config === undefined ? options : { config, ...options }
+    context.exit = await runDev({ ...io, variables: serverVariables(given, io.variables) })
   })
 }
 
-/** How long what a config file has opened may keep the process, in milliseconds. */
+/** Time after which the process exits even if the config file left something open, in milliseconds. */
 const LINGER_MS = 500
 
 interface DoctorOptions extends TargetOptions, ServerOptions {
@@ -64,13 +64,13 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
   const command = program
     .command('doctor')
     .description(
-      'check what a server needs here: versions, config, store, port, keys; ends with 1 on a problem',
+      'check the setup of a server: versions, config, store, port, keys; exits with 1 if there is a problem',
     )
-    .option('--json', 'the findings, as one JSON document')
+    .option('--json', 'print the findings as one JSON document')
   withServerOptions(withTarget(command)).action(async (options: DoctorOptions) => {
     const { diagnose } = await import('../doctor/diagnose.ts')
     const { io } = context
-    // What is said here wins over a .env file too, so it is a part of the environment before that is read.
+    // Options take precedence over a .env file, too, so they are set before it is read.
     Object.assign(io.variables, serverVariables(options, {}))
     await diagnose(options, context)
     setTimeout(() => process.exit(), LINGER_MS).unref()

@@ -10,10 +10,10 @@ import type { ExportFormat, ExportSettings } from '../runs/export-run.ts'
 import type { EventsSettings } from '../runs/show-events.ts'
 import type { RunListFilters } from '../runs/show-runs.ts'
 
-/** How many runs a page of the API has at most. */
+/** Maximum number of runs in a page of the API. */
 const MAX_LIMIT = 1_000
 
-/** How many runs are listed when nothing is said: about a screen. */
+/** Default number of listed runs: about one screen. */
 const DEFAULT_LIMIT = 20
 
 interface RunsOptions extends TargetOptions, RunListFilters {}
@@ -23,22 +23,26 @@ export function addRunsCommand(program: Command, context: CommandContext): void 
   const command = program
     .command('runs')
     .description('list the runs of a server, or show one with its tasks and outputs')
-    .argument('[id]', 'the run to show')
+    .argument('[id]', 'id of the run to show')
     .addOption(
-      new Option('-s, --status <statuses>', 'with one of these, such as RUNNING,FAILED').argParser(
-        parseStatuses,
-      ),
+      new Option(
+        '-s, --status <statuses>',
+        'only runs with one of these, such as RUNNING,FAILED',
+      ).argParser(parseStatuses),
     )
-    .option('-t, --tag <tag>', 'with this tag: key, or key:value')
-    .option('-e, --ensemble <name>', 'of this ensemble')
-    .option('-q, --q <text>', 'whose id begins with it, or that have it in a tag or an input')
+    .option('-t, --tag <tag>', 'only runs with this tag: key, or key:value')
+    .option('-e, --ensemble <name>', 'only runs of this ensemble')
+    .option(
+      '-q, --q <text>',
+      'only runs whose id starts with this text, or with this text in a tag or an input',
+    )
     .addOption(
-      new Option('-n, --limit <count>', 'how many, the newest')
+      new Option('-n, --limit <count>', 'maximum number of runs, newest first')
         .argParser(countParser(1, MAX_LIMIT))
         .default(DEFAULT_LIMIT),
     )
-    .addOption(new Option('-a, --all', 'every one, however many').conflicts('limit'))
-    .option('--json', 'what the API says, as one JSON document')
+    .addOption(new Option('-a, --all', 'all runs').conflicts('limit'))
+    .option('--json', 'print the API response as one JSON document')
   withTarget(command).action(async (runId: string | undefined, options: RunsOptions) => {
     const { showRun, showRuns } = await import('../runs/show-runs.ts')
     await (runId === undefined ? showRuns(options, context) : showRun(runId, options, context))
@@ -49,37 +53,38 @@ export function addRunsCommand(program: Command, context: CommandContext): void 
 export function addEventsCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('events')
-    .description('write the events of a run, as they are in its log')
-    .argument('<id>', 'the run')
-    .option('-f, --follow', 'go on with the events to come, until the run ends')
-    .option('--from <seq>', 'first event; negative counts from the end', parseEventPlace)
+    .description('print the events of a run')
+    .argument('<id>', 'id of the run')
+    .option('-f, --follow', 'continue with new events until the run ends')
+    .option('--from <seq>', 'first event; negative numbers count from the end', parseEventPlace)
     .addOption(
-      new Option('-t, --type <types>', 'only these, such as task_started,task_completed').argParser(
-        eventTypesOf,
-      ),
+      new Option(
+        '-t, --type <types>',
+        'only events of these types, such as task_started,task_completed',
+      ).argParser(parseEventTypes),
     )
-    .option('--json', 'whole events, one JSON document a line')
+    .option('--json', 'print complete events, one JSON document per line')
   withTarget(command).action(async (runId: string, options: TargetOptions & EventsSettings) => {
     const { showEvents } = await import('../runs/show-events.ts')
     await showEvents(runId, options, context)
   })
 }
 
-/** Types of events, separated by commas. */
-function eventTypesOf(text: string): readonly RunEvent['type'][] {
+/** Parses types of events, separated by commas. */
+function parseEventTypes(text: string): readonly RunEvent['type'][] {
   return text.split(',').map((part) => {
     const name = part.trim()
     const known = RUN_EVENT_TYPES.find((type) => type === name)
     if (known !== undefined) return known
     const near = suggest(name, RUN_EVENT_TYPES)
-    const hint = near === undefined ? 'See the reference of events.' : `Did you mean "${near}"?`
-    throw new InvalidArgumentError(`"${name}" is not a type of event. ${hint}`)
+    const hint = near === undefined ? 'See the event reference.' : `Did you mean "${near}"?`
+    throw new InvalidArgumentError(`Unknown event type "${name}". ${hint}`)
   })
 }
 
 const HELP = `
-trace and dag are AgentEnsemble's forms, which its viewer opens as files named *.trace.json and *.dag.json; run is the run in
-detail, events its whole log.`
+Formats: "trace" and "dag" are those of AgentEnsemble, whose viewer opens them as files named *.trace.json and *.dag.json;
+"run" is the run in detail; "events" is its complete event log.`
 
 const EXPORT_FORMATS = ['trace', 'dag', 'run', 'events'] as const satisfies readonly ExportFormat[]
 
@@ -87,12 +92,14 @@ const EXPORT_FORMATS = ['trace', 'dag', 'run', 'events'] as const satisfies read
 export function addExportCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('export')
-    .description('write a run as one JSON document for other programs')
-    .argument('<id>', 'the run')
+    .description('export a run as one JSON document')
+    .argument('<id>', 'id of the run')
     .addOption(
-      new Option('--format <format>', 'what is written').choices(EXPORT_FORMATS).default('trace'),
+      new Option('--format <format>', 'format of the document')
+        .choices(EXPORT_FORMATS)
+        .default('trace'),
     )
-    .option('-o, --output <file>', 'where to (standard output)')
+    .option('-o, --output <file>', 'file to write (default: standard output)')
     .addHelpText('after', HELP)
   withTarget(command).action(async (runId: string, options: TargetOptions & ExportSettings) => {
     const { exportRun } = await import('../runs/export-run.ts')

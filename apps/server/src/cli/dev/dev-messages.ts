@@ -1,35 +1,35 @@
-/** What `tutti dev` and the server process that it starts tell each other. */
+/** Messages between `tutti dev` and the server process that it starts. */
 
-/** A file that the server depends on, and how it was when it was read. */
+/** A file that the server depends on, with its state when it was read. */
 export interface SeenFile {
   readonly path: string
-  /** As `signatureOf` gives it. */
+  /** As returned by `readFileSignature`. */
   readonly signature: string
 }
 
-/** From the server process. */
+/** Message from the server process. */
 export type FromServer =
   | { readonly kind: 'file'; readonly file: SeenFile }
   | {
       readonly kind: 'ready'
       readonly url: string
       readonly hasDashboard: boolean
-      /** The port, when any free one was asked for; a restart keeps it. */
+      /** Port that was assigned when port 0 was requested; restarts reuse it. */
       readonly chosenPort?: string
-      /** What is served when there is no config file. */
+      /** Description of what is served without a config file. */
       readonly notice?: string
     }
   | {
       readonly kind: 'failed'
       readonly message: string
-      /** Whether a change of a file may mend it. */
-      readonly isMendable: boolean
+      /** Whether editing a file may fix the failure. */
+      readonly isFixable: boolean
     }
 
-/** To the server process. */
+/** Message to the server process. */
 export interface ToServer {
   readonly kind: 'stop'
 }
 
-/** The hidden option with which `tutti dev` starts its server process. */
+/** Hidden option that `tutti dev` passes to its server process. */
 export const SERVE = '--serve'

@@ -1,9 +1,9 @@
 /**
- * The server process of `tutti dev`. It tells the process that started it of each file it imports, of its start and
- * of why that failed, and ends when it is told to, or when that process is gone.
+ * The server process of `tutti dev`. It reports each imported file, its start, and the reason of a failed start to its
+ * parent. It ends when the parent requests it or is gone.
  *
- * Whoever ends it wants it to be quick: runs are let go at once, and the next start goes on with them from their last
- * step. Ctrl-C is not for it: the process that started it gets the same signal, and decides.
+ * A stop must be quick: the process releases its runs at once, and the next start continues them from their last step.
+ * The process ignores Ctrl-C: the parent receives the same signal and decides.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -13,25 +13,25 @@ import {
   type OpenResult,
 } from '../../start/serve-process.ts'
 import { consoleLogger } from '../../log/console-log.ts'
-import { tellImportedFiles } from './imported-files.ts'
+import { reportImportedFiles } from './imported-files.ts'
 import { loadProjectEnvFile } from './load-env-file.ts'
 
 import type { CommandIo } from '../command-io.ts'
 import type { FromServer } from './dev-messages.ts'
 
-/** Serves until it is told to stop. */
+/** Serves until the parent requests a stop. */
 export async function runDevServer(io: CommandIo): Promise<void> {
-  const told = Promise.withResolvers<void>()
+  const stopRequested = Promise.withResolvers<void>()
   io.onSignal((signal) => {
-    if (signal === 'SIGTERM') told.resolve()
+    if (signal === 'SIGTERM') stopRequested.resolve()
   })
-  process.once('message', () => told.resolve())
-  process.once('disconnect', () => told.resolve())
+  process.once('message', () => stopRequested.resolve())
+  process.once('disconnect', () => stopRequested.resolve())
   const opening = open(io)
-  // Whatever the config file does meanwhile, a stop is a stop.
-  const first = await Promise.race([opening, told.promise])
+  // A stop request takes effect even while the config file is still loading.
+  const first = await Promise.race([opening, stopRequested.promise])
   if (first?.ok === true) {
-    await told.promise
+    await stopRequested.promise
     await first.server.stop()
   }
   process.exit(first?.ok === false ? 1 : 0)
@@ -41,11 +41,11 @@ async function open(io: CommandIo): Promise<OpenResult> {
   const { variables, cwd } = io
   let notice: string | undefined
   const opened = await withEnvFile(cwd, () => {
-    const canTell = tellImportedFiles((file) => tell({ kind: 'file', file }))
+    const canWatchImports = reportImportedFiles((file) => post({ kind: 'file', file }))
     return openConfiguredServer(variables, {
       loggerOf: (redactor) => {
         const logger = consoleLogger(io, redactor)
-        if (!canTell) logger.warn(NO_HOOKS)
+        if (!canWatchImports) logger.warn(NO_HOOKS)
         return logger
       },
       onNotice: (text) => (notice = text),
@@ -56,16 +56,16 @@ async function open(io: CommandIo): Promise<OpenResult> {
     const { server, environment, hasDashboard } = opened
     const { url } = server
     const chosenPort = environment.port === 0 ? { chosenPort: new URL(url).port } : {}
-    const said = notice === undefined ? {} : { notice }
-    tell({ kind: 'ready', url, hasDashboard, ...chosenPort, ...said })
+    const served = notice === undefined ? {} : { notice }
+    post({ kind: 'ready', url, hasDashboard, ...chosenPort, ...served })
   } else {
-    await telling({ kind: 'failed', message: opened.message, isMendable: isMendable(opened) })
+    await sendToParent({ kind: 'failed', message: opened.message, isFixable: isFixable(opened) })
   }
   return opened
 }
 
 const NO_HOOKS =
-  'Only the config file itself is watched: which files it imports is told by Node 22.15 and later'
+  'Only the config file is watched; watching the files that it imports requires Node 22.15 or later'
 
 async function withEnvFile(cwd: string, start: () => Promise<OpenResult>): Promise<OpenResult> {
   try {
@@ -76,19 +76,19 @@ async function withEnvFile(cwd: string, start: () => Promise<OpenResult>): Promi
   return start()
 }
 
-/** Whether editing a file may help: it does not when the store or the port is the matter. */
-function isMendable({ error }: FailedStart): boolean {
+/** Whether editing a file may fix the failure. It cannot when the cause is the store or the port. */
+function isFixable({ error }: FailedStart): boolean {
   if (!TuttiError.isInstance(error)) return true
   const isPort = error.cause instanceof Error && 'syscall' in error.cause
   return error.code === 'CONFIG_INVALID' && !(isPort && error.message.startsWith('Cannot listen'))
 }
 
-function tell(message: FromServer): void {
-  void telling(message)
+function post(message: FromServer): void {
+  void sendToParent(message)
 }
 
-/** Resolves when it is on its way; nobody may be there any more. */
-function telling(message: FromServer): Promise<void> {
+/** Sends a message. Resolves when it has been sent, or at once when the parent is gone. */
+function sendToParent(message: FromServer): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve()
     else process.send(message, () => resolve())

@@ -1,18 +1,18 @@
 /**
- * Watches files for changes. It watches their folders, as editors replace files, and files may come and go; what
- * counts is whether a file is still as it was.
+ * Watches files for changes. It watches their folders, because editors replace files, and files may appear and
+ * disappear. A file has changed when its signature differs.
  */
 import { watch, type FSWatcher } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-import { signatureOf } from './imported-files.ts'
+import { readFileSignature } from './imported-files.ts'
 
 import type { SeenFile } from './dev-messages.ts'
 
-/** How long files have to be quiet before a change counts: saving is several steps, and often several files. */
+/** Time without changes before a change is reported, in milliseconds: saving takes several steps, often in several files. */
 const QUIET_MS = 100
 
-/** Told of files that have changed, when they are quiet again. */
+/** Called with the paths of changed files, once the changes have stopped. */
 export type OnChange = (paths: readonly string[]) => void
 
 /** Watches files until it is closed. */
@@ -27,20 +27,20 @@ export class FileWatch {
     this.#onChange = onChange
   }
 
-  /** The files that are watched. */
+  /** Paths of the watched files. */
   get paths(): readonly string[] {
     return [...this.#signatures.keys()]
   }
 
-  /** Watches a file too, there or not; one that is no longer as it was seen has changed. */
+  /** Adds a file, which need not exist. Reports a change if its signature differs from the given one. */
   add({ path, signature }: SeenFile): void {
     this.#signatures.set(path, signature)
     this.#watchFolder(dirname(path))
-    this.#look(path)
+    this.#check(path)
   }
 
-  /** Watches these files only. */
-  keepOnly(paths: ReadonlySet<string>): void {
+  /** Stops watching all other files. */
+  retainOnly(paths: ReadonlySet<string>): void {
     for (const path of this.#signatures.keys()) if (!paths.has(path)) this.#signatures.delete(path)
     const folders = new Set(this.paths.map((path) => dirname(path)))
     for (const [folder, watcher] of this.#folders) {
@@ -61,39 +61,39 @@ export class FileWatch {
     if (this.#folders.has(folder)) return
     try {
       const watcher = watch(folder, (_event, name) => {
-        this.#lookInto(folder, name)
+        this.#checkFolder(folder, name)
       })
-      // A folder that is deleted; what was in it has been told of.
+      // The folder was deleted; the changes of its files have been reported.
       watcher.on('error', () => {
         watcher.close()
         this.#folders.delete(folder)
       })
       this.#folders.set(folder, watcher)
     } catch (error) {
-      // A file that is looked for in a folder that is not there either.
+      // The folder of a missing file may be missing, too.
       if (!isMissing(error)) throw error
     }
   }
 
-  /** Without a name, which not every system tells, it may be any file of the folder. */
-  #lookInto(folder: string, name: string | null): void {
+  /** Checks the file that an event names, or all files of the folder on systems that provide no name. */
+  #checkFolder(folder: string, name: string | null): void {
     for (const path of this.#signatures.keys()) {
-      const isMeant = dirname(path) === folder && (name === null || basename(path) === name)
-      if (isMeant) this.#look(path)
+      const mayHaveChanged = dirname(path) === folder && (name === null || basename(path) === name)
+      if (mayHaveChanged) this.#check(path)
     }
   }
 
-  #look(path: string): void {
-    if (signatureOf(path) === this.#signatures.get(path)) return
+  #check(path: string): void {
+    if (readFileSignature(path) === this.#signatures.get(path)) return
     this.#changed.add(path)
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#tell(), QUIET_MS)
+    this.#timer = setTimeout(() => this.#report(), QUIET_MS)
   }
 
-  #tell(): void {
+  #report(): void {
     const paths = [...this.#changed].filter((path) => this.#signatures.has(path))
     this.#changed.clear()
-    for (const path of paths) this.#signatures.set(path, signatureOf(path))
+    for (const path of paths) this.#signatures.set(path, readFileSignature(path))
     if (paths.length > 0) this.#onChange(paths)
   }
 }

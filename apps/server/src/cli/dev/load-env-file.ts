@@ -1,4 +1,4 @@
-/** The `.env` of a project, read by Node. */
+/** The `.env` file of a project, parsed by Node. */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -7,15 +7,16 @@ import { loadEnvFile } from 'node:process'
 /** Name of the file. */
 const NAME = '.env'
 
-/** The path of the file in `directory`, whether it is there or not. */
+/** Returns the path of the file in `directory`, whether it exists or not. */
 export function envFileIn(directory: string): string {
   return resolve(directory, NAME)
 }
 
 /**
- * Adds what the file in `directory` sets to the environment of this process. What is set already stays.
+ * Adds the variables of the file in `directory` to the environment of this process. Variables that are already set keep
+ * their values.
  *
- * @throws {TuttiError} CONFIG_INVALID when it is there and cannot be read.
+ * @throws {TuttiError} CONFIG_INVALID when the file exists and cannot be read.
  */
 export function loadProjectEnvFile(directory: string): void {
   const path = envFileIn(directory)

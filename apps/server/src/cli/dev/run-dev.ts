@@ -1,17 +1,17 @@
 /**
- * `tutti dev`: a server that is started again whenever a file changes that it was made from.
+ * `tutti dev`: a server that restarts whenever a file that it was loaded from changes.
  *
  *   file changes ─▶ stop the server process ─▶ start another ─▶ ready, or failed: wait for the next change
  *
- * The server is a process of its own, as a module that was imported stays as it was. Node's own `--watch` was looked
- * at: it kills in the middle of a start as well as of a run, cannot be told what to print, and restarts for changes of
- * packages and of this program too.
+ * The server runs in a child process, because Node cannot reload an imported module. Node's `--watch` does not fit: it
+ * kills the process during a start and during a run, its output cannot be configured, and it also restarts for changes
+ * of packages and of this program.
  *
- * D1 One server process at a time: the next one starts when the last one has ended, as both have the same store.
+ * D1 Only one server process exists at a time: the next one starts after the last one has ended, as both use one store.
  * D2 A change while a server starts or stops is not lost.
- * D3 A start that failed is told with its reason, and the next change tries again. The first one ends the command
- *    when no change of a file can mend it.
- * D4 Ctrl-C stops the server, and its runs go on at the next start; a second one ends everything at once.
+ * D3 A failed start is reported with its reason, and the next change tries again. The command ends if the first start
+ *    fails for a reason that no change of a file can fix.
+ * D4 Ctrl-C stops the server, and its runs continue at the next start; a second Ctrl-C ends everything at once.
  */
 import { relative, resolve } from 'node:path'
 
@@ -19,7 +19,7 @@ import { watchParent } from '../../start/watch-parent.ts'
 import { CONFIG_NAMES } from '../../config/load-config.ts'
 import { ONE_SIGNAL_MS } from '../live/signal-inbox.ts'
 import { consoleLogger } from '../../log/console-log.ts'
-import { signatureOf } from './imported-files.ts'
+import { readFileSignature } from './imported-files.ts'
 import { FileWatch } from './file-watch.ts'
 import { envFileIn } from './load-env-file.ts'
 import { ServerChild } from './server-child.ts'
@@ -29,7 +29,7 @@ import type { CommandIo } from '../command-io.ts'
 import type { Exit } from '../exit-codes.ts'
 import type { FromServer } from './dev-messages.ts'
 
-/** Runs until it is stopped; `io.variables` say what is served. */
+/** Serves until the user stops it. `io.variables` configure the server. */
 export function runDev(io: CommandIo): Promise<Exit> {
   return new DevLoop(io).ended
 }
@@ -41,14 +41,14 @@ class DevLoop {
   readonly #watch: FileWatch
   readonly #end: (exit: Exit) => void
   readonly #stopListening: () => void
-  /** Files of the server that runs, or starts. */
+  /** Files that the current server was loaded from. */
   #files = new Set<string>()
   #child: ServerChild | undefined
   #chosenPort: string | undefined
   #startedAt = 0
   #state: 'starting' | 'ready' | 'down' = 'starting'
-  /** Whether somebody was told where the server is. */
-  #isIntroduced = false
+  /** Whether the address has been printed. */
+  #isAnnounced = false
   #isRestarting = false
   #stoppingSince: number | undefined
 
@@ -72,14 +72,14 @@ class DevLoop {
     const { variables, cwd } = this.#io
     this.#state = 'starting'
     this.#startedAt = performance.now()
-    this.#files = new Set(this.#namedFiles())
-    for (const path of this.#files) this.#watch.add({ path, signature: signatureOf(path) })
+    this.#files = new Set(this.#configFiles())
+    for (const path of this.#files) this.#watch.add({ path, signature: readFileSignature(path) })
     const port = this.#chosenPort === undefined ? {} : { PORT: this.#chosenPort }
     const child: ServerChild = new ServerChild({
       variables: { ...variables, ...port },
       cwd,
       onMessage: (message) => {
-        if (child === this.#child) this.#hear(message)
+        if (child === this.#child) this.#receive(message)
       },
       onEnd: (code, signal) => {
         if (child === this.#child) this.#ended(code, signal)
@@ -88,15 +88,15 @@ class DevLoop {
     this.#child = child
   }
 
-  /** Files that matter before the server says which it has read: it may be that they are still to come. */
-  #namedFiles(): readonly string[] {
+  /** Returns the files to watch before the server has reported its imports. They may not exist yet. */
+  #configFiles(): readonly string[] {
     const { cwd, variables } = this.#io
     const named = variables['TUTTI_CONFIG'] ?? ''
     const configs = named.trim() === '' ? CONFIG_NAMES : [named.trim()]
     return [...configs.map((name) => resolve(cwd, name)), envFileIn(cwd)]
   }
 
-  #hear(message: FromServer): void {
+  #receive(message: FromServer): void {
     switch (message.kind) {
       case 'file':
         this.#files.add(message.file.path)
@@ -105,52 +105,54 @@ class DevLoop {
       case 'ready':
         this.#state = 'ready'
         this.#chosenPort ??= message.chosenPort
-        this.#watch.keepOnly(this.#files)
-        this.#introduce(message)
+        this.#watch.retainOnly(this.#files)
+        this.#announce(message)
         return
       case 'failed':
         this.#state = 'down'
         this.#logger.error(message.message)
-        if (this.#isIntroduced || message.isMendable) this.#logger.info(WAITING)
+        if (this.#isAnnounced || message.isFixable) this.#logger.info(WAITING)
         else this.#leave('FAILED')
     }
   }
 
-  #introduce({ url, hasDashboard, notice = '' }: FromServer & { readonly kind: 'ready' }): void {
-    if (this.#isIntroduced) {
+  #announce({ url, hasDashboard, notice = '' }: FromServer & { readonly kind: 'ready' }): void {
+    if (this.#isAnnounced) {
       const seconds = ((performance.now() - this.#startedAt) / 1_000).toFixed(1)
       this.#logger.info(`Ready again after ${seconds} s`)
       return
     }
-    this.#isIntroduced = true
+    this.#isAnnounced = true
     const { stdout } = this.#io
     const watching =
-      notice === '' ? this.#watching() : 'Write a tutti.config.ts, and it is served at once\n'
-    const dashboard = hasDashboard ? `Dashboard: ${reachable(url)}/\n` : ''
+      notice === ''
+        ? this.#formatWatched()
+        : 'Create a tutti.config.ts to serve your own ensembles\n'
+    const dashboard = hasDashboard ? `Dashboard: ${toBrowserUrl(url)}/\n` : ''
     stdout.write(`${notice}${dashboard}${watching}Tutti ready on ${url}\n`)
   }
 
-  #watching(): string {
-    const files = [...this.#files].filter((path) => signatureOf(path) !== 'none')
+  #formatWatched(): string {
+    const files = [...this.#files].filter((path) => readFileSignature(path) !== 'none')
     const names = files.map((path) => relative(this.#io.cwd, path))
     if (names.length <= MAX_NAMES) return `Watching ${names.join(', ')}\n`
     return `Watching ${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} more\n`
   }
 
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
-    // Ctrl-C reaches the server by its terminal, too.
+    // The terminal sends Ctrl-C to the server process, too.
     if (this.#state === 'down' || this.#stoppingSince !== undefined) return
     this.#state = 'down'
-    this.#logger.error(`The server has ended by itself, with ${signal ?? `code ${code}`}`)
+    this.#logger.error(`The server exited unexpectedly with ${signal ?? `code ${code}`}`)
     this.#logger.info(WAITING)
   }
 
   async #restart(paths: readonly string[]): Promise<void> {
-    // Whatever changes until the next start is a part of it.
+    // The next start includes all changes until then.
     if (this.#isRestarting || this.#stoppingSince !== undefined) return
     this.#isRestarting = true
     const names = paths.map((path) => relative(this.#io.cwd, path)).join(', ')
-    this.#logger.info(`${names} changed: starting again`)
+    this.#logger.info(`${names} changed, restarting`)
     await this.#stopChild()
     this.#isRestarting = false
     if (this.#stoppingSince === undefined) this.#start()
@@ -165,7 +167,7 @@ class DevLoop {
   async #stop(): Promise<void> {
     if (this.#stoppingSince === undefined) {
       this.#stoppingSince = performance.now()
-      this.#logger.info('Stopping; Ctrl-C again ends it at once')
+      this.#logger.info('Stopping; press Ctrl-C again to exit immediately')
       const child = this.#child
       await child?.stop()
       this.#leave('OK')
@@ -183,12 +185,12 @@ class DevLoop {
   }
 }
 
-/** Files that are named when it begins. */
+/** Maximum number of watched files to print. */
 const MAX_NAMES = 4
 
-const WAITING = 'Waiting for a change of a file'
+const WAITING = 'Waiting for a file change'
 
-/** An address that a browser on this machine can open: one that stands for every address of it cannot. */
-function reachable(url: string): string {
+/** Returns an address that a browser on this machine can open; it cannot open the unspecified address. */
+function toBrowserUrl(url: string): string {
   return url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1')
 }

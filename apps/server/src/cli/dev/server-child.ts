@@ -1,21 +1,21 @@
-/** One server process of `tutti dev`, seen from the process that started it. */
+/** A server process of `tutti dev`, as its parent handles it. */
 import { spawn, type ChildProcess } from 'node:child_process'
 
 import { SERVE, type FromServer, type ToServer } from './dev-messages.ts'
 
-/** How long a process may take to stop before it is killed, in milliseconds; what it did is on disk. */
+/** Time that a process has to stop before it is killed, in milliseconds. Killing it is safe: finished steps are on disk. */
 const STOP_LIMIT_MS = 5_000
 
-/** How it is started. */
+/** Options of a server process. */
 export interface ServerChildOptions {
   readonly variables: NodeJS.ProcessEnv
   readonly cwd: string
   readonly onMessage: (message: FromServer) => void
-  /** Told when it has ended; with the signal that ended it, if one did. */
+  /** Called when the process has ended, with its exit code or the signal that ended it. */
   readonly onEnd: (code: number | null, signal: NodeJS.Signals | null) => void
 }
 
-/** A server process. */
+/** A server process that has been started. */
 export class ServerChild {
   readonly #child: ChildProcess
   readonly #ended: Promise<void>
@@ -28,7 +28,7 @@ export class ServerChild {
       env: variables,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
-    // NOTE: nobody else has this channel; both ends are this program.
+    // NOTE: this program writes to both ends of the channel.
     this.#child.on('message', (message) => onMessage(message as FromServer))
     this.#ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
@@ -39,7 +39,7 @@ export class ServerChild {
     })
   }
 
-  /** Has it stop; resolves when it has ended. */
+  /** Requests a stop. Resolves when the process has ended. */
   async stop(): Promise<void> {
     if (this.#isOver) return
     const message: ToServer = { kind: 'stop' }
@@ -49,7 +49,7 @@ export class ServerChild {
     clearTimeout(timer)
   }
 
-  /** Ends it at once. */
+  /** Kills the process. */
   kill(): void {
     if (!this.#isOver) this.#child.kill('SIGKILL')
   }

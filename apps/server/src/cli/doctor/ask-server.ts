@@ -1,29 +1,29 @@
-/** Asks a server how it is: whether it is one of ours, healthy, of our version, and whether our clocks agree. */
+/** Checks a running server: whether it is a Tutti server, is ready, has our API version, and agrees with our clock. */
 import { createClient, TuttiClientError, type Fetch, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core'
 
-import { findingsOf, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from './finding.ts'
 
-const { ok, warning, problem } = findingsOf('server')
+const { ok, warning, problem } = findingsFor('server')
 
-/** How long a server may take to answer, in milliseconds. */
+/** Time limit of each request, in milliseconds. */
 const TIMEOUT_MS = 5_000
 
-/** What this program knows. */
+/** Local facts that the server is compared with. */
 export interface ExpectedServer {
-  /** The version of the API that it has itself; undefined when that could not be found out. */
+  /** API version of this program; undefined when it could not be determined. */
   readonly apiVersion: string | undefined
-  /** The key for the server, if any. */
+  /** Key for the server, if any. */
   readonly apiKey: string | undefined
 }
 
-/** What a server said. */
+/** Result of checking a server. */
 export interface ServerAnswers {
   readonly isTutti: boolean
   readonly findings: readonly Finding[]
 }
 
-/** Asks the server at an address. */
+/** Checks the server at an address. */
 export async function askServer(
   url: string,
   { apiKey, apiVersion }: ExpectedServer,
@@ -32,7 +32,7 @@ export async function askServer(
   const client = createClient({
     baseUrl: url,
     apiKey,
-    fetch: timed(times),
+    fetch: withClockOffset(times),
     timeoutMs: TIMEOUT_MS,
     maxRepeats: 0,
   })
@@ -54,23 +54,21 @@ export async function askServer(
 function unreachable(url: string, error: unknown): Finding {
   const isOther = TuttiClientError.isInstance(error) && error.code === 'BAD_RESPONSE'
   if (isOther)
-    return problem(`${url} answers, and is no Tutti server`, 'Correct --url or TUTTI_URL')
+    return problem(`${url} responds, but is not a Tutti server`, 'Correct --url or TUTTI_URL')
   return problem(
-    `${url} cannot be reached: ${errorMessage(error)}`,
-    'Start it, or correct --url or TUTTI_URL',
+    `Cannot reach ${url}: ${errorMessage(error)}`,
+    'Start the server, or correct --url or TUTTI_URL',
   )
 }
 
 async function checkReady(client: TuttiClient, url: string): Promise<Finding> {
   try {
     const { status, lifecycleState, reason } = await client.health.ready()
-    if (status === 'READY') return ok(`A Tutti server answers at ${url}, and takes runs`)
-    const why = reason ?? (lifecycleState === 'DRAINING' ? 'it is about to stop' : lifecycleState)
-    return problem(`The server at ${url} takes no runs: ${why}`, 'Its log says more')
+    if (status === 'READY') return ok(`The Tutti server at ${url} accepts runs`)
+    const why = reason ?? (lifecycleState === 'DRAINING' ? 'it is draining' : lifecycleState)
+    return problem(`The server at ${url} does not accept runs: ${why}`, 'See its log')
   } catch (error) {
-    return problem(
-      `The server at ${url} does not say whether it takes runs: ${errorMessage(error)}`,
-    )
+    return problem(`Cannot check whether the server at ${url} accepts runs: ${errorMessage(error)}`)
   }
 }
 
@@ -78,18 +76,18 @@ async function checkVersion(
   client: TuttiClient,
   own: string | undefined,
 ): Promise<readonly Finding[]> {
-  const theirs = await versionOf(client)
+  const theirs = await readApiVersion(client)
   if (own === undefined || theirs === undefined || theirs === own) return []
   return [
     warning(
-      `Its API has version ${theirs}, that of this program ${own}`,
+      `The server has API version ${theirs}, this program has ${own}`,
       'Use the same version of @tutti/server on both sides',
     ),
   ]
 }
 
-/** The version of a server's API; undefined for a worker, which shows none. */
-export async function versionOf(client: TuttiClient): Promise<string | undefined> {
+/** Returns the API version of a server; undefined for a worker, which does not serve its OpenAPI document. */
+export async function readApiVersion(client: TuttiClient): Promise<string | undefined> {
   try {
     const { info } = await client.openApi()
     const version =
@@ -101,25 +99,30 @@ export async function versionOf(client: TuttiClient): Promise<string | undefined
   }
 }
 
-/** Clocks that are further apart than this make times hard to compare; in milliseconds. */
+/** Clock difference from which on timestamps are hard to compare, in milliseconds. */
 const CLOCK_LIMIT_MS = 5_000
 
 function checkClock(offMs: number): readonly Finding[] {
   if (Math.abs(offMs) < CLOCK_LIMIT_MS) return []
   const seconds = Math.round(Math.abs(offMs) / 1_000)
   const way = offMs > 0 ? 'ahead of' : 'behind'
-  return [warning(`Its clock is ${seconds} s ${way} the one here`, 'Set the clocks by NTP')]
+  return [
+    warning(
+      `The clock of the server is ${seconds} s ${way} the local clock`,
+      'Synchronize both with NTP',
+    ),
+  ]
 }
 
-/** Notes how far the clock of the server is ahead, by the date of an answer, which is of whole seconds. */
-function timed(times: Map<string, number>): Fetch {
+/** Wraps `fetch` to record how far the server's clock is ahead, from the `Date` header, which has whole seconds. */
+function withClockOffset(times: Map<string, number>): Fetch {
   return async (url, init) => {
     const sentAt = Date.now()
-    const answer = await fetch(url, init)
-    const date = Date.parse(answer.headers.get('date') ?? '')
+    const response = await fetch(url, init)
+    const date = Date.parse(response.headers.get('date') ?? '')
     const here = (sentAt + Date.now()) / 2
     if (!Number.isNaN(date) && !times.has('offMs')) times.set('offMs', date - here)
-    return answer
+    return response
   }
 }
 
@@ -131,7 +134,7 @@ async function checkKey(client: TuttiClient): Promise<readonly Finding[]> {
     if (!TuttiClientError.isInstance(error)) throw error
     // A worker has no such route.
     if (error.code !== 'UNAUTHORIZED' && error.code !== 'FORBIDDEN') return []
-    const message = `It refuses what is asked with this key: ${error.code}`
-    return [warning(message, 'Set a key of this server in the variable TUTTI_API_KEY')]
+    const message = `The server rejects this key: ${error.code}`
+    return [warning(message, 'Set TUTTI_API_KEY to a key of this server')]
   }
 }

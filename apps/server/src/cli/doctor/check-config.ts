@@ -1,4 +1,4 @@
-/** What the config and the environment say about ensembles, models and limits. */
+/** Checks of variables, ensembles, models and budgets. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
@@ -6,28 +6,28 @@ import { findUnpriced, inputVariables, type ChatModel } from '@tutti/ensemble'
 import { providerFacts } from '@tutti/langchain'
 import { suggest } from '@tutti/protocol'
 
-import { findingsOf, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from './finding.ts'
 import { CLIENT_VARIABLES, SERVER_VARIABLES } from '../../environment/env-table.ts'
 import { modelsOf, pricesFor } from '../../start/prices.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
 
-/** Warns of each unknown variable whose name begins with TUTTI_. */
+/** Warns of each unknown variable whose name starts with TUTTI_. */
 export function checkVariables(variables: NodeJS.ProcessEnv): readonly Finding[] {
-  const { warning } = findingsOf('environment')
+  const { warning } = findingsFor('environment')
   const known = [...SERVER_VARIABLES, ...CLIENT_VARIABLES].map(({ name }) => name)
   return Object.keys(variables)
     .filter((name) => name.startsWith('TUTTI_') && !known.includes(name))
     .map((name) => {
       const meant = suggest(name, known)
-      const advice = meant === undefined ? 'Remove it: nothing reads it' : `Did you mean ${meant}?`
+      const advice = meant === undefined ? 'Remove it; it has no effect' : `Did you mean ${meant}?`
       return warning(`Unknown variable ${name}`, advice)
     })
 }
 
-/** Says what a run of each ensemble needs; the first one is the default. */
+/** Shows the command that starts each ensemble, with its inputs; the first ensemble is the default. */
 export function checkInputs({ ensembles }: Pick<TuttiConfig, 'ensembles'>): readonly Finding[] {
-  const { ok } = findingsOf('ensemble')
+  const { ok } = findingsFor('ensemble')
   return ensembles.map(({ name, tasks }, index) => {
     const inputs = inputVariables(tasks)
     const example = inputs.map((input) => ` ${input}=…`).join('')
@@ -36,28 +36,30 @@ export function checkInputs({ ensembles }: Pick<TuttiConfig, 'ensembles'>): read
   })
 }
 
-/** Facts that the checks read in addition to the config. */
-export interface ModelSurroundings {
+/** Facts that the check of models needs in addition to the config. */
+export interface ModelCheckContext {
   readonly variables: NodeJS.ProcessEnv
-  /** Whether an npm package can be imported. @default looks beside this program and in the working directory */
+  /** Whether an npm package can be imported. @default looks next to this program and in the working directory */
   readonly isInstalled?: (name: string) => boolean
 }
 
-/** Checks the models of the ensembles and of the catalog, a line for each provider. */
+/** Checks the models of the ensembles and of the catalog, with one finding for each provider. */
 export function checkModels(
   { ensembles, models = {} }: Pick<TuttiConfig, 'ensembles' | 'models'>,
-  { variables, isInstalled = canBeImported }: ModelSurroundings,
+  { variables, isInstalled = canBeImported }: ModelCheckContext,
 ): readonly Finding[] {
-  const { ok, warning, problem } = findingsOf('models')
-  const named = [...ensembles.flatMap(modelsOf), ...Object.values(models).map(identityOf)]
+  const { ok, warning, problem } = findingsFor('models')
+  const named = [...ensembles.flatMap(modelsOf), ...Object.values(models).map(identifyModel)]
   const providers = Map.groupBy(named, ({ provider }) => provider)
   if (providers.size === 0)
-    return [warning('No ensemble names a model', 'Give the ensemble a model')]
+    return [warning('No ensemble has a model', 'Set "model" of an ensemble')]
   return [...providers].map(([provider, used]) => {
     const list = `${provider}: ${[...new Set(used.map(({ name }) => name))].join(', ')}`
     const facts = providerFacts(provider)
     if (facts === undefined) {
-      const byName = Object.values(models).some((model) => nameOf(model)?.provider === provider)
+      const byName = Object.values(models).some(
+        (model) => parseModelName(model)?.provider === provider,
+      )
       if (!byName) return ok(list)
       return problem(
         `${list}; LangChain has no provider "${provider}"`,
@@ -75,7 +77,7 @@ export function checkModels(
     if (isSet(variables[keyVariable])) return ok(`${list}; ${keyVariable} is set`)
     return warning(
       `${list}; ${keyVariable} is not set`,
-      'Set it, unless the config gives the model its key in another way',
+      'Set it, unless the config passes the key in another way',
     )
   })
 }
@@ -96,27 +98,31 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && value.trim() !== ''
 }
 
-function identityOf(model: ChatModel | string): Pick<ChatModel, 'provider' | 'name'> {
-  return typeof model === 'string' ? (nameOf(model) ?? { provider: model, name: '' }) : model
+function identifyModel(model: ChatModel | string): Pick<ChatModel, 'provider' | 'name'> {
+  return typeof model === 'string'
+    ? (parseModelName(model) ?? { provider: model, name: '' })
+    : model
 }
 
-function nameOf(model: ChatModel | string): Pick<ChatModel, 'provider' | 'name'> | undefined {
+function parseModelName(
+  model: ChatModel | string,
+): Pick<ChatModel, 'provider' | 'name'> | undefined {
   if (typeof model !== 'string') return undefined
   const [provider = '', ...name] = model.split(':')
   return { provider, name: name.join(':') }
 }
 
-/** Warns of each model that a cost limit covers and whose price is unknown: its runs are refused. */
+/** Warns of each model that a cost limit covers and whose price is unknown: its runs are rejected. */
 export async function checkBudgets({
   ensembles,
 }: Pick<TuttiConfig, 'ensembles'>): Promise<readonly Finding[]> {
-  const { warning } = findingsOf('budget')
+  const { warning } = findingsFor('budget')
   const prices = await pricesFor(ensembles, [])
   return ensembles.flatMap((ensemble) =>
     findUnpriced(ensemble, { prices }).map((model) =>
       warning(
-        `"${ensemble.name}" has a limit on cost, and no price is known for "${model}": its runs are refused`,
-        'Limit tokens in place of cost, or use a model with a known price',
+        `"${ensemble.name}" has a cost limit, but no price is known for "${model}": its runs are rejected`,
+        'Limit tokens instead of cost, or use a model with a known price',
       ),
     ),
   )

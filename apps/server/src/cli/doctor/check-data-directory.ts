@@ -1,4 +1,4 @@
-/** Whether the directory of the embedded store can be used, and has room. It changes nothing that is there. */
+/** Checks the directory of the embedded store and its free space, without changing existing files. */
 import { errorMessage } from '@tutti/core'
 import {
   existsSync,
@@ -13,76 +13,78 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { findingsOf, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from './finding.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
 
-const { ok, warning, problem } = findingsOf('data')
+const { ok, warning, problem } = findingsFor('data')
 
-/** What the check has to know. */
+/** Facts that the check needs. */
 export interface DataFacts {
-  /** Newest version of the schema that this program knows; undefined when that could not be found out. */
+  /** Newest schema version that this program supports; undefined when it could not be determined. */
   readonly knownVersion: number | undefined
-  /** Whether a Tutti server answers at the address that this one would have. */
+  /** Whether a Tutti server already answers at the configured address. */
   readonly isServed: boolean
 }
 
-/** Checks the directory. */
+/** Checks that the directory is writable, that its store is usable, and how much space is free. */
 export function checkDataDirectory(dataDir: string, facts: DataFacts): readonly Finding[] {
   const directory = resolve(dataDir)
-  const place = nearest(directory)
+  const place = findExisting(directory)
   const writable = checkWritable(directory, place)
   if (writable.level === 'problem') return [writable]
   return [writable, ...checkStore(directory, facts), checkDisk(freeBytes(place), place)]
 }
 
-/** The directory, or the nearest one above it that is there. */
-function nearest(directory: string): string {
+/** Returns the directory, or its nearest ancestor that exists. */
+function findExisting(directory: string): string {
   const above = dirname(directory)
-  return existsSync(directory) || above === directory ? directory : nearest(above)
+  return existsSync(directory) || above === directory ? directory : findExisting(above)
 }
 
 function checkWritable(directory: string, place: string): Finding {
-  const advice = 'Choose another directory with TUTTI_DATA_DIR, or let this user write there'
-  if (!statSync(place).isDirectory()) return problem(`"${place}" is no directory`, advice)
+  const advice = 'Choose another directory with TUTTI_DATA_DIR, or give this user write permission'
+  if (!statSync(place).isDirectory()) return problem(`"${place}" is not a directory`, advice)
   try {
-    // Permissions say little: there are quotas, file systems that are read-only, and root.
+    // Permissions prove little: there are quotas, read-only file systems, and root.
     rmdirSync(mkdtempSync(join(place, '.tutti-doctor-')))
   } catch (error) {
-    return problem(`"${place}" cannot be written to: ${errorMessage(error)}`, advice)
+    return problem(`Cannot write to "${place}": ${errorMessage(error)}`, advice)
   }
-  return ok(directory === place ? `${directory} can be written to` : `${directory} can be made`)
+  return ok(directory === place ? `${directory} is writable` : `${directory} can be created`)
 }
 
 function checkStore(directory: string, { knownVersion, isServed }: DataFacts): readonly Finding[] {
   const path = join(directory, 'runs.sqlite')
   if (!existsSync(path)) return []
-  const version = schemaVersion(path)
+  const version = readSchemaVersion(path)
   if (version === undefined) {
     return [
-      problem(`"${path}" is no SQLite database`, 'Bring it back from a backup, or move it away'),
+      problem(`"${path}" is not a SQLite database`, 'Restore it from a backup, or move it away'),
     ]
   }
   if (knownVersion !== undefined && version > knownVersion) {
     return [
       problem(
-        `The store has schema version ${version}, this program knows up to ${knownVersion}`,
-        'Use the program that wrote it or a newer one',
+        `The store has schema version ${version}, this program supports versions up to ${knownVersion}`,
+        'Use the version of Tutti that wrote it, or a newer one',
       ),
     ]
   }
   if (isLocked(join(directory, 'runs.lock'))) {
-    const message = 'The store is in use by another process'
-    if (isServed) return [ok(`${message}: the server that is running`)]
-    return [warning(message, 'Stop that process before another one is started on this directory')]
+    if (isServed) return [ok('The store is in use by the running server')]
+    const advice = 'Stop that process before you start a server on this directory'
+    return [warning('The store is in use by another process', advice)]
   }
   const isOld = knownVersion !== undefined && version < knownVersion
-  const then = isOld ? `; the next start brings it to version ${knownVersion}` : ''
-  return [ok(`The store has schema version ${version} and takes ${sizeOf(path)}${then}`)]
+  const then = isOld ? `; the next start migrates it to version ${knownVersion}` : ''
+  return [
+    ok(`The store has schema version ${version} and occupies ${formatStoreSize(path)}${then}`),
+  ]
 }
 
-/** Size of the store with its write-ahead log, for people. */
-function sizeOf(path: string): string {
+/** Returns the size of the store with its write-ahead log, in MiB. */
+function formatStoreSize(path: string): string {
   const bytes = [path, `${path}-wal`].reduce(
     (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
     0,
@@ -90,7 +92,7 @@ function sizeOf(path: string): string {
   return `${Math.ceil(bytes / MIB).toLocaleString('en-US')} MiB`
 }
 
-/** Says which ended runs are deleted. */
+/** Reports which ended runs are deleted. */
 export function checkRetention({ limits = {} }: Pick<TuttiConfig, 'limits'>): Finding {
   const { maxRetainedRuns = Infinity, maxRetainedAgeMs = Infinity } = limits
   const rules = [
@@ -101,13 +103,16 @@ export function checkRetention({ limits = {} }: Pick<TuttiConfig, 'limits'>): Fi
   return ok(`Ended runs are deleted ${rules.join(' and ')}`)
 }
 
-/** Text at the start of every SQLite file, and where its `user_version` is. @see https://www.sqlite.org/fileformat.html */
+/** Text at the start of every SQLite file, and the offset of its `user_version`. @see https://www.sqlite.org/fileformat.html */
 const MAGIC = 'SQLite format 3\0'
 const VERSION_AT = 60
 const HEADER_BYTES = 100
 
-/** The schema version of a store, read from its header: opening it would leave files beside it. */
-export function schemaVersion(path: string): number | undefined {
+/**
+ * Reads the schema version of a store from its header, as opening it would create files next to it. Returns undefined
+ * for a file that is not a SQLite database.
+ */
+export function readSchemaVersion(path: string): number | undefined {
   const header = Buffer.alloc(HEADER_BYTES)
   const file = openSync(path, 'r')
   try {
@@ -119,7 +124,7 @@ export function schemaVersion(path: string): number | undefined {
   return isDatabase ? header.readUInt32BE(VERSION_AT) : undefined
 }
 
-/** Whether a process has the lock of the store; see `open-database.ts` of `@tutti/runs`. */
+/** Whether a process holds the lock of the store; see `open-database.ts` of `@tutti/runs`. */
 function isLocked(path: string): boolean {
   if (!existsSync(path)) return false
   const lock = new DatabaseSync(path, { readOnly: true })
@@ -136,19 +141,20 @@ function isLocked(path: string): boolean {
 
 const MIB = 1_048_576
 
-/** Less than this and writes are about to fail; a run of many tokens takes some MiB. */
+/** Free space below which writes are about to fail; a run with many tokens takes some MiB. */
 const FULL_BYTES = 50 * MIB
 
-/** Less than this and somebody should look. */
+/** Free space below which the operator should act. */
 const LOW_BYTES = 500 * MIB
 
-/** Says what free space means. */
+/** Rates the free space, in bytes. */
 export function checkDisk(free: number, place: string): Finding {
-  const disk = findingsOf('disk')
-  const words = `${Math.floor(free / MIB).toLocaleString('en-US')} MiB are free at ${place}`
-  const advice = 'Make room, or retain fewer runs: limits.maxRetainedRuns, limits.maxRetainedAgeMs'
-  if (free < FULL_BYTES) return disk.problem(words, advice)
-  return free < LOW_BYTES ? disk.warning(words, advice) : disk.ok(words)
+  const disk = findingsFor('disk')
+  const message = `${Math.floor(free / MIB).toLocaleString('en-US')} MiB free at ${place}`
+  const advice =
+    'Free some space, or retain fewer runs: limits.maxRetainedRuns, limits.maxRetainedAgeMs'
+  if (free < FULL_BYTES) return disk.problem(message, advice)
+  return free < LOW_BYTES ? disk.warning(message, advice) : disk.ok(message)
 }
 
 function freeBytes(place: string): number {

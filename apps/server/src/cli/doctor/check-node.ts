@@ -1,31 +1,31 @@
-/** Pure: whether this version of Node will do. */
-import { findingsOf, type Finding } from './finding.ts'
+/** Pure check of the Node version. */
+import { findingsFor, type Finding } from './finding.ts'
 
-/** From which version on Node runs TypeScript files as they are. */
+/** First version of Node that runs TypeScript files directly. */
 const TYPESCRIPT = '22.18.0'
 
-/** What is known of Node and of what it has to run. */
+/** Version of Node, and its requirements. */
 export interface NodeFacts {
-  /** Such as `24.1.0`. */
+  /** Running version, such as `24.1.0`. */
   readonly version: string
-  /** What the package asks for, such as `>=22.13`. */
+  /** Supported range, such as `>=22.13`. */
   readonly needed: string
   readonly configPath?: string | undefined
 }
 
-/** Checks the version of Node. */
+/** Checks that the version of Node is supported and can load the config file. */
 export function checkNode({ version, needed, configPath = '' }: NodeFacts): Finding {
-  const { ok, problem } = findingsOf('node')
+  const { ok, problem } = findingsFor('node')
   const least = needed.replace(/^\D+/, '')
   if (isBelow(version, least)) {
     return problem(
-      `Node ${version} is too old, wanted ${needed}`,
+      `Node ${version} is too old, expected ${needed}`,
       'Install a current Node: https://nodejs.org',
     )
   }
   if (/\.m?ts$/.test(configPath) && isBelow(version, TYPESCRIPT)) {
     return problem(
-      `Node ${version} cannot load a config file in TypeScript, wanted ${TYPESCRIPT} or later`,
+      `Node ${version} cannot load a config file in TypeScript, expected ${TYPESCRIPT} or later`,
       'Install a newer Node, or write the config in JavaScript',
     )
   }
@@ -33,7 +33,7 @@ export function checkNode({ version, needed, configPath = '' }: NodeFacts): Find
 }
 
 function isBelow(version: string, least: string): boolean {
-  const [have, want] = [numbersOf(version), numbersOf(least)]
+  const [have, want] = [parseVersion(version), parseVersion(least)]
   for (const [index, wanted] of want.entries()) {
     const part = have[index] ?? 0
     if (part !== wanted) return part < wanted
@@ -41,6 +41,6 @@ function isBelow(version: string, least: string): boolean {
   return false
 }
 
-function numbersOf(version: string): readonly number[] {
+function parseVersion(version: string): readonly number[] {
   return version.split(/[.-]/, 3).map(Number)
 }

@@ -1,23 +1,23 @@
-/** Whether the database can be used: reached, new enough, and listened to without a pooler in between. */
+/** Checks the database: reachable, supported, and delivering notifications without a pooler in between. */
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { findingsOf, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from './finding.ts'
 
 import type { Environment } from '../../environment/env.ts'
 
-const { ok, warning, problem } = findingsOf('database')
+const { ok, warning, problem } = findingsFor('database')
 
-/** The oldest version of Postgres that the store works with, as the server tells it. */
+/** Oldest supported version of Postgres, as `server_version_num`. */
 const OLDEST_VERSION = 150_000
 
-/** How long a connection may take, in milliseconds. */
+/** Time limit of a connection attempt and of a query, in milliseconds. */
 const CONNECT_LIMIT_MS = 5_000
 
-/** How long a notice may take, in milliseconds; it takes a few. */
-const NOTICE_LIMIT_MS = 2_000
+/** Time limit of a notification, in milliseconds; usually it takes a few. */
+const NOTIFICATION_LIMIT_MS = 2_000
 
-/** The parts of the driver's client that are used here. */
+/** Part of the driver's client that is used here. */
 interface Client {
   connect(): Promise<void>
   query(sql: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly Row[] }>
@@ -30,7 +30,7 @@ type Row = Readonly<Record<string, unknown>>
 
 type Urls = Pick<Environment, 'databaseListenUrl'> & { readonly databaseUrl: string }
 
-/** Checks the database; it writes nothing there. */
+/** Checks the database without writing to it. */
 export async function checkPostgres({
   databaseUrl,
   databaseListenUrl = databaseUrl,
@@ -40,14 +40,14 @@ export async function checkPostgres({
   try {
     const server = await checkServer(opened, databaseUrl)
     if (server.some(({ level }) => level === 'problem')) return server
-    return [...server, await checkNotices(opened, databaseListenUrl)]
+    return [...server, await checkNotifications(opened, databaseListenUrl)]
   } finally {
     await opened.end()
   }
 }
 
 async function openClient(url: string, variable: string): Promise<Client | Finding> {
-  // NOTE: the driver brings no types; what is used of it is written out above.
+  // NOTE: the driver has no types; the part in use is declared above.
   const driver = createRequire(import.meta.url)('pg') as {
     readonly Client: new (options: object) => Client
   }
@@ -63,21 +63,21 @@ async function openClient(url: string, variable: string): Promise<Client | Findi
     return client
   } catch (error) {
     return problem(
-      `${placeOf(url)} of ${variable} cannot be reached: ${reasonOf(error)}`,
+      `Cannot reach ${formatDatabase(url)} of ${variable}: ${formatConnectError(error)}`,
       'Start the database, or correct its address, user and password',
     )
   }
 }
 
-/** Host and port alone: an address has a password. */
-function placeOf(url: string): string {
+/** Returns host, port and database of a URL, without user and password. */
+function formatDatabase(url: string): string {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`
 }
 
-/** Several addresses of one name fail with an error of errors, which says nothing itself. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
+/** Formats an error. A name with several addresses fails with an AggregateError, whose own message is empty. */
+function formatConnectError(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(formatConnectError).join('; ')
   return error instanceof Error ? error.message : String(error)
 }
 
@@ -91,52 +91,48 @@ async function checkServer(client: Client, url: string): Promise<readonly Findin
   const { name, encoding } = server
   if (Number(server['version']) < OLDEST_VERSION) {
     return [
-      problem(`Postgres ${String(name)} is too old, wanted 15 or later`, 'Upgrade the database'),
+      problem(`Postgres ${String(name)} is too old, expected 15 or later`, 'Upgrade the database'),
     ]
   }
   if (encoding !== 'UTF8') {
-    const advice = "Make another database: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
-    return [problem(`The encoding of the database is ${String(encoding)}, wanted UTF8`, advice)]
+    const advice = "Create another database: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+    return [problem(`The encoding of the database is ${String(encoding)}, expected UTF8`, advice)]
   }
   if (server['isReplica'] === true) {
-    return [
-      problem(
-        'The database is a replica, which takes no writes',
-        'Give the address of the primary',
-      ),
-    ]
+    return [problem('The database is a read-only replica', 'Use the address of the primary')]
   }
   const off = Math.abs(Date.now() - Number(server['now']))
-  const found = ok(`Postgres ${String(name)} at ${placeOf(url)}`)
+  const found = ok(`Postgres ${String(name)} at ${formatDatabase(url)}`)
   return off < CLOCK_LIMIT_MS ? [found] : [found, clockWarning(off)]
 }
 
-/** Clocks that are further apart than this make times hard to compare; in milliseconds. */
+/** Clock difference from which on timestamps are hard to compare, in milliseconds. */
 const CLOCK_LIMIT_MS = 5_000
 
 function clockWarning(off: number): Finding {
   const seconds = Math.round(off / 1_000)
   return warning(
-    `The clock of the database is ${seconds} s off from this one`,
-    'Set the clocks by NTP',
+    `The clock of the database differs from the local clock by ${seconds} s`,
+    'Synchronize both with NTP',
   )
 }
 
-/** Has a notice sent on one connection and awaits it on the other, as processes do that share the database. */
-async function checkNotices(sender: Client, url: string): Promise<Finding> {
+/** Sends a notification on one connection and awaits it on another, as processes that share the database do. */
+async function checkNotifications(sender: Client, url: string): Promise<Finding> {
   const opened = await openClient(url, 'DATABASE_LISTEN_URL')
   if ('level' in opened) return opened
   const channel = `tutti_doctor_${process.pid}`
   try {
-    const heard = new Promise<boolean>((resolve) => {
+    const received = new Promise<boolean>((resolve) => {
       opened.once('notification', () => resolve(true))
     })
     await opened.query(`LISTEN ${channel}`)
     await sender.query('SELECT pg_notify($1, $2)', [channel, ''])
-    const late = wait(NOTICE_LIMIT_MS, false, { ref: false })
-    if (await Promise.race([heard, late])) return ok(`Notices arrive from ${placeOf(url)}`)
+    const late = wait(NOTIFICATION_LIMIT_MS, false, { ref: false })
+    if (await Promise.race([received, late]))
+      return ok(`Notifications arrive from ${formatDatabase(url)}`)
     return problem(
-      `Notices do not arrive from ${placeOf(url)}: a pooler is in between, or it is another database`,
+      `Notifications do not arrive from ${formatDatabase(url)}: it is behind a pooler, or is another database`,
       'Set DATABASE_LISTEN_URL to the address of the same database without the pooler',
     )
   } finally {

@@ -1,4 +1,4 @@
-/** The checks that only look at what they are given. */
+/** Tests the checks that depend only on their arguments. */
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ describe('checkNode', () => {
     ['22.17.1', '/a/tutti.config.mts', 'problem'],
     ['22.18.0', '/a/tutti.config.ts', 'ok'],
     ['25.0.0-nightly', '/a/tutti.config.ts', 'ok'],
-  ])('%s with %s: %3$s', (version, configPath, level) => {
+  ])('rates Node %s with the config %s as %s', (version, configPath, level) => {
     expect(checkNode({ version, needed: '>=22.13', configPath }).level).toBe(level)
   })
 })
@@ -32,7 +32,7 @@ describe('checkAccess', () => {
       ({ level, message }) => `${level} ${message}`,
     )
 
-  it('wants keys on every address but loopback, unless told otherwise', () => {
+  it('requires keys on every address but loopback, unless allowUnauthenticated is set', () => {
     for (const host of ['localhost', '127.0.0.1', '::1']) expect(check(host, {})[0]).toMatch(/^ok/)
     for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.evil.example']) {
       expect(check(host, {})).toEqual([expect.stringMatching(/^problem /)])
@@ -43,7 +43,7 @@ describe('checkAccess', () => {
     }
   })
 
-  it('tells of keys that have expired', () => {
+  it('warns of expired keys', () => {
     const keys = [
       { name: 'old', key: 'x', expiresAt: 1_000 },
       { name: 'new', key: 'y', expiresAt: '2100-01-01' },
@@ -65,7 +65,7 @@ describe('checkModels', () => {
       },
     ).map(({ level, message, advice = '' }) => [level, message, advice] as const)
 
-  it('looks for the key of each provider once, and never shows it', () => {
+  it('checks the key of each provider once, and never shows it', () => {
     const models = { a: 'openai:gpt-5-mini', b: 'openai:gpt-5', c: 'groq:x:y', d: 'ollama:z' }
     expect(check(models).map(([level, message]) => `${level} ${message}`)).toEqual([
       'ok openai: gpt-5-mini, gpt-5; OPENAI_API_KEY is set',
@@ -77,7 +77,7 @@ describe('checkModels', () => {
     ])
   })
 
-  it('names a package that is not installed and how to install it', () => {
+  it('reports a package that is not installed and how to install it', () => {
     expect(check({ a: 'mistralai:large', b: 'openai:gpt-5' }, ['@langchain/mistralai'])).toEqual([
       [
         'warning',
@@ -88,7 +88,7 @@ describe('checkModels', () => {
     ])
   })
 
-  it('finds packages that are installed without being told', () => {
+  it('finds installed packages by default', () => {
     const variables = { OPENAI_API_KEY: 'sk-1', PERPLEXITY_API_KEY: 'p-1' }
     const models = { a: 'openai:gpt-5', b: 'perplexity:sonar' }
     expect(checkModels({ ensembles: [], models }, { variables })).toMatchObject([
@@ -109,7 +109,7 @@ describe('checkModels', () => {
 })
 
 describe('checkVariables', () => {
-  it('warns of TUTTI_ variables that nothing reads, and suggests the one that was meant', () => {
+  it('warns of unknown TUTTI_ variables, and suggests similar ones', () => {
     const variables = { TUTTI_DATADIR: 'x', TUTTI_ROLE: 'all', TUTTI_ZEBRA: '1', OTHER: '2' }
     expect(checkVariables(variables)).toMatchObject([
       {
@@ -123,7 +123,7 @@ describe('checkVariables', () => {
 })
 
 describe('checkRetention', () => {
-  it('says which ended runs are deleted', () => {
+  it('reports which ended runs are deleted', () => {
     expect(checkRetention({}).message).toBe('Ended runs are retained without limit')
     const limits = { maxRetainedRuns: 500, maxRetainedAgeMs: 1000 }
     expect(checkRetention({ limits }).message).toBe(
@@ -133,7 +133,7 @@ describe('checkRetention', () => {
 })
 
 describe('checkBudgets', () => {
-  it('warns of a limit on cost for a model without a price', async () => {
+  it('warns of a cost limit for a model without a price', async () => {
     const model = scriptedModel([], { provider: 'acme', name: 'large' })
     const tasks = [task({ description: 'Pay', budget: { maxCostUsd: 1 } })]
     const team = ensemble({ name: 'pay', tasks, model })
@@ -151,7 +151,7 @@ describe('checkDisk', () => {
     [51, 'warning'],
     [499, 'warning'],
     [500, 'ok'],
-  ])('%i MiB: %s', (mib, level) => {
+  ])('rates %i MiB of free space as %s', (mib, level) => {
     expect(checkDisk(mib * 1_048_576, '/data').level).toBe(level)
   })
 })

@@ -1,4 +1,4 @@
-/** Shows what the doctor finds. */
+/** Runs `tutti doctor` and prints its findings. */
 import { runDoctor } from './run-doctor.ts'
 import { toSingleLine } from '../live/text-width.ts'
 import { printJson, printLines } from '../text/print.ts'
@@ -9,18 +9,18 @@ import type { Finding, FindingLevel } from './finding.ts'
 import type { Line, Style } from '../live/line.ts'
 import type { TargetOptions } from '../target.ts'
 
-/** Makes the checks and shows what they found; the command FAILED when there is a problem. */
+/** Runs the checks and prints their findings. The outcome is FAILED if one of them is a problem. */
 export async function diagnose(
   options: TargetOptions & { readonly json?: boolean },
   context: CommandContext,
 ): Promise<void> {
   const { io } = context
-  const said = readClientEnvironment(io.variables)
+  const environment = readClientEnvironment(io.variables)
   const findings = await runDoctor({
     variables: io.variables,
     cwd: io.cwd,
-    url: options.url ?? said.url,
-    apiKey: options.apiKey ?? said.apiKey,
+    url: options.url ?? environment.url,
+    apiKey: options.apiKey ?? environment.apiKey,
   })
   const isFine = findings.every(({ level }) => level !== 'problem')
   if (!isFine) context.exit = 'FAILED'
@@ -36,7 +36,7 @@ const STYLES: Readonly<Record<FindingLevel, Style>> = {
 
 const LEVEL_WIDTH = 'problem'.length
 
-/** A line for each finding, one for each advice, and one that counts. */
+/** Formats the findings: a line for each finding, a line for its advice, and a line with the counts. */
 export function findingLines(findings: readonly Finding[]): readonly Line[] {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const indent = ' '.repeat(LEVEL_WIDTH + width + 4)
@@ -49,16 +49,16 @@ export function findingLines(findings: readonly Finding[]): readonly Line[] {
       ? []
       : [[{ text: indent + toSingleLine(advice), style: 'dim' as const }]]),
   ])
-  return [...lines, [{ text: summaryOf(findings), style: 'bold' }]]
+  return [...lines, [{ text: formatSummary(findings), style: 'bold' }]]
 }
 
-function summaryOf(findings: readonly Finding[]): string {
+function formatSummary(findings: readonly Finding[]): string {
   const count = (level: FindingLevel): number =>
     findings.filter((one) => one.level === level).length
-  const parts = [countWords(count('problem'), 'problem'), countWords(count('warning'), 'warning')]
+  const parts = [formatCount(count('problem'), 'problem'), formatCount(count('warning'), 'warning')]
   return parts.join(', ')
 }
 
-function countWords(count: number, what: string): string {
-  return `${count === 0 ? 'No' : count} ${what}${count === 1 ? '' : 's'}`
+function formatCount(count: number, noun: string): string {
+  return `${count === 0 ? 'No' : count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,28 +1,28 @@
-/** What a check of `tutti doctor` has found. */
+/** Findings of the checks of `tutti doctor`. */
 
-/** What one check found. */
+/** A finding of one check. */
 export interface Finding {
-  /** What was looked at, in one or two words. */
+  /** Subject of the check, in one or two words. */
   readonly check: string
-  /** A problem keeps the server from working; a warning may. */
+  /** Severity: a problem prevents the server from working; a warning may. */
   readonly level: FindingLevel
   readonly message: string
-  /** What to do about it. */
+  /** Suggested action. */
   readonly advice?: string
 }
 
-/** How bad it is. */
+/** Severity of a finding. */
 export type FindingLevel = 'ok' | 'warning' | 'problem'
 
-/** The findings of one check share what was looked at. */
+/** Functions that create the findings of one check. */
 export interface Findings {
   ok(message: string): Finding
   warning(message: string, advice?: string): Finding
   problem(message: string, advice?: string): Finding
 }
 
-/** Makes the findings of a check. */
-export function findingsOf(check: string): Findings {
+/** Returns functions that create findings of the check with this name. */
+export function findingsFor(check: string): Findings {
   const make = (level: FindingLevel, message: string, advice?: string): Finding => ({
     check,
     level,

@@ -1,6 +1,6 @@
 /**
- * Starts the server as configured, but on a store of its own that is thrown away and on loopback, and stops it again:
- * what only shows when everything is put together shows here, and nothing that is there is touched.
+ * Starts the configured server on loopback with a temporary store, and stops it. This finds the problems that appear
+ * only when everything is put together, without touching the real store.
  */
 import { createClient } from '@tutti/client'
 import { errorMessage, silentLogger, type Logger } from '@tutti/core'
@@ -9,25 +9,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { startServer } from '../../start/start-server.ts'
-import { versionOf } from './ask-server.ts'
-import { schemaVersion } from './check-data-directory.ts'
-import { findingsOf, type Finding } from './finding.ts'
+import { readApiVersion } from './ask-server.ts'
+import { readSchemaVersion } from './check-data-directory.ts'
+import { findingsFor, type Finding } from './finding.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
 import type { Environment } from '../../environment/env.ts'
 
-/** What a start has shown. */
+/** Result of a trial start. */
 export interface TriedStart {
   readonly findings: readonly Finding[]
-  /** Version of the schema that this program writes; undefined when it did not start. */
+  /** Schema version that this program writes; undefined when the server did not start. */
   readonly schemaVersion: number | undefined
-  /** Version of the API of this program, likewise. */
+  /** API version of this program; undefined when the server did not start. */
   readonly apiVersion: string | undefined
 }
 
-/** Tries it. */
+/** Starts and stops the configured server. */
 export async function tryStart(config: TuttiConfig, environment: Environment): Promise<TriedStart> {
-  const { ok, warning, problem } = findingsOf('start')
+  const { ok, warning, problem } = findingsFor('start')
   const dataDir = mkdtempSync(join(tmpdir(), 'tutti-doctor-'))
   const warnings: Finding[] = []
   const logger: Logger = {
@@ -38,14 +38,14 @@ export async function tryStart(config: TuttiConfig, environment: Environment): P
   try {
     const server = await startServer(
       { ...config, limits: { ...config.limits, drainTimeoutMs: 0 } },
-      { ...environment, ...ALONE, dataDir },
+      { ...environment, ...ISOLATED, dataDir },
       logger,
     )
-    const apiVersion = await versionOf(createClient({ baseUrl: server.url }))
+    const apiVersion = await readApiVersion(createClient({ baseUrl: server.url }))
     await server.stop()
     return {
-      findings: [...warnings, ok('A server starts with this config')],
-      schemaVersion: schemaVersion(join(dataDir, 'runs.sqlite')),
+      findings: [...warnings, ok('The server starts with this config')],
+      schemaVersion: readSchemaVersion(join(dataDir, 'runs.sqlite')),
       apiVersion,
     }
   } catch (error) {
@@ -56,8 +56,8 @@ export async function tryStart(config: TuttiConfig, environment: Environment): P
   }
 }
 
-/** What keeps the server that is tried away from everything else. */
-const ALONE = {
+/** Settings that isolate the trial server. */
+const ISOLATED = {
   host: '127.0.0.1',
   port: 0,
   role: 'all',

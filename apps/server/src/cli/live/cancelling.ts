@@ -1,30 +1,30 @@
-/** The cancel of a run that is followed: sent, sent again when the server was away, and waited for within a bound. */
+/** Cancels a followed run: sends the cancel, repeats it while the server is unreachable, and limits the wait for the end. */
 import { TuttiClientError, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core'
 
 import type { Display } from './display.ts'
 
-/** How long a job that was told to end waits for its run to end: less than what supervisors give it. */
+/** Time to wait for the end of a run after a signal, in milliseconds; shorter than the grace period of supervisors. */
 export const CANCEL_WAIT_MS = 20_000
 
-/** Wait before a cancel that did not reach the server is sent again. */
-const AGAIN_MS = 1_000
+/** Delay before a cancel that did not reach the server is sent again, in milliseconds. */
+const RESEND_MS = 1_000
 
-/** The run to cancel, and where its cancel is reported. */
+/** Run to cancel, and the display that reports it. */
 export interface CancelTarget {
   readonly client: TuttiClient
   readonly runId: string
   readonly display: Display
 }
 
-/** At most one cancel of one run. */
+/** The cancel of one run. It is sent at most once at a time. */
 export class Cancelling {
   readonly #target: CancelTarget
   readonly #leave: () => void
-  #isAwaySaid = false
-  #again: NodeJS.Timeout | undefined
-  #isBegun = false
-  #bound: NodeJS.Timeout | undefined
+  #hasReportedLoss = false
+  #resendTimer: NodeJS.Timeout | undefined
+  #isRequested = false
+  #waitTimer: NodeJS.Timeout | undefined
   #isStopped = false
 
   constructor(target: CancelTarget, leave: () => void) {
@@ -32,34 +32,34 @@ export class Cancelling {
     this.#leave = leave
   }
 
-  get isAsked(): boolean {
-    return this.#isBegun
+  get isRequested(): boolean {
+    return this.#isRequested
   }
 
   begin(): void {
-    if (this.#isBegun) return
-    this.#isBegun = true
+    if (this.#isRequested) return
+    this.#isRequested = true
     void this.#send()
   }
 
-  /** Cancels as nobody can be asked; told twice, leaves at once. */
+  /** Cancels the run without a prompt. A second call leaves at once. */
   beginBySignal(): void {
     const { display, runId } = this.#target
-    if (this.#isBegun) {
+    if (this.#isRequested) {
       this.#leave()
       return
     }
-    display.say(`Cancelling ${runId}`)
-    this.#bound = setTimeout(() => {
-      display.say(`${runId} has not ended within ${CANCEL_WAIT_MS / 1_000} s`)
+    display.print(`Cancelling ${runId}`)
+    this.#waitTimer = setTimeout(() => {
+      display.print(`${runId} did not end within ${CANCEL_WAIT_MS / 1_000} s`)
       this.#leave()
     }, CANCEL_WAIT_MS)
     this.begin()
   }
 
   stop(): void {
-    clearTimeout(this.#bound)
-    clearTimeout(this.#again)
+    clearTimeout(this.#waitTimer)
+    clearTimeout(this.#resendTimer)
     this.#isStopped = true
   }
 
@@ -77,20 +77,20 @@ export class Cancelling {
     const {
       code,
       retryable,
-      retryAfterMs = AGAIN_MS,
+      retryAfterMs = RESEND_MS,
     } = TuttiClientError.isInstance(error) ? error : {}
-    // One that is over needs none; its end comes with its events.
+    // The run has ended already; its last event will arrive.
     if (code === 'RUN_COMPLETED') return
     if (retryable === true) {
-      if (!this.#isAwaySaid)
-        display.say(`The cancel is sent again until the server hears it: ${errorMessage(error)}`)
-      this.#isAwaySaid = true
-      this.#again = setTimeout(() => void this.#send(), retryAfterMs)
+      if (!this.#hasReportedLoss)
+        display.print(`The server is unreachable, retrying the cancel: ${errorMessage(error)}`)
+      this.#hasReportedLoss = true
+      this.#resendTimer = setTimeout(() => void this.#send(), retryAfterMs)
       return
     }
-    display.say(`Cannot cancel ${runId}: ${errorMessage(error)}`)
-    this.#isBegun = false
-    // What the server refuses it refuses again: a job that was told to end does not wait for it.
-    if (this.#bound !== undefined) this.#leave()
+    display.print(`Cannot cancel ${runId}: ${errorMessage(error)}`)
+    this.#isRequested = false
+    // The server would refuse again, so a command that received a signal does not wait.
+    if (this.#waitTimer !== undefined) this.#leave()
   }
 }

@@ -1,20 +1,20 @@
-/** Where the progress of a run is shown; not its result. */
+/** The interface of displays, which show the progress of a run but not its result. */
 import type { ConnectionState } from '@tutti/client'
 import type { LoggedRunEvent, RunState } from '@tutti/protocol'
 
-/** One way to show progress. */
+/** Shows the progress of a run. */
 export interface Display {
-  /** An event came; `state` is the run after it. */
+  /** Shows an event; `state` is the run after it. */
   show(event: LoggedRunEvent, state: RunState): void
-  /** The connection is lost, or is there again. */
+  /** Shows that the connection is lost or restored. */
   connection(state: ConnectionState): void
-  /** Says something that stays. */
-  say(text: string): void
-  /** Asks in one line below everything; undefined takes the question away. */
+  /** Prints a message that stays on the screen. */
+  print(text: string): void
+  /** Shows a question below everything else; undefined removes it. */
   question(text: string | undefined): void
-  /** Leaves the terminal to somebody else until `resume`. */
+  /** Releases the terminal until `resume` is called. */
   suspend(): void
   resume(): void
-  /** Ends the display; with a summary when the run is over. */
+  /** Ends the display, with a summary if the run is over. */
   end(outcome: 'over' | 'left'): void
 }

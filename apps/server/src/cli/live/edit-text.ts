@@ -1,4 +1,4 @@
-/** Has a person change a text in the editor of their choice. */
+/** Lets the user change a text in their editor. */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,26 +8,26 @@ import { errorMessage } from '@tutti/core'
 
 import type { CommandIo } from '../command-io.ts'
 
-/** What came of it. */
+/** Result of an edit. */
 export type Edited =
   | { readonly kind: 'edited'; readonly text: string }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** How to edit. */
+/** Options of an edit. */
 export interface EditOptions {
   readonly io: CommandIo
-  /** Ends the editor. */
+  /** Aborts to end the editor. */
   readonly signal: AbortSignal | undefined
-  /** Ending of the file's name, by which editors know what they edit. */
+  /** Extension of the file name, from which editors detect the language. */
   readonly ending: 'md' | 'json'
 }
 
-/** Opens the text in `$VISUAL`, `$EDITOR` or the usual editor of the system, and gives it as it was saved. */
+/** Opens the text in `$VISUAL`, `$EDITOR` or the default editor of the system, and returns the saved text. */
 export async function editText(text: string, { io, signal, ending }: EditOptions): Promise<Edited> {
   const directory = await mkdtemp(join(tmpdir(), 'tutti-edit-'))
   const path = join(directory, `review.${ending}`)
   try {
-    // Nobody else on the machine has to read it.
+    // Other users of the machine must not read it.
     await writeFile(path, text, { mode: 0o600 })
     const problem = await runEditor(path, io, signal)
     if (problem !== undefined) return { kind: 'failed', message: problem }
@@ -39,7 +39,7 @@ export async function editText(text: string, { io, signal, ending }: EditOptions
   }
 }
 
-/** Resolves when the editor is closed, with what went wrong. */
+/** Runs the editor until it is closed. Returns the problem if it failed. */
 async function runEditor(
   path: string,
   { stdout, variables }: CommandIo,
@@ -47,13 +47,13 @@ async function runEditor(
 ): Promise<string | undefined> {
   const isWindows = process.platform === 'win32'
   const editor = variables['VISUAL'] || variables['EDITOR'] || (isWindows ? 'notepad' : 'vi')
-  // The variable may hold options, as in "code --wait": a shell reads it, as git has it read.
-  const [command, words] = isWindows
+  // The variable may contain options, as in `code --wait`, so a shell evaluates it, as git does.
+  const [command, args] = isWindows
     ? [`${editor} "${path}"`, []]
     : ['/bin/sh', ['-c', `${editor} "$1"`, editor, path]]
-  const child = spawn(command, words, {
+  const child = spawn(command, args, {
     shell: isWindows,
-    // What the command prints may go to a file; the editor needs the terminal.
+    // Standard output may be a file, but the editor needs the terminal.
     stdio: ['inherit', stdout.isTTY === true ? 'inherit' : 2, 2],
     ...(signal === undefined ? {} : { signal }),
   })
@@ -63,13 +63,13 @@ async function runEditor(
       resolve(
         code === 0
           ? undefined
-          : `The editor "${editor}" ended with ${code ?? killed}; set EDITOR to use another`,
+          : `The editor "${editor}" exited with ${code ?? killed}; set EDITOR to use another one`,
       )
     })
   })
 }
 
-/** Most editors end a file with a line break, also when the text had none. */
+/** Removes the line break that most editors add at the end of a file. */
 function withoutAddedBreak(saved: string, before: string): string {
   return before.endsWith('\n') ? saved : saved.replace(/\r?\n$/, '')
 }

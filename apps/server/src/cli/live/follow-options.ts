@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 
 import { countParser } from '../option-values.ts'
 
-/** What they give, as commander names it. */
+/** Values of the options, as commander names them. */
 export interface FollowCommandOptions {
-  /** The run in detail as one document at the end. */
+  /** Prints the run in detail as one document at the end. */
   readonly json?: true
-  /** The events as they come, one JSON document a line. */
+  /** Prints the events as they arrive, one JSON document per line. */
   readonly events?: true
   readonly plain?: true
   readonly quiet?: true
@@ -16,23 +16,23 @@ export interface FollowCommandOptions {
   readonly maxReconnects?: number
 }
 
-/** Adds them to a command. */
+/** Adds the options to a command. */
 export function withFollowOptions(command: Command): Command {
   return command
-    .option('--json', 'at the end, the run in detail on standard output, as one JSON document')
-    .option('--events', 'the events on standard output as they come, one JSON document a line')
-    .option('--plain', 'progress as plain lines, also on a terminal')
-    .option('-q, --quiet', 'no progress; only reviews that wait, and failures')
-    .option('--no-review', 'do not wait for reviews: leave when the run can only wait for one')
+    .option('--json', 'at the end, print the run in detail as one JSON document')
+    .option('--events', 'print the events as they arrive, one JSON document per line')
+    .option('--plain', 'show progress as plain lines, also on a terminal')
+    .option('-q, --quiet', 'show no progress, only open reviews and failures')
+    .option('--no-review', 'do not wait for reviews: exit when the run can only wait for one')
     .option(
       '--max-reconnects <count>',
-      'tries in a row to reach a server that is away (no limit)',
+      'consecutive attempts to reach a lost server (default: no limit)',
       countParser(0, 1_000_000),
     )
 }
 
-/** What the help says of them. */
+/** Help text about the options. */
 export const FOLLOW_HELP = `
-Standard output has the result only: the output of the last task, or what --json and --events say; all else is on
-standard error. On a terminal that is a live view; elsewhere, with --plain, with CI or TERM=dumb set, one line for each
-thing that happens. A review is asked about on the terminal; elsewhere the command says how to answer it, and waits.`
+Standard output receives only the result: the output of the last task, or the JSON of --json or --events. Progress goes
+to standard error: as a live view on a terminal, otherwise (and with --plain, or with CI or TERM=dumb set) as one line per
+event. On a terminal, the command asks for the decision of each review; elsewhere it prints how to decide, and waits.`

@@ -1,17 +1,18 @@
 /**
- * Follows a run: shows its progress, has its reviews answered, and heeds the keyboard and signals.
+ * Follows a run: shows its progress, asks for decisions on its reviews, and handles the keyboard and signals.
  *
  *     events ─▶ RunState ─▶ display          keys, signals ─▶ cancel · leave · ask
- *                  └─▶ reviews to be asked about
+ *                  └─▶ open reviews
  *
- * It leaves to its neighbours how a run looks (`display.ts`), how a review is asked about (`../review-prompt.ts`), and
- * what its end means for the exit code (`follow-command.ts`).
+ * Other modules define the look of a run (`display.ts`), the prompt of a review (`../review-prompt.ts`), and the exit
+ * code of an end (`follow-command.ts`).
  *
- * W1 Whatever way it ends, the terminal is as it was before, and no listener or timer is left.
- * W2 A run is cancelled only when somebody said so: with `y`, or by a signal where nobody can be asked. A lost
- *    connection, a closed pipe or a closed terminal cancels nothing.
+ * W1 However the command ends, the terminal is restored, and no listener or timer is left.
+ * W2 A run is cancelled only on request: with `y`, or by a signal when the command cannot prompt. A lost connection, a
+ *    closed pipe or a closed terminal does not cancel it.
  * W3 A cancel that could not be sent is sent again when the server is back; the run is followed until it is over.
- * W4 A review is asked about only while it is open: one of the past is not, nor one that somebody else decides meanwhile.
+ * W4 The command asks about a review only while it is open: not about a past one, and no longer about one that another
+ *    reviewer decides meanwhile.
  */
 import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
 import { TuttiClientError, type ConnectionState, type TuttiClient } from '@tutti/client'
@@ -26,35 +27,35 @@ import type { CommandIo } from '../command-io.ts'
 import type { Display } from './display.ts'
 import type { SignalInbox } from './signal-inbox.ts'
 
-/** What to follow, and how. */
+/** Run to follow, and how. */
 export interface FollowerOptions {
   readonly client: TuttiClient
   readonly io: CommandIo
   readonly runId: string
   readonly display: Display
-  /** Whether somebody is at a keyboard, and looks at a live view. */
+  /** Whether the user has a keyboard and a live view. */
   readonly isInteractive: boolean
-  /** What Ctrl-C and signals do: end the run that this command has started, or only leave. */
+  /** Effect of Ctrl-C and signals: cancel the run that this command has started, or only leave. */
   readonly onSignal: 'cancel' | 'leave'
   /** Whether to leave when the run can only wait for a review. */
   readonly leavesAtReview: boolean
-  /** Whether each event goes to standard output, from which one on. */
+  /** `seq` of the first event to write to standard output; undefined for none. */
   readonly eventsFrom: number | undefined
-  /** First event that happens while it follows; reviews of before it may be decided. */
+  /** `seq` of the first new event; reviews of earlier events may have been decided. */
   readonly liveFrom: number
   readonly maxReconnects: number
   readonly signals: SignalInbox
 }
 
-/** How it ended: with the run, or before it. */
+/** End of following: with the run, or before it. */
 export type FollowEnd =
   | { readonly kind: 'over'; readonly state: RunState }
   | { readonly kind: Leaving; readonly state: RunState }
 
-/** Why it ended before the run: asked to, or a review that nobody here gives. */
+/** Reason to leave before the run is over: on request, or because a review cannot be decided here. */
 export type Leaving = 'left' | 'waiting'
 
-/** Follows the run to its end, or until somebody leaves. @throws what the server refuses. */
+/** Follows the run until it is over or the user leaves. @throws {TuttiClientError} when the server refuses a request. */
 export async function followToEnd(request: FollowerOptions): Promise<FollowEnd> {
   return new Follower(request).follow()
 }
@@ -107,13 +108,13 @@ class Follower {
       onConnection: (state) => this.#onConnection(state),
     })
     try {
-      for await (const event of events) await this.#take(event)
+      for await (const event of events) await this.#apply(event)
     } catch (error) {
       if (this.#left === undefined) throw error
     }
   }
 
-  async #take(event: LoggedRunEvent): Promise<void> {
+  async #apply(event: LoggedRunEvent): Promise<void> {
     const { io, display, eventsFrom, liveFrom, leavesAtReview } = this.#request
     this.#state = applyRunEvent(this.#state, event)
     display.show(event, this.#state)
@@ -122,7 +123,7 @@ class Follower {
     }
     if (isOver(this.#state)) this.#ask(undefined)
     if (event.seq < liveFrom) return
-    this.#reviews.look(this.#state)
+    this.#reviews.update(this.#state)
     if (leavesAtReview && this.#state.status === 'WAITING_REVIEW') this.#leave('waiting')
   }
 
@@ -130,9 +131,11 @@ class Follower {
     const { display, maxReconnects } = this.#request
     display.connection(state)
     if (state.status !== 'reconnecting' || state.attempt <= maxReconnects) return
-    throw new CommandError('UNREACHABLE', `The server is away: ${state.error.message}`, [
-      `When it is back: tutti watch ${this.#request.runId}`,
-    ])
+    throw new CommandError(
+      'UNREACHABLE',
+      `Lost the connection to the server: ${state.error.message}`,
+      [`When the server is back: tutti watch ${this.#request.runId}`],
+    )
   }
 
   #onKey(key: Key): void {
@@ -142,11 +145,11 @@ class Follower {
     else if (key === 'r') this.#reviews.askAgain(this.#state)
   }
 
-  /** Ctrl-C: a question when there is something to ask, else the way out. */
+  /** Handles Ctrl-C: asks whether to cancel the run, or leaves if there is no question to ask. */
   #onInterrupt(): void {
     const { onSignal } = this.#request
-    if (onSignal === 'leave' || this.#isAsking || this.#cancelling.isAsked) this.#leave('left')
-    else this.#ask('Cancel the run?  [y]es  [n]o, go on  [l]eave it running')
+    if (onSignal === 'leave' || this.#isAsking || this.#cancelling.isRequested) this.#leave('left')
+    else this.#ask('Cancel the run?  [y]es  [n]o, continue  [l]eave it running')
   }
 
   #onAnswer(key: Key): void {
@@ -163,14 +166,14 @@ class Follower {
 
   #onSignal(signal: 'SIGINT' | 'SIGTERM'): void {
     const { isInteractive, onSignal } = this.#request
-    // While somebody edits, Ctrl-C is a key of the editor.
+    // In an open editor, Ctrl-C is a key of the editor.
     if (signal === 'SIGINT' && this.#reviews.isAsking) return
     if (onSignal === 'leave') this.#leave('left')
     else if (signal === 'SIGINT' && isInteractive) this.#onInterrupt()
     else this.#cancelling.beginBySignal()
   }
 
-  /** Stops as a job of the shell, and goes on where it was. */
+  /** Suspends this process as a job of the shell, and continues the view afterwards. */
   #stopJob(): void {
     if (process.platform === 'win32') return
     this.#forgetStop()
@@ -188,8 +191,8 @@ class Follower {
     this.#request.display.resume()
   }
 
-  #leave(why: Leaving): void {
-    this.#left ??= why
+  #leave(reason: Leaving): void {
+    this.#left ??= reason
     this.#leaving.abort(new TuttiClientError('ABORTED', 'Left'))
   }
 }

@@ -1,28 +1,28 @@
-/** Lines that are written over again in their place, below what the terminal shows already. */
+/** Lines that are redrawn in place, below the existing content of the terminal. */
 import type { PaintedLine } from './line.ts'
 
 const HIDE_CURSOR = '\x1b[?25l'
 const SHOW_CURSOR = '\x1b[?25h'
-/** What comes between is shown at once, by terminals that know it; others pass it over. */
+/** Start of a synchronized update: terminals that support it show the changes at once; others ignore it. */
 const BEGIN_UPDATE = '\x1b[?2026h'
 const END_UPDATE = '\x1b[?2026l'
 const ERASE_LINE = '\x1b[2K'
 const ERASE_BELOW = '\x1b[J'
 
 /**
- * What to write. Ours and not log-update, which does not know how many rows its lines take after the window has become
- * narrower, and brings 16 packages and handlers of process signals.
+ * Computes the text that redraws the lines. It replaces log-update, which does not know how many rows its lines take
+ * after the window has become narrower, and brings 16 packages and handlers of process signals.
  *
- * The cursor stands at the beginning of the line below the last one between any two calls.
+ * Between two calls, the cursor is at the beginning of the line below the last one.
  *
  * F1 A line that has not changed is not written again.
- * F2 Lines that a narrower window has broken in two are counted as the rows that they take now.
+ * F2 Lines that a narrower window has wrapped count as the rows that they now take.
  */
 export class TerminalFrame {
   #lines: readonly PaintedLine[] = []
   #columns = 0
 
-  /** Text that puts `lines` in place of those before; empty when they are the same. */
+  /** Returns the text that replaces the previous lines; empty when they are the same. */
   draw(lines: readonly PaintedLine[], columns: number): string {
     const isResized = columns !== this.#columns
     const before = this.#lines
@@ -41,7 +41,7 @@ export class TerminalFrame {
     return `${BEGIN_UPDATE}${HIDE_CURSOR}${start}${written.join('')}${rest}${END_UPDATE}`
   }
 
-  /** Text that removes the lines, so that something else can be written there. */
+  /** Returns the text that removes the lines, so that other text can be written there. */
   clear(columns: number): string {
     const text = `${this.#toStart(columns)}${ERASE_BELOW}${SHOW_CURSOR}`
     this.#lines = []

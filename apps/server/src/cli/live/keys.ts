@@ -1,9 +1,9 @@
-/** The keyboard while the view is on the screen: keys come one by one and are not shown. */
+/** Reads single keys without echo while the live view is shown. */
 import { ReadStream } from 'node:tty'
 
 import type { CommandIo } from '../command-io.ts'
 
-/** A key: what it types, or its name. */
+/** A typed character, or the name of a key. */
 export type Key = 'ctrl-c' | 'ctrl-z' | 'escape' | (string & {})
 
 const NAMES: ReadonlyMap<string, Key> = new Map([
@@ -12,7 +12,7 @@ const NAMES: ReadonlyMap<string, Key> = new Map([
   ['\x1b', 'escape'],
 ])
 
-/** Listens to the keyboard, or to nothing where there is none. */
+/** Listens to the keyboard, if there is one. */
 export class Keys {
   readonly #stdin: ReadStream | undefined
   readonly #listener: (key: Key) => void
@@ -31,7 +31,7 @@ export class Keys {
     this.#stdin.resume()
   }
 
-  /** Gives the keyboard back, as it was. */
+  /** Stops listening and restores the keyboard mode. */
   close(): void {
     if (!this.#isOpen || this.#stdin === undefined) return
     this.#isOpen = false
@@ -42,30 +42,30 @@ export class Keys {
 
   readonly #read = (data: Buffer | string): void => {
     const text = data.toString()
-    // The code of an arrow or a function key begins as Escape does, and is none of the keys here.
+    // Arrow and function keys send sequences that start with Escape; they are ignored.
     const keys = text.startsWith('\x1b') && text.length > 1 ? [] : [...text]
     for (const key of keys) this.#listener(NAMES.get(key) ?? key)
   }
 }
 
-/** Time after which a program that was told to stop and still runs will not be stopped. */
+/** Time after which a process that still runs will not be suspended any further, in milliseconds. */
 const STOP_MS = 200
 
 /**
- * Stops this process with its whole group, as the terminal would: what has started it waits for it otherwise. Calls
- * `goOn` once when it runs again. That is soon where no shell could let it go on, as in the first program of a window
- * or of a container: there the system passes the signal over (POSIX, orphaned process groups).
+ * Suspends this process with its whole process group, as the terminal does; otherwise its parent would wait for it.
+ * Calls `onContinue` once when it runs again. That is soon if no shell can continue it, as for the first process of a
+ * window or of a container: there the system ignores the signal (POSIX, orphaned process groups).
  *
- * @returns what to call when going on is of no use any more
+ * @returns a function that prevents the call
  */
-export function stopJob(goOn: () => void): () => void {
+export function stopJob(onContinue: () => void): () => void {
   const forget = (): void => {
     clearTimeout(timer)
     process.off('SIGCONT', resume)
   }
   const resume = (): void => {
     forget()
-    goOn()
+    onContinue()
   }
   const timer = setTimeout(resume, STOP_MS)
   process.on('SIGCONT', resume)

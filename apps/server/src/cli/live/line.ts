@@ -1,46 +1,46 @@
-/** Pure: a line of the view, and how it becomes text for a terminal. */
+/** Pure: a line of the view, and its text for a terminal. */
 import { styleText } from 'node:util'
 
-import { cutToWidth, widthOf } from './text-width.ts'
+import { cutToWidth, measureWidth } from './text-width.ts'
 
-/** A piece of a line, in one style. */
+/** A piece of a line in one style. */
 export interface LineSpan {
   readonly text: string
   readonly style?: Style | undefined
 }
 
-/** How a piece looks where colours are shown; nothing is said by its look alone. */
+/** Style of a piece where colors are shown. Styles carry no information of their own. */
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan'
 
-/** A line: pieces one after another. Their texts have no line breaks and no control characters. */
+/** A line as a sequence of pieces. Their texts contain no line breaks and no control characters. */
 export type Line = readonly LineSpan[]
 
-/** A line as it is written, and the columns that it takes. */
+/** A line as written to the terminal, with its width in columns. */
 export interface PaintedLine {
   readonly text: string
   readonly width: number
 }
 
-/** Cuts a line to `columns`, and colours it when that is wanted. */
+/** Truncates a line to `columns`, and colors it if `hasColors`. */
 export function paint(line: Line, columns: number, hasColors: boolean): PaintedLine {
   let width = 0
   let text = ''
   for (const span of line) {
     const cut = cutToWidth(span.text, columns - width)
-    width += widthOf(cut)
+    width += measureWidth(cut)
     text += paintSpan({ text: cut, style: span.style }, hasColors)
     if (cut !== span.text) break
   }
   return { text, width }
 }
 
-/** A line without styles, as long as it is. */
+/** Returns the full text of a line without styles. */
 export function lineText(line: Line): string {
   return line.map(({ text }) => text).join('')
 }
 
 function paintSpan({ text, style }: LineSpan, hasColors: boolean): string {
   if (style === undefined || !hasColors || text === '') return text
-  // Whether there are colours was decided before, for the stream that it goes to.
+  // The caller has checked whether the stream supports colors.
   return styleText(style, text, { validateStream: false })
 }

@@ -1,22 +1,22 @@
 /**
- * Progress on a terminal: lines that are drawn over in their place.
+ * Shows progress on a terminal, in lines that are redrawn in place.
  *
  *     event ─▶ state ─▶ (at most 20 times a second) run-lines ─▶ paint ─▶ frame ─▶ terminal
  *
- * It holds no rule of what is shown (`run-lines.ts`) or how it gets there (`frame.ts`).
+ * `run-lines.ts` defines the content, and `frame.ts` the drawing.
  *
- * D1 Whatever ends the process, the cursor is shown again.
- * D2 Nothing is drawn while the terminal is somebody else's.
+ * D1 However the process ends, the cursor is shown again.
+ * D2 A suspended display does not draw.
  */
 import { emptyRunState, type RunState } from '@tutti/protocol'
 import type { WriteStream } from 'node:tty'
 
 import { hasColors, type CommandIo } from '../command-io.ts'
-import { formatTerminalDuration } from './figures.ts'
+import { formatTerminalDuration } from './format-values.ts'
 import { TerminalFrame } from './frame.ts'
 import { paint, type Line, type Style } from './line.ts'
 import { marksFor } from './marks.ts'
-import { answerWords, reviewWords } from './plain-lines.ts'
+import { formatDecideHint, formatReviewQuestionText } from './plain-lines.ts'
 import { runLines } from './run-lines.ts'
 import { summaryLines } from './summary-lines.ts'
 import { firstLines, toSingleLine, toTerminalText } from './text-width.ts'
@@ -25,21 +25,21 @@ import type { ConnectionState } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { Display } from './display.ts'
 
-/** Time between two drawings at least: 20 a second look fluent. */
+/** Minimum time between two drawings, in milliseconds: 20 per second look smooth. */
 const DRAW_MS = 50
 
-/** Time after which the clocks of the view have moved. */
+/** Interval at which the times in the view are updated, in milliseconds. */
 const TICK_MS = 1_000
 
-/** Lines that a note has at most. */
+/** Maximum number of lines of a note. */
 const NOTE_LINES = 2
 
-/** What the view says of the keys. */
+/** Options of the live view. */
 export interface LiveOptions {
   readonly runId: string
-  /** Said in the last line, such as what Ctrl-C does. */
+  /** Text of the last line, such as the effect of Ctrl-C. */
   readonly hint: string
-  /** Whether a review can be answered here. */
+  /** Whether reviews can be decided here. */
   readonly canAnswer: boolean
 }
 
@@ -80,7 +80,7 @@ export class LiveDisplay implements Display {
     this.#soon()
   }
 
-  say(text: string): void {
+  print(text: string): void {
     const lines = toTerminalText(text)
       .split('\n')
       .map((line) => `${line}\n`)
@@ -105,20 +105,21 @@ export class LiveDisplay implements Display {
     clearTimeout(this.#drawing)
     this.#terminal.off('resize', this.#soon)
     process.off('exit', this.#restore)
-    const facts = this.#facts()
-    // What stays is not cut: the terminal breaks what is too long for it.
-    const lines = outcome === 'over' ? this.#paint(summaryLines(this.#state, facts), Infinity) : []
+    const context = this.#context()
+    // The summary is not truncated: the terminal wraps long lines.
+    const lines =
+      outcome === 'over' ? this.#paint(summaryLines(this.#state, context), Infinity) : []
     const text = lines.map((line) => `${line.text}\n`).join('')
     this.#terminal.write(this.#frame.clear(this.#columns) + text)
     this.#isSuspended = true
   }
 
   get #columns(): number {
-    // Some terminals do not know their size; then it is what it has always been.
+    // Some terminals do not report their size; 80 columns are the traditional width.
     return this.#terminal.columns || 80
   }
 
-  #facts() {
+  #context() {
     return {
       runId: this.#options.runId,
       now: Date.now(),
@@ -130,8 +131,8 @@ export class LiveDisplay implements Display {
   }
 
   #paint(lines: readonly Line[], columns = this.#columns) {
-    const isColoured = hasColors(this.#terminal, this.#io)
-    return lines.map((line) => paint(line, columns, isColoured))
+    const isColored = hasColors(this.#terminal, this.#io)
+    return lines.map((line) => paint(line, columns, isColored))
   }
 
   readonly #soon = (): void => {
@@ -142,7 +143,7 @@ export class LiveDisplay implements Display {
     clearTimeout(this.#drawing)
     this.#drawing = undefined
     if (this.#isSuspended) return
-    const lines = this.#paint(runLines(this.#state, this.#facts()))
+    const lines = this.#paint(runLines(this.#state, this.#context()))
     this.#terminal.write(this.#frame.draw(lines, this.#columns))
   }
 
@@ -151,12 +152,12 @@ export class LiveDisplay implements Display {
     const open = this.#state.reviews.find(({ status }) => status === 'OPEN')
     const notes: Line[] = []
     if (open !== undefined) {
-      const how = canAnswer ? 'r to answer' : answerWords(open.reviewId)
-      notes.push(...this.#note(`Review, ${how}: ${reviewWords(open)}`, 'yellow'))
+      const how = canAnswer ? 'press r to decide' : formatDecideHint(open.reviewId)
+      notes.push(...this.#note(`Review, ${how}: ${formatReviewQuestionText(open)}`, 'yellow'))
     }
     if (this.#lost !== undefined) {
       const { attempt, delayMs, error } = this.#lost
-      const when = `try ${attempt} in ${formatTerminalDuration(delayMs)}`
+      const when = `attempt ${attempt} in ${formatTerminalDuration(delayMs)}`
       notes.push(...this.#note(`Connection lost, ${when}: ${toSingleLine(error.message)}`, 'red'))
     }
     const asked = this.#question
@@ -165,7 +166,7 @@ export class LiveDisplay implements Display {
     return [...notes, ...this.#note(asked, 'bold')]
   }
 
-  /** A note goes on in a second line: half of a question is none. */
+  /** Wraps a note into a second line, so that a question stays complete. */
   #note(text: string, style: Style): readonly Line[] {
     return firstLines(text, this.#columns, NOTE_LINES).map((line) => [{ text: line, style }])
   }

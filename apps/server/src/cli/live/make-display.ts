@@ -1,4 +1,4 @@
-/** Which display fits: a live view on a terminal, else plain lines. */
+/** Selects the display: a live view on a terminal, otherwise plain lines. */
 import { WriteStream } from 'node:tty'
 
 import { LiveDisplay } from './live-display.ts'
@@ -9,10 +9,10 @@ import type { Display } from './display.ts'
 import type { FollowCommandOptions } from './follow-options.ts'
 import type { LiveOptions } from './live-display.ts'
 
-/** What decides. */
+/** Options that affect the selection. */
 export type DisplayOptions = Pick<FollowCommandOptions, 'plain' | 'quiet' | 'events'>
 
-/** The terminal for a live view; undefined where there is none, or where none is wanted. */
+/** Returns the terminal for a live view; undefined if there is none, or if options or variables exclude it. */
 export function liveTerminal(
   { stderr, variables }: CommandIo,
   options: DisplayOptions,
@@ -23,7 +23,7 @@ export function liveTerminal(
   return stderr instanceof WriteStream && !isBatch ? stderr : undefined
 }
 
-/** Makes the display; `from` is the first event that plain lines tell of. */
+/** Creates the display; `from` is the `seq` of the first event in plain lines. */
 export function makeDisplay(
   io: CommandIo,
   options: DisplayOptions,
@@ -31,7 +31,7 @@ export function makeDisplay(
 ): Display {
   const terminal = liveTerminal(io, options)
   if (terminal !== undefined) return new LiveDisplay(terminal, io, live)
-  // With the events on standard output nobody needs to read them once more.
+  // With --events, standard output already has the events.
   return plainDisplay(io, {
     isQuiet: options.quiet === true || options.events === true,
     from: live.from,

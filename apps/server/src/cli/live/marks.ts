@@ -1,8 +1,8 @@
-/** Pure: the signs of the view. */
+/** Pure: the symbols of the view. */
 import type { TaskStatus } from '@tutti/protocol'
 import type { Style } from './line.ts'
 
-/** A sign for each status, and those of tool calls and text. */
+/** Symbols for statuses, tool calls and text. */
 export interface Marks {
   readonly status: Readonly<Record<TaskStatus, string>>
   readonly waiting: string
@@ -38,8 +38,8 @@ const ASCII: Marks = {
   call: '>',
 }
 
-/** How each status looks. */
-export const STATUS_STYLE: Readonly<Record<TaskStatus, Style>> = {
+/** Style of each task status. */
+export const TASK_STATUS_STYLES: Readonly<Record<TaskStatus, Style>> = {
   PENDING: 'dim',
   RUNNING: 'cyan',
   COMPLETED: 'green',
@@ -48,7 +48,7 @@ export const STATUS_STYLE: Readonly<Record<TaskStatus, Style>> = {
   CANCELLED: 'yellow',
 }
 
-/** The signs that the terminal can show: the Linux console and the old one of Windows have few. */
+/** Returns the symbols that the terminal can show: the Linux console and the old Windows console support few. */
 export function marksFor(variables: NodeJS.ProcessEnv, platform: NodeJS.Platform): Marks {
   const isOldWindows =
     platform === 'win32' &&

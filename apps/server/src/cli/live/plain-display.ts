@@ -1,25 +1,25 @@
-/** Progress as plain lines, for logs and pipes: one for each thing that happened, no escape codes. */
+/** Shows progress as plain lines without escape codes, for logs and pipes. */
 import { plainLines } from './plain-lines.ts'
 import { toSingleLine, toTerminalText } from './text-width.ts'
 
 import type { CommandIo } from '../command-io.ts'
 import type { Display } from './display.ts'
 
-/** What is told. */
+/** Options of a plain display. */
 export interface PlainOptions {
-  /** Only what somebody has to do something about, and why the run failed. */
+  /** Whether to print only requested reviews and the failure of the run. */
   readonly isQuiet: boolean
-  /** First event to tell of, by its `seq`. */
+  /** `seq` of the first event to print. */
   readonly from: number
 }
 
-/** Events that are told of even when quiet is asked for: nobody would know why nothing happens. */
+/** Events that are printed in quiet mode, too, because the run waits for the user. */
 const URGENT: ReadonlySet<string> = new Set(['review_requested'])
 
-/** Makes such a display. */
+/** Creates a plain display. */
 export function plainDisplay({ stderr }: CommandIo, { isQuiet, from }: PlainOptions): Display {
   let isLost = false
-  const say = (text: string): void => {
+  const print = (text: string): void => {
     stderr.write(`${toTerminalText(text)}\n`)
   }
   return {
@@ -27,17 +27,17 @@ export function plainDisplay({ stderr }: CommandIo, { isQuiet, from }: PlainOpti
       if (event.seq < from) return
       const hasFailed = event.type === 'run_result' && event.status === 'FAILED'
       if (isQuiet && !URGENT.has(event.type) && !hasFailed) return
-      for (const line of plainLines(event, state)) say(line)
+      for (const line of plainLines(event, state)) print(line)
     },
     connection(state) {
       if (state.status === 'reconnecting' && !isLost) {
-        say(`Connection lost, trying again: ${toSingleLine(state.error.message)}`)
+        print(`Connection lost, retrying: ${toSingleLine(state.error.message)}`)
       } else if (state.status === 'open' && isLost) {
-        say('Connected again')
+        print('Reconnected')
       }
       isLost = state.status === 'reconnecting'
     },
-    say,
+    print,
     question() {},
     suspend() {},
     resume() {},

@@ -33,24 +33,24 @@ const FAILURE = {
   failedAt: '2026-01-01T00:00:00.000Z',
 } as const
 
-function wordsOf(event: LoggedRunEvent): readonly string[] {
+function formatWithoutTime(event: LoggedRunEvent): readonly string[] {
   return plainLines(event, emptyRunState()).map((line) => line.replace(/^\[[^\]]*\] /, ''))
 }
 
-describe('the lines of a model call', () => {
-  it('say why an answer ended early, and nothing about a whole one', () => {
-    expect(wordsOf({ ...ANSWER, finishReason: 'stop' })).toEqual([])
-    expect(wordsOf({ ...ANSWER, finishReason: 'length' })).toEqual([
-      'write: model small: answer cut at the output limit',
+describe('plainLines for a model call', () => {
+  it('shows why an answer ended early, and no line for a complete answer', () => {
+    expect(formatWithoutTime({ ...ANSWER, finishReason: 'stop' })).toEqual([])
+    expect(formatWithoutTime({ ...ANSWER, finishReason: 'length' })).toEqual([
+      'write: model small: answer truncated at the output limit',
     ])
-    expect(wordsOf({ ...ANSWER, finishReason: 'refusal', refusal: 'I cannot.' })).toEqual([
-      'write: model small: refused to answer: I cannot.',
-    ])
+    expect(formatWithoutTime({ ...ANSWER, finishReason: 'refusal', refusal: 'I cannot.' })).toEqual(
+      ['write: model small: refused to answer: I cannot.'],
+    )
   })
 
-  it('say how long the provider asked to wait, also when that is not waited', () => {
-    expect(wordsOf({ ...FAILURE, retryAfterMs: 90_000, nextModel: 'large' })).toEqual([
-      expect.stringMatching(/Slow down; it asks to wait .*; large is asked next$/),
+  it('shows how long the provider asks to wait, even if the next model does not wait', () => {
+    expect(formatWithoutTime({ ...FAILURE, retryAfterMs: 90_000, nextModel: 'large' })).toEqual([
+      expect.stringMatching(/Slow down; the provider asks to wait .*; next model: large$/),
     ])
   })
 })

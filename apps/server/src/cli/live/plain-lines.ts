@@ -1,37 +1,37 @@
-/** Pure: what happened, as one line of plain text for each event that somebody wants to read about. */
+/** Pure: formats events as lines of plain text. */
 import { eventTime, type ReviewState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
 
-import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './figures.ts'
+import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './format-values.ts'
 import { earlyEndText } from './task-line.ts'
 import { lineText } from './line.ts'
 import { endLine } from './summary-lines.ts'
 import { toSingleLine } from './text-width.ts'
 
-/** Columns of what a tool was given; logs are read by people. */
-const MAX_WORDS = 200
+/** Maximum length of quoted text, in characters. */
+const MAX_QUOTE = 200
 
-/** The lines of an event, given the run after it; none for what is too small to be told. */
+/** Formats an event, given the run after it. Returns no lines for minor events. */
 export function plainLines(event: LoggedRunEvent, state: RunState): readonly string[] {
-  return wordsOf(event, state).map((words) => `[${timeOf(event, state)}] ${words}`)
+  return formatEvent(event, state).map((text) => `[${formatEventTime(event, state)}] ${text}`)
 }
 
-/** How a review that waits is answered without being asked. */
-export function answerWords(reviewId: string): string {
-  return `answer with: tutti review ${reviewId}`
+/** Returns a hint with the command that decides a review. */
+export function formatDecideHint(reviewId: string): string {
+  return `decide with: tutti review ${reviewId}`
 }
 
-/** What a review asks. */
-export function reviewWords(
-  gate: Pick<ReviewState, 'taskName' | 'prompt' | 'timing' | 'toolName'>,
+/** Returns the question of a review: its prompt, or a default for its timing. */
+export function formatReviewQuestionText(
+  review: Pick<ReviewState, 'taskName' | 'prompt' | 'timing' | 'toolName'>,
 ): string {
-  const { taskName, prompt, timing, toolName = 'a tool' } = gate
+  const { taskName, prompt, timing, toolName = 'a tool' } = review
   if (prompt !== undefined && prompt !== null && prompt !== '') return toSingleLine(prompt)
-  if (timing === 'BEFORE_EXECUTION') return `May "${toSingleLine(taskName)}" begin?`
-  if (timing === 'DURING_EXECUTION') return `May "${toSingleLine(toolName)}" be called?`
-  return `Is the output of "${toSingleLine(taskName)}" to be taken?`
+  if (timing === 'BEFORE_EXECUTION') return `Start "${toSingleLine(taskName)}"?`
+  if (timing === 'DURING_EXECUTION') return `Call "${toSingleLine(toolName)}"?`
+  return `Accept the output of "${toSingleLine(taskName)}"?`
 }
 
-function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
+function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] {
   switch (event.type) {
     case 'run_queued':
       return [
@@ -40,13 +40,13 @@ function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
     case 'run_resumed':
       return ['run resumed']
     case 'run_cancelling':
-      return [`cancel asked for${by(event.actor)}`]
+      return [`cancel requested${formatActor(event.actor)}`]
     case 'model_switched':
       return [
         `model switched to ${toSingleLine(event.model)}${event.taskName === undefined ? '' : ` for ${toSingleLine(event.taskName)}`}`,
       ]
     case 'directive_active':
-      return event.content === undefined ? [] : [`told to the agents: ${short(event.content)}`]
+      return event.content === undefined ? [] : [`guidance injected: ${shorten(event.content)}`]
     case 'run_result':
       return [
         lineText(endLine(state, event.runId)),
@@ -60,15 +60,15 @@ function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
     case 'review_withdrawn':
       return reviewLines(event, state)
     default:
-      return taskWords(event)
+      return formatTaskEvent(event)
   }
 }
 
-function taskWords(event: LoggedRunEvent): readonly string[] {
+function formatTaskEvent(event: LoggedRunEvent): readonly string[] {
   switch (event.type) {
     case 'task_started':
       return [
-        `${toSingleLine(event.taskName)}: started${event.attempt > 1 ? `, try ${event.attempt}` : ''}`,
+        `${toSingleLine(event.taskName)}: started${event.attempt > 1 ? `, attempt ${event.attempt}` : ''}`,
       ]
     case 'task_completed': {
       const used =
@@ -81,26 +81,26 @@ function taskWords(event: LoggedRunEvent): readonly string[] {
     }
     case 'task_attempt_failed':
     case 'task_failed': {
-      const again = event.willRetry ? '; is tried again' : ''
+      const next = event.willRetry ? '; retrying' : ''
       return [
-        `${toSingleLine(event.taskName)}: failed after ${formatTerminalDuration(event.durationMs)}: ${toSingleLine(event.reason)}${again}`,
+        `${toSingleLine(event.taskName)}: failed after ${formatTerminalDuration(event.durationMs)}: ${toSingleLine(event.reason)}${next}`,
       ]
     }
     case 'task_skipped':
       return [`${toSingleLine(event.taskName)}: skipped: ${toSingleLine(event.reason)}`]
     case 'tool_called': {
-      const [what, words] =
+      const [verb, text] =
         event.outcome === 'SUCCESS' ? ['called', event.toolArguments] : ['failed', event.toolResult]
       return [
-        `${toSingleLine(event.taskName)}: ${toSingleLine(event.toolName)} ${what} in ${formatTerminalDuration(event.durationMs)}  ${short(words ?? '')}`.trimEnd(),
+        `${toSingleLine(event.taskName)}: ${toSingleLine(event.toolName)} ${verb} in ${formatTerminalDuration(event.durationMs)}  ${shorten(text ?? '')}`.trimEnd(),
       ]
     }
     case 'llm_iteration_completed': {
       const ended = earlyEndText(event.finishReason)
       if (ended === undefined) return []
-      const words = event.refusal === undefined ? '' : `: ${short(event.refusal)}`
+      const refusal = event.refusal === undefined ? '' : `: ${shorten(event.refusal)}`
       return [
-        `${toSingleLine(event.taskName)}: model ${toSingleLine(event.model)}: ${ended}${words}`,
+        `${toSingleLine(event.taskName)}: model ${toSingleLine(event.model)}: ${ended}${refusal}`,
       ]
     }
     case 'llm_iteration_failed': {
@@ -108,22 +108,22 @@ function taskWords(event: LoggedRunEvent): readonly string[] {
       const asked =
         retryAfterMs === undefined
           ? ''
-          : `; it asks to wait ${formatTerminalDuration(retryAfterMs)}`
+          : `; the provider asks to wait ${formatTerminalDuration(retryAfterMs)}`
       const next =
-        nextModel === undefined ? asked : `${asked}; ${toSingleLine(nextModel)} is asked next`
+        nextModel === undefined ? asked : `${asked}; next model: ${toSingleLine(nextModel)}`
       const again =
-        retryInMs === undefined ? next : `; again in ${formatTerminalDuration(retryInMs)}`
+        retryInMs === undefined ? next : `; retrying in ${formatTerminalDuration(retryInMs)}`
       return [
         `${toSingleLine(event.taskName)}: model ${toSingleLine(event.model)} failed: ${toSingleLine(event.reason)}${again}`,
       ]
     }
     case 'agent_tool_invoked':
       return [
-        `${toSingleLine(event.taskName)}: ${toSingleLine(event.toolName)} asks ${toSingleLine(event.agent_uri)}`,
+        `${toSingleLine(event.taskName)}: ${toSingleLine(event.toolName)} calls ${toSingleLine(event.agent_uri)}`,
       ]
     case 'delegation_started':
       return [
-        `${toSingleLine(event.taskName)}: delegates to ${toSingleLine(event.workerRole)}: ${short(event.taskDescription)}`,
+        `${toSingleLine(event.taskName)}: delegates to ${toSingleLine(event.workerRole)}: ${shorten(event.taskDescription)}`,
       ]
     case 'file_changed':
       return [`file ${event.changeType.toLowerCase()}: ${toSingleLine(event.filePath)}`]
@@ -134,40 +134,41 @@ function taskWords(event: LoggedRunEvent): readonly string[] {
 
 type ReviewEvent = Extract<LoggedRunEvent, { type: `review_${string}` }>
 
-function reviewLines(event: ReviewEvent, { reviews: gates }: RunState): readonly string[] {
-  const gate = gates.find(({ reviewId }) => reviewId === event.reviewId)
-  const task = toSingleLine(gate?.taskName ?? event.reviewId)
+function reviewLines(event: ReviewEvent, { reviews }: RunState): readonly string[] {
+  const review = reviews.find(({ reviewId }) => reviewId === event.reviewId)
+  const task = toSingleLine(review?.taskName ?? event.reviewId)
   switch (event.type) {
     case 'review_requested':
       return [
-        `${task}: waits for a review: ${reviewWords(event)}`,
-        `${task}: ${answerWords(event.reviewId)}`,
+        `${task}: waiting for review: ${formatReviewQuestionText(event)}`,
+        `${task}: ${formatDecideHint(event.reviewId)}`,
       ]
     case 'review_decided': {
-      const words = event.feedback === undefined ? '' : `: ${short(event.feedback)}`
-      return [`${task}: reviewed${by(event.decidedBy)}, ${event.decision}${words}`]
+      const feedback = event.feedback === undefined ? '' : `: ${shorten(event.feedback)}`
+      return [`${task}: reviewed${formatActor(event.decidedBy)}, ${event.decision}${feedback}`]
     }
     case 'review_timed_out':
-      // Also sent when somebody has decided, who is told of then.
-      return gate?.status === 'TIMED_OUT'
-        ? [`${task}: nobody reviewed in time, ${event.action}`]
-        : []
+      // The event also follows a decision, whose line is enough.
+      return review?.status === 'TIMED_OUT' ? [`${task}: review timed out, ${event.action}`] : []
     case 'review_withdrawn':
-      return [`${task}: review not asked any more: ${toSingleLine(event.reason)}`]
+      return [`${task}: review withdrawn: ${toSingleLine(event.reason)}`]
   }
 }
 
-function by(actor: string | undefined): string {
+function formatActor(actor: string | undefined): string {
   return actor === undefined ? '' : ` by ${toSingleLine(actor)}`
 }
 
-function short(text: string): string {
+function shorten(text: string): string {
   const line = toSingleLine(text)
-  return line.length <= MAX_WORDS ? line : `${line.slice(0, MAX_WORDS)}…`
+  return line.length <= MAX_QUOTE ? line : `${line.slice(0, MAX_QUOTE)}…`
 }
 
-/** How long the run had been there, by the instants of the log, so that a replay tells the truth. */
-function timeOf(event: LoggedRunEvent, { queuedAt, durationMs, startedAt }: RunState): string {
+/** Returns the age of the run at an event, from the timestamps of the log, so that a replay shows the same times. */
+function formatEventTime(
+  event: LoggedRunEvent,
+  { queuedAt, durationMs, startedAt }: RunState,
+): string {
   const began = Date.parse(queuedAt ?? '')
   const ended = Date.parse(startedAt ?? queuedAt ?? '') + (durationMs ?? 0)
   const at = event.type === 'run_result' ? ended : (eventTime(event) ?? began)

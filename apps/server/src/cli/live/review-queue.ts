@@ -1,4 +1,4 @@
-/** The open reviews of a run that is followed: each is asked about once, one after another, while the view is suspended. */
+/** Asks about the open reviews of a followed run, once each and one at a time, while the view is suspended. */
 import { TuttiClientError, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core'
 import type { ReviewState, RunState } from '@tutti/protocol'
@@ -8,22 +8,23 @@ import { decideAtTerminal } from '../review-prompt.ts'
 import type { CommandIo } from '../command-io.ts'
 import type { Display } from './display.ts'
 
-/** Where reviews are asked about. */
+/** Options of a review queue. */
 export interface ReviewQueueOptions {
   readonly client: TuttiClient
   readonly io: CommandIo
   readonly display: Display
-  /** Whether anybody can be asked here; otherwise the display says how a review is answered. */
+  /** Whether the command can prompt; otherwise the display shows how to decide a review. */
   readonly canAsk: boolean
-  /** Called before a question, and after its answer. */
+  /** Called before a prompt. */
   readonly suspend: () => void
+  /** Called after a prompt. */
   readonly resume: () => void
 }
 
-/** Asks about open reviews. */
+/** Queue of prompts for open reviews. */
 export class ReviewQueue {
   readonly #options: ReviewQueueOptions
-  /** Reviews that were asked about already, or are not to be. */
+  /** Ids of the reviews that the user was asked about. */
   readonly #seen = new Set<string>()
   #state: RunState | undefined
   #asked: { readonly reviewId: string; readonly closed: AbortController } | undefined
@@ -34,26 +35,26 @@ export class ReviewQueue {
     this.#options = options
   }
 
-  /** Whether somebody is being asked. */
+  /** Whether a prompt is open. */
   get isAsking(): boolean {
     return this.#asked !== undefined
   }
 
-  /** Looks at the run after an event: ends a question that is settled, and asks the next. */
-  look(state: RunState): void {
+  /** Updates the queue after an event: closes a prompt whose review is no longer open, and opens the next prompt. */
+  update(state: RunState): void {
     this.#state = state
     if (this.#asked !== undefined && !isOpen(state, this.#asked.reviewId))
       this.#asked.closed.abort()
     this.#askNext()
   }
 
-  /** Asks once more about what was put off. */
+  /** Asks again about reviews that the user has put off. */
   askAgain(state: RunState): void {
     this.#seen.clear()
-    this.look(state)
+    this.update(state)
   }
 
-  /** Ends the question that is open, and waits until the terminal is free. */
+  /** Closes the open prompt, and waits until the terminal is free. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#asked?.closed.abort()
@@ -62,39 +63,39 @@ export class ReviewQueue {
 
   #askNext(): void {
     if (!this.#options.canAsk || this.#asked !== undefined || this.#isClosed) return
-    const gate = this.#state?.reviews.find(
+    const review = this.#state?.reviews.find(
       ({ status, reviewId }) => status === 'OPEN' && !this.#seen.has(reviewId),
     )
-    if (gate === undefined) return
-    this.#seen.add(gate.reviewId)
-    this.#work = this.#ask(gate)
+    if (review === undefined) return
+    this.#seen.add(review.reviewId)
+    this.#work = this.#ask(review)
   }
 
-  async #ask(gate: ReviewState): Promise<void> {
+  async #ask(review: ReviewState): Promise<void> {
     const { io, display, client } = this.#options
     const closed = new AbortController()
-    this.#asked = { reviewId: gate.reviewId, closed }
+    this.#asked = { reviewId: review.reviewId, closed }
     this.#options.suspend()
-    let words: string | undefined
+    let message: string | undefined
     try {
-      const applied = await decideAtTerminal(gate, io, {
+      const applied = await decideAtTerminal(review, io, {
         signal: closed.signal,
-        decide: (decision) => client.reviews.decide(gate.reviewId, decision),
+        decide: (decision) => client.reviews.decide(review.reviewId, decision),
       })
       if (applied === undefined && closed.signal.aborted) {
-        words = `The review of ${gate.taskName} is closed`
+        message = `The review of ${review.taskName} is closed`
       }
     } catch (error) {
-      words = `The decision was not taken: ${TuttiClientError.isInstance(error) ? error.message : errorMessage(error)}`
+      message = `Failed to send the decision: ${TuttiClientError.isInstance(error) ? error.message : errorMessage(error)}`
     }
     this.#asked = undefined
     if (this.#isClosed) return
     this.#options.resume()
-    if (words !== undefined) display.say(words)
+    if (message !== undefined) display.print(message)
     this.#askNext()
   }
 }
 
-function isOpen({ reviews: gates }: RunState, reviewId: string): boolean {
-  return gates.some((gate) => gate.reviewId === reviewId && gate.status === 'OPEN')
+function isOpen({ reviews }: RunState, reviewId: string): boolean {
+  return reviews.some((review) => review.reviewId === reviewId && review.status === 'OPEN')
 }

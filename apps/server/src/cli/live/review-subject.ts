@@ -1,11 +1,11 @@
-/** Pure: what a review is about, as a person at a terminal reads it. */
-import { formatAge } from './figures.ts'
-import { reviewWords } from './plain-lines.ts'
+/** Pure: formats the subject of a review for a terminal. */
+import { formatAge } from './format-values.ts'
+import { formatReviewQuestionText } from './plain-lines.ts'
 import { toSingleLine, toTerminalText } from './text-width.ts'
 
 import type { PendingReview, ReviewTiming } from '@tutti/protocol'
 
-/** What a person has to know of a review to decide it: as the list gives it, or the run's own state. */
+/** Fields of a review that a reviewer needs, from the list of reviews or from the state of the run. */
 export type AskedReview = Pick<
   PendingReview,
   | 'reviewId'
@@ -18,24 +18,24 @@ export type AskedReview = Pick<
   | 'toolInput'
 >
 
-/** What rejecting does. */
+/** Effect of a rejection. */
 export const REJECT_EFFECTS: Readonly<Record<ReviewTiming, string>> = {
-  BEFORE_EXECUTION: 'the task is not done, and fails with your words',
-  DURING_EXECUTION: 'the tool is not called; the agent reads your words and goes on',
-  AFTER_EXECUTION: 'the agent does the task again with your words',
+  BEFORE_EXECUTION: 'the task does not run, and fails with your feedback',
+  DURING_EXECUTION: 'the tool is not called; the agent reads your feedback and continues',
+  AFTER_EXECUTION: 'the agent repeats the task with your feedback',
 }
 
-/** Lines that are shown at most; whoever edits sees all. */
+/** Maximum number of lines shown; the editor shows all. */
 const MAX_LINES = 40
 
-/** What is asked. */
+/** Returns the question of a review. */
 export function formatReviewQuestion({
   taskName = 'the task',
   toolName,
   prompt,
   timing,
 }: AskedReview): string {
-  return reviewWords({
+  return formatReviewQuestionText({
     taskName,
     timing,
     ...(prompt === undefined ? {} : { prompt }),
@@ -43,18 +43,18 @@ export function formatReviewQuestion({
   })
 }
 
-/** What is looked at, in a few words. */
-export function titleOf({
+/** Returns a title for the subject of a review. */
+export function formatReviewTitle({
   taskName = 'the task',
   toolName = 'a tool',
   timing,
 }: AskedReview): string {
   if (timing === 'AFTER_EXECUTION') return `Output of ${toSingleLine(taskName)}`
-  if (timing === 'BEFORE_EXECUTION') return `What ${toSingleLine(taskName)} is to do`
+  if (timing === 'BEFORE_EXECUTION') return `Description of ${toSingleLine(taskName)}`
   return `${toSingleLine(taskName)} wants to call ${toSingleLine(toolName)}`
 }
 
-/** What is looked at, as it would be edited. */
+/** Returns the reviewed text, as it can be edited. */
 export function reviewedText({
   timing,
   taskOutput,
@@ -66,7 +66,7 @@ export function reviewedText({
   return JSON.stringify(toolInput, undefined, 2) ?? 'null'
 }
 
-/** The same in lines to be shown, with what the tool is about to do. */
+/** Returns the reviewed text in lines for display; before a tool call, with the description of the task. */
 export function subjectLines(review: AskedReview): readonly string[] {
   const about = review.timing === 'DURING_EXECUTION' ? [review.taskDescription, ''] : []
   const lines = toTerminalText([...about, reviewedText(review)].join('\n'))
@@ -74,10 +74,13 @@ export function subjectLines(review: AskedReview): readonly string[] {
     .split('\n')
   if (lines.length <= MAX_LINES) return lines
   const shown = lines.slice(0, MAX_LINES - 1)
-  return [...shown, `… and ${lines.length - shown.length} more lines; "Edit" shows them all`]
+  return [...shown, `… and ${lines.length - shown.length} more lines; "Edit" shows all`]
 }
 
-/** How much time is left to decide it; `now` is in milliseconds since 1970. */
-export function leftOf({ expiresAt }: Pick<PendingReview, 'expiresAt'>, now: number): string {
+/** Formats the time left to decide a review; `now` is in milliseconds since 1970. */
+export function formatTimeLeft(
+  { expiresAt }: Pick<PendingReview, 'expiresAt'>,
+  now: number,
+): string {
   return expiresAt === undefined ? 'no limit' : `${formatAge(Date.parse(expiresAt) - now)} left`
 }

@@ -1,7 +1,7 @@
-/** `tutti run`, done. */
+/** Runs `tutti run`. */
 import { readSubmission, withModel } from '../submit/read-submission.ts'
 import { submitPrepared } from '../submit/submit-run.ts'
-import { unusedInputs } from '../submit/unused-inputs.ts'
+import { describeUnusedInputs } from '../submit/unused-inputs.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printText } from '../text/print.ts'
 import { assertOneOutput, followCommand } from './follow-command.ts'
@@ -11,32 +11,32 @@ import type { CommandContext } from '../command-context.ts'
 import type { SubmitCommandOptions } from '../submit/submit-options.ts'
 import type { FollowCommandOptions } from './follow-options.ts'
 
-/** What `tutti run` can be told. */
+/** Options of `tutti run`. */
 export interface RunCommandOptions
   extends TargetOptions, SubmitCommandOptions, FollowCommandOptions {
   readonly detach?: true
   readonly detachOnSignal?: true
 }
 
-/** Submits what the command line says, and follows it. */
+/** Submits the run that the command line describes, and follows it. */
 export async function runAndFollow(
-  words: readonly string[],
+  args: readonly string[],
   options: RunCommandOptions,
   context: CommandContext,
 ): Promise<void> {
   const { io } = context
   assertOneOutput(options)
   const client = connectTo(options, context)
-  const asked = await readSubmission(words, options, io)
+  const described = await readSubmission(args, options, io)
   const body =
     options.model === undefined
-      ? asked
-      : withModel(asked, options.model, await client.capabilities())
+      ? described
+      : withModel(described, options.model, await client.capabilities())
   const { idempotencyKey } = options
   using signals = new SignalInbox(io)
-  const accepted = await submitPrepared({ client, body, idempotencyKey, words, signals }, context)
+  const accepted = await submitPrepared({ client, body, idempotencyKey, args, signals }, context)
   if (options.quiet !== true) {
-    for (const line of await unusedInputs(client, body)) io.stderr.write(`${line}\n`)
+    for (const line of await describeUnusedInputs(client, body)) io.stderr.write(`${line}\n`)
   }
   if (options.detach === true) {
     if (options.json === true) printJson(accepted, io)

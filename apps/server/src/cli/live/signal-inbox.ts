@@ -1,36 +1,36 @@
 /**
- * The signals of one command, from its beginning to its end. Listening stops and starts nowhere in between: a signal that
- * comes at such a moment would be lost, or would end the process.
+ * Receives the signals of one command, from its start to its end. It listens without a gap: a signal in a gap would be
+ * lost, or would end the process.
  */
 import type { CommandIo } from '../command-io.ts'
 
 type Signal = 'SIGINT' | 'SIGTERM'
 
-/** Keeps signals until somebody listens. */
+/** Queues signals until a listener is set. */
 export class SignalInbox implements Disposable {
   readonly #stop: () => void
   readonly #lastAt = new Map<Signal, number>()
-  #kept: Signal[] = []
+  #queue: Signal[] = []
   #listener: ((signal: Signal) => void) | undefined
 
   constructor(io: Pick<CommandIo, 'onSignal'>) {
     this.#stop = io.onSignal((signal) => this.#receive(signal))
   }
 
-  /** Gives the signals to `listener` from now on, those that were kept first. */
+  /** Passes the signals to `listener` from now on, queued ones first. */
   listen(listener: (signal: Signal) => void): void {
     this.#listener = listener
-    const kept = this.#kept
-    this.#kept = []
-    for (const signal of kept) listener(signal)
+    const queued = this.#queue
+    this.#queue = []
+    for (const signal of queued) listener(signal)
   }
 
-  /** Keeps a signal for the next who listens. */
-  keep(signal: Signal): void {
-    this.#kept.push(signal)
+  /** Queues a signal for the next listener. */
+  enqueue(signal: Signal): void {
+    this.#queue.push(signal)
   }
 
-  /** Keeps all that come until somebody listens again. */
+  /** Queues signals until `listen` is called again. */
   hold(): void {
     this.#listener = undefined
   }
@@ -41,13 +41,13 @@ export class SignalInbox implements Disposable {
 
   #receive(signal: Signal): void {
     const now = performance.now()
-    const isSame = now - (this.#lastAt.get(signal) ?? -Infinity) < ONE_SIGNAL_MS
-    if (isSame) return
+    const isRepeated = now - (this.#lastAt.get(signal) ?? -Infinity) < ONE_SIGNAL_MS
+    if (isRepeated) return
     this.#lastAt.set(signal, now)
-    if (this.#listener === undefined) this.keep(signal)
+    if (this.#listener === undefined) this.enqueue(signal)
     else this.#listener(signal)
   }
 }
 
-/** Signals so close together are one, in milliseconds: Ctrl-C reaches a process by its terminal and by its parents. */
+/** Time within which repeated signals count as one, in milliseconds: Ctrl-C arrives from the terminal and from parents. */
 export const ONE_SIGNAL_MS = 500

@@ -1,46 +1,46 @@
-/** Pure: what stays on the screen when a run that was followed is over. */
-import { formatTerminalDuration } from './figures.ts'
-import { STATUS_STYLES, usedBy } from './run-lines.ts'
-import { nameWidthOf, taskLine } from './task-line.ts'
+/** Pure: the summary that stays on the screen when a followed run is over. */
+import { formatTerminalDuration } from './format-values.ts'
+import { RUN_STATUS_STYLES, formatRunUsage } from './run-lines.ts'
+import { fitNameWidth, taskLine } from './task-line.ts'
 import { toSingleLine } from './text-width.ts'
 
 import type { RunState } from '@tutti/protocol'
 import type { Line } from './line.ts'
-import type { ViewFacts } from './run-lines.ts'
+import type { ViewContext } from './run-lines.ts'
 
-/** Tasks that are listed at most; a summary is short. */
+/** Maximum number of listed tasks. */
 const MAX_TASKS = 20
 
-/** One line a task, then how the run ended. */
+/** Returns one line per task, then the end of the run. */
 export function summaryLines(
   state: RunState,
-  facts: Pick<ViewFacts, 'runId' | 'now' | 'columns' | 'marks'>,
+  context: Pick<ViewContext, 'runId' | 'now' | 'columns' | 'marks'>,
 ): readonly Line[] {
   const shown = state.tasks.slice(0, MAX_TASKS)
   const more = state.tasks.length - shown.length
-  const lineFacts = { ...facts, nameWidth: nameWidthOf(shown, facts.columns) }
+  const lineContext = { ...context, nameWidth: fitNameWidth(shown, context.columns) }
   return [
-    ...shown.map((task) => taskLine(task, state, lineFacts)),
+    ...shown.map((task) => taskLine(task, state, lineContext)),
     ...(more === 0
       ? []
-      : [[{ text: `  and ${more} more: tutti runs ${facts.runId}`, style: 'dim' as const }]]),
-    endLine(state, facts.runId),
+      : [[{ text: `  and ${more} more: tutti runs ${context.runId}`, style: 'dim' as const }]]),
+    endLine(state, context.runId),
     ...errorLines(state),
   ]
 }
 
-/** How a run ended, in one line. */
+/** Formats the end of a run in one line. */
 export function endLine(state: RunState, runId: string): Line {
   const { status, durationMs, exitReason } = state
-  const words = [
+  const parts = [
     durationMs === undefined ? '' : `in ${formatTerminalDuration(durationMs)}`,
-    exitReason === 'USER_EXIT_EARLY' ? 'ended early by its reviewer' : '',
-    usedBy(state),
-  ].filter((word) => word !== '')
+    exitReason === 'USER_EXIT_EARLY' ? 'ended early by a reviewer' : '',
+    formatRunUsage(state),
+  ].filter((part) => part !== '')
   return [
     { text: `${runId} ` },
-    { text: status, style: STATUS_STYLES[status] },
-    { text: words.length === 0 ? '' : ` ${words.join(', ')}` },
+    { text: status, style: RUN_STATUS_STYLES[status] },
+    { text: parts.length === 0 ? '' : ` ${parts.join(', ')}` },
   ]
 }
 

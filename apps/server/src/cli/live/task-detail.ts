@@ -1,35 +1,35 @@
-/** Pure: what a running task is doing, in as many lines as there is room for: its last calls, then its words. */
-import { formatTerminalDuration } from './figures.ts'
+/** Pure: the current work of a task, in as many lines as fit: its last calls, then the text of its model. */
+import { formatTerminalDuration } from './format-values.ts'
 import { lastLines, toSingleLine } from './text-width.ts'
 
 import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol'
 import type { Line } from './line.ts'
 import type { Marks } from './marks.ts'
 
-/** Room for the detail of one task. */
+/** Space for the detail of one task. */
 export interface DetailRoom {
   readonly columns: number
   readonly lines: number
   readonly marks: Marks
 }
 
-/** Calls that are shown at most, the newest. */
+/** Maximum number of calls shown, the newest ones. */
 const MAX_CALLS = 3
 
 const INDENT = '  '
 
-/** The lines, `room.lines` at most. */
+/** Returns at most `room.lines` lines. */
 export function taskDetail(task: TaskState, room: DetailRoom): readonly Line[] {
   const turn = task.turns.at(-1)
   if (turn === undefined || room.lines <= 0) return []
-  const said = turn.status === 'RUNNING' ? textLines(turn, room) : []
+  const text = turn.status === 'RUNNING' ? textLines(turn, room) : []
   const failure = failureLine(turn)
   const calls = callLines(task, room)
-  // The words that come are what moves: they get the room, and what is left is for the calls.
+  // The streaming text has priority; the calls get the remaining lines.
   const before = [...calls, ...(failure === undefined ? [] : [failure])]
-  const room4calls = Math.max(Math.min(before.length, 1), room.lines - said.length)
-  const shown = before.slice(-Math.min(before.length, room4calls))
-  return [...shown, ...said.slice(-(room.lines - shown.length) || said.length)].slice(-room.lines)
+  const callRoom = Math.max(Math.min(before.length, 1), room.lines - text.length)
+  const shown = before.slice(-Math.min(before.length, callRoom))
+  return [...shown, ...text.slice(-(room.lines - shown.length) || text.length)].slice(-room.lines)
 }
 
 function textLines({ text }: TurnState, { columns, lines, marks }: DetailRoom): readonly Line[] {
@@ -46,15 +46,15 @@ function failureLine(turn: TurnState): Line | undefined {
   const { reason, retryInMs, nextModel } = failure
   return [
     {
-      text: `${INDENT}${toSingleLine(failure.model)}: ${toSingleLine(reason)}${nextOf(retryInMs, nextModel)}`,
+      text: `${INDENT}${toSingleLine(failure.model)}: ${toSingleLine(reason)}${formatNext(retryInMs, nextModel)}`,
       style: 'yellow',
     },
   ]
 }
 
-function nextOf(retryInMs: number | undefined, nextModel: string | undefined): string {
-  if (nextModel !== undefined) return `; ${toSingleLine(nextModel)} is asked next`
-  return retryInMs === undefined ? '' : `; again in ${formatTerminalDuration(retryInMs)}`
+function formatNext(retryInMs: number | undefined, nextModel: string | undefined): string {
+  if (nextModel !== undefined) return `; next model: ${toSingleLine(nextModel)}`
+  return retryInMs === undefined ? '' : `; retrying in ${formatTerminalDuration(retryInMs)}`
 }
 
 function callLines({ turns, agentCalls }: TaskState, { marks }: DetailRoom): readonly Line[] {
@@ -71,22 +71,22 @@ function callLine(call: ToolCallState, agentCalls: readonly AgentCallState[], ma
     status === 'RUNNING' ? marks.call : marks.status[status === 'FAILED' ? 'FAILED' : 'COMPLETED']
   const style = status === 'FAILED' ? ('red' as const) : ('dim' as const)
   const head = { text: `${INDENT}${mark} ${toSingleLine(name)}`, style }
-  return [head, { text: `  ${wordsOf(call, agentCalls)}`, style: 'dim' }]
+  return [head, { text: `  ${formatCallText(call, agentCalls)}`, style: 'dim' }]
 }
 
-function wordsOf(call: ToolCallState, agentCalls: readonly AgentCallState[]): string {
+function formatCallText(call: ToolCallState, agentCalls: readonly AgentCallState[]): string {
   const given = toSingleLine(call.arguments ?? '')
   if (call.status === 'FAILED') return toSingleLine(call.result ?? given)
   if (call.status === 'SUCCEEDED') {
     return `${call.durationMs === undefined ? '' : `${formatTerminalDuration(call.durationMs)}  `}${given}`
   }
   const agent = agentCalls.findLast(({ toolCallId }) => toolCallId === call.id)
-  const asked = agent === undefined ? '' : `asks ${toSingleLine(agent.agentUri)}`
-  const heard = agent === undefined || agent.chunks === 0 ? '' : `${agent.chunks} chunks`
-  return [progressOf(call), asked, heard, given].filter((word) => word !== '').join('  ')
+  const called = agent === undefined ? '' : `calls ${toSingleLine(agent.agentUri)}`
+  const received = agent === undefined || agent.chunks === 0 ? '' : `${agent.chunks} chunks`
+  return [formatProgress(call), called, received, given].filter((part) => part !== '').join('  ')
 }
 
-function progressOf({ progress }: ToolCallState): string {
+function formatProgress({ progress }: ToolCallState): string {
   if (progress === undefined) return ''
   const { message, fraction } = progress
   return `${fraction === undefined ? '' : `${Math.round(fraction * 100)} % `}${toSingleLine(message)}`

@@ -1,76 +1,76 @@
-/** Pure: the one line that a task has in the view and in the summary. */
+/** Pure: the line of a task in the view and in the summary. */
 import {
   formatTerminalCount,
   formatDollars,
   formatTerminalDuration,
   formatStopwatch,
-} from './figures.ts'
-import { STATUS_STYLE, type Marks } from './marks.ts'
-import { cutToWidth, toSingleLine, padToWidth, widthOf } from './text-width.ts'
+} from './format-values.ts'
+import { TASK_STATUS_STYLES, type Marks } from './marks.ts'
+import { cutToWidth, toSingleLine, padToWidth, measureWidth } from './text-width.ts'
 
 import type { FinishReason, RunState, TaskState } from '@tutti/protocol'
 import type { Line, LineSpan } from './line.ts'
 
-/** What a line depends on besides the run. */
-export interface LineFacts {
+/** Inputs of a line in addition to the run. */
+export interface LineContext {
   /** Milliseconds since 1970. */
   readonly now: number
   readonly marks: Marks
-  /** Columns of the names. */
+  /** Width of the name column. */
   readonly nameWidth: number
 }
 
-/** Columns that the names of tasks get at most. */
+/** Maximum width of the name column. */
 const MAX_NAME_WIDTH = 24
 
-/** Columns that the names of these tasks need, up to a bound and to a third of the line. */
-export function nameWidthOf(tasks: readonly TaskState[], columns: number): number {
-  const longest = Math.max(0, ...tasks.map(({ name }) => widthOf(toSingleLine(name))))
+/** Returns the width of the name column for these tasks: at most 24 columns, and at most a third of the line. */
+export function fitNameWidth(tasks: readonly TaskState[], columns: number): number {
+  const longest = Math.max(0, ...tasks.map(({ name }) => measureWidth(toSingleLine(name))))
   return Math.min(longest, MAX_NAME_WIDTH, Math.max(8, Math.floor(columns / 3)))
 }
 
-/** The line of a task. */
-export function taskLine(task: TaskState, state: RunState, facts: LineFacts): Line {
-  const { marks, nameWidth } = facts
-  const isAsked = gateOf(task, state) !== undefined
-  const mark: LineSpan = isAsked
+/** Formats the line of a task. */
+export function taskLine(task: TaskState, state: RunState, context: LineContext): Line {
+  const { marks, nameWidth } = context
+  const isInReview = findOpenReview(task, state) !== undefined
+  const mark: LineSpan = isInReview
     ? { text: marks.waiting, style: 'yellow' }
-    : { text: marks.status[task.status], style: STATUS_STYLE[task.status] }
+    : { text: marks.status[task.status], style: TASK_STATUS_STYLES[task.status] }
   const name = padToWidth(cutToWidth(toSingleLine(task.name), nameWidth), nameWidth)
-  const time = timeOf(task, facts.now).padStart(8)
-  const words = isAsked
-    ? [{ text: 'waits for a review', style: 'yellow' as const }]
-    : wordsOf(task, state)
+  const time = formatTaskTime(task, context.now).padStart(8)
+  const text = isInReview
+    ? [{ text: 'waiting for review', style: 'yellow' as const }]
+    : formatStatusText(task, state)
   const style =
     task.status === 'PENDING' || task.status === 'SKIPPED' ? ('dim' as const) : undefined
-  return [mark, { text: ` ${name} ${time}  `, style }, ...words]
+  return [mark, { text: ` ${name} ${time}  `, style }, ...text]
 }
 
-/** The review that the task waits for. */
-export function gateOf(
+/** Finds the open review of a task. */
+export function findOpenReview(
   { name }: TaskState,
-  { reviews: gates }: RunState,
+  { reviews }: RunState,
 ): RunState['reviews'][number] | undefined {
-  return gates.find(({ taskName, status }) => taskName === name && status === 'OPEN')
+  return reviews.find(({ taskName, status }) => taskName === name && status === 'OPEN')
 }
 
-function timeOf({ status, startedAt, durationMs }: TaskState, now: number): string {
+function formatTaskTime({ status, startedAt, durationMs }: TaskState, now: number): string {
   if (durationMs !== undefined && status !== 'RUNNING') return formatTerminalDuration(durationMs)
   if (startedAt === undefined || status !== 'RUNNING') return ''
   return formatStopwatch(now - Date.parse(startedAt))
 }
 
-function wordsOf(task: TaskState, state: RunState): readonly LineSpan[] {
+function formatStatusText(task: TaskState, state: RunState): readonly LineSpan[] {
   switch (task.status) {
     case 'PENDING':
-      return [{ text: waitsFor(task, state), style: 'dim' }]
+      return [{ text: formatDependencies(task, state), style: 'dim' }]
     case 'RUNNING':
-      return [{ text: workOf(task) }]
+      return [{ text: formatWork(task) }]
     case 'COMPLETED':
-      return [{ text: usedBy(task), style: 'dim' }]
+      return [{ text: formatTaskUsage(task), style: 'dim' }]
     case 'FAILED': {
-      const again = task.error?.willRetry === true ? 'is tried again: ' : ''
-      return [{ text: again + toSingleLine(task.error?.reason ?? 'failed'), style: 'red' }]
+      const prefix = task.error?.willRetry === true ? 'retrying: ' : ''
+      return [{ text: prefix + toSingleLine(task.error?.reason ?? 'failed'), style: 'red' }]
     }
     case 'SKIPPED':
       return [{ text: toSingleLine(task.skipReason ?? 'skipped'), style: 'dim' }]
@@ -79,45 +79,51 @@ function wordsOf(task: TaskState, state: RunState): readonly LineSpan[] {
   }
 }
 
-function waitsFor({ context }: TaskState, { tasks }: RunState): string {
+function formatDependencies({ context }: TaskState, { tasks }: RunState): string {
   const open = tasks.filter(({ name, status }) => context.includes(name) && status !== 'COMPLETED')
   return open.length === 0
     ? ''
-    : `waits for ${open.map(({ name }) => toSingleLine(name)).join(', ')}`
+    : `waiting for ${open.map(({ name }) => toSingleLine(name)).join(', ')}`
 }
 
-function workOf({ attempt, turns, usage }: TaskState): string {
+function formatWork({ attempt, turns, usage }: TaskState): string {
   return [
-    attempt > 1 ? `try ${attempt}` : '',
-    turns.length === 0 ? 'begins' : `turn ${turns.length}`,
+    attempt > 1 ? `attempt ${attempt}` : '',
+    turns.length === 0 ? 'starting' : `turn ${turns.length}`,
     usage.toolCallCount === 0 ? '' : formatTerminalCount(usage.toolCallCount, 'tool call'),
   ]
-    .filter((word) => word !== '')
+    .filter((part) => part !== '')
     .join(', ')
 }
 
-function usedBy({ attempt, turns, usage, iterationLimitReached, finishReason }: TaskState): string {
+function formatTaskUsage({
+  attempt,
+  turns,
+  usage,
+  iterationLimitReached,
+  finishReason,
+}: TaskState): string {
   const { inputTokens, outputTokens, toolCallCount, costUsd } = usage
   return [
-    attempt > 1 ? `try ${attempt}` : '',
+    attempt > 1 ? `attempt ${attempt}` : '',
     turns.length === 0 ? '' : formatTerminalCount(turns.length, 'turn'),
     toolCallCount === 0 ? '' : formatTerminalCount(toolCallCount, 'tool call'),
     inputTokens < 0 || outputTokens < 0 || inputTokens + outputTokens === 0
       ? ''
       : formatTerminalCount(inputTokens + outputTokens, 'token'),
     costUsd === undefined || costUsd === 0 ? '' : formatDollars(costUsd),
-    iterationLimitReached === true ? 'stopped by its limit of turns' : '',
+    iterationLimitReached === true ? 'stopped at its turn limit' : '',
     earlyEndText(finishReason) ?? '',
   ]
-    .filter((word) => word !== '')
+    .filter((part) => part !== '')
     .join(', ')
 }
 
-/** The words; undefined for an answer that is whole. */
+/** Describes why an answer ended early; undefined for a complete answer. */
 export function earlyEndText(reason: FinishReason | undefined): string | undefined {
   switch (reason) {
     case 'length':
-      return 'answer cut at the output limit'
+      return 'answer truncated at the output limit'
     case 'refusal':
       return 'refused to answer'
     case 'content_filter':

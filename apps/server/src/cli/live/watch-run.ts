@@ -1,4 +1,4 @@
-/** `tutti watch`, done. */
+/** Runs `tutti watch`. */
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { assertOneOutput, followCommand } from './follow-command.ts'
@@ -8,12 +8,12 @@ import type { TuttiClient } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'
 import type { FollowCommandOptions } from './follow-options.ts'
 
-/** What `tutti watch` can be told. */
+/** Options of `tutti watch`. */
 export interface WatchCommandOptions extends TargetOptions, FollowCommandOptions {
   readonly from?: number
 }
 
-/** Follows the run, or the newest that is not over. */
+/** Follows the run, or the newest unfinished run. */
 export async function watchRun(
   named: string | undefined,
   options: WatchCommandOptions,
@@ -22,7 +22,7 @@ export async function watchRun(
   const { io } = context
   assertOneOutput(options)
   const client = connectTo(options, context)
-  const runId = named ?? (await newestRun(client))
+  const runId = named ?? (await findNewestRun(client))
   if (named === undefined) io.stderr.write(`Watching ${runId}\n`)
   const { lastSeq } = await client.runs.get(runId)
   const { from = 0 } = options
@@ -39,15 +39,15 @@ export async function watchRun(
   })
 }
 
-async function newestRun(client: TuttiClient): Promise<string> {
+async function findNewestRun(client: TuttiClient): Promise<string> {
   const { runs } = await client.runs.list({
     status: 'RUNNING,WAITING_REVIEW,CANCELLING,ACCEPTED',
     limit: 1,
   })
   const [newest] = runs
   if (newest !== undefined) return newest.runId
-  throw new CommandError('REFUSED', 'No run is under way', [
+  throw new CommandError('REFUSED', 'There is no unfinished run', [
     'Start one: tutti run',
-    'Those that are over: tutti runs, and tutti watch <id>',
+    'For ended runs: tutti runs, then tutti watch <id>',
   ])
 }

@@ -1,9 +1,9 @@
-/** What `tutti review` does. */
+/** Runs `tutti review`. */
 import { CommandError } from '../command-error.ts'
-import { leftOf, formatReviewQuestion } from '../live/review-subject.ts'
+import { formatTimeLeft, formatReviewQuestion } from '../live/review-subject.ts'
 import { canAskAtTerminal, decideAtTerminal } from '../review-prompt.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines, printText, say } from '../text/print.ts'
+import { printJson, printLines, printText, printMessage } from '../text/print.ts'
 import { readGivenFile } from '../text/read-given.ts'
 import { tableLines, type Column } from '../text/table.ts'
 
@@ -12,11 +12,11 @@ import type { PendingReview, ReviewDecisionApplied, ReviewDecisionBody } from '@
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
 
-/** Which reviews are listed, or what is decided. */
+/** Options of `tutti review`. */
 export interface ReviewCommandSettings {
   readonly run?: string
   readonly approve?: boolean
-  /** A file with the text that takes the place of the output. */
+  /** File with the text that replaces the reviewed one. */
   readonly edit?: string
   readonly reject?: string
   readonly exit?: boolean
@@ -34,60 +34,60 @@ const COLUMNS: readonly Column[] = [
   { title: 'QUESTION' },
 ]
 
-/** Lists the reviews, or decides the one with this id. */
+/** Lists the open reviews, or decides the one with this id. */
 export async function reviewCommand(
   id: string | undefined,
   options: Options,
   context: CommandContext,
 ): Promise<void> {
-  const decision = await decisionOf(options, context.io)
+  const decision = await readDecision(options, context.io)
   if (id !== undefined) await decide({ id, decision }, options, context)
-  else if (decision === undefined) await listReviews(options, context)
+  else if (decision === undefined) await printReviews(options, context)
   else {
     throw new CommandError('USAGE', 'A decision needs the id of a review', [
-      'The reviews that wait: tutti review',
+      'List the open reviews: tutti review',
     ])
   }
 }
 
-async function listReviews(options: Options, context: CommandContext): Promise<void> {
+async function printReviews(options: Options, context: CommandContext): Promise<void> {
   const { io } = context
   const { run: runId } = options
   const list = await connectTo(options, context).reviews.list(runId === undefined ? {} : { runId })
   if (options.json === true) {
     printJson(list, io)
   } else if (list.reviews.length === 0) {
-    say('No review waits', io)
+    printMessage('No open reviews', io)
   } else {
     const now = Date.now()
     printLines(
       tableLines(
         COLUMNS,
-        list.reviews.map((review) => rowOf(review, now)),
+        list.reviews.map((review) => toRow(review, now)),
       ),
       io,
     )
   }
 }
 
-function rowOf(review: PendingReview, now: number) {
+function toRow(review: PendingReview, now: number) {
   return [
     { text: review.reviewId },
     { text: review.runId },
     { text: review.ensemble ?? '-' },
     { text: review.taskName ?? '-' },
-    { text: leftOf(review, now) },
-    { text: `${formatReviewQuestion(review)}${roleOf(review)}`, style: 'yellow' as const },
+    { text: formatTimeLeft(review, now) },
+    { text: `${formatReviewQuestion(review)}${formatRole(review)}`, style: 'yellow' as const },
   ]
 }
 
-function roleOf({ requiredRole, mayDecide }: PendingReview): string {
+function formatRole({ requiredRole, mayDecide }: PendingReview): string {
   if (requiredRole === undefined) return ''
   return mayDecide === false ? ` (only for the role ${requiredRole})` : ` (role ${requiredRole})`
 }
 
-/** What the options decide; undefined when they leave it open. */
-async function decisionOf(
+/** Reads the decision from the options; undefined when they contain none. */
+async function readDecision(
   { approve = false, edit, reject, exit = false }: ReviewCommandSettings,
   io: CommandIo,
 ): Promise<ReviewDecisionBody | undefined> {
@@ -95,7 +95,7 @@ async function decisionOf(
   if (exit) return { decision: 'EXIT_EARLY' }
   if (reject !== undefined) return { decision: 'REJECT', feedback: reject }
   if (edit === undefined) return undefined
-  // Editors end a file with a line break that the text in it has not.
+  // Editors add a line break at the end of a file.
   const revisedOutput = (await readGivenFile(edit, io)).replace(/\r?\n$/, '')
   return { decision: 'EDIT', revisedOutput }
 }
@@ -110,16 +110,16 @@ async function decide({ id, decision }: Decided, options: Options, context: Comm
   const client = connectTo(options, context)
   const review = await findReview(client, id)
   if (decision === undefined && options.json === true) {
-    printJson(waiting(review, id), io)
+    printJson(assertOpen(review, id), io)
     return
   }
-  // One that is not in the list is for the server to say: it was decided already, or never there.
+  // If the review is not in the list, the server reports whether it was decided already or never existed.
   const applied =
     decision === undefined
-      ? await ask(waiting(review, id), client, context)
+      ? await ask(assertOpen(review, id), client, context)
       : await client.reviews.decide(review?.reviewId ?? id, decision)
   if (applied === undefined) {
-    say('Nothing decided; the review is still open', io)
+    printMessage('No decision was made; the review is still open', io)
     context.exit = 'WAITING'
     return
   }
@@ -127,25 +127,25 @@ async function decide({ id, decision }: Decided, options: Options, context: Comm
   else printText(`${applied.reviewId} ${applied.decision}`, io)
 }
 
-/** The review with this id, or the only one of the run with this id; undefined when none waits. */
+/** Finds the open review with this id, or the only open one of the run with this id; undefined when there is none. */
 async function findReview(client: TuttiClient, id: string): Promise<PendingReview | undefined> {
   const { reviews } = await client.reviews.list()
   const found = reviews.find(({ reviewId }) => reviewId === id)
   const ofRun = reviews.filter(({ runId }) => runId === id)
   if (found !== undefined || ofRun.length <= 1) return found ?? ofRun[0]
-  throw new CommandError('USAGE', `Run "${id}" has ${ofRun.length} reviews that wait`, [
-    `Which of them: ${ofRun.map(({ reviewId }) => reviewId).join(', ')}`,
+  throw new CommandError('USAGE', `Run "${id}" has ${ofRun.length} open reviews`, [
+    `Choose one of: ${ofRun.map(({ reviewId }) => reviewId).join(', ')}`,
   ])
 }
 
-function waiting(review: PendingReview | undefined, id: string): PendingReview {
+function assertOpen(review: PendingReview | undefined, id: string): PendingReview {
   if (review !== undefined) return review
-  throw new CommandError('REFUSED', `No review "${id}" waits`, [
-    'The reviews that wait: tutti review',
+  throw new CommandError('REFUSED', `No open review "${id}"`, [
+    'List the open reviews: tutti review',
   ])
 }
 
-/** Asks as long as the review waits; somebody else may decide it, or its time may be over. */
+/** Asks while the review is open: another reviewer may decide it, or it may time out. */
 async function ask(
   review: PendingReview,
   client: TuttiClient,
@@ -154,16 +154,16 @@ async function ask(
   const { reviewId } = review
   if (!canAskAtTerminal(io)) {
     throw new CommandError('USAGE', 'Interactive review requires a terminal', [
-      `Decide it with: tutti review ${reviewId} --approve | --edit FILE | --reject WORDS | --exit`,
+      `Decide it with: tutti review ${reviewId} --approve | --edit FILE | --reject FEEDBACK | --exit`,
     ])
   }
   const open = new AbortController()
   const asked = new AbortController()
-  void untilClosed(client, review, asked.signal).then(() => open.abort())
+  void waitUntilClosed(client, review, asked.signal).then(() => open.abort())
   const applied = await decideAtTerminal(review, io, {
     signal: open.signal,
     decide: (decision) => {
-      // The event of this decision closes the review too.
+      // The event of this decision closes the review, too.
       asked.abort()
       return client.reviews.decide(reviewId, decision)
     },
@@ -175,8 +175,8 @@ async function ask(
   return applied
 }
 
-/** Resolves when the review does not wait any more; never when that cannot be followed, or `signal` aborts. */
-async function untilClosed(
+/** Resolves when the review is no longer open; never when its events cannot be read, or when `signal` aborts. */
+async function waitUntilClosed(
   client: TuttiClient,
   { runId, reviewId }: PendingReview,
   signal: AbortSignal,
@@ -187,10 +187,10 @@ async function untilClosed(
       if (event.type === 'run_result' || event.reviewId === reviewId) return
     }
   } catch {
-    // The decision itself will say what is wrong.
+    // The decision will report the problem.
   }
   await new Promise(() => undefined)
 }
 
-/** Events after which a review does not wait any more. */
+/** Events that close a review. */
 const CLOSING = ['review_decided', 'review_timed_out', 'review_withdrawn'] as const

@@ -1,16 +1,16 @@
 /** Runs `tutti cancel` and `tutti delete`. */
 import { isTerminalRunStatus, type CancelMode, type RunsCancelled } from '@tutti/protocol'
 
-import { CommandError, tellingOf } from '../command-error.ts'
-import { STATUS_STYLES } from '../live/run-lines.ts'
+import { CommandError, describeFailure } from '../command-error.ts'
+import { RUN_STATUS_STYLES } from '../live/run-lines.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines, say } from '../text/print.ts'
+import { printJson, printLines, printMessage } from '../text/print.ts'
 import { tableLines } from '../text/table.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'
 
-/** Which runs, and how. */
+/** Options of `tutti cancel`. */
 export interface CancelSettings {
   readonly tag?: string
   readonly mode?: CancelMode
@@ -21,8 +21,8 @@ export interface CancelSettings {
 type Cancelled = RunsCancelled['runs'][number]
 
 /**
- * Cancels runs. One that cannot be cancelled is said, and the others are; the first such refusal is how the command
- * ends.
+ * Cancels runs. If the server refuses to cancel one of them, the command reports it, cancels the others, and ends as
+ * REFUSED.
  *
  * @throws {CommandError} USAGE when neither ids nor a tag are given, or both.
  */
@@ -34,20 +34,20 @@ export async function cancelNamedRuns(
   const { tag, wait = false, json = false } = options
   if ((runIds.length === 0) === (tag === undefined)) {
     const advice = ['By id: tutti cancel run-1 run-2', 'By tag: tutti cancel --tag key:value']
-    throw new CommandError('USAGE', 'Give either the ids of runs or a tag', advice)
+    throw new CommandError('USAGE', 'Specify either run ids or a tag', advice)
   }
   const { io } = context
   const client = connectTo(options, context)
-  const asked =
+  const requested =
     tag === undefined
       ? await cancelEach(client, { runIds: [...new Set(runIds)], mode: options.mode }, context)
-      : (await client.runs.cancelAll({ tag, ...modeOf(options.mode) })).runs
-  const runs = wait ? await untilStopped(client, asked, context) : asked
-  // It came to its end before the cancel took hold.
+      : (await client.runs.cancelAll({ tag, ...toCancelOptions(options.mode) })).runs
+  const runs = wait ? await waitUntilStopped(client, requested, context) : requested
+  // A run ended before the cancel took effect.
   if (wait && runs.some(({ status }) => status !== 'CANCELLED')) context.exit = 'REFUSED'
   if (json) printJson({ runs: [...runs], total: runs.length } satisfies RunsCancelled, io)
-  else if (runs.length > 0) printLines(linesOf(runs), io)
-  else if (tag !== undefined) say(`No run with the tag "${tag}" is under way`, io)
+  else if (runs.length > 0) printLines(formatStatuses(runs), io)
+  else if (tag !== undefined) printMessage(`No unfinished run has the tag "${tag}"`, io)
 }
 
 async function cancelEach(
@@ -58,37 +58,37 @@ async function cancelEach(
   const runs: Cancelled[] = []
   for (const runId of runIds) {
     try {
-      runs.push(await client.runs.cancel(runId, modeOf(mode)))
+      runs.push(await client.runs.cancel(runId, toCancelOptions(mode)))
     } catch (error) {
-      const { exit, message, advice } = tellingOf(error, context.url)
-      // A server that cannot be reached is the same for all others.
+      const { exit, message, advice } = describeFailure(error, context.url)
+      // Any other failure would repeat for the other runs.
       if (exit !== 'REFUSED') throw error
-      say([`${runId}: ${message}`, ...advice].join('\n'), context.io)
+      printMessage([`${runId}: ${message}`, ...advice].join('\n'), context.io)
       context.exit = exit
     }
   }
   return runs
 }
 
-function modeOf(mode: CancelMode | undefined): { readonly mode?: CancelMode } {
+function toCancelOptions(mode: CancelMode | undefined): { readonly mode?: CancelMode } {
   return mode === undefined ? {} : { mode }
 }
 
-/** Waits for the end of each run; Ctrl-C ends the wait, and takes nothing back. */
-async function untilStopped(
+/** Waits for the end of each run. Ctrl-C ends the wait; the runs are still cancelled. */
+async function waitUntilStopped(
   client: TuttiClient,
-  asked: readonly Cancelled[],
+  requested: readonly Cancelled[],
   { io }: CommandContext,
 ): Promise<readonly Cancelled[]> {
   const controller = new AbortController()
   const interrupted = new CommandError(
     'INTERRUPTED',
-    'Stopped waiting; the runs are cancelled anyway',
+    'Stopped waiting; the runs are still being cancelled',
   )
   const stop = io.onSignal(() => controller.abort(interrupted))
   try {
     return await Promise.all(
-      asked.map(async ({ runId, status }) => {
+      requested.map(async ({ runId, status }) => {
         if (isTerminalRunStatus(status)) return { runId, status }
         const end = await client.runs.result(runId, { signal: controller.signal })
         return { runId, status: end.status }
@@ -101,25 +101,25 @@ async function untilStopped(
   }
 }
 
-function linesOf(runs: readonly Cancelled[]): ReturnType<typeof tableLines> {
+function formatStatuses(runs: readonly Cancelled[]): ReturnType<typeof tableLines> {
   const [, ...lines] = tableLines(
     [{ title: '' }, { title: '' }],
     runs.map(({ runId, status }) => [
       { text: runId },
-      { text: status, style: STATUS_STYLES[status] },
+      { text: status, style: RUN_STATUS_STYLES[status] },
     ]),
   )
   return lines
 }
 
-/** Output options. */
+/** Options of `tutti delete`. */
 export interface DeleteSettings {
   readonly json?: boolean
 }
 
 /**
- * Removes runs. One that cannot be removed is reported and the others are removed; the last such refusal is how the
- * command ends.
+ * Deletes runs. If the server refuses to delete one of them, the command reports it, deletes the others, and ends as
+ * REFUSED.
  */
 export async function deleteRuns(
   runIds: readonly string[],
@@ -135,10 +135,10 @@ export async function deleteRuns(
       deleted.push(runId)
       if (options.json !== true) printLines([[{ text: `${runId}  deleted` }]], io)
     } catch (error) {
-      const { exit, message, advice } = tellingOf(error, context.url)
-      // A server that cannot be reached is the same for all others.
+      const { exit, message, advice } = describeFailure(error, context.url)
+      // Any other failure would repeat for the other runs.
       if (exit !== 'REFUSED') throw error
-      say([`${runId}: ${message}`, ...advice].join('\n'), io)
+      printMessage([`${runId}: ${message}`, ...advice].join('\n'), io)
       context.exit = exit
     }
   }

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { CommandError } from '../command-error.ts'
-import { toTerminalJson, say, writeOut } from '../text/print.ts'
+import { toTerminalJson, printMessage, writeOut } from '../text/print.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 
 import type { TuttiClient } from '@tutti/client'
@@ -32,7 +32,7 @@ export async function exportRun(
 ): Promise<void> {
   const { io } = context
   const { runs } = connectTo(target, context)
-  const text = `${toTerminalJson(await documentOf(runs, runId, format), 2)}\n`
+  const text = `${toTerminalJson(await fetchDocument(runs, runId, format), 2)}\n`
   if (output === undefined || output === '-') {
     await writeOut(io, text)
     return
@@ -42,10 +42,10 @@ export async function exportRun(
   } catch (error) {
     throw new CommandError('USAGE', `Cannot write "${output}": ${errorMessage(error)}`)
   }
-  say(`Wrote ${output}`, io)
+  printMessage(`Wrote ${output}`, io)
 }
 
-async function documentOf(
+async function fetchDocument(
   runs: TuttiClient['runs'],
   runId: string,
   format: ExportFormat,
@@ -58,12 +58,15 @@ async function documentOf(
     case 'run':
       return runs.get(runId)
     case 'events':
-      return logOf(runs, runId)
+      return fetchLog(runs, runId)
   }
 }
 
-/** The log of a run as far as it is written now. */
-async function logOf(runs: TuttiClient['runs'], runId: string): Promise<readonly LoggedRunEvent[]> {
+/** Returns the events of a run up to the current end of its log. */
+async function fetchLog(
+  runs: TuttiClient['runs'],
+  runId: string,
+): Promise<readonly LoggedRunEvent[]> {
   const { lastSeq } = await runs.get(runId)
   const events: LoggedRunEvent[] = []
   for await (const event of runs.events(runId)) {

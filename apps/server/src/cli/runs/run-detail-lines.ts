@@ -1,17 +1,17 @@
-/** Pure: one run with its tasks and what they gave. */
+/** Pure: formats a run with its tasks and their outputs. */
 import { earlyEndText } from '../live/task-line.ts'
 import {
   formatAge,
   formatTerminalCount,
   formatDollars,
   formatTerminalDuration,
-} from '../live/figures.ts'
-import { STATUS_STYLE } from '../live/marks.ts'
-import { leftOf, formatReviewQuestion } from '../live/review-subject.ts'
-import { STATUS_STYLES } from '../live/run-lines.ts'
+} from '../live/format-values.ts'
+import { TASK_STATUS_STYLES } from '../live/marks.ts'
+import { formatTimeLeft, formatReviewQuestion } from '../live/review-subject.ts'
+import { RUN_STATUS_STYLES } from '../live/run-lines.ts'
 import { toSingleLine, toTerminalText } from '../live/text-width.ts'
 import { tableLines, type Column } from '../text/table.ts'
-import { tokens } from './run-table.ts'
+import { formatTokens } from './run-table.ts'
 
 import type { PendingReview, RunDetail, RunTaskDetail, TagMap } from '@tutti/protocol'
 import type { Line } from '../live/line.ts'
@@ -28,17 +28,17 @@ const COLUMNS: readonly Column[] = [
 
 const EMPTY: Line = []
 
-/** The lines; `now` is in milliseconds since 1970. */
+/** Returns the lines; `now` is in milliseconds since 1970. */
 export function runDetailLines(run: RunDetail, now: number): readonly Line[] {
   const { runId, status, ensemble, workflow } = run
   return [
     [
       { text: runId, style: 'bold' },
       { text: '  ' },
-      { text: status, style: STATUS_STYLES[status] },
+      { text: status, style: RUN_STATUS_STYLES[status] },
       { text: `  ${toSingleLine(ensemble)}, ${workflow}` },
     ],
-    ...facts(run, now).map(([name, text]): Line => [
+    ...listFields(run, now).map(([name, text]): Line => [
       { text: `  ${name.padEnd(9)}`, style: 'dim' },
       { text: toSingleLine(text) },
     ]),
@@ -49,12 +49,12 @@ export function runDetailLines(run: RunDetail, now: number): readonly Line[] {
   ]
 }
 
-function facts(run: RunDetail, now: number): readonly (readonly [string, string])[] {
+function listFields(run: RunDetail, now: number): readonly (readonly [string, string])[] {
   const { startedAt, durationMs, inputs, tags, metrics, submittedBy, webhooks = [], error } = run
   const since = now - Date.parse(startedAt)
   const time = durationMs === undefined ? '' : `, took ${formatTerminalDuration(durationMs)}`
   const used = [
-    `${tokens(metrics.totalTokens)} tokens`,
+    `${formatTokens(metrics.totalTokens)} tokens`,
     formatTerminalCount(metrics.totalToolCalls, 'tool call'),
     ...(metrics.costUsd === undefined ? [] : [formatDollars(metrics.costUsd)]),
   ]
@@ -64,7 +64,7 @@ function facts(run: RunDetail, now: number): readonly (readonly [string, string]
     ...pairs('tags', tags),
     ['used', used.join(', ')],
     ...(submittedBy === undefined ? [] : [['by', submittedBy] as const]),
-    ...(webhooks.length === 0 ? [] : [['tells', webhooks.join(', ')] as const]),
+    ...(webhooks.length === 0 ? [] : [['webhooks', webhooks.join(', ')] as const]),
     ...(error === undefined ? [] : [['error', error] as const]),
   ]
 }
@@ -78,9 +78,9 @@ function taskRow(task: RunTaskDetail): Line {
   const { name, status, durationMs, tokenCount, toolCallCount, attempt, error } = task
   return [
     { text: name },
-    { text: status, style: STATUS_STYLE[status] },
+    { text: status, style: TASK_STATUS_STYLES[status] },
     { text: durationMs === undefined ? '-' : formatTerminalDuration(durationMs) },
-    { text: tokens(tokenCount) },
+    { text: formatTokens(tokenCount) },
     { text: toolCallCount === undefined ? '-' : String(toolCallCount) },
     { text: attempt === 0 ? '-' : String(attempt) },
     { text: error ?? '' },
@@ -91,7 +91,7 @@ function reviewLines(review: PendingReview, now: number): readonly Line[] {
   return [
     EMPTY,
     [
-      { text: `A review waits (${leftOf(review, now)}): `, style: 'yellow' },
+      { text: `Open review (${formatTimeLeft(review, now)}): `, style: 'yellow' },
       { text: formatReviewQuestion(review) },
     ],
     [{ text: `  Decide it with: tutti review ${review.reviewId}` }],

@@ -1,6 +1,11 @@
-/** Pure: runs as a table, the newest first. */
-import { formatAge, formatDollars, formatTerminalDuration } from '../live/figures.ts'
-import { STATUS_STYLES } from '../live/run-lines.ts'
+/** Pure: formats runs as a table. */
+import {
+  formatAge,
+  formatDollars,
+  formatTerminalCount,
+  formatTerminalDuration,
+} from '../live/format-values.ts'
+import { RUN_STATUS_STYLES } from '../live/run-lines.ts'
 import { tableLines, type Column } from '../text/table.ts'
 
 import type { RunSummary } from '@tutti/protocol'
@@ -18,41 +23,41 @@ const COLUMNS: readonly Column[] = [
   { title: 'AT' },
 ]
 
-/** What stands where there is nothing to say. */
+/** Placeholder for a missing value. */
 const NONE = '-'
 
-/** The table; `now` is in milliseconds since 1970. */
+/** Returns the lines of the table; `now` is in milliseconds since 1970. */
 export function runTable(runs: readonly RunSummary[], now: number): readonly Line[] {
   return tableLines(
     COLUMNS,
-    runs.map((run) => rowOf(run, now)),
+    runs.map((run) => toRow(run, now)),
   )
 }
 
-function rowOf(run: RunSummary, now: number): readonly LineSpan[] {
+function toRow(run: RunSummary, now: number): readonly LineSpan[] {
   const { runId, status, ensemble, totalTokens, costUsd, completedTasks, taskCount } = run
   const since = now - Date.parse(run.startedAt)
   const time = run.durationMs ?? (status === 'ACCEPTED' ? undefined : Math.max(0, since))
   return [
     { text: runId },
-    { text: status, style: STATUS_STYLES[status] },
+    { text: status, style: RUN_STATUS_STYLES[status] },
     { text: ensemble },
     { text: formatAge(since) },
     { text: time === undefined ? NONE : formatTerminalDuration(time) },
-    { text: tokens(totalTokens) },
+    { text: formatTokens(totalTokens) },
     { text: costUsd === undefined ? NONE : formatDollars(costUsd) },
     { text: `${completedTasks}/${taskCount}` },
-    { text: placeOf(run) },
+    { text: describeProgress(run) },
   ]
 }
 
-/** A number of tokens, which not every provider tells. */
-export function tokens(count: number | undefined): string {
+/** Formats a number of tokens, which not every provider reports. */
+export function formatTokens(count: number | undefined): string {
   return count === undefined || count < 0 ? NONE : count.toLocaleString('en-US')
 }
 
-/** What a run is at, or why it came to nothing. */
-function placeOf({ currentTask, openReviews, error }: RunSummary): string {
-  if (openReviews > 0) return openReviews === 1 ? 'a review waits' : `${openReviews} reviews wait`
+/** Returns the current state of a run: its open reviews, its current task, or its error. */
+function describeProgress({ currentTask, openReviews, error }: RunSummary): string {
+  if (openReviews > 0) return formatTerminalCount(openReviews, 'open review')
   return currentTask?.name ?? error ?? NONE
 }

@@ -10,7 +10,7 @@ import { connectTo, type TargetOptions } from '../target.ts'
 import type { TuttiClient } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'
 
-/** Which events, and how. */
+/** Options of `tutti events`. */
 export interface EventsSettings {
   readonly follow?: boolean
   readonly from?: number
@@ -18,7 +18,7 @@ export interface EventsSettings {
   readonly json?: boolean
 }
 
-/** Writes the events that are in the log; with `follow`, also those to come. Ctrl-C leaves. */
+/** Prints the events in the log and, with `follow`, the following ones. Ctrl-C leaves. */
 export async function showEvents(
   runId: string,
   options: TargetOptions & EventsSettings,
@@ -35,7 +35,7 @@ export async function showEvents(
   const stop = io.onSignal(() => leaving.abort(interrupted))
   try {
     let state = emptyRunState()
-    for await (const event of eventsOf(runs, {
+    for await (const event of readEvents(runs, {
       runId,
       from: json ? first : 0,
       signal: leaving.signal,
@@ -45,7 +45,7 @@ export async function showEvents(
       if (isWanted)
         await writeOut(
           io,
-          json ? `${toTerminalJson(event)}\n` : lineOf(event, plainLines(event, state)),
+          json ? `${toTerminalJson(event)}\n` : formatEventLine(event, plainLines(event, state)),
         )
       if (!follow && event.seq >= lastSeq) return
     }
@@ -56,7 +56,7 @@ export async function showEvents(
   }
 }
 
-function eventsOf(
+function readEvents(
   runs: TuttiClient['runs'],
   {
     runId,
@@ -66,10 +66,13 @@ function eventsOf(
   return runs.events(runId, options)
 }
 
-/** An event as one line: its place, its type, and what the progress of a run says of it. */
-function lineOf({ seq, type, ...event }: LoggedRunEvent, lines: readonly string[]): string {
+/** Formats an event as one line: its number, its type, and its text in the plain progress. */
+function formatEventLine(
+  { seq, type, ...event }: LoggedRunEvent,
+  lines: readonly string[],
+): string {
   const taskName = 'taskName' in event && event.taskName !== undefined ? event.taskName : ''
-  // The time since the start comes first, in brackets.
-  const words = lines.map((line) => line.replace(/^\[[^\]]*\] /, '')).join('; ')
-  return `${toTerminalText(`${seq}  ${type}  ${words === '' ? toSingleLine(taskName) : words}`).trimEnd()}\n`
+  // The plain line starts with a time in brackets.
+  const text = lines.map((line) => line.replace(/^\[[^\]]*\] /, '')).join('; ')
+  return `${toTerminalText(`${seq}  ${type}  ${text === '' ? toSingleLine(taskName) : text}`).trimEnd()}\n`
 }

@@ -1,7 +1,7 @@
-/** What `tutti runs` does. */
+/** Runs `tutti runs`. */
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines, say } from '../text/print.ts'
+import { printJson, printLines, printMessage } from '../text/print.ts'
 import { runDetailLines } from './run-detail-lines.ts'
 import { runTable } from './run-table.ts'
 
@@ -9,7 +9,7 @@ import type { TuttiClient } from '@tutti/client'
 import type { ListRunsQuery, RunList, RunSummary } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
 
-/** Which runs are listed, and how. */
+/** Filters and output of a list of runs. */
 export interface RunListFilters extends Pick<
   ListRunsQuery,
   'status' | 'tag' | 'ensemble' | 'q' | 'limit'
@@ -18,28 +18,31 @@ export interface RunListFilters extends Pick<
   readonly json?: boolean
 }
 
-/** Settings of a list of runs. */
+/** Options of `tutti runs`. */
 export type ListOptions = TargetOptions & RunListFilters
 
-/** Runs of a page when all are asked for. */
+/** Page size of `--all`. */
 const PAGE = 200
 
 /** Lists runs. */
 export async function showRuns(options: ListOptions, context: CommandContext): Promise<void> {
   const { io } = context
   const { json = false } = options
-  const query = queryOf(options)
+  const query = toQuery(options)
   const client = connectTo(options, context)
   const list = options.all === true ? await listAll(client, query) : await client.runs.list(query)
   if (json) {
     printJson(list, io)
   } else if (list.runs.length === 0) {
-    say(emptyWords(query), io)
+    printMessage(describeEmptyList(query), io)
   } else {
     printLines(runTable(list.runs, Date.now()), io)
     const { length } = list.runs
     if (length < list.total)
-      say(`The newest ${length} of ${list.total}; more with --limit or --all`, io)
+      printMessage(
+        `Showing the newest ${length} of ${list.total}; use --limit or --all for more`,
+        io,
+      )
   }
 }
 
@@ -51,14 +54,17 @@ export async function showRun(
 ): Promise<void> {
   const unfit = (['status', 'tag', 'ensemble', 'q', 'all'] as const).find((name) => name in options)
   if (unfit !== undefined) {
-    throw new CommandError('USAGE', `--${unfit} is for the list, and "${runId}" is one run`)
+    throw new CommandError(
+      'USAGE',
+      `--${unfit} filters the list and cannot be combined with the id of a run`,
+    )
   }
   const run = await connectTo(options, context).runs.get(runId)
   if (options.json === true) printJson(run, context.io)
   else printLines(runDetailLines(run, Date.now()), context.io)
 }
 
-function queryOf({ status, tag, ensemble, q, limit }: ListOptions): ListRunsQuery {
+function toQuery({ status, tag, ensemble, q, limit }: ListOptions): ListRunsQuery {
   const given = Object.entries({ status, tag, ensemble, q, limit })
   return Object.fromEntries(given.filter(([, value]) => value !== undefined))
 }
@@ -69,7 +75,7 @@ async function listAll(client: TuttiClient, query: ListRunsQuery): Promise<RunLi
   return { runs, total: runs.length }
 }
 
-function emptyWords({ limit: _, ...filters }: ListRunsQuery): string {
-  if (Object.keys(filters).length > 0) return 'No run fits. All of them: tutti runs'
+function describeEmptyList({ limit: _, ...filters }: ListRunsQuery): string {
+  if (Object.keys(filters).length > 0) return 'No matching runs. List all runs: tutti runs'
   return 'No runs yet. Start one: tutti run'
 }

@@ -8,7 +8,7 @@ import { readGiven } from '../text/read-given.ts'
 import type { Priority } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
 
-/** For whom, and how. */
+/** Options of `tutti inject`. */
 export interface InjectSettings {
   readonly to?: string
   readonly priority?: Priority
@@ -16,7 +16,7 @@ export interface InjectSettings {
   readonly json?: boolean
 }
 
-/** Tells the agents of a run a text, which may be in a file. */
+/** Injects guidance into a run; `text` may name a file. */
 export async function inject(
   { runId, text }: { readonly runId: string; readonly text: string },
   { to, priority, ttl, json = false, ...target }: TargetOptions & InjectSettings,
@@ -24,16 +24,16 @@ export async function inject(
 ): Promise<void> {
   const { io } = context
   const content = await readGiven(text, io)
-  const answer = await connectTo(target, context).runs.inject(runId, content, {
+  const response = await connectTo(target, context).runs.inject(runId, content, {
     ...(to === undefined ? {} : { target: to }),
     ...(priority === undefined ? {} : { priority }),
     ...(ttl === undefined ? {} : { ttl }),
   })
-  if (json) printJson(answer, io)
-  else printLines([[{ text: `${answer.directiveId}  ${answer.status}` }]], io)
+  if (json) printJson(response, io)
+  else printLines([[{ text: `${response.directiveId}  ${response.status}` }]], io)
 }
 
-/** To what, and how. */
+/** Options of `tutti model`. */
 export interface ModelSettings {
   readonly tier?: string
   readonly profile?: string
@@ -54,7 +54,7 @@ export async function switchModel(
   const { tier, profile, task, json = false } = options
   const given = [alias, tier, profile].filter((name) => name !== undefined)
   if (given.length !== 1) {
-    throw new CommandError('USAGE', 'Name one of: a model, --tier, --profile', [
+    throw new CommandError('USAGE', 'Specify exactly one of: a model, --tier, --profile', [
       `A model: tutti model ${runId} small`,
       `A tier: tutti model ${runId} --tier fallback`,
     ])
@@ -63,18 +63,18 @@ export async function switchModel(
   const { runs } = connectTo(options, context)
   if (profile !== undefined) {
     const action = { action: 'APPLY_PROFILE', value: profile } as const
-    const answer = await runs.inject(runId, action, task === undefined ? {} : { target: task })
-    if (json) printJson(answer, io)
+    const response = await runs.inject(runId, action, task === undefined ? {} : { target: task })
+    if (json) printJson(response, io)
     else printLines([[{ text: `${runId}  profile ${toSingleLine(profile)}` }]], io)
     return
   }
   const to = tier === undefined ? (alias ?? '') : { tier }
-  const answer = await runs.switchModel(runId, to, task === undefined ? {} : { taskName: task })
+  const response = await runs.switchModel(runId, to, task === undefined ? {} : { taskName: task })
   if (json) {
-    printJson(answer, io)
+    printJson(response, io)
     return
   }
-  const { model, previousModel, tier: made } = answer
+  const { model, previousModel, tier: made } = response
   const ofTier = made === undefined ? '' : `, tier ${toSingleLine(made)}`
   const was = previousModel === undefined ? '' : ` (was ${toSingleLine(previousModel)})`
   printLines([[{ text: `${runId}  ${toSingleLine(model)}${ofTier}${was}` }]], io)

@@ -1,4 +1,4 @@
-/** Texts and JSON that a command line names instead of holding them: `@file`, and `-` for standard input. */
+/** Reads text and JSON from sources that a command line names: `@file`, or `-` for standard input. */
 import { isJsonObject } from '@tutti/protocol'
 import { errorMessage } from '@tutti/core'
 
@@ -7,28 +7,28 @@ import { readGivenFile } from '../text/read-given.ts'
 
 import type { CommandIo } from '../command-io.ts'
 
-/** Reads what options name. Standard input is there once, so that two options cannot both have it. */
+/** Reads the sources that options name. Standard input can be read once, so only one option can use it. */
 export class GivenValues {
   readonly #io: CommandIo
-  #taker: string | undefined
+  #stdinOption: string | undefined
 
   constructor(io: CommandIo) {
     this.#io = io
   }
 
-  /** The text of a file; `-` is standard input. */
+  /** Reads a file; `-` is standard input. */
   async file(path: string, option: string): Promise<string> {
-    if (path === '-' && this.#taker !== undefined) {
+    if (path === '-' && this.#stdinOption !== undefined) {
       throw new CommandError(
         'USAGE',
-        `${this.#taker} and ${option} cannot both read standard input`,
+        `${this.#stdinOption} and ${option} cannot both read standard input`,
       )
     }
-    if (path === '-') this.#taker = option
+    if (path === '-') this.#stdinOption = option
     return readGivenFile(path, this.#io)
   }
 
-  /** JSON from `@file`, `-`, or the value itself. */
+  /** Parses JSON from `@file`, from `-`, or from the value itself. */
   async json(value: string, option: string): Promise<unknown> {
     const isNamed = value === '-' || value.startsWith('@')
     const text = isNamed ? await this.file(value.replace(/^@/, ''), option) : value
@@ -36,12 +36,12 @@ export class GivenValues {
       return JSON.parse(text)
     } catch (error) {
       throw new CommandError('USAGE', `${option} must be JSON: ${errorMessage(error)}`, [
-        'JSON may also come from a file, as @file.json, or from standard input, as -',
+        'JSON can also be read from a file (@file.json) or from standard input (-)',
       ])
     }
   }
 
-  /** A JSON object likewise. */
+  /** Like `json`, for a JSON object. */
   async object(value: string, option: string): Promise<Readonly<Record<string, unknown>>> {
     const parsed = await this.json(value, option)
     if (isJsonObject(parsed)) return parsed

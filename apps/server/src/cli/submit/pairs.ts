@@ -1,45 +1,45 @@
-/** Pure: `key=value` and `task.field=value` of a command line. */
+/** Pure: parses `key=value` and `task.field=value` arguments. */
 import { CommandError } from '../command-error.ts'
 
 /** A key and its value. */
 export type Pair = readonly [key: string, value: string]
 
 /**
- * Splits at the first `=`; the value stays as it is.
+ * Splits a text at the first `=`. The value is not changed.
  *
  * @throws {CommandError} USAGE, naming `option`.
  */
-export function pairOf(text: string, option: string): Pair {
+export function parsePair(text: string, option: string): Pair {
   const at = text.indexOf('=')
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
   throw new CommandError('USAGE', `${option} must be key=value, got "${text}"`)
 }
 
-/** A field of one task that a request changes. */
+/** Override of one field of a task. */
 export interface TaskField {
   readonly task: string
-  /** Where the value goes: `model`, or `tools` and `add`. */
+  /** Path of the field: `model`, or `tools` and `add`. */
   readonly path: readonly string[]
   readonly value: unknown
 }
 
 const TEXT_FIELDS = ['description', 'expectedOutput', 'model', 'additionalContext']
 
-/** The names of the task come first, as they may hold dots and the value anything. */
+/** Matches the known fields by name, because task names may contain dots, and values anything. */
 const TASK_FIELD =
   /^(?<task>.+?)\.(?<field>description|expectedOutput|model|additionalContext|maxIterations|tools\.add|tools\.remove)=(?<value>.*)$/s
 
 /**
- * Reads `task.field=value`. Names of tools have commas between them.
+ * Parses `task.field=value`. Names of tools are separated by commas.
  *
- * @throws {CommandError} USAGE, naming the fields that there are.
+ * @throws {CommandError} USAGE, listing the known fields.
  */
-export function taskFieldOf(text: string): TaskField {
+export function parseTaskField(text: string): TaskField {
   const { task, field, value } = TASK_FIELD.exec(text)?.groups ?? {}
   if (task === undefined || field === undefined || value === undefined) {
     const fields = [...TEXT_FIELDS, 'maxIterations', 'tools.add', 'tools.remove'].join(', ')
     throw new CommandError('USAGE', `--override must be task.field=value, got "${text}"`, [
-      `The fields: ${fields}`,
+      `Fields: ${fields}`,
     ])
   }
   if (TEXT_FIELDS.includes(field)) return { task, path: [field], value }

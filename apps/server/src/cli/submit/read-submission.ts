@@ -1,4 +1,4 @@
-/** From the words and options of `tutti run` to the body of the request. */
+/** Builds the request body of `tutti run` from its arguments and options. */
 import { isJsonObject } from '@tutti/protocol'
 
 import type {
@@ -10,7 +10,7 @@ import type {
 } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
-import { pairOf, taskFieldOf, type TaskField } from './pairs.ts'
+import { parsePair, parseTaskField, type TaskField } from './pairs.ts'
 import { GivenValues } from './given-values.ts'
 
 import type { CommandIo } from '../command-io.ts'
@@ -19,33 +19,33 @@ import type { SubmitCommandOptions } from './submit-options.ts'
 type Json = Readonly<Record<string, unknown>>
 
 /**
- * Reads everything that the command line names. The server judges whether it fits, and names each place that does not;
- * values of `key=value` are text, as all inputs are.
+ * Reads all values and sources of the command line. The server validates the body and names each invalid field. Values
+ * of `key=value` are text, like all inputs.
  *
- * @throws {CommandError} USAGE when something cannot be read, or is said in a way that can only be a mistake.
+ * @throws {CommandError} USAGE when a source cannot be read or parsed, or an argument is malformed.
  */
 export async function readSubmission(
-  words: readonly string[],
+  args: readonly string[],
   options: SubmitCommandOptions,
   io: CommandIo,
 ): Promise<SubmitRunBody> {
   const source = new GivenValues(io)
   const request =
     options.request === undefined ? {} : await source.object(options.request, '--request')
-  const [ensemble, ...pairs] = splitWords(words)
-  const inputs = { ...partOf(request, 'inputs'), ...(await readInputs(pairs, options, source)) }
+  const [ensemble, ...pairs] = splitArguments(args)
+  const inputs = { ...readPart(request, 'inputs'), ...(await readInputs(pairs, options, source)) }
   const overrides = {
-    ...partOf(request, 'taskOverrides'),
+    ...readPart(request, 'taskOverrides'),
     ...(await readOverrides(options, source)),
   }
   const tags = {
-    ...partOf(request, 'tags'),
-    ...Object.fromEntries((options.tag ?? []).map((tag) => pairOf(tag, '--tag'))),
+    ...readPart(request, 'tags'),
+    ...Object.fromEntries((options.tag ?? []).map((tag) => parsePair(tag, '--tag'))),
   }
-  const budget = { ...partOf(request, 'budget'), ...budgetOf(options) }
-  const given = partOf(request, 'options')
-  const review = { ...partOf(given, 'review'), ...runReviewOf(options) }
-  const settings = { ...given, ...runOptionsOf(options), ...filled('review', review) }
+  const budget = { ...readPart(request, 'budget'), ...toBudget(options) }
+  const given = readPart(request, 'options')
+  const review = { ...readPart(given, 'review'), ...toRunReview(options) }
+  const settings = { ...given, ...toRunOptions(options), ...filled('review', review) }
   const body = {
     ...request,
     ...(ensemble === undefined ? {} : { ensemble }),
@@ -58,11 +58,11 @@ export async function readSubmission(
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(options.webhook === undefined ? {} : { webhooks: [...options.webhook] }),
   }
-  // NOTE: files may hold anything; the server checks the body and names each place that does not fit.
+  // NOTE: files may contain anything; the server validates the body and names each invalid field.
   return body as SubmitRunBody
 }
 
-/** The same request with a model for each task that names none; `capabilities` tell the tasks of the ensemble. */
+/** Adds a model to each task for which the request sets none; `capabilities` list the tasks of the ensembles. */
 export function withModel(
   body: SubmitRunBody,
   model: string,
@@ -76,18 +76,18 @@ export function withModel(
     body.ensemble === undefined
       ? ensembles[0]
       : ensembles.find(({ name }) => name === body.ensemble)
-  // One that is not known is refused by the server, with the names of those that are.
+  // The server rejects an unknown ensemble, and lists the known ones.
   if (chosen === undefined) return body
   const given = body.taskOverrides ?? {}
   const named = chosen.tasks.map(({ name }) => [name, { model, ...given[name] }] as const)
   return { ...body, taskOverrides: { ...given, ...Object.fromEntries(named) } }
 }
 
-/** The ensemble, which has no `=`, and the inputs after it. */
-function splitWords(words: readonly string[]): readonly [string | undefined, ...string[]] {
-  const [first, ...rest] = words
+/** Splits the arguments into the ensemble, which contains no `=`, and the inputs. */
+function splitArguments(args: readonly string[]): readonly [string | undefined, ...string[]] {
+  const [first, ...rest] = args
   if (first === undefined) return [undefined]
-  return first.includes('=') ? [undefined, ...words] : [first, ...rest]
+  return first.includes('=') ? [undefined, ...args] : [first, ...rest]
 }
 
 async function readInputs(
@@ -99,15 +99,15 @@ async function readInputs(
   if (inputs !== undefined) Object.assign(read, await source.object(inputs, '--inputs'))
   for (const given of input) {
     const isSource = given === '-' || given.startsWith('@')
-    const [key, value] = isSource ? ['', ''] : pairOf(given, '--input')
+    const [key, value] = isSource ? ['', ''] : parsePair(given, '--input')
     Object.assign(read, isSource ? await source.object(given, '--input') : { [key]: value })
   }
   for (const given of inputFile) {
-    const [key, path] = pairOf(given, '--input-file')
+    const [key, path] = parsePair(given, '--input-file')
     read[key] = await source.file(path, '--input-file')
   }
   for (const pair of pairs) {
-    const [key, value] = pairOf(pair, 'An input')
+    const [key, value] = parsePair(pair, 'An input')
     read[key] = value
   }
   return read
@@ -118,7 +118,7 @@ async function readOverrides(
   source: GivenValues,
 ): Promise<Json> {
   const read = overrides === undefined ? {} : await source.object(overrides, '--overrides')
-  return override.map(taskFieldOf).reduce(withTaskField, read)
+  return override.map(parseTaskField).reduce(withTaskField, read)
 }
 
 function withTaskField(overrides: Json, { task, path, value }: TaskField): Json {
@@ -131,7 +131,7 @@ function withTaskField(overrides: Json, { task, path, value }: TaskField): Json 
   return { ...overrides, [task]: { ...before, [field]: { ...inner, [within]: value } } }
 }
 
-function runOptionsOf(options: SubmitCommandOptions): RunOptionsBody {
+function toRunOptions(options: SubmitCommandOptions): RunOptionsBody {
   const { workflow, reviewPolicy, capture, maxToolOutput, toolLogLength, verbose } = options
   return {
     ...(workflow === undefined ? {} : { workflow }),
@@ -143,7 +143,7 @@ function runOptionsOf(options: SubmitCommandOptions): RunOptionsBody {
   }
 }
 
-function runReviewOf(options: SubmitCommandOptions): RunReviewBody {
+function toRunReview(options: SubmitCommandOptions): RunReviewBody {
   const { reviewTimeout, reviewOnTimeout, reviewRole } = options
   return {
     ...(reviewTimeout === undefined ? {} : { timeoutMs: reviewTimeout }),
@@ -152,7 +152,7 @@ function runReviewOf(options: SubmitCommandOptions): RunReviewBody {
   }
 }
 
-function budgetOf(options: SubmitCommandOptions): RunBudgetBody {
+function toBudget(options: SubmitCommandOptions): RunBudgetBody {
   const { maxCost, maxTokens, maxTime, maxModelCalls, maxToolCalls } = options
   return {
     ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
@@ -163,7 +163,7 @@ function budgetOf(options: SubmitCommandOptions): RunBudgetBody {
   }
 }
 
-function partOf(request: Json, name: string): Json {
+function readPart(request: Json, name: string): Json {
   const part = request[name] ?? {}
   if (isJsonObject(part)) return part
   throw new CommandError('USAGE', `--request: "${name}" must be an object`)

@@ -1,39 +1,39 @@
-/** Pure: what to do about a submit that failed. */
+/** Pure: adds advice to the error of a submit. */
 import { TuttiClientError } from '@tutti/client'
 
-import { CommandError, tellingOf } from '../command-error.ts'
+import { CommandError, describeFailure } from '../command-error.ts'
 
-/** What was submitted, and where. */
+/** Context of a submit. */
 export interface Submitted {
   readonly url: string
-  /** The command as it was given, without `tutti run`. */
-  readonly words: readonly string[]
-  /** Present when the run has this id for sure, if there is one. */
+  /** Arguments of `tutti run`. */
+  readonly args: readonly string[]
+  /** Id that the run has if it was accepted; undefined when the server chooses the id. */
   readonly runId: string | undefined
 }
 
 const INPUT = '/inputs/'
 
-/** The error as the command tells it: how to give the inputs that are missing, and where the run may be. */
-export function submitError(error: unknown, { url, words, runId }: Submitted): unknown {
+/** Returns the error with advice: how to provide missing inputs, or how to find a run that may have been accepted. */
+export function submitError(error: unknown, { url, args, runId }: Submitted): unknown {
   if (!TuttiClientError.isInstance(error)) return error
-  const { exit, message, advice } = tellingOf(error, url)
+  const { exit, message, advice } = describeFailure(error, url)
   const missing = (error.problems ?? []).flatMap(({ path, message: reason }) =>
     path.startsWith(INPUT) && reason.startsWith('is required') ? [path.slice(INPUT.length)] : [],
   )
   if (missing.length > 0) {
-    const pairs = missing.map((name) => `${unescaped(name)}=…`)
-    const example = ['tutti run', ...words.map(quoted), ...pairs].join(' ')
-    return new CommandError(exit, message, [`Give a value to each: ${example}`])
+    const pairs = missing.map((name) => `${unescapeSegment(name)}=…`)
+    const example = ['tutti run', ...args.map(quoteForShell), ...pairs].join(' ')
+    return new CommandError(exit, message, [`Provide the missing inputs: ${example}`])
   }
   if (runId === undefined || exit !== 'UNREACHABLE' || !mayHaveArrived(error)) return error
   return new CommandError(exit, message, [
     ...advice,
-    `Nobody knows whether it was taken in; when the server is back: tutti watch ${runId}`,
+    `The run may have been accepted. When the server is back: tutti watch ${runId}`,
   ])
 }
 
-/** What a connection fails with that was there, so that the request may have arrived. */
+/** Error codes of established connections that broke, so that the request may have arrived. */
 const BROKEN = new Set([
   'ECONNRESET',
   'EPIPE',
@@ -42,7 +42,7 @@ const BROKEN = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
 ])
 
-/** Whether the server may have taken the request in, and only its answer was lost. */
+/** Whether the server may have accepted the request, and only its response was lost. */
 function mayHaveArrived(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -51,11 +51,11 @@ function mayHaveArrived(error: unknown): boolean {
   )
 }
 
-/** A segment of a JSON pointer as it was. */
-function unescaped(segment: string): string {
+/** Decodes a segment of a JSON pointer. */
+function unescapeSegment(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-function quoted(word: string): string {
+function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,12 +1,12 @@
-/** The options of `tutti run` that say what is submitted: each field of the body has its own. */
+/** The options of `tutti run` that describe the request, one for each field of the body. */
 import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '@tutti/protocol'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
-import { countParser, dollarsOf, durationOf, parseSeconds } from '../option-values.ts'
+import { countParser, parseDollars, parseDuration, parseSeconds } from '../option-values.ts'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
-/** What they give, as commander names it. */
+/** Values of the options, as commander names them. */
 export interface SubmitCommandOptions {
   readonly input?: readonly string[]
   readonly inputs?: string
@@ -36,82 +36,84 @@ export interface SubmitCommandOptions {
   readonly webhook?: readonly string[]
 }
 
-/** Adds them to a command. */
+/** Adds the options to a command. */
 export function withSubmitOptions(command: Command): Command {
   return command
-    .optionsGroup('What runs:')
+    .optionsGroup('Request:')
     .option(
       '-i, --input <key=value>',
-      'an input; @file.json or - for a JSON object of them',
+      'an input, or a JSON object of inputs as @file.json or -',
       gather,
     )
     .option('--inputs <json>', 'inputs as a JSON object; @file.json, or - for standard input')
     .option(
       '--input-file <key=path>',
-      'an input whose value is the text of a file; - for standard input',
+      'an input whose value is the content of a file; - for standard input',
       gather,
     )
-    .option('--override <task.field=value>', 'changes one task for this run', gather)
-    .option('--overrides <json>', 'the same as a JSON object, task by task; @file.json or -')
+    .option('--override <task.field=value>', 'override a field of one task', gather)
+    .option('--overrides <json>', 'overrides as a JSON object by task; @file.json or -')
     .option(
       '--tasks <json>',
-      'tasks of your own in place of those of the ensemble, as JSON; @file.json or -',
+      'your own tasks instead of those of the ensemble, as JSON; @file.json or -',
     )
     .option(
       '--request <json>',
-      'the whole body of the request; what else is said goes on top; @file.json or -',
+      'the complete request body, which other options override; @file.json or -',
     )
-    .option('--model <alias>', 'model of every task that is not given one here')
-    .addOption(wordOption('--workflow <order>', 'how the tasks follow one another', Workflow.enum))
+    .option('--model <alias>', 'model of all tasks for which this request sets no other')
+    .addOption(enumOption('--workflow <order>', 'order in which the tasks run', Workflow.enum))
     .optionsGroup('Reviews:')
     .addOption(
-      wordOption('--review-policy <policy>', 'which tasks are reviewed', ReviewPolicy.enum),
+      enumOption('--review-policy <policy>', 'which tasks are reviewed', ReviewPolicy.enum),
     )
     .option(
       '--review-timeout <duration>',
-      'time to decide each review: 90s, 30m, 12h, 3d, or never for no limit',
-      durationOf,
+      'time limit of each review: 90s, 30m, 12h, 3d, or never',
+      parseDuration,
     )
     .addOption(
-      wordOption(
+      enumOption(
         '--review-on-timeout <action>',
-        'what happens to a review that is not decided in time',
+        'action when a review is not decided in time',
         ReviewTimeoutAction.enum,
       ),
     )
     .option('--review-role <role>', 'role that the key of the reviewer must have')
     .optionsGroup('Records and logs:')
-    .addOption(wordOption('--capture <mode>', 'how much the trace keeps', CaptureMode.enum))
+    .addOption(
+      enumOption('--capture <mode>', 'how much detail the trace records', CaptureMode.enum),
+    )
     .option(
       '--max-tool-output <characters>',
-      'of the output of a tool that the model reads; -1 for all',
-      lengthOf,
+      'length of tool output that the model receives; -1 for no limit',
+      parseLength,
     )
     .option(
       '--tool-log-length <characters>',
-      'of the output of a tool in the log of the server; -1 for all',
-      lengthOf,
+      'length of tool output in the log of the server; -1 for no limit',
+      parseLength,
     )
-    .option('--verbose', 'has the log of the server tell of every model turn and tool call')
+    .option('--verbose', 'log every model turn and tool call on the server')
     .optionsGroup('Limits:')
-    .option('--max-cost <dollars>', 'what the run may cost; beyond it the run fails', dollarsOf)
+    .option('--max-cost <dollars>', 'maximum cost; the run fails when it is exceeded', parseDollars)
     .option(
       '--max-tokens <count>',
-      'that the run may read and write together',
+      'maximum number of input and output tokens together',
       countParser(1, MOST),
     )
     .option(
       '--max-time <seconds>',
-      'that the run may work; waiting for people is free',
+      'maximum working time; waiting for people does not count',
       parseSeconds,
     )
-    .option('--max-model-calls <count>', 'that the run may make', countParser(1, MOST))
-    .option('--max-tool-calls <count>', 'that the run may make', countParser(1, MOST))
-    .optionsGroup('The run:')
-    .option('-t, --tag <key=value>', 'a tag to find the run by; its value is text', gather)
-    .option('--run-id <id>', 'the id of the run, of your choice')
-    .option('--idempotency-key <key>', 'the same request under the same key is one run')
-    .option('--webhook <name>', 'a webhook of the server that is told of the run', gather)
+    .option('--max-model-calls <count>', 'maximum number of model calls', countParser(1, MOST))
+    .option('--max-tool-calls <count>', 'maximum number of tool calls', countParser(1, MOST))
+    .optionsGroup('Run:')
+    .option('-t, --tag <key=value>', 'a tag for finding the run; its value is text', gather)
+    .option('--run-id <id>', 'id of the run (default: generated)')
+    .option('--idempotency-key <key>', 'repeating a request with the same key returns the same run')
+    .option('--webhook <name>', 'a configured webhook to notify about the run', gather)
     .optionsGroup('Options:')
 }
 
@@ -119,16 +121,16 @@ function gather(value: string, before: readonly string[] = []): readonly string[
   return [...before, value]
 }
 
-/** One of the words of the wire, in any case; the help lists them. */
-function wordOption(flags: string, description: string, words: readonly string[]): Option {
-  return new Option(flags, description).choices(words).argParser((text: string) => {
-    const word = words.find((known) => known === text.toUpperCase())
-    if (word !== undefined) return word
-    throw new InvalidArgumentError(`Allowed choices are ${words.join(', ')}.`)
+/** Creates an option for the values of a wire enum, in upper or lower case. The help lists the values. */
+function enumOption(flags: string, description: string, values: readonly string[]): Option {
+  return new Option(flags, description).choices(values).argParser((text: string) => {
+    const value = values.find((known) => known === text.toUpperCase())
+    if (value !== undefined) return value
+    throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`)
   })
 }
 
-function lengthOf(text: string): number {
+function parseLength(text: string): number {
   if (/^(?:-1|\d+)$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number from 0, or -1 for no limit.')
 }

@@ -1,4 +1,4 @@
-/** Submits the run of a command line, in such a way that no signal and no lost answer loses it. */
+/** Submits the run of a command line. Neither a signal nor a lost response loses the run. */
 import { randomBytes, randomUUID } from 'node:crypto'
 
 import { CommandError } from '../command-error.ts'
@@ -9,38 +9,40 @@ import type { RunAccepted, SubmitRunBody } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
 import type { SignalInbox } from '../live/signal-inbox.ts'
 
-/** What is submitted. */
+/** Run to submit. */
 export interface PreparedSubmission {
   readonly client: TuttiClient
   readonly body: SubmitRunBody
   readonly idempotencyKey: string | undefined
-  /** The words of the command line, for advice. */
-  readonly words: readonly string[]
+  /** Arguments of the command, for advice. */
+  readonly args: readonly string[]
   readonly signals: SignalInbox
 }
 
 /**
- * Submits. The run has an id before the server knows it, unless the caller chose a key: the same key has to mean the same
- * request when it is given again. A signal waits for the answer, so that it can end the run; a second one leaves.
+ * Submits the run. The command chooses its id, unless the caller has set an idempotency key: a repeated key must come
+ * with the same request. A signal is handled after the response, so that it can cancel the run; a second one leaves.
  *
- * @throws {CommandError} with what to do about it.
+ * @throws {CommandError} with advice.
  */
 export async function submitPrepared(
-  { client, body: asked, idempotencyKey, words, signals }: PreparedSubmission,
+  { client, body: described, idempotencyKey, args, signals }: PreparedSubmission,
   { io, url }: CommandContext,
 ): Promise<RunAccepted> {
-  const runId = asked.runId ?? (idempotencyKey === undefined ? newRunId() : undefined)
-  const body = runId === undefined ? asked : { ...asked, runId }
+  const runId = described.runId ?? (idempotencyKey === undefined ? generateRunId() : undefined)
+  const body = runId === undefined ? described : { ...described, runId }
   const leaving = new AbortController()
-  let isTold = false
+  let isInterrupted = false
   signals.listen((signal) => {
-    if (isTold) {
+    if (isInterrupted) {
       leaving.abort()
       return
     }
-    isTold = true
-    io.stderr.write('The run is being submitted; once more to leave without an answer\n')
-    signals.keep(signal)
+    isInterrupted = true
+    io.stderr.write(
+      'Submitting the run; interrupt again to leave without waiting for the response\n',
+    )
+    signals.enqueue(signal)
   })
   try {
     return await client.runs.submit(body, {
@@ -48,16 +50,16 @@ export async function submitPrepared(
       signal: leaving.signal,
     })
   } catch (error) {
-    if (!leaving.signal.aborted) throw submitError(error, { url, words, runId })
+    if (!leaving.signal.aborted) throw submitError(error, { url, args, runId })
     const advice = runId === undefined ? 'tutti runs' : `tutti watch ${runId}`
-    throw new CommandError('INTERRUPTED', 'Left before the server had answered', [
-      `Whether the run is there: ${advice}`,
+    throw new CommandError('INTERRUPTED', 'Left before the server responded', [
+      `To check whether the run was accepted: ${advice}`,
     ])
   } finally {
     signals.hold()
   }
 }
 
-function newRunId(): string {
+function generateRunId(): string {
   return `run-${randomBytes(8).toString('hex')}`
 }

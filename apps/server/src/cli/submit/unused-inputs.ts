@@ -1,30 +1,30 @@
-/** Finds inputs of a submission that no task text names, which are typos unless code reads them. */
+/** Finds inputs of a submission that no task text uses: they are typos unless code reads them. */
 import { suggest, type Capabilities, type SubmitRunBody } from '@tutti/protocol'
 
 import type { TuttiClient } from '@tutti/client'
 
 /**
- * Returns one line for each input that the ensemble has no place for; none when that cannot be known, as the server
- * does not say, or the request brings texts of its own. Not an error: a task that is done by code can read any input.
+ * Returns one line for each input that no task text of the ensemble uses. Returns none when that is unknown, because the
+ * server does not list its capabilities or the request has its own tasks. Not an error: code can read any input.
  */
-export async function unusedInputs(
+export async function describeUnusedInputs(
   client: TuttiClient,
   body: SubmitRunBody,
 ): Promise<readonly string[]> {
   const names = Object.keys(body.inputs ?? {})
   if (names.length === 0 || body.tasks !== undefined) return []
   const capabilities = await client.capabilities().catch(() => undefined)
-  return capabilities === undefined ? [] : unusedAmong(names, body, capabilities)
+  return capabilities === undefined ? [] : describeUnusedAmong(names, body, capabilities)
 }
 
-function unusedAmong(
+function describeUnusedAmong(
   names: readonly string[],
   body: SubmitRunBody,
   { ensembles = [] }: Partial<Pick<Capabilities, 'ensembles'>>,
 ): readonly string[] {
   const ensemble = ensembles.find(({ name }) => name === (body.ensemble ?? ensembles[0]?.name))
   if (ensemble === undefined) return []
-  // Overrides can bring texts with variables of their own.
+  // Overrides can contain texts with other variables.
   const texts = JSON.stringify(body.taskOverrides ?? {})
   return names
     .filter((name) => !ensemble.variables.includes(name) && !texts.includes(`{${name}}`))

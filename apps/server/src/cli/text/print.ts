@@ -1,14 +1,14 @@
-/** Writes results: lines for people, cut and coloured on a terminal only, or one JSON document. */
+/** Writes results: lines for people, truncated and colored only on a terminal, or one JSON document. */
 import { once } from 'node:events'
 
 import { hasColors, type CommandIo } from '../command-io.ts'
 import { paint, type Line } from '../live/line.ts'
 import { toTerminalText } from '../live/text-width.ts'
 
-/** Columns of a terminal that does not say how many it has. */
+/** Assumed width of a terminal that does not report it. */
 const USUAL_COLUMNS = 80
 
-/** Writes lines to standard output: whole ones where no terminal shows them. */
+/** Writes lines to standard output, truncated only on a terminal. */
 export function printLines(lines: readonly Line[], io: CommandIo): void {
   const { stdout } = io
   const columns = stdout.isTTY === true ? (stdout.columns ?? USUAL_COLUMNS) : Infinity
@@ -24,33 +24,34 @@ export function printJson(value: unknown, { stdout }: Pick<CommandIo, 'stdout'>)
   stdout.write(`${toTerminalJson(value, 2)}\n`)
 }
 
-/** Says something to people, beside the result. */
-export function say(text: string, { stderr }: Pick<CommandIo, 'stderr'>): void {
+/** Writes a message to standard error. */
+export function printMessage(text: string, { stderr }: Pick<CommandIo, 'stderr'>): void {
   stderr.write(`${toTerminalText(text)}\n`)
 }
 
-/** Writes text of others to standard output: as it is, except to a terminal, which would act on it. */
+/** Writes untrusted text to standard output: sanitized for a terminal, otherwise unchanged. */
 export function printText(text: string, { stdout }: Pick<CommandIo, 'stdout'>): void {
   const shown = stdout.isTTY === true ? toTerminalText(text) : text
   stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`)
 }
 
 /**
- * Returns a value as JSON. `JSON.stringify` escapes the control characters below U+0020 only; DEL, the C1 codes and the
- * marks that change the direction of writing are escaped here. The value that a parser reads is the same.
+ * Formats a value as JSON that is safe on a terminal. `JSON.stringify` escapes only the control characters below U+0020;
+ * this function also escapes DEL, the C1 codes and the marks that change the writing direction. Parsers read the same
+ * value.
  */
 export function toTerminalJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replaceAll(ACTING, escaped)
+  return JSON.stringify(value, undefined, indent).replaceAll(ACTING, escapeCharacter)
 }
 
-// oxlint-disable-next-line no-control-regex -- control characters are what it is about
+// oxlint-disable-next-line no-control-regex -- control characters are intended
 const ACTING = /[\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** Writes, and waits for a reader that is slow, so that events do not pile up here. */
+/** Writes to standard output and waits for a slow reader, so that events do not pile up in memory. */
 export async function writeOut({ stdout }: Pick<CommandIo, 'stdout'>, text: string): Promise<void> {
   if (!stdout.write(text)) await once(stdout, 'drain')
 }

@@ -1,4 +1,4 @@
-/** Reads a text that is given on the command line: itself, `@file`, or `-` for standard input. */
+/** Reads a text argument: the text itself, `@file`, or `-` for standard input. */
 import { errorMessage } from '@tutti/core'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -8,13 +8,13 @@ import { CommandError } from '../command-error.ts'
 
 import type { CommandIo } from '../command-io.ts'
 
-/** The text that is meant. @throws {CommandError} USAGE when the file cannot be read. */
+/** Returns the text of an argument. @throws {CommandError} USAGE when the file cannot be read. */
 export async function readGiven(given: string, io: CommandIo): Promise<string> {
   if (given === '-') return text(io.stdin)
   return given.startsWith('@') ? readGivenFile(given.slice(1), io) : given
 }
 
-/** The text of a file, or of standard input for `-`. @throws {CommandError} USAGE when it cannot be read. */
+/** Reads a file, or standard input for `-`. @throws {CommandError} USAGE when it cannot be read. */
 export async function readGivenFile(path: string, io: CommandIo): Promise<string> {
   if (path === '-') return text(io.stdin)
   try {

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 
 import { lineText } from '../live/line.ts'
 import { runTable } from '../runs/run-table.ts'
-import { formatAge } from '../live/figures.ts'
+import { formatAge } from '../live/format-values.ts'
 import { tableLines } from './table.ts'
 
 import type { RunSummary } from '@tutti/protocol'
 
-it('aligns by the columns that a terminal shows, numbers to the right, cells on one line', () => {
+it('aligns columns by terminal width, with numbers to the right and cells on one line', () => {
   const lines = tableLines(
     [{ title: 'NAME' }, { title: 'N', align: 'right' }, { title: 'LAST' }],
     [
@@ -29,11 +29,11 @@ it.each([
   [3_599_999, '59 min'],
   [7_200_000, '2 h'],
   [86_400_000 * 40, '40 d'],
-])('%i ms ago is %s', (ms, text) => {
+])('formats an age of %i ms as %s', (ms, text) => {
   expect(formatAge(ms)).toBe(text)
 })
 
-it('shows what a run is at, what waits, and why one failed', () => {
+it('shows the current task, open reviews, or the error of a run', () => {
   const run: RunSummary = {
     runId: 'run-1',
     status: 'RUNNING',
@@ -57,8 +57,8 @@ it('shows what a run is at, what waits, and why one failed', () => {
   }
   const head = ['run-1', 'RUNNING', 'trip', '1 min', '1m 05s', '1,234', '$0.0012', '1/3']
   expect(shown({})).toEqual([...head, 'write'])
-  expect(shown({ openReviews: 1 }).at(-1)).toBe('a review waits')
-  expect(shown({ openReviews: 2 }).at(-1)).toBe('2 reviews wait')
+  expect(shown({ openReviews: 1 }).at(-1)).toBe('1 open review')
+  expect(shown({ openReviews: 2 }).at(-1)).toBe('2 open reviews')
   expect(shown({ status: 'ACCEPTED' })[4]).toBe('-')
   expect(shown({ totalTokens: -1 })[5]).toBe('-')
   const { currentTask: _, costUsd: __, ...failed } = run

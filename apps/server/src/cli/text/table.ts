@@ -1,9 +1,9 @@
-/** Pure: rows as aligned columns, two blanks between them. */
-import { toSingleLine, padToWidth, widthOf } from '../live/text-width.ts'
+/** Pure: formats rows as aligned columns, separated by two spaces. */
+import { toSingleLine, padToWidth, measureWidth } from '../live/text-width.ts'
 
 import type { Line, LineSpan } from '../live/line.ts'
 
-/** A column. Numbers stand right, so that they can be compared. */
+/** A column. Numbers are aligned right, so that they can be compared. */
 export interface Column {
   readonly title: string
   readonly align?: 'left' | 'right'
@@ -11,15 +11,15 @@ export interface Column {
 
 const GAP = '  '
 
-/** A line of titles, and one for each row; every row has a cell for each column, and cells have one line. */
+/** Returns a line of titles and a line for each row. Every row needs a cell for each column; cells become one line. */
 export function tableLines(
   columns: readonly Column[],
   rows: readonly (readonly LineSpan[])[],
 ): readonly Line[] {
   const titles = columns.map(({ title }): LineSpan => ({ text: title, style: 'dim' }))
-  const all = [titles, ...rows.map((row) => row.map(onOneLine))]
+  const all = [titles, ...rows.map((row) => row.map(toSingleLineSpan))]
   const widths = columns.map((_, index) =>
-    Math.max(...all.map((row) => widthOf(row[index]?.text ?? ''))),
+    Math.max(...all.map((row) => measureWidth(row[index]?.text ?? ''))),
   )
   return all.map((row) =>
     row.flatMap((cell, index): LineSpan[] => {
@@ -30,7 +30,7 @@ export function tableLines(
   )
 }
 
-function onOneLine({ text, style }: LineSpan): LineSpan {
+function toSingleLineSpan({ text, style }: LineSpan): LineSpan {
   return { text: toSingleLine(text), style }
 }
 
@@ -42,5 +42,5 @@ function pad(
   }: { readonly align?: Column['align'] | undefined; readonly width: number },
 ): LineSpan {
   if (align === 'left') return { text: padToWidth(text, width), style }
-  return { text: ' '.repeat(Math.max(0, width - widthOf(text))) + text, style }
+  return { text: ' '.repeat(Math.max(0, width - measureWidth(text))) + text, style }
 }

@@ -1,13 +1,13 @@
-/** Foreign text on its way to a terminal. */
+/** Tests how untrusted text reaches a terminal. */
 import { describe, expect, it } from 'vitest'
 
 import { toSingleLine, toTerminalText } from '../live/text-width.ts'
 import { plainLogger } from '../../log/console-log.ts'
-import { toTerminalJson, printJson, printLines, printText, say } from './print.ts'
+import { toTerminalJson, printJson, printLines, printText, printMessage } from './print.ts'
 
 import type { CommandIo } from '../command-io.ts'
 
-/** Everything that a terminal acts on, around the word `fine`. */
+/** Every kind of text that a terminal acts on, around the word `fine`. */
 const HOSTILE = [
   '\u001B[2J\u001B[1;31m',
   '\u001B]0;title\u0007\u001B]52;c;cHduZWQ=\u001B\\',
@@ -17,7 +17,7 @@ const HOSTILE = [
   '\u202E\u2066\u001Bc\u001B_unterminated',
 ].join('')
 
-// oxlint-disable-next-line no-control-regex -- control characters are what it is about
+// oxlint-disable-next-line no-control-regex -- control characters are intended
 const CONTROL = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/
 
 function terminal(isTTY: boolean) {
@@ -29,36 +29,36 @@ function terminal(isTTY: boolean) {
       return true
     },
   })
-  // NOTE: what is printed uses the streams and the variables, and nothing else.
+  // NOTE: printing uses only the streams and the variables.
   const io = { stdout: stream('out'), stderr: stream('err'), variables: {} } as unknown as CommandIo
   return { io, written }
 }
 
-describe('text of others', () => {
-  it('loses everything that a terminal acts on, and control strings with their content', () => {
+describe('untrusted text', () => {
+  it('is stripped of everything that a terminal acts on, including the content of control strings', () => {
     expect(toTerminalText(HOSTILE)).toBe('fine_unterminated')
     expect(toTerminalText('a\r\nb\rc\td\ne')).toBe('a\nb\nc  d\ne')
     expect(toSingleLine('a\rb\u0085c\n d')).toBe('a bc d')
   })
 
-  it('is harmless on a terminal, wherever it is printed', () => {
+  it('is harmless on a terminal, however it is printed', () => {
     const { io, written } = terminal(true)
     printText(HOSTILE, io)
     printLines([[{ text: HOSTILE }]], io)
-    say(HOSTILE, io)
+    printMessage(HOSTILE, io)
     expect(written).toEqual({
       out: 'fine_unterminated\nfine_unterminated\n',
       err: 'fine_unterminated\n',
     })
   })
 
-  it('comes to a file or a pipe as it is', () => {
+  it('is written unchanged to a file or a pipe', () => {
     const { io, written } = terminal(false)
     printText(`${HOSTILE}\n`, io)
     expect(written.out).toBe(`${HOSTILE}\n`)
   })
 
-  it('is escaped in JSON, which holds the same value', () => {
+  it('is escaped in JSON, which parses to the same value', () => {
     const { io, written } = terminal(true)
     printJson({ [HOSTILE]: HOSTILE }, io)
     expect(written.out).not.toMatch(CONTROL)
@@ -68,7 +68,7 @@ describe('text of others', () => {
     )
   })
 
-  it('moves no cursor in the log of "tutti dev", and makes no lines of its own there', () => {
+  it('cannot move the cursor or add lines in the log of "tutti dev"', () => {
     const lines: string[] = []
     const redactor = { text: (text: string) => text }
     const now = () => new Date(2026, 0, 2, 3, 4, 5)

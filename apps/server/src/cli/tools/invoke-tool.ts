@@ -1,9 +1,9 @@
-/** What `tutti tools invoke` does. */
+/** Runs `tutti tools invoke`. */
 import { suggest } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printText, say } from '../text/print.ts'
+import { printJson, printText, printMessage } from '../text/print.ts'
 import { readGiven } from '../text/read-given.ts'
 import { toolInput } from './tool-input.ts'
 
@@ -11,34 +11,34 @@ import type { TuttiClient } from '@tutti/client'
 import type { InvokeToolBody } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
 
-/** Settings of a call. */
+/** Options of `tutti tools invoke`. */
 export interface InvokeSettings {
   readonly input?: string
-  /** In milliseconds. */
+  /** Time limit of the call, in milliseconds. */
   readonly timeout: number
   readonly json?: boolean
 }
 
-/** The tool, and its input as words. */
-export interface AskedTool {
+/** Name of a tool, and its input as `key=value` arguments. */
+export interface NamedTool {
   readonly name: string
   readonly pairs: readonly string[]
 }
 
-/** Calls a tool. @throws {CommandError} USAGE when the words do not fit the tool. */
+/** Calls a tool and prints its output. @throws {CommandError} USAGE when the arguments do not match the tool. */
 export async function invokeTool(
-  asked: AskedTool,
+  named: NamedTool,
   options: TargetOptions & InvokeSettings,
   context: CommandContext,
 ): Promise<void> {
   const { io } = context
   const client = connectTo(options, context)
-  const input = await inputOf(asked, { client, given: options.input, io })
-  const called = await client.tools.invoke(asked.name, input, { timeoutMs: options.timeout })
-  const { status, output = '', errorMessage = 'The tool has failed, and does not say why' } = called
+  const input = await readInput(named, { client, given: options.input, io })
+  const called = await client.tools.invoke(named.name, input, { timeoutMs: options.timeout })
+  const { status, output = '', errorMessage = 'The tool failed without a message' } = called
   if (status === 'FAILED') context.exit = 'FAILED'
   if (options.json === true) printJson(called, io)
-  else if (status === 'FAILED') say(errorMessage, io)
+  else if (status === 'FAILED') printMessage(errorMessage, io)
   else printText(output, io)
 }
 
@@ -48,8 +48,8 @@ interface Source {
   readonly io: CommandContext['io']
 }
 
-async function inputOf(
-  { name, pairs }: AskedTool,
+async function readInput(
+  { name, pairs }: NamedTool,
   { client, given, io }: Source,
 ): Promise<InvokeToolBody['input']> {
   if (given === undefined) {
@@ -59,9 +59,9 @@ async function inputOf(
     return toolInput(pairs, tool.inputSchema ?? {})
   }
   if (pairs.length > 0) {
-    throw new CommandError('USAGE', 'Give the input either as key=value or with --input')
+    throw new CommandError('USAGE', 'Specify the input either as key=value or with --input')
   }
-  // The server knows whether the tool takes text or an object, which it reads from the text.
+  // The server parses the text if the tool takes an object.
   return readGiven(given, io)
 }
 
@@ -70,8 +70,8 @@ function unknownTool(name: string, tools: readonly { readonly name: string }[]):
     name,
     tools.map((tool) => tool.name),
   )
-  const question = near === undefined ? '' : `; did you mean "${near}"?`
-  return new CommandError('REFUSED', `The server has no tool "${name}"${question}`, [
-    'Its tools: tutti tools',
+  const hint = near === undefined ? '' : `. Did you mean "${near}"?`
+  return new CommandError('REFUSED', `Unknown tool "${name}"${hint}`, [
+    'List the tools of this server: tutti tools',
   ])
 }

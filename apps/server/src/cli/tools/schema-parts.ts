@@ -1,39 +1,39 @@
-/** Pure: the parts of a JSON Schema that words and values of a command line are made from. */
+/** Pure: reads the parts of a JSON Schema that the command line needs. */
 import { isJsonObject, ownValue } from '@tutti/protocol'
 
 /** A schema, as an object. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** A schema with those that it refers to. */
+/** A schema in its document. */
 export interface SchemaPart {
   readonly schema: Fields
-  /** The whole schema, where references begin. */
+  /** Document that references point into. */
   readonly root: Fields
 }
 
-/** References that are followed, one after another; a schema may refer to itself. */
+/** Maximum length of a chain of references; a schema may refer to itself. */
 const MAX_REFERENCES = 8
 
-/** Schemas that a value may fit: those of a union each by itself. */
-export function membersOf(part: SchemaPart): readonly SchemaPart[] {
+/** Returns the members of a union, or the schema itself if it is not a union. */
+export function listMembers(part: SchemaPart): readonly SchemaPart[] {
   const { schema, root } = resolveSchema(part)
   const union = schema['anyOf'] ?? schema['oneOf']
   if (!Array.isArray(union)) return [{ schema, root }]
   return union.filter(isJsonObject).map((member) => resolveSchema({ schema: member, root }))
 }
 
-/** What a schema refers to, when it refers to something. */
+/** Follows the references of a schema. */
 export function resolveSchema({ schema, root }: SchemaPart): SchemaPart {
   let found: Fields = schema
   for (let count = 0; count < MAX_REFERENCES; count++) {
-    const target = targetOf(found['$ref'], root)
+    const target = findTarget(found['$ref'], root)
     if (target === undefined) break
     found = target
   }
   return { schema: found, root }
 }
 
-function targetOf(reference: unknown, root: Fields): Fields | undefined {
+function findTarget(reference: unknown, root: Fields): Fields | undefined {
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
   const keys = reference.slice(2).split('/')
   let found: unknown = root
@@ -44,20 +44,20 @@ function targetOf(reference: unknown, root: Fields): Fields | undefined {
   return isJsonObject(found) ? found : undefined
 }
 
-/** The types that a schema names; none when it leaves them open. */
+/** Returns the types that a schema lists; none when it allows any type. */
 export function typesOf({ schema }: SchemaPart): readonly unknown[] {
   const { type } = schema
   if (Array.isArray(type)) return type
   return type === undefined ? [] : [type]
 }
 
-/** The values that a schema lists, when it takes no others. */
+/** Returns the values of `const` or `enum`; undefined when the schema has neither. */
 export function valuesOf({ schema }: SchemaPart): readonly unknown[] | undefined {
   if ('const' in schema) return [schema['const']]
   return Array.isArray(schema['enum']) ? schema['enum'] : undefined
 }
 
-/** The fields of an object's schema, by name. */
+/** Returns the properties of an object schema by name. */
 export function listSchemaProperties(part: SchemaPart): ReadonlyMap<string, SchemaPart> {
   const { schema, root } = resolveSchema(part)
   const { properties } = schema
@@ -68,7 +68,7 @@ export function listSchemaProperties(part: SchemaPart): ReadonlyMap<string, Sche
   return new Map(entries)
 }
 
-/** Names of the fields that an object must have. */
+/** Returns the names of the required fields of an object. */
 export function requiredOf(part: SchemaPart): readonly unknown[] {
   const { required } = resolveSchema(part).schema
   return Array.isArray(required) ? required : []

@@ -1,8 +1,8 @@
-/** Pure: a JSON Schema in short, as TypeScript would say it. */
+/** Pure: formats a JSON Schema in TypeScript syntax. */
 import { isJsonObject } from '@tutti/protocol'
 
 import {
-  membersOf,
+  listMembers,
   listSchemaProperties,
   requiredOf,
   typesOf,
@@ -11,16 +11,16 @@ import {
   type SchemaPart,
 } from './schema-parts.ts'
 
-/** Objects inside objects that are written out. */
+/** Maximum depth of objects that are written out. */
 const MAX_DEPTH = 2
 
-/** The schema in one line: `{ celsius: number, unit?: "C" | "F" }`. */
+/** Formats a schema in one line: `{ celsius: number, unit?: "C" | "F" }`. */
 export function schemaText(schema: Fields): string {
-  return textOf({ schema, root: schema }, MAX_DEPTH)
+  return formatPart({ schema, root: schema }, MAX_DEPTH)
 }
 
-function textOf(part: SchemaPart, depth: number): string {
-  const texts = membersOf(part).flatMap((member) => memberTexts(member, depth))
+function formatPart(part: SchemaPart, depth: number): string {
+  const texts = listMembers(part).flatMap((member) => memberTexts(member, depth))
   return [...new Set(texts)].join(' | ')
 }
 
@@ -42,13 +42,16 @@ function objectText(part: SchemaPart, depth: number): string {
   if (depth === 0) return '{ … }'
   const required = requiredOf(part)
   const fields = properties.map(
-    ([name, value]) => `${name}${required.includes(name) ? '' : '?'}: ${textOf(value, depth - 1)}`,
+    ([name, value]) =>
+      `${name}${required.includes(name) ? '' : '?'}: ${formatPart(value, depth - 1)}`,
   )
   return `{ ${fields.join(', ')} }`
 }
 
 function arrayText({ schema, root }: SchemaPart, depth: number): string {
   const { items } = schema
-  const text = isJsonObject(items) ? textOf({ schema: items, root }, Math.max(0, depth - 1)) : 'any'
+  const text = isJsonObject(items)
+    ? formatPart({ schema: items, root }, Math.max(0, depth - 1))
+    : 'any'
   return text.includes(' | ') ? `(${text})[]` : `${text}[]`
 }

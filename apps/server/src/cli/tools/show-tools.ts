@@ -1,14 +1,14 @@
-/** What `tutti tools` does. */
+/** Runs `tutti tools`. */
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines, say } from '../text/print.ts'
+import { printJson, printLines, printMessage } from '../text/print.ts'
 import { tableLines } from '../text/table.ts'
 import { schemaText } from './schema-text.ts'
 
 import type { CommandContext } from '../command-context.ts'
 
-const COLUMNS = [{ title: 'TOOL' }, { title: 'INPUT' }, { title: 'WHAT IT DOES' }]
+const COLUMNS = [{ title: 'TOOL' }, { title: 'INPUT' }, { title: 'DESCRIPTION' }]
 
-/** Lists the tools. */
+/** Lists the tools of the server. */
 export async function showTools(
   options: TargetOptions & { readonly json?: boolean },
   context: CommandContext,
@@ -18,7 +18,7 @@ export async function showTools(
   if (options.json === true) {
     printJson(tools, io)
   } else if (tools.length === 0) {
-    say('This server has no tools. They are named in "tools" of its config file', io)
+    printMessage('This server has no tools. Add them to "tools" in its config file', io)
   } else {
     const rows = tools.map(({ name, description, inputSchema = {} }) => [
       { text: name, style: 'bold' as const },

@@ -1,9 +1,9 @@
-/** Pure: from `key=value` words to the input of a tool, each value of the type that its schema asks for. */
+/** Pure: converts `key=value` arguments to the input of a tool, with the types of its schema. */
 import { isJsonObject, suggest } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import {
-  membersOf,
+  listMembers,
   listSchemaProperties,
   resolveSchema,
   typesOf,
@@ -14,9 +14,9 @@ import {
 import { schemaText } from './schema-text.ts'
 
 /**
- * The object that the words make. A key that stands several times, or whose schema is a list, makes a list.
+ * Returns the input object. A repeated key, and a key whose schema is an array, becomes an array.
  *
- * @throws {CommandError} USAGE for a word that is no pair, and for a key that the tool does not know.
+ * @throws {CommandError} USAGE for an argument that is not `key=value`, and for an unknown key.
  */
 export function toolInput(pairs: readonly string[], schema: Fields): Record<string, unknown> {
   const root: SchemaPart = { schema, root: schema }
@@ -36,64 +36,64 @@ export function toolInput(pairs: readonly string[], schema: Fields): Record<stri
 function splitPair(pair: string): readonly [string, string] {
   const at = pair.indexOf('=')
   if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)]
-  throw new CommandError('USAGE', `"${pair}" is no key=value`, [
-    'A whole input: --input JSON, --input @file or --input - for standard input',
+  throw new CommandError('USAGE', `Expected key=value, got "${pair}"`, [
+    'For a complete input: --input JSON, --input @file, or --input - for standard input',
   ])
 }
 
 function unknownKey(key: string, known: readonly string[], schema: Fields): CommandError {
   const near = suggest(key, known)
-  const question = near === undefined ? '' : `; did you mean "${near}"?`
-  return new CommandError('USAGE', `The tool has no input "${key}"${question}`, [
-    `It takes ${schemaText(schema)}`,
+  const hint = near === undefined ? '' : `. Did you mean "${near}"?`
+  return new CommandError('USAGE', `Unknown input "${key}"${hint}`, [
+    `The tool takes ${schemaText(schema)}`,
   ])
 }
 
 function fieldValue(part: SchemaPart | undefined, texts: readonly string[]): unknown {
   const [first = ''] = texts
-  const list = part === undefined ? undefined : membersOf(part).find(isList)
+  const list = part === undefined ? undefined : listMembers(part).find(isList)
   if (list === undefined) {
-    const values = texts.map((text) => valueOf(part, text))
+    const values = texts.map((text) => parseValue(part, text))
     return values.length === 1 ? values[0] : values
   }
-  const whole = texts.length === 1 ? parsed(first) : undefined
+  const whole = texts.length === 1 ? tryParseJson(first) : undefined
   if (Array.isArray(whole)) return whole
   const { items } = list.schema
   const itemPart = isJsonObject(items) ? { schema: items, root: list.root } : undefined
-  return texts.map((text) => valueOf(itemPart, text))
+  return texts.map((text) => parseValue(itemPart, text))
 }
 
 function isList(part: SchemaPart): boolean {
   return typesOf(part).includes('array')
 }
 
-/** The value of one text; the text itself where it fits no type, so that the server says what is wrong with it. */
-function valueOf(part: SchemaPart | undefined, text: string): unknown {
-  if (part === undefined) return openValue(text)
-  const members = membersOf(resolveSchema(part))
+/** Converts a text to a value. Returns the text itself if it matches no type, so that the server reports the problem. */
+function parseValue(part: SchemaPart | undefined, text: string): unknown {
+  if (part === undefined) return parseUntyped(text)
+  const members = listMembers(resolveSchema(part))
   for (const listed of members.map(valuesOf)) {
-    const found = listed?.find((value) => plainText(value) === text)
+    const found = listed?.find((value) => toPlainText(value) === text)
     if (found !== undefined) return found
   }
   const types = members.filter((member) => valuesOf(member) === undefined).flatMap(typesOf)
-  if (types.length === 0) return members.every(valuesOf) ? text : openValue(text)
-  // Text is what was typed; where it is welcome nothing is guessed.
+  if (types.length === 0) return members.every(valuesOf) ? text : parseUntyped(text)
+  // Where a string is allowed, the text is not converted.
   if (types.includes('string')) return text
-  const value = parsed(text)
+  const value = tryParseJson(text)
   return types.some((type) => isOfType(value, type)) ? value : text
 }
 
-function plainText(value: unknown): string {
+function toPlainText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What the schema says nothing about: JSON when it is, else text. */
-function openValue(text: string): unknown {
-  const value = parsed(text)
+/** Converts a text without a schema: to JSON if it parses, otherwise to text. */
+function parseUntyped(text: string): unknown {
+  const value = tryParseJson(text)
   return value === undefined ? text : value
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,6 @@
-/** Pure: times, numbers and money as a person reads them. */
+/** Pure: formats times, numbers and money for people. */
 
-/** A length of time: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`. */
+/** Formats a duration: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`. */
 export function formatTerminalDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
@@ -10,7 +10,7 @@ export function formatTerminalDuration(ms: number): string {
   return `${Math.floor(minutes / 60)}h ${pad(minutes % 60)}m`
 }
 
-/** A time that runs: `0:07`, `12:40`, `1:02:03`. One that has not begun by this clock is zero. */
+/** Formats an elapsed time: `0:07`, `12:40`, `1:02:03`. A negative time counts as zero. */
 export function formatStopwatch(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000))
   const minutes = Math.floor(seconds / 60)
@@ -18,18 +18,18 @@ export function formatStopwatch(ms: number): string {
   return `${Math.floor(minutes / 60)}:${pad(minutes % 60)}:${pad(seconds % 60)}`
 }
 
-/** A number of things: `1 tool call`, `2,314 tokens`. */
-export function formatTerminalCount(count: number, thing: string): string {
-  return `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`
+/** Formats a count with its noun: `1 tool call`, `2,314 tokens`. */
+export function formatTerminalCount(count: number, noun: string): string {
+  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** US dollars; small amounts with two digits that say something. */
+/** Formats US dollars; amounts below one dollar with two significant digits. */
 export function formatDollars(usd: number): string {
   if (usd === 0 || usd >= 0.995) return `$${usd.toFixed(2)}`
-  return `$${Number(usd.toPrecision(2)).toFixed(decimalsOf(usd))}`
+  return `$${Number(usd.toPrecision(2)).toFixed(countDecimals(usd))}`
 }
 
-function decimalsOf(usd: number): number {
+function countDecimals(usd: number): number {
   return Math.min(8, Math.max(2, 1 - Math.floor(Math.log10(usd))))
 }
 
@@ -43,7 +43,7 @@ const UNITS = [
   { name: 'min', ms: 60_000 },
 ] as const
 
-/** A time in its largest unit: `12 s`, `5 min`, `3 h`, `2 d`. Less than nothing is nothing. */
+/** Formats a duration in its largest unit: `12 s`, `5 min`, `3 h`, `2 d`. A negative one counts as zero. */
 export function formatAge(ms: number): string {
   const unit = UNITS.find((known) => ms >= known.ms)
   if (unit === undefined) return `${Math.max(0, Math.floor(ms / 1_000))} s`
