@@ -192,7 +192,7 @@ describe('an image with a config', () => {
     const ends = submitted.map(({ runId }) => clientOf(restored).runs.result(runId))
     const statuses = (await Promise.all(ends)).map(({ status }) => status)
     expect(statuses).toEqual(submitted.map(() => 'COMPLETED'))
-    expect(restored.said).toContain('Going on with runs that were cut off')
+    expect(restored.said).toContain('Resuming interrupted runs')
   })
 })
 

@@ -1,4 +1,4 @@
-/** To configure a server: `export default defineConfig({ … })` in `tutti.config.ts`. To serve from code: `serve`. */
+/** Configures a server with `export default defineConfig({ … })` in `tutti.config.ts`, or serves from code with `serve`. */
 export {
   defineConfig,
   type AuthConfig,

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /**
- * The `tutti` program. It looks at the version of Node before it loads the rest, which an old one cannot even parse:
- * so it imports nothing statically. What it is made of is compiled once, and stored where Node stores such things.
+ * The `tutti` program. It checks the version of Node before it loads the rest, which an old version cannot even parse,
+ * so it has no static imports. Node caches the compiled code on disk.
  */
 
-/** The oldest Node that runs this program; a test compares it with `engines` of the package. */
+/** Oldest supported version of Node; a test compares it with `engines` of the package. */
 const NEEDED = [22, 13] as const
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])) {
   process.stderr.write(
-    `tutti needs Node ${NEEDED.join('.')} or later, and this is Node ${process.versions.node}. ` +
+    `tutti needs Node ${NEEDED.join('.')} or later, but this is Node ${process.versions.node}. ` +
       'Install a current Node: https://nodejs.org\n',
   )
   process.exitCode = 1

@@ -136,7 +136,7 @@ describe('tutti doctor', () => {
     ])
     expect([broken.code, broken.lines]).toEqual([
       1,
-      expect.arrayContaining(['problem config: there is no such file']),
+      expect.arrayContaining(['problem config: no such file']),
     ])
   })
 

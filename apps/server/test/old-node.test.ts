@@ -17,17 +17,17 @@ function runOn(version: string) {
   return spawnSync(process.execPath, [...args, '--version'], { encoding: 'utf8', cwd: tmpdir() })
 }
 
-it('names the Node that it needs, which is that of its package', () => {
+it('reports the required version of Node, which is that of its package', () => {
   const { engines } = JSON.parse(readFileSync(MANIFEST, 'utf8'))
   const needed = String(engines.node).replace(/^\D+/, '')
   const { status, stderr } = runOn('20.20.2')
   expect(stderr).toBe(
-    `tutti needs Node ${needed} or later, and this is Node 20.20.2. Install a current Node: https://nodejs.org\n`,
+    `tutti needs Node ${needed} or later, but this is Node 20.20.2. Install a current Node: https://nodejs.org\n`,
   )
   expect(status).toBe(1)
   expect(runOn(`${needed}.0`).status).toBe(0)
 })
 
-it('imports nothing before it has looked, as an old Node cannot link it', () => {
+it('has no static imports, because an old Node cannot link them', () => {
   expect(readFileSync(PROGRAM, 'utf8')).not.toMatch(/^import\s/m)
 })

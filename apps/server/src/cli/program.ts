@@ -1,7 +1,7 @@
 /** The command line of `tutti`, built with commander. */
 import { Command } from 'commander'
 
-import { CLIENT_VARIABLES, variableHelp } from '../environment/env-table.ts'
+import { CLIENT_VARIABLES, formatVariableHelp } from '../environment/env-table.ts'
 import {
   addCancelCommand,
   addDeleteCommand,
@@ -50,14 +50,14 @@ export function createProgram(context: CommandContext): Command {
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
     })
-    .addHelpText('after', `\nEnvironment:\n${variableHelp(CLIENT_VARIABLES)}`)
-    .addHelpText('after', exitCodeHelp())
+    .addHelpText('after', `\nEnvironment:\n${formatVariableHelp(CLIENT_VARIABLES)}`)
+    .addHelpText('after', formatExitCodeHelp())
   // Commands inherit the output and exit settings of the program, so these come first.
   for (const add of COMMANDS) add(program, context)
   return program
 }
 
-function exitCodeHelp(): string {
+function formatExitCodeHelp(): string {
   const lines = Object.values(EXIT_CODES).map(
     ({ code, meaning }) => `  ${String(code).padStart(3)}  ${meaning}`,
   )

@@ -1,7 +1,7 @@
 /** Options of the commands that start a server. They take precedence over the environment. */
 import { Option, type Command } from 'commander'
 
-import { SERVER_VARIABLES, variableHelp } from '../environment/env-table.ts'
+import { SERVER_VARIABLES, formatVariableHelp } from '../environment/env-table.ts'
 import { parsePort } from './option-values.ts'
 
 /** Values of the options. */
@@ -37,4 +37,4 @@ export function serverVariables(
 
 const ENVIRONMENT = `
 Environment variables (options take precedence; tutti.config.ts configures what is served):
-${variableHelp(SERVER_VARIABLES)}`
+${formatVariableHelp(SERVER_VARIABLES)}`

@@ -12,7 +12,7 @@ const band = ensemble({
 const KEY = 'a-key-of-some-length'
 
 describe('findConfigProblems', () => {
-  it('finds nothing wrong with a config', () => {
+  it('returns no problem for a valid config', () => {
     const keys = [
       {
         name: 'a',
@@ -48,10 +48,10 @@ describe('findConfigProblems', () => {
   })
 
   it.each([
-    ['nothing', undefined, ['export default defineConfig']],
-    ['a list', [], ['export default defineConfig']],
-    ['no ensembles', {}, ['"ensembles" must be a list of at least one']],
-    ['something else', { ensembles: [{ name: 'x' }] }, ['made by ensemble()']],
+    ['undefined', undefined, ['export default defineConfig']],
+    ['an array', [], ['export default defineConfig']],
+    ['a config without ensembles', {}, ['"ensembles" must be a list of at least one']],
+    ['values that are not ensembles', { ensembles: [{ name: 'x' }] }, ['created by ensemble()']],
     ['unknown settings', { ensembles: [band], port: 1, model: 2 }, ['"port"', '"model"']],
     [
       'limits',
@@ -63,8 +63,8 @@ describe('findConfigProblems', () => {
       { ensembles: [band], allowedHosts: 'x', secrets: [1] },
       ['"allowedHosts"', '"secrets"'],
     ],
-    ['a public address', { ensembles: [band], publicUrl: 1 }, ['"publicUrl" must be a text']],
-    ['a workspace', { ensembles: [band], workspace: './nowhere' }, ['nowhere" is none']],
+    ['a public address', { ensembles: [band], publicUrl: 1 }, ['"publicUrl" must be a string']],
+    ['a workspace', { ensembles: [band], workspace: './nowhere' }, ['nowhere" is not']],
     [
       'a dashboard',
       { ensembles: [band], dashboard: 'dist' },
@@ -81,7 +81,7 @@ describe('findConfigProblems', () => {
       ['"all"', '"shared.tools"'],
     ],
     [
-      'tags of what is shared',
+      'tags of shared items',
       { ensembles: [band], shared: { tags: { band: 'loud' } } },
       ['"shared.tags.band"'],
     ],
@@ -90,13 +90,13 @@ describe('findConfigProblems', () => {
       { ensembles: [band], auth: { keys: {}, open: 1, allowUnauthenticated: 'yes' } },
       ['"open"', 'true or false', 'a list of keys'],
     ],
-  ])('says what is wrong with %s', (_, config, expected) => {
+  ])('reports the problems of %s', (_, config, expected) => {
     expect(findConfigProblems(config)).toEqual(
       expected.map((text) => expect.stringContaining(text)),
     )
   })
 
-  it('names every problem of every key, and shows none', () => {
+  it('names every problem of every key, without the keys', () => {
     const keys = [
       { name: '', key: 'secret value' },
       { name: 'b', key: KEY, sha256: 'also-secret' },
@@ -127,13 +127,13 @@ describe('findConfigProblems', () => {
   })
 })
 
-describe('toInstant', () => {
-  it('reads times and numbers, and nothing else', () => {
+describe('toEpochMs', () => {
+  it('reads times and numbers, and returns NaN for anything else', () => {
     expect([toEpochMs(5), toEpochMs('1970-01-01T00:00:01Z')]).toEqual([5, 1_000])
     expect([toEpochMs('soon'), toEpochMs({})]).toEqual([NaN, NaN])
   })
 
-  it('names what is wrong with telemetry, and shows no header', () => {
+  it('names the problems of telemetry, without the headers', () => {
     const problems = (telemetry: unknown) => findConfigProblems({ ensembles: [band], telemetry })
     expect(problems(true)).toEqual(['"telemetry" must be an object'])
     expect(problems({ traces: 'yes', captureContent: 1, logs: true })).toEqual([
@@ -151,8 +151,8 @@ describe('toInstant', () => {
     expect(problems({ traces })).toEqual([
       '"interval" is not a known setting of "telemetry.traces". Known: url, headers, serviceName, sampleRatio',
       'url of "telemetry.traces" must be a URL',
-      'headers of "telemetry.traces" must be texts by name',
-      'serviceName of "telemetry.traces" must be a text',
+      'headers of "telemetry.traces" must be strings by name',
+      'serviceName of "telemetry.traces" must be a string',
       'sampleRatio of "telemetry.traces" must be a number from 0 to 1',
     ])
   })

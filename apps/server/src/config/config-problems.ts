@@ -1,4 +1,4 @@
-/** Pure, but for the directory of the workspace: everything that is wrong with a config. */
+/** Finds the problems of a config. Pure, except that it checks the directory of the workspace. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 
@@ -120,13 +120,13 @@ const TRACES_NAMES = {
   sampleRatio: true,
 } as const satisfies OptionNames<TracesConfig>
 
-/** Everything that is wrong with the value a config file exports. No problem shows a key or a secret. */
+/** Returns every problem of the value that a config file exports. No problem contains a key or a secret. */
 export function findConfigProblems(config: unknown): readonly string[] {
   if (!isJsonObject(config)) {
-    return ['its default export must be a config: export default defineConfig({ … })']
+    return ['the default export must be a config: export default defineConfig({ … })']
   }
   return [
-    ...unknownFields('setting', config, SETTING_NAMES),
+    ...findUnknownFields('setting', config, SETTING_NAMES),
     ...ensembleProblems(config['ensembles']),
     ...limitProblems('limits', config['limits'], LIMIT_NAMES),
     ...authProblems(config['auth']),
@@ -149,7 +149,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 type Names = Readonly<Record<string, true>>
 
-function unknownFields(what: string, value: Fields, known: Names): readonly string[] {
+function findUnknownFields(what: string, value: Fields, known: Names): readonly string[] {
   const names = Object.keys(known)
   return Object.keys(value)
     .filter((key) => !names.includes(key))
@@ -165,7 +165,7 @@ function ensembleProblems(ensembles: unknown): readonly string[] {
     return ['"ensembles" must be a list of at least one ensemble']
   }
   if (ensembles.every(isEnsemble)) return []
-  return ['"ensembles" must hold values made by ensemble() of @tutti/ensemble']
+  return ['"ensembles" must contain values created by ensemble() of @tutti/ensemble']
 }
 
 function isEnsemble(value: unknown): boolean {
@@ -182,20 +182,20 @@ function limitProblems(what: string, limits: unknown, known: Names): readonly st
       name in known && limit !== undefined && !(typeof limit === 'number' && limit >= 0),
   )
   return [
-    ...unknownFields(`limit in "${what}"`, limits, known),
+    ...findUnknownFields(`limit in "${what}"`, limits, known),
     ...wrong.map(
       ([name, limit]) => `${name} in "${what}" must be a number >= 0, got ${JSON.stringify(limit)}`,
     ),
   ]
 }
 
-/** The values of the other fields are checked where the runs are served. */
+/** The run service checks the values of the other fields. */
 function reviewProblems(reviews: unknown): readonly string[] {
   if (reviews === undefined) return []
   if (!isJsonObject(reviews)) return ['"reviews" must be an object']
   const { allowOverride = false } = reviews
   return [
-    ...unknownFields('setting of "reviews"', reviews, REVIEW_NAMES),
+    ...findUnknownFields('setting of "reviews"', reviews, REVIEW_NAMES),
     ...(typeof allowOverride === 'boolean'
       ? []
       : ['"reviews.allowOverride" must be true or false']),
@@ -207,7 +207,7 @@ function authProblems(auth: unknown): readonly string[] {
   if (!isJsonObject(auth)) return ['"auth" must be an object']
   const { keys = [], allowUnauthenticated = false } = auth
   return [
-    ...unknownFields('setting of "auth"', auth, AUTH_NAMES),
+    ...findUnknownFields('setting of "auth"', auth, AUTH_NAMES),
     ...(typeof allowUnauthenticated === 'boolean'
       ? []
       : ['"auth.allowUnauthenticated" must be true or false']),
@@ -219,7 +219,7 @@ function keyProblems(entry: unknown, index: number): readonly string[] {
   const what = `"auth.keys[${index}]"`
   if (!isJsonObject(entry)) return [`${what} must be an object`]
   const { name, key, sha256, scopes = [], roles, expiresAt, limits } = entry
-  const problems: string[] = [...unknownFields(`field of ${what}`, entry, KEY_NAMES)]
+  const problems: string[] = [...findUnknownFields(`field of ${what}`, entry, KEY_NAMES)]
   if (typeof name !== 'string' || name === '') problems.push(`${what} must have a name`)
   if ((key === undefined) === (sha256 === undefined)) {
     problems.push(`${what} must have either a key or its sha256`)
@@ -255,7 +255,7 @@ function scopeProblems(what: string, scopes: unknown): readonly string[] {
   return [`scopes of ${what} ${wanted}, got ${JSON.stringify(scopes)}`]
 }
 
-/** A time in milliseconds since 1970; NaN when it is none. */
+/** Converts a time to milliseconds since 1970. Returns NaN when it is not a time. */
 export function toEpochMs(time: unknown): number {
   if (typeof time === 'number') return time
   return typeof time === 'string' ? Date.parse(time) : Number.NaN
@@ -264,7 +264,7 @@ export function toEpochMs(time: unknown): number {
 function textListProblems(what: string, list: unknown): readonly string[] {
   if (list === undefined) return []
   if (Array.isArray(list) && list.every((text) => typeof text === 'string')) return []
-  return [`${what} must be a list of texts`]
+  return [`${what} must be a list of strings`]
 }
 
 function workspaceProblems(workspace: unknown): readonly string[] {
@@ -272,13 +272,13 @@ function workspaceProblems(workspace: unknown): readonly string[] {
   if (typeof workspace !== 'string') return ['"workspace" must be the path of a directory']
   const path = resolve(workspace)
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return []
-  return [`"workspace" must be a directory, and "${path}" is none`]
+  return [`"workspace" must be a directory, but "${path}" is not`]
 }
 
-/** What of a text is no address is said by the control API. */
+/** The control API checks that a string is an address. */
 function publicUrlProblems(publicUrl: unknown): readonly string[] {
   const isFine = publicUrl === undefined || typeof publicUrl === 'string'
-  return isFine ? [] : ['"publicUrl" must be a text, such as "https://agents.example.com"']
+  return isFine ? [] : ['"publicUrl" must be a string such as "https://agents.example.com"']
 }
 
 function dashboardProblems(dashboard: unknown): readonly string[] {
@@ -286,10 +286,10 @@ function dashboardProblems(dashboard: unknown): readonly string[] {
   return isFine ? [] : ['"dashboard" must be true or false']
 }
 
-/** Whether tiers name models that are there is checked where the catalog is made. */
+/** The model catalog checks that the tiers name existing models. */
 function tierProblems(tiers: unknown): readonly string[] {
   if (tiers === undefined) return []
-  if (!isJsonObject(tiers)) return ['"modelTiers" must be an object of aliases of models by tier']
+  if (!isJsonObject(tiers)) return ['"modelTiers" must be an object of model aliases by tier']
   return Object.entries(tiers).flatMap(([name, alias]) =>
     typeof alias === 'string' ? [] : [`"modelTiers.${name}" must be the alias of a model`],
   )
@@ -302,7 +302,7 @@ function profileProblems(profiles: unknown): readonly string[] {
     const what = `"profiles.${name}"`
     if (!isJsonObject(profile)) return [`${what} must be an object`]
     return [
-      ...unknownFields(`setting of ${what}`, profile, PROFILE_NAMES),
+      ...findUnknownFields(`setting of ${what}`, profile, PROFILE_NAMES),
       ...(typeof profile['modelTier'] === 'string' ? [] : [`${what} must have a modelTier`]),
     ]
   })
@@ -312,7 +312,7 @@ function sharedProblems(shared: unknown): readonly string[] {
   if (shared === undefined) return []
   if (!isJsonObject(shared)) return ['"shared" must be an object']
   return [
-    ...unknownFields('setting of "shared"', shared, SHARED_NAMES),
+    ...findUnknownFields('setting of "shared"', shared, SHARED_NAMES),
     ...tagProblems(shared['tags']),
     ...textListProblems('"shared.ensembles"', shared['ensembles']),
     ...textListProblems('"shared.tools"', shared['tools']),
@@ -327,7 +327,7 @@ function tagProblems(tags: unknown): readonly string[] {
   )
 }
 
-/** What addresses and secrets must look like is checked where they are used. */
+/** The webhook sender checks the format of addresses and secrets. */
 function webhookProblems(webhooks: unknown): readonly string[] {
   if (webhooks === undefined) return []
   if (!isJsonObject(webhooks)) return ['"webhooks" must be an object of webhooks by name']
@@ -338,7 +338,7 @@ function webhookProblems(webhooks: unknown): readonly string[] {
     const known: readonly unknown[] = WebhookEventType.enum
     const isKnown = Array.isArray(events) && events.every((event) => known.includes(event))
     return [
-      ...unknownFields(`setting of ${what}`, webhook, WEBHOOK_NAMES),
+      ...findUnknownFields(`setting of ${what}`, webhook, WEBHOOK_NAMES),
       ...(typeof url === 'string' ? [] : [`${what} must have a url`]),
       ...(typeof secret === 'string' ? [] : [`${what} must have a secret`]),
       ...(isKnown ? [] : [`events of ${what} must be a list of ${known.join(', ')}`]),
@@ -346,13 +346,13 @@ function webhookProblems(webhooks: unknown): readonly string[] {
   })
 }
 
-/** No problem shows a header. */
+/** Returns problems without the values of headers. */
 function telemetryProblems(telemetry: unknown): readonly string[] {
   if (telemetry === undefined) return []
   if (!isJsonObject(telemetry)) return ['"telemetry" must be an object']
   const { traces = false, captureContent = false } = telemetry
   return [
-    ...unknownFields('setting of "telemetry"', telemetry, TELEMETRY_NAMES),
+    ...findUnknownFields('setting of "telemetry"', telemetry, TELEMETRY_NAMES),
     ...(typeof captureContent === 'boolean'
       ? []
       : ['"telemetry.captureContent" must be true or false']),
@@ -365,16 +365,16 @@ function tracesProblems(traces: unknown): readonly string[] {
   if (!isJsonObject(traces)) return [`${what} must be true, false or an object`]
   const { url, headers = {}, serviceName, sampleRatio = 1 } = traces
   const isUrl = typeof url === 'string' && /^https?:/.test(url) && URL.canParse(url)
-  const areTexts =
+  const areStrings =
     isJsonObject(headers) && Object.values(headers).every((value) => typeof value === 'string')
   const isRatio = typeof sampleRatio === 'number' && sampleRatio >= 0 && sampleRatio <= 1
   return [
-    ...unknownFields(`setting of ${what}`, traces, TRACES_NAMES),
+    ...findUnknownFields(`setting of ${what}`, traces, TRACES_NAMES),
     ...(url === undefined || isUrl ? [] : [`url of ${what} must be a URL`]),
-    ...(areTexts ? [] : [`headers of ${what} must be texts by name`]),
+    ...(areStrings ? [] : [`headers of ${what} must be strings by name`]),
     ...(serviceName === undefined || typeof serviceName === 'string'
       ? []
-      : [`serviceName of ${what} must be a text`]),
+      : [`serviceName of ${what} must be a string`]),
     ...(isRatio ? [] : [`sampleRatio of ${what} must be a number from 0 to 1`]),
   ]
 }

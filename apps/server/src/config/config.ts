@@ -1,10 +1,10 @@
-/** What an operator configures in `tutti.config.ts`. */
+/** The configuration of a server in `tutti.config.ts`. */
 import type { AgentTool } from '@tutti/core'
 import type { ChatModel, Ensemble } from '@tutti/ensemble'
 
 /** The configuration of a server. */
 export interface TuttiConfig {
-  /** Ensembles that runs may name; the first is the default. At least one. */
+  /** Ensembles that requests may name, at least one. The first is the default. */
   readonly ensembles: readonly Ensemble[]
   /** Tools that requests may name. @default none */
   readonly tools?: readonly AgentTool[]
@@ -14,162 +14,164 @@ export interface TuttiConfig {
    */
   readonly models?: Readonly<Record<string, ChatModel | string>>
   /**
-   * Name of a tier, such as `fast` → alias of its model. A tier named `fallback` takes the place of the fallback models of
-   * ensembles; `primary` always means the models of the tasks. @default none
+   * Name of a tier, such as `fast` → alias of its model. A tier named `fallback` replaces the fallback models of ensembles;
+   * `primary` always means the models of the tasks. @default none
    */
   readonly modelTiers?: Readonly<Record<string, string>>
   /** Profiles that the directive APPLY_PROFILE applies to runs, by name. @default none */
   readonly profiles?: Readonly<Record<string, ProfileConfig>>
+  /** Limits on runs, requests and connections. */
   readonly limits?: LimitsConfig
+  /** Keys of callers. */
   readonly auth?: AuthConfig
-  /** Host names under which the server is reached, beside loopback. @default none */
+  /** Host names of the server, in addition to loopback. @default none */
   readonly allowedHosts?: readonly string[]
   /**
-   * Address under which others reach the server, as its A2A cards say it, such as `https://agents.example.com`.
+   * Public address of the server, as shown on its A2A cards, such as `https://agents.example.com`.
    * @default the address of each request
    */
   readonly publicUrl?: string
   /**
-   * Origins of web pages that may call, such as `https://app.example.com`. A server on loopback is open to the pages of
-   * this machine, at any port. @default none
+   * Origins of web pages that may call the server, such as `https://app.example.com`. A server on loopback also accepts
+   * pages from this machine, on any port. @default none
    */
   readonly allowedOrigins?: readonly string[]
-  /** Directory whose files are shown, from the working directory on. @default none */
+  /** Directory whose files the API shows, relative to the working directory. @default none */
   readonly workspace?: string
-  /** Whether browsers get the dashboard at `/`. @default true */
+  /** Whether the server shows the dashboard to browsers at `/`. @default true */
   readonly dashboard?: boolean
-  /** What peers may ask for; the other ensembles and tools are not for them. @default everything */
+  /** Ensembles and tools that other agents may use over A2A and MCP. @default all */
   readonly shared?: SharedConfig
-  /** Time, role and action on timeout of reviews that do not set them, in every ensemble. @default 5 minutes, then EXIT_EARLY */
+  /** Time limit, action on timeout and role of reviews that do not set them, in every ensemble. @default 5 minutes, then EXIT_EARLY */
   readonly reviews?: ReviewsConfig
-  /** Webhooks that runs may name in `webhooks`, by that name. @default none */
+  /** Webhooks by the names that requests use in `webhooks`. @default none */
   readonly webhooks?: Readonly<Record<string, WebhookConfig>>
-  /** More values that no log, error or event may show, each of at least 8 characters. @default none */
+  /** Additional values to redact from logs, errors and events, each of at least 8 characters. @default none */
   readonly secrets?: readonly string[]
-  /** What is sent of runs to a collector of OpenTelemetry. @default what the variables `OTEL_…` say, else nothing */
+  /** Traces of runs for an OpenTelemetry collector. @default as set by the `OTEL_…` variables; without them no traces */
   readonly telemetry?: TelemetryConfig
 }
 
 /** A profile of runs. */
 export interface ProfileConfig {
-  /** Name of the tier that the models of a run switch to: of `modelTiers`, or PRIMARY or FALLBACK. */
+  /** Tier that the models of a run switch to: a name in `modelTiers`, PRIMARY or FALLBACK. */
   readonly modelTier: string
 }
 
-/** What is sent to a collector. */
+/** Export of traces to a collector. */
 export interface TelemetryConfig {
   /**
-   * Whether the traces of runs are sent; `true` is to where the environment says, else to a collector on this
-   * machine. @default to where the environment says, if it does
+   * Whether to send traces, or where. `true` sends them to the collector in the environment, otherwise to one on this
+   * machine. @default true if the environment names a collector, otherwise false
    */
   readonly traces?: boolean | TracesConfig
-  /** Whether traces hold what models, tools and people say. It may be private. @default false */
+  /** Whether traces contain prompts, answers and tool output, which may be private. @default false */
   readonly captureContent?: boolean
 }
 
-/** Where traces are sent; what is left out is what the environment says. */
+/** Collector of traces. Missing fields are taken from the environment. */
 export interface TracesConfig {
-  /** Address that takes OTLP over HTTP, such as `https://collector.example.com/v1/traces`. */
+  /** Address that receives OTLP over HTTP, such as `https://collector.example.com/v1/traces`. */
   readonly url?: string
-  /** Headers of what is sent; their values are secrets. */
+  /** Headers of the requests; their values are redacted like secrets. */
   readonly headers?: Readonly<Record<string, string>>
-  /** How this server is called there. @default 'tutti' */
+  /** Name of this server in the traces. @default 'tutti' */
   readonly serviceName?: string
-  /** How many of the traces that begin here are recorded, from 0 to 1. @default 1 */
+  /** Share of the traces that start here to record, from 0 to 1. @default 1 */
   readonly sampleRatio?: number
 }
 
-/** Limits of a server. */
+/** Limits of a server. Requests beyond a limit are rejected. */
 export interface LimitsConfig {
-  /** Runs executing at the same time, over all processes on one database. @default 5 */
+  /** Maximum number of runs that execute at the same time, in all processes on one database. @default 5 */
   readonly maxConcurrentRuns?: number
-  /** Runs executing at the same time in this process. @default maxConcurrentRuns */
+  /** Maximum number of runs that execute at the same time in this process. @default maxConcurrentRuns */
   readonly maxRunsPerProcess?: number
-  /** Runs waiting for their turn. @default 100 */
+  /** Maximum number of runs in the queue. @default 100 */
   readonly maxQueuedRuns?: number
-  /** Ended runs that are retained; older ones are deleted with their events. @default no limit */
+  /** Maximum number of ended runs that are retained; older ones are deleted with their events. @default no limit */
   readonly maxRetainedRuns?: number
-  /** How long runs are kept after they have ended, in milliseconds. @default without end */
+  /** Time that ended runs are retained, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number
   /**
-   * After what time without a sign of life other processes take the runs of this one over, in
-   * milliseconds, at least 1000. Without effect on the embedded store. @default 10000
+   * Time without a heartbeat after which other processes take over the runs of this one, in milliseconds, at least
+   * 1000. It has no effect with the embedded store. @default 10000
    */
   readonly leaseMs?: number
-  /** Longest request body, in bytes. @default 1000000 */
+  /** Maximum size of a request body, in bytes. @default 1000000 */
   readonly maxBodyBytes?: number
-  /** Names and values of all inputs of a run, in bytes. @default 1000000 */
+  /** Maximum size of the names and values of all inputs of a run, in bytes. @default 1000000 */
   readonly maxInputBytes?: number
-  /** One text of a task with its inputs, in bytes. @default 2000000 */
+  /** Maximum size of one text of a task with its inputs, in bytes. @default 2000000 */
   readonly maxTextBytes?: number
-  /** All texts of the tasks of a run with their inputs, in bytes. @default 8000000 */
+  /** Maximum size of all texts of the tasks of a run with their inputs, in bytes. @default 8000000 */
   readonly maxRunTextBytes?: number
-  /** One event of a run, in bytes; a run with a larger one fails. @default 16000000 */
+  /** Maximum size of an event, in bytes; a run with a larger event fails. @default 16000000 */
   readonly maxEventBytes?: number
-  /** Events and steps of a run while one process executes it, in bytes; a larger run fails. @default 64000000 */
+  /** Maximum size of the events and steps of a run while one process executes it, in bytes; a larger run fails. @default 64000000 */
   readonly maxStoredRunBytes?: number
-  /** Tools called by hand at the same time. @default 32 */
+  /** Maximum number of direct tool calls at the same time. @default 32 */
   readonly maxToolCalls?: number
-  /** Entries of the audit trail that are kept. @default 100000 */
+  /** Maximum number of entries in the audit trail; older ones are deleted. @default 100000 */
   readonly maxAuditEntries?: number
-  /** Connections at the same time, WebSockets among them. @default 5000 */
+  /** Maximum number of connections at the same time, including WebSockets. @default 5000 */
   readonly maxConnections?: number
   /**
-   * Connections of one address at the same time. Behind a proxy all connections have its address: set it to
-   * `maxConnections` there. @default 1000
+   * Maximum number of connections from one address at the same time. Behind a proxy, all connections have its address,
+   * so set this limit to `maxConnections`. @default 1000
    */
   readonly maxConnectionsPerAddress?: number
   /**
-   * Data that may wait for all slow readers together, in bytes. Beyond it the connections with the most are closed.
-   * @default 33554432
+   * Maximum size of the data that waits for slow readers, in bytes. Beyond it, the server closes the connections with
+   * the most waiting data. @default 33554432
    */
   readonly maxUnreadBytes?: number
-  /** Largest trace or task graph, measured by the events it is made of, in bytes. @default 8000000 */
+  /** Maximum size of a trace or task graph, measured by the events that it is built from, in bytes. @default 8000000 */
   readonly maxTraceBytes?: number
-  /** WebSocket connections at the same time. @default 2000 */
+  /** Maximum number of WebSocket connections at the same time. @default 2000 */
   readonly maxSockets?: number
   /**
-   * How long the server takes to stop, in milliseconds. Until then running runs may end, or on a database
-   * hand themselves over to another process. @default 10000
+   * Time that the server waits for running runs when it stops, in milliseconds. Meanwhile they can end or, with
+   * Postgres, be handed over to another process. @default 10000
    */
   readonly drainTimeoutMs?: number
 }
 
-/** Who may call a server. */
+/** Keys of the callers of a server. */
 export interface AuthConfig {
-  /** Keys of which every request must carry one, beside those of TUTTI_API_KEYS. @default none */
+  /** Keys, one of which every request must carry, in addition to those of TUTTI_API_KEYS. @default none */
   readonly keys?: readonly KeyConfig[]
   /**
-   * Listen on other addresses than loopback although no keys are set: anyone who reaches the port can
+   * Whether the server may listen on addresses other than loopback without keys: anyone who can reach the port can then
    * start runs and spend money. @default false
    */
   readonly allowUnauthenticated?: boolean
 }
 
-/** A key, as a config file tells of it: by its hash, or itself where the file gets it from elsewhere. */
+/** A key: its hash, or the key itself if the config file reads it from elsewhere. */
 export interface KeyConfig {
-  /** Who it stands for, in runs, events and the audit trail. */
+  /** Name of the caller in runs, events and the audit trail. */
   readonly name: string
   /** The key: at least 16 characters without spaces. */
   readonly key?: string
-  /** SHA-256 of the key, in hex, in place of the key. */
+  /** SHA-256 of the key in hexadecimal digits, instead of the key. */
   readonly sha256?: string
-  /** What it may do. @default everything but `admin` */
+  /** Scopes of the key. @default all but `admin` */
   readonly scopes?: readonly KeyScope[]
-  /** Roles of its holder: a review that requires a role is decided only by a key that has it. @default none */
+  /** Roles of the caller: only a key with a role can decide a review that requires it. @default none */
   readonly roles?: readonly string[]
-  /** From when on it is refused: milliseconds since 1970, or a time as ISO 8601. @default never */
+  /** Time from which the key is rejected: milliseconds since 1970, or an ISO 8601 time. @default never */
   readonly expiresAt?: number | string
-  /** What it may use. @default no limits */
+  /** Limits of the key. @default no limits */
   readonly limits?: KeyLimitsConfig
 }
 
-// NOTE: these are written out and not taken from the packages that use them, whose types would otherwise
-// all become part of this package's declarations.
+// NOTE: these types repeat those of other packages, whose declarations would otherwise all become part of this
+// package's declarations.
 
 /** Defaults for the reviews of all ensembles. */
 export interface ReviewsConfig {
-  /** Time limit for the reviewer, in milliseconds; Infinity waits for ever. @default 300000 */
+  /** Time limit for the reviewer, in milliseconds; Infinity sets no limit. @default 300000 */
   readonly timeoutMs?: number
   /** Action when no decision arrives in time. @default EXIT_EARLY */
   readonly onTimeout?: 'CONTINUE' | 'EXIT_EARLY' | 'FAIL'
@@ -179,7 +181,7 @@ export interface ReviewsConfig {
   readonly allowOverride?: boolean
 }
 
-/** What a key may do; `admin` is everything. */
+/** Scope of a key; `admin` includes all others. */
 export type KeyScope =
   | 'runs:read'
   | 'runs:write'
@@ -188,38 +190,40 @@ export type KeyScope =
   | 'tools:invoke'
   | 'admin'
 
-/** What one key may use. */
+/** Limits of one key. */
 export interface KeyLimitsConfig {
-  /** Runs of it that have not ended. @default no limit */
+  /** Maximum number of unfinished runs of the key. @default no limit */
   readonly maxUnfinishedRuns?: number
-  /** Requests and messages a minute, to each process. @default no limit */
+  /** Maximum number of requests and messages per minute, for each process. @default no limit */
   readonly requestsPerMinute?: number
-  /** What its runs may cost within 24 hours, in US dollars; a run is refused when that is reached. @default no limit */
+  /** Maximum cost of the runs of the key within 24 hours, in US dollars; then new runs are rejected. @default no limit */
   readonly maxCostUsdPerDay?: number
 }
 
-/** Somebody who is told what becomes of runs. */
+/** A receiver of notifications about runs. */
 export interface WebhookConfig {
-  /** Where to send it: an `http` or `https` address. */
+  /** Address of the receiver, with `http` or `https`. */
   readonly url: string
-  /** Signs what is sent: `whsec_` and 24 to 64 bytes in base64. @see https://www.standardwebhooks.com */
+  /** Secret that signs the notifications: `whsec_` and 24 to 64 bytes in base64. @see https://www.standardwebhooks.com */
   readonly secret: string
-  /** What it is told of. @default everything */
+  /** Types of notifications to send. @default all */
   readonly events?: readonly WebhookEvent[]
 }
 
-/** What a webhook can be told of. */
+/** Type of a notification. */
 export type WebhookEvent = 'run.completed' | 'run.failed' | 'run.cancelled' | 'review.requested'
 
-/** What peers may ask for, by name. */
+/** Ensembles and tools that other agents may use over A2A and MCP, by name. */
 export interface SharedConfig {
+  /** Names of shared ensembles. @default all */
   readonly ensembles?: readonly string[]
+  /** Names of shared tools. @default all */
   readonly tools?: readonly string[]
-  /** Name of a shared ensemble or tool → the tags by which peers can query for it. @default no tags */
+  /** Name of a shared ensemble or tool → tags by which other agents can find it. @default no tags */
   readonly tags?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Gives `config` back; its parameter type is what an editor completes. */
+/** Returns `config` unchanged; its type lets editors complete the settings. */
 export function defineConfig(config: TuttiConfig): TuttiConfig {
   return config
 }

@@ -17,14 +17,14 @@ afterAll(() => {
 })
 
 describe('loadConfig', () => {
-  it('names the file and the reason when it cannot be used', async () => {
+  it('throws an error with the file and the reason when the file cannot be used', async () => {
     const broken = join(directory, 'broken.mjs')
     writeFileSync(broken, 'export default {')
     const empty = join(directory, 'empty.mjs')
     writeFileSync(empty, '')
     const missing = join(directory, 'missing.ts')
     for (const [path, reason] of [
-      // The words are the engine's own.
+      // The message comes from the JavaScript engine.
       [broken, '\\S'],
       [empty, 'default export'],
       [missing, 'no such file'],
@@ -36,7 +36,7 @@ describe('loadConfig', () => {
     }
   })
 
-  it('gives the place of a setting that does not fit', async () => {
+  it('adds the position of an invalid setting', async () => {
     const path = join(directory, 'settings.mjs')
     writeFileSync(path, 'export default {\n  port: 1,\n  limits: { leaseMs: "5s" },\n}\n')
     await expect(loadConfig(path)).rejects.toThrow(
@@ -48,7 +48,7 @@ describe('loadConfig', () => {
     )
   })
 
-  it('is undefined when there is no file to be found', async () => {
+  it('returns undefined when there is no config file', async () => {
     expect(await loadConfig(undefined)).toBeUndefined()
   })
 })

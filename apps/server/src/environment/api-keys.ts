@@ -1,10 +1,10 @@
 /**
- * Pure: reads the keys of TUTTI_API_KEYS. Each is one of
+ * Pure: parses the keys of TUTTI_API_KEYS. Each has one of the forms
  *
  *   KEY   NAME:KEY   NAME:SCOPE+SCOPE+role=ROLE:KEY
  *
- * where KEY is the key itself, or `sha256:` and the 64 hexadecimal digits of its SHA-256. A key without
- * scopes may do everything; a key with roles must name its scopes. No problem shows a key.
+ * where KEY is the key itself, or `sha256:` and the 64 hexadecimal digits of its SHA-256. A key without scopes has all
+ * scopes; a key with roles must name its scopes. No problem contains a key.
  */
 import { Scope } from '@tutti/protocol'
 
@@ -14,23 +14,23 @@ export interface EnvironmentKey {
   readonly scopes: readonly Scope[]
   /** Roles that reviews can require. */
   readonly roles?: readonly string[]
-  /** The key itself; undefined when only its hash is known. */
+  /** The key; undefined when only its hash is known. */
   readonly key: string | undefined
-  /** The SHA-256 of the key in hex; undefined when the key is there. */
+  /** SHA-256 of the key in hexadecimal digits; undefined when the key itself is known. */
   readonly sha256: string | undefined
 }
 
-/** Shortest key that is taken: 16 characters cannot be guessed over a network. */
+/** Minimum length of a key: 16 characters cannot be guessed over a network. */
 export const MIN_KEY_LENGTH = 16
 
 const SCOPES: readonly Scope[] = Scope.enum
 
-/** Begins a role among the scopes of a key. */
+/** Prefix of a role among the scopes of a key. */
 const ROLE = 'role='
 
 const NAME = /^[\w.-]{1,64}$/
 
-/** Reads the list; what does not fit is told in `problems`. */
+/** Parses the list, and adds its problems to `problems`. */
 export function readApiKeys(
   list: string | undefined,
   problems: string[],
@@ -50,7 +50,7 @@ function readKey(text: string, unnamed: string, problems: string[]): Environment
   const { head, ...secret } = splitSecret(text)
   const colon = head.indexOf(':')
   const name = head === '' ? unnamed : colon === -1 ? head : head.slice(0, colon)
-  // What is no name may be the start of a key with a colon in it, and is not shown.
+  // An invalid name may be the start of a key that contains a colon, so it is not shown.
   const shown = NAME.test(name) ? `Key "${name}"` : `Key ${unnamed.slice('key-'.length)}`
   const problem = (reason: string): void => {
     problems.push(`${shown} of TUTTI_API_KEYS ${reason}`)
@@ -63,17 +63,19 @@ function readKey(text: string, unnamed: string, problems: string[]): Environment
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
     problem('must have 64 hexadecimal digits after "sha256:"')
   }
-  const words = colon === -1 ? [] : head.slice(colon + 1).split('+')
-  const roles = words.flatMap((word) => (word.startsWith(ROLE) ? [word.slice(ROLE.length)] : []))
-  const asked = words.filter((word) => !word.startsWith(ROLE))
-  const scopes = SCOPES.filter((scope) => asked.includes(scope))
-  if (new Set(asked).size > scopes.length) {
+  const entries = colon === -1 ? [] : head.slice(colon + 1).split('+')
+  const roles = entries.flatMap((entry) =>
+    entry.startsWith(ROLE) ? [entry.slice(ROLE.length)] : [],
+  )
+  const given = entries.filter((entry) => !entry.startsWith(ROLE))
+  const scopes = SCOPES.filter((scope) => given.includes(scope))
+  if (new Set(given).size > scopes.length) {
     problem(`must have scopes of ${SCOPES.join(', ')}, with "+" between them`)
   }
   if (!roles.every((role) => NAME.test(role))) {
     problem('must have roles of letters, digits, ".", "_" and "-"')
   }
-  if (roles.length > 0 && asked.length === 0) problem('must have scopes besides its roles')
+  if (roles.length > 0 && given.length === 0) problem('must have scopes besides its roles')
   return {
     name,
     scopes: colon === -1 ? ['admin'] : scopes,
@@ -84,7 +86,7 @@ function readKey(text: string, unnamed: string, problems: string[]): Environment
 }
 
 interface Split extends Pick<EnvironmentKey, 'key' | 'sha256'> {
-  /** What stands before the key: nothing, a name, or a name and scopes. */
+  /** Text before the key: empty, a name, or a name and scopes. */
   readonly head: string
 }
 

@@ -1,27 +1,27 @@
 /**
- * The environment variables of the `tutti` program, as its help and its documentation tell of them; `env.ts` reads
- * them. A test holds the two together.
+ * The environment variables of the `tutti` program, for its help and its documentation. `env.ts` reads them.
  */
 
-/** One variable. */
+/** Documentation of one variable. */
 export interface VariableDoc {
   readonly name: string
-  /** What it is when it is not set. */
+  /** Value of a variable that is not set. */
   readonly byDefault: string
+  /** Description, without a final period. */
   readonly meaning: string
 }
 
-/** Variables of the server. */
+/** Variables that the server reads. */
 export const SERVER_VARIABLES: readonly VariableDoc[] = [
   { name: 'HOST', byDefault: '127.0.0.1', meaning: 'address to listen on' },
-  { name: 'PORT', byDefault: '7329', meaning: 'port to listen on, 0 for any free one' },
+  { name: 'PORT', byDefault: '7329', meaning: 'port to listen on; 0 selects a free one' },
   { name: 'TUTTI_CONFIG', byDefault: 'tutti.config.ts', meaning: 'path of the config file' },
   { name: 'TUTTI_DATA_DIR', byDefault: '.tutti', meaning: 'directory of the embedded store' },
   {
     name: 'TUTTI_SQLITE_SYNC',
     byDefault: 'full',
     meaning:
-      'full: what is answered is on disk; normal: faster, but a power cut takes the last moments',
+      'full: confirmed writes are on disk; normal: faster, but a power failure loses the last writes',
   },
   {
     name: 'DATABASE_URL',
@@ -31,69 +31,70 @@ export const SERVER_VARIABLES: readonly VariableDoc[] = [
   {
     name: 'DATABASE_LISTEN_URL',
     byDefault: 'none',
-    meaning: 'the same database without a pooler, when DATABASE_URL leads to one',
+    meaning:
+      'the same database without its pooler; required if DATABASE_URL points to a pooler in transaction mode',
   },
   {
     name: 'TUTTI_ROLE',
     byDefault: 'all',
     meaning:
-      'what this process does: all, api takes and shows runs, worker executes them; api and worker need DATABASE_URL',
+      'role of this process: api (accepts and shows runs), worker (executes them) or all; api and worker need DATABASE_URL',
   },
   {
     name: 'TUTTI_API_KEYS',
     byDefault: 'none',
     meaning:
-      'keys that requests must carry, separated by commas: KEY, NAME:KEY or NAME:SCOPE+SCOPE+role=ROLE:KEY; in place of a key its hash, as sha256:HEX',
+      'keys, one of which every request must carry, separated by commas: KEY, NAME:KEY or NAME:SCOPE+SCOPE+role=ROLE:KEY; instead of a key its hash, as sha256:HEX',
   },
   {
     name: 'TUTTI_TICKET_SECRET',
     byDefault: 'created in the store',
     meaning:
-      'secret that signs tickets, at least 32 characters; the same in every process of a server',
+      'secret that signs tickets for browsers, at least 32 characters; the same in every process of a server',
   },
   {
     name: 'LOG_LEVEL',
     byDefault: 'info',
     meaning:
-      'the least of what is logged: debug with every request, info with what becomes of runs, warn or error',
+      'lowest level to log: debug (every request), info (starts and ends of runs), warn or error',
   },
   {
     name: 'TUTTI_MODEL',
-    byDefault: 'that of the provider',
-    meaning: 'model of the sample ensemble, such as openai:gpt-5-mini',
+    byDefault: 'depends on the provider',
+    meaning: 'model of the sample ensembles, such as openai:gpt-5-mini',
   },
   {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     byDefault: 'none',
     meaning:
-      'collector that traces are sent to, as JSON over HTTP; also OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_SDK_DISABLED',
+      'collector that receives traces as JSON over HTTP; also OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_SDK_DISABLED',
   },
   {
     name: 'ANTHROPIC_API_KEY, OPENAI_API_KEY',
     byDefault: 'none',
-    meaning: 'keys of providers; others have the variables that LangChain gives them',
+    meaning: 'keys of providers; for other providers, the variables that LangChain reads',
   },
 ]
 
-/** Variables of the commands that talk to a server. */
+/** Variables that the client commands read. */
 export const CLIENT_VARIABLES: readonly VariableDoc[] = [
   {
     name: 'TUTTI_URL',
     byDefault: 'http://127.0.0.1:7329',
-    meaning: 'address of the server that commands talk to',
+    meaning: 'address of the server that commands call',
   },
-  { name: 'TUTTI_API_KEY', byDefault: 'none', meaning: 'key that they show' },
-  { name: 'NO_COLOR', byDefault: 'not set', meaning: 'set to anything: no colours' },
+  { name: 'TUTTI_API_KEY', byDefault: 'none', meaning: 'key that commands send' },
+  { name: 'NO_COLOR', byDefault: 'not set', meaning: 'any value turns colors off' },
 ]
 
-/** The variables as lines of a help, at most 100 columns wide. */
-export function variableHelp(variables: readonly VariableDoc[]): string {
+/** Formats the variables as lines of a help text, at most 100 columns wide. */
+export function formatVariableHelp(variables: readonly VariableDoc[]): string {
   return variables
     .map(({ name, byDefault, meaning }) => {
       const text = byDefault === 'none' ? meaning : `${meaning} (${byDefault})`
       const head =
         name.length < INDENT - 3 ? `  ${name}`.padEnd(INDENT) : `  ${name}\n${' '.repeat(INDENT)}`
-      return head + wrapped(text).join(`\n${' '.repeat(INDENT)}`)
+      return head + wrapText(text).join(`\n${' '.repeat(INDENT)}`)
     })
     .join('\n')
 }
@@ -102,7 +103,7 @@ const INDENT = 18
 
 const WIDTH = 80
 
-function wrapped(text: string): readonly string[] {
+function wrapText(text: string): readonly string[] {
   const lines = ['']
   for (const word of text.split(' ')) {
     const last = lines.at(-1) ?? ''

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { readEnvironment } from './env.ts'
 import { readTelemetry } from './telemetry-env.ts'
 
-/** What is said of traces where nothing is set. */
+/** Export of traces without variables. */
 const NO_TELEMETRY = readTelemetry(() => undefined, [])
 
 describe('readEnvironment', () => {
-  it('has defaults for everything', () => {
+  it('has a default for every setting', () => {
     expect(readEnvironment({})).toEqual({
       host: '127.0.0.1',
       port: 7329,
@@ -27,7 +27,7 @@ describe('readEnvironment', () => {
     })
   })
 
-  it('takes what is set; what is empty counts as not set', () => {
+  it('reads every variable, and treats empty ones as not set', () => {
     expect(
       readEnvironment({
         HOST: '0.0.0.0',
@@ -73,7 +73,7 @@ describe('readEnvironment', () => {
     })
   })
 
-  it('names every variable that does not fit, at once, and no key', () => {
+  it('reports every invalid variable, without keys', () => {
     const read = () =>
       readEnvironment({
         PORT: '80a',
@@ -104,7 +104,7 @@ describe('readEnvironment', () => {
     expect(() => readEnvironment({ PORT: '65536' })).toThrow('PORT')
   })
 
-  it.each(['api', 'worker'])('the role %s needs a database', (role) => {
+  it.each(['api', 'worker'])('requires a database for the role %s', (role) => {
     expect(() => readEnvironment({ TUTTI_ROLE: role })).toThrow(
       `TUTTI_ROLE "${role}" needs DATABASE_URL`,
     )
@@ -112,7 +112,7 @@ describe('readEnvironment', () => {
     expect(readEnvironment({ TUTTI_ROLE: role, DATABASE_URL: url })).toMatchObject({ role })
   })
 
-  it('knows as secrets what is one by its name, and the passwords of databases', () => {
+  it('lists as secrets the variables with secret names, and the passwords of databases', () => {
     const { secrets } = readEnvironment({
       STRIPE_KEY: 'stripe-value',
       github_token: 'github-value',
@@ -141,7 +141,7 @@ describe('readEnvironment', () => {
     )
   })
 
-  it('an address to listen on goes with a database', () => {
+  it('rejects DATABASE_LISTEN_URL without DATABASE_URL', () => {
     const listen = 'postgres://db/tutti'
     expect(() => readEnvironment({ DATABASE_LISTEN_URL: listen })).toThrow(
       'DATABASE_LISTEN_URL is set without DATABASE_URL',

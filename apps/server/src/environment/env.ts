@@ -1,60 +1,60 @@
-/** The environment of the server: the one file that reads it. Every problem is reported at once. */
+/** Reads the environment variables of the program; no other file does. All problems are reported together. */
 import { TuttiError } from '@tutti/core'
 
 import { readApiKeys, type EnvironmentKey } from './api-keys.ts'
-import { readTelemetry, telemetrySecrets, type TelemetryEnvironment } from './telemetry-env.ts'
+import { readTelemetry, listTelemetrySecrets, type TelemetryEnvironment } from './telemetry-env.ts'
 import { LOG_LEVELS, type LogLevel } from '../log/log.ts'
 
-/** What the environment says. */
+/** Settings of the server from environment variables. */
 export interface Environment {
   /** Address to listen on. */
   readonly host: string
-  /** Port to listen on; 0 is any free one. */
+  /** Port to listen on; 0 selects a free one. */
   readonly port: number
-  /** Path of the config file; undefined looks for `tutti.config.*` in the working directory. */
+  /** Path of the config file; if undefined, the server looks for `tutti.config.*` in the working directory. */
   readonly configPath: string | undefined
-  /** What this process does: everything, all but executing runs, or executing runs. */
+  /** Role of this process. */
   readonly role: Role
   /** Directory of the embedded store. */
   readonly dataDir: string
-  /** When a commit of the embedded store is on disk: before it is answered, or soon after. */
+  /** Whether a commit of the embedded store is on disk before it is confirmed (FULL), or soon after (NORMAL). */
   readonly synchronous: 'FULL' | 'NORMAL'
-  /** Postgres that takes the place of the embedded store, with its password; undefined for none. */
+  /** URL of Postgres, including its password; undefined for the embedded store. */
   readonly databaseUrl: string | undefined
-  /** The same database without a pooler in between, to listen on; undefined when there is none. */
+  /** URL of the same database without its pooler, for notifications; undefined when there is no pooler. */
   readonly databaseListenUrl: string | undefined
-  /** Keys of which every request must carry one. */
+  /** Keys, one of which every request must carry. */
   readonly apiKeys: readonly EnvironmentKey[]
-  /** Signs tickets; undefined for a secret that the store creates. */
+  /** Secret that signs tickets; undefined for a secret that the store creates. */
   readonly ticketSecret: string | undefined
-  /** Values that no log, error or event may show. */
+  /** Values to redact from logs, errors and events. */
   readonly secrets: readonly string[]
   /** Providers whose key variable is set. */
   readonly providers: readonly Provider[]
-  /** The least of what is logged. */
+  /** Lowest level to log. */
   readonly logLevel: LogLevel
-  /** Model of the sample ensemble, such as `openai:gpt-5-mini`. */
+  /** Model of the sample ensembles, such as `openai:gpt-5-mini`; undefined for the default. */
   readonly sampleModel: string | undefined
-  /** Where traces are sent. */
+  /** Export of traces. */
   readonly telemetry: TelemetryEnvironment
 }
 
-/** The variables of this process. */
+/** Environment variables of this process. */
 export const VARIABLES: NodeJS.ProcessEnv = process.env
 
-/** What the environment says to the commands that talk to a server. */
+/** Settings of the client commands from environment variables. */
 export interface ClientEnvironment {
-  /** Address of the server; undefined when nothing is said. */
+  /** Address of the server; undefined when it is not set. */
   readonly url: string | undefined
   readonly apiKey: string | undefined
 }
 
-/** Reads what the commands need that talk to a server. Whether it fits is said where it is used. */
+/** Reads the settings of the client commands, without validating them. */
 export function readClientEnvironment(variables: NodeJS.ProcessEnv): ClientEnvironment {
-  return { url: text(variables, 'TUTTI_URL'), apiKey: text(variables, 'TUTTI_API_KEY') }
+  return { url: readText(variables, 'TUTTI_URL'), apiKey: readText(variables, 'TUTTI_API_KEY') }
 }
 
-/** What a process does. All but `all` need a store that processes can share. */
+/** Role of a process: everything (`all`), everything but executing runs (`api`), or executing runs (`worker`). */
 export type Role = 'all' | 'api' | 'worker'
 
 /** A model provider that the sample ensemble can use. */
@@ -67,38 +67,38 @@ const PROVIDER_KEYS: Readonly<Record<Provider, string>> = {
 
 const MAX_PORT = 65_535
 
-/** The control API demands as many; it cannot be loaded here, where every command starts. */
+/** Same minimum as in the control API, which is too large to load here for every command. */
 const MIN_TICKET_SECRET_LENGTH = 32
 
 /**
  * Reads the environment.
  *
- * @throws {TuttiError} CONFIG_INVALID, naming every variable that does not fit and what would.
+ * @throws {TuttiError} CONFIG_INVALID, naming every invalid variable and the expected value.
  */
 export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Environment {
   const problems: string[] = []
-  const apiKeys = readApiKeys(text(variables, 'TUTTI_API_KEYS'), problems)
-  const telemetry = readTelemetry((name) => text(variables, name), problems)
+  const apiKeys = readApiKeys(readText(variables, 'TUTTI_API_KEYS'), problems)
+  const telemetry = readTelemetry((name) => readText(variables, name), problems)
   const environment: Environment = {
-    host: text(variables, 'HOST') ?? '127.0.0.1',
-    port: readPort(text(variables, 'PORT'), problems),
-    configPath: text(variables, 'TUTTI_CONFIG'),
+    host: readText(variables, 'HOST') ?? '127.0.0.1',
+    port: readPort(readText(variables, 'PORT'), problems),
+    configPath: readText(variables, 'TUTTI_CONFIG'),
     role: readRole(variables, problems),
-    dataDir: text(variables, 'TUTTI_DATA_DIR') ?? '.tutti',
-    synchronous: readSynchronous(text(variables, 'TUTTI_SQLITE_SYNC'), problems),
+    dataDir: readText(variables, 'TUTTI_DATA_DIR') ?? '.tutti',
+    synchronous: readSynchronous(readText(variables, 'TUTTI_SQLITE_SYNC'), problems),
     databaseUrl: readDatabase(variables, 'DATABASE_URL', problems),
     databaseListenUrl: readListenUrl(variables, problems),
     apiKeys,
-    ticketSecret: readTicketSecret(text(variables, 'TUTTI_TICKET_SECRET'), problems),
+    ticketSecret: readTicketSecret(readText(variables, 'TUTTI_TICKET_SECRET'), problems),
     secrets: [
       ...listSecrets(variables, apiKeys),
-      ...telemetrySecrets(telemetry.headers, [telemetry.tracesUrl]),
+      ...listTelemetrySecrets(telemetry.headers, [telemetry.tracesUrl]),
     ],
     providers: (['anthropic', 'openai'] as const).filter(
-      (provider) => text(variables, PROVIDER_KEYS[provider]) !== undefined,
+      (provider) => readText(variables, PROVIDER_KEYS[provider]) !== undefined,
     ),
-    logLevel: readLogLevel(text(variables, 'LOG_LEVEL'), problems),
-    sampleModel: text(variables, 'TUTTI_MODEL'),
+    logLevel: readLogLevel(readText(variables, 'LOG_LEVEL'), problems),
+    sampleModel: readText(variables, 'TUTTI_MODEL'),
     telemetry,
   }
   if (problems.length === 0) return environment
@@ -111,8 +111,8 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Envir
   )
 }
 
-/** The value of a variable; one that is empty counts as not set. */
-function text(variables: NodeJS.ProcessEnv, name: string): string | undefined {
+/** Returns the value of a variable; an empty one counts as not set. */
+function readText(variables: NodeJS.ProcessEnv, name: string): string | undefined {
   const value = variables[name]?.trim()
   return value === '' ? undefined : value
 }
@@ -127,13 +127,13 @@ function readPort(value: string | undefined, problems: string[]): number {
 const ROLES: readonly Role[] = ['all', 'api', 'worker']
 
 function readRole(variables: NodeJS.ProcessEnv, problems: string[]): Role {
-  const given = text(variables, 'TUTTI_ROLE') ?? 'all'
+  const given = readText(variables, 'TUTTI_ROLE') ?? 'all'
   const role = ROLES.find((known) => known === given)
   if (role === undefined) {
     problems.push(`TUTTI_ROLE must be "all", "api" or "worker", got "${given}"`)
     return 'all'
   }
-  if (role !== 'all' && text(variables, 'DATABASE_URL') === undefined) {
+  if (role !== 'all' && readText(variables, 'DATABASE_URL') === undefined) {
     problems.push(
       `TUTTI_ROLE "${role}" needs DATABASE_URL: processes share their runs in Postgres, ` +
         'and the embedded store belongs to one process',
@@ -161,13 +161,13 @@ function readLogLevel(given: string | undefined = 'info', problems: string[]): L
   return level ?? 'info'
 }
 
-/** The address of a database. It holds a password, so no problem shows it. */
+/** Reads the URL of a database. It contains a password, so no problem shows it. */
 function readDatabase(
   variables: NodeJS.ProcessEnv,
   name: string,
   problems: string[],
 ): string | undefined {
-  const url = text(variables, name)
+  const url = readText(variables, name)
   if (url !== undefined && !(/^postgres(?:ql)?:\/\/./.test(url) && URL.canParse(url))) {
     problems.push(`${name} must be a URL such as postgres://user:password@host:5432/database`)
   }
@@ -193,11 +193,11 @@ export function listSecrets(
 ): readonly string[] {
   const named = Object.keys(variables).filter((name) => SECRET_NAME.test(name))
   const passwords = ['DATABASE_URL', 'DATABASE_LISTEN_URL'].flatMap((name) =>
-    listPasswords(text(variables, name)),
+    listPasswords(readText(variables, name)),
   )
   const secrets = [
     ...apiKeys.flatMap(({ key, sha256 }) => [key, sha256, sha256?.toLowerCase()]),
-    ...named.map((name) => text(variables, name)),
+    ...named.map((name) => readText(variables, name)),
     ...passwords,
   ]
   return [...new Set(secrets.filter((secret) => secret !== undefined))]
@@ -221,9 +221,9 @@ function decoded(text: string): string {
 
 function readListenUrl(variables: NodeJS.ProcessEnv, problems: string[]): string | undefined {
   const url = readDatabase(variables, 'DATABASE_LISTEN_URL', problems)
-  if (url !== undefined && text(variables, 'DATABASE_URL') === undefined) {
+  if (url !== undefined && readText(variables, 'DATABASE_URL') === undefined) {
     problems.push(
-      'DATABASE_LISTEN_URL is set without DATABASE_URL; it names the same database, past a pooler',
+      'DATABASE_LISTEN_URL is set without DATABASE_URL; it must name the same database, without its pooler',
     )
   }
   return url

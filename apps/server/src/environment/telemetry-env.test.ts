@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { readEnvironment } from './env.ts'
-import { secretsOf } from '../start/secrets-of.ts'
-import { readTelemetry, telemetrySecrets } from './telemetry-env.ts'
+import { listServerSecrets } from '../start/list-secrets.ts'
+import { readTelemetry, listTelemetrySecrets } from './telemetry-env.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -13,14 +13,14 @@ function read(variables: Variables) {
 }
 
 describe('readTelemetry', () => {
-  it('sends nothing anywhere by itself', () => {
+  it('sends no traces by default', () => {
     expect(read({})).toEqual({
       isDisabled: false,
       tracesUrl: undefined,
       headers: {},
       serviceName: undefined,
       resource: {},
-      sampler: { asksParent: true, ratio: 1 },
+      sampler: { followsParent: true, ratio: 1 },
       problems: [],
     })
   })
@@ -36,11 +36,11 @@ describe('readTelemetry', () => {
       },
       'http://t/in',
     ],
-  ] as const)('%o is %s', (variables, url) => {
+  ] as const)('reads %o as the address %s', (variables, url) => {
     expect(read(variables)).toMatchObject({ tracesUrl: url, problems: [] })
   })
 
-  it('reads lists of pairs, of which the own ones win', () => {
+  it('reads lists of pairs, and prefers the variables for traces', () => {
     expect(
       read({
         OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, x=1',
@@ -61,7 +61,7 @@ describe('readTelemetry', () => {
     [{ OTEL_SDK_DISABLED: 'false' }, false],
     [{ OTEL_TRACES_EXPORTER: 'none' }, true],
     [{ OTEL_TRACES_EXPORTER: 'otlp' }, false],
-  ] as const)('with %o nothing is sent: %s', (variables, isDisabled) => {
+  ] as const)('reads %o as disabled: %s', (variables, isDisabled) => {
     expect(read(variables)).toMatchObject({ isDisabled, problems: [] })
   })
 
@@ -73,15 +73,18 @@ describe('readTelemetry', () => {
     ['parentbased_always_off', undefined, true, 0],
     ['parentbased_traceidratio', '0.5', true, 0.5],
     ['parentbased_traceidratio', undefined, true, 1],
-  ])('the sampler %s with %s asks who asked: %s, and takes %s', (name, arg, asksParent, ratio) => {
-    const given = arg === undefined ? {} : { OTEL_TRACES_SAMPLER_ARG: arg }
-    expect(read({ OTEL_TRACES_SAMPLER: name, ...given })).toMatchObject({
-      sampler: { asksParent, ratio },
-      problems: [],
-    })
-  })
+  ])(
+    'reads the sampler %s with %s as followsParent %s and ratio %s',
+    (name, arg, followsParent, ratio) => {
+      const given = arg === undefined ? {} : { OTEL_TRACES_SAMPLER_ARG: arg }
+      expect(read({ OTEL_TRACES_SAMPLER: name, ...given })).toMatchObject({
+        sampler: { followsParent, ratio },
+        problems: [],
+      })
+    },
+  )
 
-  it('names everything that does not fit, and no secret', () => {
+  it('reports every invalid variable, without secrets', () => {
     const { problems } = read({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'user:secret@collector',
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
@@ -105,14 +108,17 @@ describe('readTelemetry', () => {
     ])
   })
 
-  it('gives what is sent to a collector to nobody else', () => {
+  it('lists the headers and passwords of a collector as secrets', () => {
     const { secrets } = readEnvironment({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:pass%2Dword@collector',
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abcdefgh12,x=short',
     })
     expect(secrets).toEqual(['Bearer abcdefgh12', 'abcdefgh12', 'pass-word'])
-    expect(telemetrySecrets({}, [undefined, 'http://collector'])).toEqual([])
+    expect(listTelemetrySecrets({}, [undefined, 'http://collector'])).toEqual([])
     const telemetry = { traces: { url: 'http://c', headers: { key: 'of-the-config' } } }
-    expect(secretsOf({ telemetry }, { secrets: ['other'] })).toEqual(['other', 'of-the-config'])
+    expect(listServerSecrets({ telemetry }, { secrets: ['other'] })).toEqual([
+      'other',
+      'of-the-config',
+    ])
   })
 })

@@ -1,37 +1,37 @@
-/** Pure: what the environment says of OpenTelemetry, by the names that OpenTelemetry has given it. */
+/** Pure: reads the standard environment variables of OpenTelemetry. */
 
-/** What the environment says of traces. */
+/** Settings of traces from environment variables. */
 export interface TelemetryEnvironment {
-  /** Whether nothing is to be sent, whatever else is said. */
+  /** Whether no traces are sent, regardless of all other settings. */
   readonly isDisabled: boolean
-  /** Address that takes traces; undefined when none is named. */
+  /** Address that receives traces; undefined when it is not set. */
   readonly tracesUrl: string | undefined
-  /** Headers of what is sent there; their values are secrets. */
+  /** Headers of the requests; their values are secrets. */
   readonly headers: Readonly<Record<string, string>>
   readonly serviceName: string | undefined
-  /** More attributes of this process. */
+  /** Additional resource attributes. */
   readonly resource: Readonly<Record<string, string>>
   readonly sampler: SamplerChoice
 }
 
-/** Which traces are recorded. */
+/** Selection of the traces to record. */
 export interface SamplerChoice {
-  /** Whether who asks decides about the traces that it begins. */
-  readonly asksParent: boolean
-  /** How many of the others: 1 is all. */
+  /** Whether the caller decides about the traces that it has started. */
+  readonly followsParent: boolean
+  /** Share of the other traces to record, from 0 to 1. */
   readonly ratio: number
 }
 
-/** Reads a variable; one that is empty counts as not set. */
+/** Reads a variable; an empty one counts as not set. */
 export type ReadVariable = (name: string) => string | undefined
 
-const EVERYTHING: SamplerChoice = { asksParent: true, ratio: 1 }
+const EVERYTHING: SamplerChoice = { followsParent: true, ratio: 1 }
 
-/** Where a collector on this machine listens. @see https://opentelemetry.io/docs/specs/otlp/#otlphttp-default-port */
+/** Address of a collector on this machine. @see https://opentelemetry.io/docs/specs/otlp/#otlphttp-default-port */
 export const DEFAULT_TRACES_URL = 'http://localhost:4318/v1/traces'
 
 /**
- * Reads the variables, and adds what does not fit to `problems`. No problem shows a header.
+ * Reads the variables, and adds their problems to `problems`. No problem contains a header.
  *
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
@@ -43,39 +43,39 @@ export function readTelemetry(read: ReadVariable, problems: string[]): Telemetry
   const protocol = read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? read('OTEL_EXPORTER_OTLP_PROTOCOL')
   if (protocol !== undefined && !protocol.startsWith('http/')) {
     problems.push(
-      `OTEL_EXPORTER_OTLP_PROTOCOL must be "http/json" or "http/protobuf": traces are sent as JSON over HTTP, got "${protocol}"`,
+      `OTEL_EXPORTER_OTLP_PROTOCOL must start with "http/", as traces are sent as JSON over HTTP, got "${protocol}"`,
     )
   }
   return {
     isDisabled: read('OTEL_SDK_DISABLED')?.toLowerCase() === 'true' || exporter === 'none',
     tracesUrl: readUrl(read, problems),
     headers: {
-      ...pairsOf(read, 'OTEL_EXPORTER_OTLP_HEADERS', problems),
-      ...pairsOf(read, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', problems),
+      ...readPairs(read, 'OTEL_EXPORTER_OTLP_HEADERS', problems),
+      ...readPairs(read, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', problems),
     },
     serviceName: read('OTEL_SERVICE_NAME'),
-    resource: pairsOf(read, 'OTEL_RESOURCE_ATTRIBUTES', problems),
+    resource: readPairs(read, 'OTEL_RESOURCE_ATTRIBUTES', problems),
     sampler: readSampler(read, problems),
   }
 }
 
-/** The address of traces as it is, or made of the address of everything. */
+/** Returns the address for traces, or derives it from the address for all signals. */
 function readUrl(read: ReadVariable, problems: string[]): string | undefined {
-  const own = httpUrl(read, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', problems)
+  const own = readHttpUrl(read, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', problems)
   if (own !== undefined) return own
-  const all = httpUrl(read, 'OTEL_EXPORTER_OTLP_ENDPOINT', problems)
+  const all = readHttpUrl(read, 'OTEL_EXPORTER_OTLP_ENDPOINT', problems)
   return all === undefined ? undefined : `${all.replace(/\/$/, '')}/v1/traces`
 }
 
-function httpUrl(read: ReadVariable, name: string, problems: string[]): string | undefined {
+function readHttpUrl(read: ReadVariable, name: string, problems: string[]): string | undefined {
   const url = read(name)
   if (url === undefined || (/^https?:\/\/./.test(url) && URL.canParse(url))) return url
   problems.push(`${name} must be a URL such as http://localhost:4318`)
   return undefined
 }
 
-/** `key=value,key=value`, with what is percent-encoded in the values decoded. */
-function pairsOf(
+/** Parses `key=value,key=value`, with percent-encoded values. */
+function readPairs(
   read: ReadVariable,
   name: string,
   problems: string[],
@@ -87,7 +87,7 @@ function pairsOf(
     const key = pair.slice(0, Math.max(0, at)).trim()
     const value = decoded(pair.slice(at + 1).trim())
     if (key === '' || value === undefined) {
-      problems.push(`${name} must be a list such as key=value,key=value, with values URL-encoded`)
+      problems.push(`${name} must be a list such as key=value,key=value with URL-encoded values`)
       return {}
     }
     pairs[key] = value
@@ -109,16 +109,16 @@ const PARENT = 'parentbased_'
 
 function readSampler(read: ReadVariable, problems: string[]): SamplerChoice {
   const given = read('OTEL_TRACES_SAMPLER') ?? `${PARENT}always_on`
-  const asksParent = given.startsWith(PARENT)
-  const name = asksParent ? given.slice(PARENT.length) : given
+  const followsParent = given.startsWith(PARENT)
+  const name = followsParent ? given.slice(PARENT.length) : given
   const sampler = SAMPLERS.find((known) => known === name)
   if (sampler === undefined) {
     const known = SAMPLERS.flatMap((one) => [one, `${PARENT}${one}`])
     problems.push(`OTEL_TRACES_SAMPLER must be one of ${known.join(', ')}, got "${given}"`)
     return EVERYTHING
   }
-  if (sampler === 'always_off') return { asksParent, ratio: 0 }
-  return { asksParent, ratio: sampler === 'always_on' ? 1 : readRatio(read, problems) }
+  if (sampler === 'always_off') return { followsParent, ratio: 0 }
+  return { followsParent, ratio: sampler === 'always_on' ? 1 : readRatio(read, problems) }
 }
 
 function readRatio(read: ReadVariable, problems: string[]): number {
@@ -129,8 +129,8 @@ function readRatio(read: ReadVariable, problems: string[]): number {
   return 1
 }
 
-/** Values that no log, error or event may show: those of the headers, with and without what says their kind. */
-export function telemetrySecrets(
+/** Lists the values to redact: of headers, with and without their scheme, and passwords of URLs. */
+export function listTelemetrySecrets(
   headers: Readonly<Record<string, string>>,
   urls: readonly (string | undefined)[],
 ): readonly string[] {
@@ -138,8 +138,10 @@ export function telemetrySecrets(
   const passwords = urls.flatMap((url) =>
     url !== undefined && URL.canParse(url) ? [decoded(new URL(url).password) ?? ''] : [],
   )
-  return [...new Set([...values, ...passwords])].filter((secret) => secret.length >= MIN_SECRET)
+  return [...new Set([...values, ...passwords])].filter(
+    (secret) => secret.length >= MIN_SECRET_LENGTH,
+  )
 }
 
-/** Shorter texts, such as `Basic`, are no secrets; to take them out would only spoil what is shown. */
-const MIN_SECRET = 8
+/** Minimum length of a secret: redacting shorter texts, such as `Basic`, would only garble the output. */
+const MIN_SECRET_LENGTH = 8

@@ -10,7 +10,7 @@ function logged(colors = false) {
   return { lines, logger: plainLogger((line) => lines.push(line), { colors, redactor, now }) }
 }
 
-it('writes time, level, message, run and the rest in one line, without secrets and escape codes', () => {
+it('writes time, level, message, run and fields in one line, without secrets and escape codes', () => {
   const { lines, logger } = logged()
   logger.debug('Asked')
   logger.info('Begun', { runId: 'run-1', count: 2, where: 'over there', nothing: undefined })
@@ -22,7 +22,7 @@ it('writes time, level, message, run and the rest in one line, without secrets a
   ])
 })
 
-it('writes an error below: its words when it was expected, else where it happened', () => {
+it('writes an error below the line: with its message if it is expected, otherwise with its stack', () => {
   const { lines, logger } = logged()
   const cause = new Error('The disk is hush-hush')
   logger.error('Lost', { error: new TuttiError('STORE_UNAVAILABLE', 'No store', { cause }) })
@@ -32,10 +32,10 @@ it('writes an error below: its words when it was expected, else where it happene
   expect(lines[1]).toMatch(
     /^03:04:05 error Broken\n {2}TypeError: Oops\n {6}at .*console-log\.test/,
   )
-  expect(lines[2]).toBe('03:04:05 warn  Odd circle=(could not be written)\n  words\n')
+  expect(lines[2]).toBe('03:04:05 warn  Odd circle=(not serializable)\n  words\n')
 })
 
-it('colours the level only', () => {
+it('colors only the time and the level', () => {
   const { lines, logger } = logged(true)
   logger.error('Lost')
   expect(lines).toEqual(['\x1b[2m03:04:05\x1b[22m \x1b[31merror\x1b[39m Lost\n'])

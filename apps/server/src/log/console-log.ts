@@ -1,4 +1,4 @@
-/** The log of a server on standard error: for people on a terminal, otherwise as JSON lines. */
+/** The log of a server on standard error: plain lines on a terminal, otherwise JSON lines. */
 import { styleText } from 'node:util'
 
 import { TuttiError, type LogFields, type Logger } from '@tutti/core'
@@ -9,7 +9,7 @@ import { jsonLogger, type LogLevel } from './log.ts'
 
 import type { Redactor } from '@tutti/control-api'
 
-/** The logger for standard error. */
+/** Creates the logger for standard error. */
 export function consoleLogger(
   io: Pick<CommandIo, 'stderr' | 'variables'>,
   redactor: PlainLogOptions['redactor'],
@@ -24,16 +24,16 @@ export function consoleLogger(
 
 const COLORS = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const
 
-/** How it is written. */
+/** Options of the plain log. */
 export interface PlainLogOptions {
   readonly colors: boolean
-  /** Takes secrets out of every text. */
+  /** Redacts secrets in every text. */
   readonly redactor: Pick<Redactor, 'text'>
   /** @default the clock of this machine */
   readonly now?: () => Date
 }
 
-/** A logger that writes lines with `write`. */
+/** Creates a logger that writes plain lines with `write`. */
 export function plainLogger(
   write: (line: string) => void,
   { colors, redactor, now = () => new Date() }: PlainLogOptions,
@@ -43,44 +43,44 @@ export function plainLogger(
   const log =
     (level: LogLevel) =>
     (message: string, { runId, error, ...others }: LogFields = {}) => {
-      const time = paint('dim', timeOf(now()))
+      const time = paint('dim', formatTime(now()))
       const head = `${time} ${paint(COLORS[level], level.padEnd(5))} ${toSingleLine(redactor.text(message))}`
-      const run = runId === undefined ? '' : ` ${paint('cyan', toSingleLine(textOf(runId)))}`
+      const run = runId === undefined ? '' : ` ${paint('cyan', toSingleLine(formatField(runId)))}`
       const rest = Object.entries(others)
         .filter(([, value]) => value !== undefined)
         .map(
           ([name, value]) =>
-            ` ${paint('dim', `${toSingleLine(name)}=`)}${toSingleLine(redactor.text(textOf(value)))}`,
+            ` ${paint('dim', `${toSingleLine(name)}=`)}${toSingleLine(redactor.text(formatField(value)))}`,
         )
       const reason =
-        error === undefined ? '' : `\n${indented(redactor.text(reasonOf(error, level)))}`
+        error === undefined ? '' : `\n${indent(redactor.text(formatError(error, level)))}`
       write(`${head}${run}${rest.join('')}${reason}\n`)
     }
   return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
 }
 
-function timeOf(date: Date): string {
+function formatTime(date: Date): string {
   const parts = [date.getHours(), date.getMinutes(), date.getSeconds()]
   return parts.map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-function textOf(value: unknown): string {
+function formatField(value: unknown): string {
   if (typeof value === 'string') return /\s/.test(value) ? JSON.stringify(value) : value
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    return '(could not be written)'
+    return '(not serializable)'
   }
 }
 
-/** Where it happened matters when nobody expected it. */
-function reasonOf(error: unknown, level: LogLevel): string {
-  if (!(error instanceof Error)) return textOf(error)
+/** Formats an error with its causes. An unexpected error has its stack. */
+function formatError(error: unknown, level: LogLevel): string {
+  if (!(error instanceof Error)) return formatField(error)
   const isExpected = TuttiError.isInstance(error) || level !== 'error'
   const own = isExpected ? error.message : (error.stack ?? error.message)
-  return error.cause === undefined ? own : `${own}\ncaused by ${reasonOf(error.cause, 'warn')}`
+  return error.cause === undefined ? own : `${own}\ncaused by ${formatError(error.cause, 'warn')}`
 }
 
-function indented(text: string): string {
+function indent(text: string): string {
   return toTerminalText(text).replaceAll(/^/gm, '  ')
 }

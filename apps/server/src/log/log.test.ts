@@ -7,7 +7,7 @@ import { atLevel, jsonLogger, LOG_LEVELS } from './log.ts'
 const SECRET = 'sk-live-"1234567890"'
 
 describe('jsonLogger', () => {
-  it('writes one JSON object a line', () => {
+  it('writes one JSON object per line', () => {
     const { logger, lines } = recording()
     logger.info('Hello', { runId: 'a\nb', size: 10n })
     expect(lines).toHaveLength(1)
@@ -20,7 +20,7 @@ describe('jsonLogger', () => {
     expect(lines[0]).toMatch(/^[^\n]+\n$/)
   })
 
-  it('takes secrets out of messages, fields, errors and what caused them', () => {
+  it('redacts secrets in messages, fields, errors and causes', () => {
     const { logger, lines } = recording()
     const cause = new Error(`cause ${SECRET}`)
     const error = new TuttiError('INTERNAL', `error ${SECRET}`, { cause })
@@ -38,7 +38,7 @@ describe('jsonLogger', () => {
     })
   })
 
-  it('survives fields that cannot be written', () => {
+  it('replaces fields that cannot be serialized', () => {
     const { logger, lines } = recording()
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
@@ -49,7 +49,7 @@ describe('jsonLogger', () => {
     }
     logger.warn('Round', { circle })
     logger.warn('Thrown', { thrower })
-    const fields = 'could not be written as JSON'
+    const fields = 'not serializable as JSON'
     expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
       { level: 'warn', message: 'Round', fields },
       { level: 'warn', message: 'Thrown', fields },
@@ -59,7 +59,7 @@ describe('jsonLogger', () => {
 
 describe('atLevel', () => {
   it.each(LOG_LEVELS.map((level, index) => [level, LOG_LEVELS.slice(index)] as const))(
-    'writes at %s and above %j',
+    'writes lines from level %s on: %j',
     (level, written) => {
       const { logger, lines } = recording()
       const log = atLevel(logger, level)

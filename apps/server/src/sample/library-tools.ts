@@ -1,9 +1,9 @@
-/** The tools of the sample ensemble: typed, offline, real. */
+/** The tools of the sample ensembles: typed, and usable offline. */
 import { defineTool, ToolResult, Type } from '@tutti/core'
 
 import { LIBRARY, type Article } from './library.ts'
 
-/** Words that say nothing about a subject. */
+/** Words that do not describe a subject. */
 const STOP_WORDS = new Set(
   'a an and are as at be by can for from how in is it of on or that the this to what when which who why with'.split(
     ' ',
@@ -14,38 +14,38 @@ const STOP_WORDS = new Set(
 export const searchLibrary = defineTool({
   name: 'search_library',
   description:
-    'Searches a small library of short articles. Gives the ids and titles of those that fit best, best first.',
+    'Searches a small library of short articles. Returns the ids and titles of the best matches, best first.',
   input: Type.Object({
     query: Type.String({ minLength: 1, description: 'A subject in a few words' }),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 10,
-        description: 'How many articles at most; 3 when absent',
+        description: 'Maximum number of articles; 3 by default',
       }),
     ),
   }),
   output: Type.Array(Type.Object({ id: Type.String(), title: Type.String() })),
   execute({ query, limit = 3 }) {
-    const found = rank(wordsOf(query)).slice(0, limit)
+    const found = rank(listWords(query)).slice(0, limit)
     return found.map(({ id, title }) => ({ id, title }))
   },
 })
 
-/** Gives the text of an article. */
+/** Returns the text of an article. */
 export const readArticle = defineTool({
   name: 'read_article',
-  description: 'Gives the full text of one article of the library.',
-  input: Type.Object({ id: Type.String({ description: 'The id that search_library gave' }) }),
+  description: 'Returns the full text of one article of the library.',
+  input: Type.Object({ id: Type.String({ description: 'An id that search_library returned' }) }),
   execute({ id }) {
     const article = LIBRARY.find((candidate) => candidate.id === id)
     if (article !== undefined) return ToolResult.success(`${article.title}\n${article.text}`)
     const known = LIBRARY.map((candidate) => candidate.id).join(', ')
-    return ToolResult.failure(`There is no article "${id}". Known: ${known}`)
+    return ToolResult.failure(`Unknown article "${id}". Known: ${known}`)
   },
 })
 
-/** Words read in a minute by an adult who reads for information. */
+/** Reading speed of an adult who reads for information. */
 const WORDS_PER_MINUTE = 240
 
 /** Measures a text. */
@@ -65,12 +65,12 @@ export const measureText = defineTool({
   },
 })
 
-function wordsOf(text: string): readonly string[] {
+function listWords(text: string): readonly string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
   return words.filter((word) => !STOP_WORDS.has(word))
 }
 
-/** Articles that hold any of the words: by how many of them, then by how often. A title counts twice. */
+/** Ranks the articles that contain any of the words: by the number of words, then by occurrences. A title counts twice. */
 function rank(words: readonly string[]): readonly Article[] {
   return LIBRARY.map((article) => ({ article, ...score(article, words) }))
     .filter(({ distinct }) => distinct > 0)
@@ -82,7 +82,7 @@ function score(
   { title, text }: Article,
   words: readonly string[],
 ): { distinct: number; times: number } {
-  const own = wordsOf(`${title} ${title} ${text}`)
+  const own = listWords(`${title} ${title} ${text}`)
   const counts = words.map((word) => own.filter((candidate) => candidate === word).length)
   return {
     distinct: counts.filter((count) => count > 0).length,

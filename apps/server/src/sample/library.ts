@@ -1,21 +1,21 @@
-/** The small library that the sample ensemble searches: short articles, written for it. */
+/** The library that the sample ensembles search: short articles, written for them. */
 
-/** An article. */
+/** An article of the library. */
 export interface Article {
   readonly id: string
   readonly title: string
   readonly text: string
 }
 
-/** The articles. */
+/** All articles. */
 export const LIBRARY: readonly Article[] = [
   {
     id: 'ai-safety-goals',
-    title: 'What AI safety is after',
+    title: 'The goals of AI safety',
     text:
-      'AI safety asks how a capable system can be made to do what people want, and nothing they would regret. ' +
-      'Its questions are old ones of engineering: what is specified, what is measured, and what happens when both are wrong. ' +
-      'A model that is trained on a measure learns the measure, so a gap between the measure and the wish becomes a behaviour. ' +
+      'AI safety asks how to make a capable system do what people want, and nothing that they would regret. ' +
+      'Its questions are old engineering questions: what is specified, what is measured, and what happens when both are wrong. ' +
+      'A model that is trained on a measure learns the measure, so a gap between the measure and the intention becomes behavior. ' +
       'Most practical work therefore goes into better tests, into watching systems in use, and into keeping a person able to stop them.',
   },
   {
@@ -40,19 +40,19 @@ export const LIBRARY: readonly Article[] = [
     id: 'agents',
     title: 'What makes a program an agent',
     text:
-      'An agent is a loop: a model reads a conversation, asks for tools, reads their results, and goes on until it answers. ' +
+      'An agent is a loop: a model reads a conversation, asks for tools, reads their results, and continues until it answers. ' +
       'What separates a useful agent from a toy is rarely the model and mostly the tools: clear names, typed inputs, honest errors. ' +
-      'An agent that is told exactly why a call failed usually corrects itself in the next turn. ' +
+      'An agent that learns exactly why a call failed usually corrects itself in the next turn. ' +
       'Several agents with one job each are easier to test than one agent with every job.',
   },
   {
     id: 'durable-execution',
     title: 'Durable execution',
     text:
-      'A durable program writes down what it has done before it goes on, so that another process can take over after a crash. ' +
-      'The price is one synced write a step, which is small beside a model call that takes seconds. ' +
-      'Steps that are done are never repeated; the one step that was in flight may be, so it should recognise itself by a key. ' +
-      'A lease says who owns a run, and a fencing token keeps an owner that was only asleep from writing again.',
+      'A durable program records each step before it continues, so that another process can take over after a crash. ' +
+      'The price is one synced write per step, which is small compared with a model call that takes seconds. ' +
+      'Completed steps are never repeated; the one step that was in flight may be, so it needs an idempotency key. ' +
+      'A lease says which process owns a run, and a fencing token rejects the writes of an owner that was only asleep.',
   },
   {
     id: 'event-logs',
@@ -67,10 +67,10 @@ export const LIBRARY: readonly Article[] = [
     id: 'human-review',
     title: 'People in the loop',
     text:
-      'A review gate stops a run until a person has looked at what it is about to do or has done. ' +
-      'Good gates show what changed, how much time is left, and what happens if nobody answers. ' +
-      'Feedback in the words of the reviewer is worth more than a yes or no: the task runs again and knows why. ' +
-      'A gate that opens too often is approved unread, so each one has to earn its place.',
+      'A review stops a run until a person has checked what it is about to do or has done. ' +
+      'Good reviews show what changed, how much time is left, and what happens without a decision. ' +
+      'Written feedback is worth more than a yes or no: the task runs again and knows why. ' +
+      'Reviewers approve unread what they see too often, so each review has to earn its place.',
   },
   {
     id: 'orchestra',
@@ -87,7 +87,7 @@ export const LIBRARY: readonly Article[] = [
     text:
       'A string quartet has no conductor; breathing and bowing carry the signals. ' +
       'Four players who know the whole score can recover from a wrong entry within a bar. ' +
-      'The size matters: with nine players somebody has to lead, with four anybody can. ' +
+      'The size matters: nine players need a leader, while among four anyone can lead. ' +
       'Small teams of agents behave alike: a shared plan replaces most of the messages.',
   },
   {
@@ -95,7 +95,7 @@ export const LIBRARY: readonly Article[] = [
     title: 'How climate models are built',
     text:
       'A climate model divides the planet into cells and moves heat, water and air between them step by step. ' +
-      'What is smaller than a cell, such as a cloud, is described by a rule that is fitted to observations. ' +
+      'Anything smaller than a cell, such as a cloud, is described by a rule that is fitted to observations. ' +
       'Ensembles of runs with slightly different starts show which results are robust and which are chance. ' +
       'Models are judged by how well they repeat the past century before anyone trusts them with the next.',
   },
@@ -106,7 +106,7 @@ export const LIBRARY: readonly Article[] = [
       'Cities are warmer than the land around them because stone and asphalt store heat and little water evaporates. ' +
       'Trees in streets lower the temperature of the air by one to three degrees on a hot afternoon. ' +
       'Light roofs reflect sunlight and cost little more than dark ones when a roof is renewed anyway. ' +
-      'Heat plans that name who visits whom save more lives than any single building measure.',
+      'Heat plans that assign visitors to vulnerable people save more lives than any single building measure.',
   },
   {
     id: 'batteries',

@@ -1,32 +1,32 @@
-/** The second sample: two researchers at the same time, a writer, and a person who decides what is published. */
+/** The second sample: two parallel researchers, an editor, and a person who decides what is published. */
 import { agent, ensemble, task, type ChatModel, type Ensemble } from '@tutti/ensemble'
 
 import { measureText, readArticle, searchLibrary } from './library-tools.ts'
 
-/** How long the review waits for a person. */
+/** Time limit of the review, in milliseconds. */
 const REVIEW_MS = 60 * 60 * 1_000
 
-/** Makes the ensemble over `model`. */
+/** Creates the ensemble with `model`. */
 export function reviewedEnsemble(model: ChatModel): Ensemble {
-  const expectedOutput = 'Notes: one finding a line, each starting with "- "'
+  const expectedOutput = 'Notes: one finding per line, each starting with "- "'
   const theorist = task({
     name: 'theorist',
-    description: 'Research the goals of {topic} in the library: what it is after, and why',
+    description: 'Research the goals of {topic} in the library: what they are, and why',
     expectedOutput,
     agent: agent({
       role: 'Theorist',
-      goal: 'Find what is aimed at, and by whom',
+      goal: 'Find the goals, and who pursues them',
       tools: [searchLibrary, readArticle],
     }),
     maxIterations: 8,
   })
   const practitioner = task({
     name: 'practitioner',
-    description: 'Research the practice of {topic} in the library: what people do all day',
+    description: 'Research the practice of {topic} in the library: what people do every day',
     expectedOutput,
     agent: agent({
       role: 'Practitioner',
-      goal: 'Find what is really done',
+      goal: 'Find out what people actually do',
       tools: [searchLibrary, readArticle],
     }),
     maxIterations: 8,
@@ -37,7 +37,7 @@ export function reviewedEnsemble(model: ChatModel): Ensemble {
     expectedOutput: 'A brief with a title, three to five points, and its length and reading time',
     agent: agent({
       role: 'Editor',
-      goal: 'Say what matters in few words, adding nothing that the notes do not hold',
+      goal: 'Say what matters in few words, using only what the notes contain',
       tools: [measureText],
     }),
     context: [theorist, practitioner],
@@ -46,7 +46,7 @@ export function reviewedEnsemble(model: ChatModel): Ensemble {
   })
   return ensemble({
     name: 'reviewed-briefing',
-    description: 'Two researchers at once, an editor, and a person who decides what is published',
+    description: 'Two parallel researchers, an editor, and a person who decides what is published',
     tasks: [theorist, practitioner, editor],
     workflow: 'PARALLEL',
     model,

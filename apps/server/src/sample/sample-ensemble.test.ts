@@ -9,7 +9,7 @@ import { sampleEnsemble } from './sample-ensemble.ts'
 import { sampleModel } from './sample-model.ts'
 
 describe('the sample ensemble', () => {
-  it('writes a brief from what its tools found', async () => {
+  it('writes a brief from the results of its tools', async () => {
     const { status, tasks, metrics } = await sampleEnsemble(sampleModel({ delayMs: 0 })).run({
       topic: 'AI safety',
     })
@@ -24,23 +24,23 @@ describe('the sample ensemble', () => {
     expect(metrics.totalToolCalls).toBe(5)
   })
 
-  it('has a model that retains no request, since its server may run for months', async () => {
+  it('has a model that retains no requests, because its server may run for months', async () => {
     const model = sampleModel({ delayMs: 0 })
     await sampleEnsemble(model).run({ topic: 'AI safety' })
     expect(model).toMatchObject({ requests: [] })
   })
 
-  it('says so when the library holds nothing on a topic', async () => {
+  it('reports that the library has nothing on a topic', async () => {
     const { status, output } = await sampleEnsemble(sampleModel({ delayMs: 0 })).run({
       topic: 'zebra husbandry',
     })
     expect(status).toBe('COMPLETED')
-    expect(output).toContain('The library holds nothing on zebra husbandry.')
+    expect(output).toContain('The library has nothing on zebra husbandry.')
   })
 })
 
 describe('the sample ensemble with a review', () => {
-  it('writes from both researchers what a person accepts, and changes it when told to', async () => {
+  it('combines both researchers, and revises the brief after feedback', async () => {
     const reviewer = scriptedReviewer([
       { action: 'REJECT', feedback: 'Say who it is for.' },
       'CONTINUE',
@@ -55,21 +55,21 @@ describe('the sample ensemble with a review', () => {
     const [first, second, ...others] = reviewer.reviews.map(({ taskOutput }) => taskOutput)
     expect(others).toEqual([])
     expect(first).not.toContain('Say who it is for.')
-    expect(second).toContain('Changed as asked: Say who it is for.')
+    expect(second).toContain('Changed as requested: Say who it is for.')
   })
 })
 
-describe('its tools', () => {
-  it('search by subject, best first, and say nothing where there is nothing', async () => {
+describe('the tools of the samples', () => {
+  it('search by subject, best match first, and return an empty list without a match', async () => {
     const found = await call(searchLibrary, { query: 'the safety of AI', limit: 2 })
     expect(found.structured).toEqual([
-      { id: 'ai-safety-goals', title: 'What AI safety is after' },
+      { id: 'ai-safety-goals', title: 'The goals of AI safety' },
       { id: 'ai-safety-practice', title: 'AI safety in daily practice' },
     ])
     expect((await call(searchLibrary, { query: 'zebra' })).output).toBe('[]')
   })
 
-  it('read an article, and list the known ones for an unknown id', async () => {
+  it('read an article, and list the known ids for an unknown one', async () => {
     expect((await call(readArticle, { id: 'orchestra' })).output).toMatch(/^How an orchestra/)
     expect(await call(readArticle, { id: 'opera' })).toMatchObject({
       success: false,

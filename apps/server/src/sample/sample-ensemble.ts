@@ -1,18 +1,18 @@
-/** The sample ensemble: a researcher who uses tools, and a writer who builds on what was found. */
+/** The first sample: a researcher who uses tools, and a writer who builds on the findings. */
 import { agent, ensemble, task, type ChatModel, type Ensemble } from '@tutti/ensemble'
 
 import { measureText, readArticle, searchLibrary } from './library-tools.ts'
 
-/** Makes the sample ensemble over `model`. */
+/** Creates the ensemble with `model`. */
 export function sampleEnsemble(model: ChatModel): Ensemble {
   const researcher = task({
     name: 'researcher',
     description:
       'Research {topic} in the library: search it, read the best articles, and note what matters',
-    expectedOutput: 'Notes on {topic}: one finding a line, each starting with "- "',
+    expectedOutput: 'Notes on {topic}: one finding per line, each starting with "- "',
     agent: agent({
       role: 'Researcher',
-      goal: 'Find what the library really says, and say so when it says nothing',
+      goal: 'Find what the library says about a topic, and report when it says nothing',
       tools: [searchLibrary, readArticle],
     }),
     maxIterations: 8,
@@ -23,7 +23,7 @@ export function sampleEnsemble(model: ChatModel): Ensemble {
     expectedOutput: 'A brief with a title, three to five points, and its length and reading time',
     agent: agent({
       role: 'Writer',
-      goal: 'Say what matters in few words, adding nothing that the notes do not hold',
+      goal: 'Say what matters in few words, using only what the notes contain',
       tools: [measureText],
     }),
     context: [researcher],

@@ -7,18 +7,18 @@ import { allowedHosts } from './access.ts'
 const EVERY_ADDRESS = { host: '0.0.0.0' }
 
 describe('allowedHosts', () => {
-  it('allows every name on every address when keys are required', () => {
+  it('allows every name on the unspecified address with keys', () => {
     expect(allowedHosts({}, EVERY_ADDRESS, true)).toEqual(['*'])
     expect(allowedHosts({}, { host: '::' }, true)).toEqual(['*'])
   })
 
-  it('allows only its own names on every address without keys', () => {
+  it('allows only its own names on the unspecified address without keys', () => {
     const config = { publicUrl: 'https://runs.example.com/x' }
     expect(allowedHosts(config, EVERY_ADDRESS, false)).toEqual([hostname(), 'runs.example.com'])
     expect(allowedHosts({}, EVERY_ADDRESS, false)).toEqual([hostname()])
   })
 
-  it('allows the names of the config, and the name that it listens on', () => {
+  it('allows the names in the config, and the name that the server listens on', () => {
     const config = { allowedHosts: ['a.example'] }
     expect(allowedHosts(config, EVERY_ADDRESS, false)).toEqual(['a.example'])
     expect(allowedHosts(config, { host: 'box' }, false)).toEqual(['a.example', 'box'])

@@ -1,4 +1,4 @@
-/** Who may call a server, under which names, and how it knows them. */
+/** Access to a server: its keys and the host names that it accepts. */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 
@@ -12,9 +12,9 @@ import type { Environment } from '../environment/env.ts'
 import type { EnvironmentKey } from '../environment/api-keys.ts'
 
 /**
- * A name that the operator listens on is a name of the server. On `0.0.0.0`, which says nothing about names, a
- * server with keys accepts every name: a page that got a name for it (DNS rebinding) has no key. Without keys it
- * accepts only addresses, the name of the machine and that of `publicUrl`.
+ * Returns the host names that a server accepts. A name that it listens on is accepted. On `0.0.0.0`, a server with keys
+ * accepts every name, since a page that reaches it by DNS rebinding has no key. Without keys it accepts only the name of
+ * the machine and that of `publicUrl`.
  */
 export function allowedHosts(
   { allowedHosts: named, publicUrl }: Pick<TuttiConfig, 'allowedHosts' | 'publicUrl'>,
@@ -28,12 +28,12 @@ export function allowedHosts(
   return [hostname(), ...(URL.canParse(publicUrl ?? '') ? [new URL(publicUrl ?? '').hostname] : [])]
 }
 
-/** The keys as the control API knows them: those of the environment, then those of the config. */
-function apiKeysOf(
+/** Converts the keys of the environment and of the config to those of the control API. */
+function toApiKeys(
   { keys = [] }: AuthConfig,
-  ofEnvironment: readonly EnvironmentKey[],
+  environmentKeys: readonly EnvironmentKey[],
 ): readonly ApiKey[] {
-  return [...ofEnvironment, ...keys.map(toEntry)].map(hashed)
+  return [...environmentKeys, ...keys.map(toEntry)].map(hashKey)
 }
 
 type Entry = Omit<ApiKey, 'sha256'> & Pick<EnvironmentKey, 'key' | 'sha256'>
@@ -50,14 +50,14 @@ function toEntry({ name, key, sha256, scopes, roles, expiresAt, limits }: KeyCon
   }
 }
 
-function hashed({ key, sha256 = '', ...entry }: Entry): ApiKey {
+function hashKey({ key, sha256 = '', ...entry }: Entry): ApiKey {
   return key === undefined ? { ...entry, sha256 } : apiKey(key, entry)
 }
 
-/** Who may call, and what they are shown. */
+/** Returns the options of the control API that define access to the server. */
 export function accessOptions(config: TuttiConfig, environment: Environment): AccessOptions {
   const { auth = {}, allowedOrigins = [], publicUrl, workspace, shared, webhooks = {} } = config
-  const apiKeys = apiKeysOf(auth, environment.apiKeys)
+  const apiKeys = toApiKeys(auth, environment.apiKeys)
   return {
     apiKeys,
     allowedHosts: allowedHosts(config, environment, apiKeys.length > 0),
@@ -82,7 +82,7 @@ type AccessOptions = Pick<
   | 'workspace'
 >
 
-/** @throws {TuttiError} CONFIG_INVALID for an address that other machines reach, without keys. */
+/** @throws {TuttiError} CONFIG_INVALID when other machines can reach the address and there are no keys. */
 export function assertSafeAddress(
   { auth = {} }: TuttiConfig,
   { host, apiKeys }: Environment,
@@ -91,8 +91,8 @@ export function assertSafeAddress(
   if (isLoopback(host) || keys > 0 || auth.allowUnauthenticated === true) return
   throw new TuttiError(
     'CONFIG_INVALID',
-    `Cannot listen on "${host}" without keys: anyone who reaches it could start runs. ` +
-      'Set TUTTI_API_KEYS or auth.keys in the config file, or say there ' +
-      'auth: { allowUnauthenticated: true }',
+    `Cannot listen on "${host}" without keys: anyone who can reach it could start runs. ` +
+      'Set TUTTI_API_KEYS or auth.keys in the config file, or set ' +
+      'auth: { allowUnauthenticated: true } there',
   )
 }

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 
 const SOURCE = new URL('limit-memory.ts', import.meta.url).href
 
-/** What a process of its own prints: the flags are those of a whole process. */
-function printed(script: string): string {
+/** Runs a script in a child process, as V8 flags apply to the whole process. Returns its output. */
+function runScript(script: string): string {
   const program = `import { collectOnce, limitMemory } from ${JSON.stringify(SOURCE)}\n${script}`
   const { stdout, stderr } = spawnSync(
     process.execPath,
@@ -16,7 +16,7 @@ function printed(script: string): string {
   return stdout.trim()
 }
 
-/** Makes garbage of which some lives for a while, and prints the space for young objects, in MiB. */
+/** Creates garbage, some of which lives for a while, and prints the size of the young generation in MiB. */
 const WORK = `
   import { getHeapSpaceStatistics } from 'node:v8'
   const kept = []
@@ -24,13 +24,13 @@ const WORK = `
   const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')
   console.log(Math.round(young.space_size / 2 ** 20))`
 
-test('the space for young objects does not grow with the work', () => {
-  const free = Number(printed(WORK))
-  const limited = Number(printed(`limitMemory()\n${WORK}`))
+test('limitMemory stops the young generation from growing', () => {
+  const free = Number(runScript(WORK))
+  const limited = Number(runScript(`limitMemory()\n${WORK}`))
   expect(limited).toBeLessThan(free / 2)
 })
 
-test('what nobody holds is collected, and the program cannot see how', () => {
+test('collectOnce collects unreferenced objects, and does not leave `gc` exposed', () => {
   const script = `
     let big = { text: 'x' }
     const weak = new WeakRef(big)
@@ -38,5 +38,5 @@ test('what nobody holds is collected, and the program cannot see how', () => {
     await new Promise((resolve) => setTimeout(resolve))
     collectOnce()
     console.log(weak.deref() === undefined, typeof globalThis.gc)`
-  expect(printed(script)).toBe('true undefined')
+  expect(runScript(script)).toBe('true undefined')
 })

@@ -1,23 +1,23 @@
 /**
- * Keeps the heap of the process small. V8 sizes it for programs that make as much as they can keep: after
- * some thousand runs it holds 200 MiB of young and dead objects around 20 MiB that live.
+ * Limits the heap of the process. V8 sizes it for throughput: after some thousand runs it has 200 MiB of young and dead
+ * objects around 20 MiB of live ones.
  *
- * The flags are set by the process itself, as no way of passing them holds wherever the program is started:
- * `env -S` in a first line is not there in Alpine, NODE_OPTIONS belongs to whoever starts it, and starting a
- * second process costs its memory and its time. Both are read anew at every collection.
+ * The process sets the flags itself, since no way of passing them works everywhere: Alpine has no `env -S` for the first
+ * line, NODE_OPTIONS belongs to the user, and a second process costs memory and time. V8 reads both flags at every
+ * collection.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Bounds the heap from now on: young objects to what they have, old ones to a third above what lives. */
+/** Limits the young generation to its current size, and the old one to 30 % above the live objects. */
 export function limitMemory(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
   setFlagsFromString('--heap-growing-percent=30')
 }
 
 /**
- * Collects what starting has left, in about 15 ms. Until the first full collection, which would come after
- * another 100 MiB, V8 does not know how much lives.
+ * Collects the garbage of the start, in about 15 ms. Until the first full collection, which would come after another
+ * 100 MiB, V8 does not know the size of the live objects.
  */
 export function collectOnce(): void {
   setFlagsFromString('--expose-gc')

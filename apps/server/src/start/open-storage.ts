@@ -1,11 +1,11 @@
-/** Opens the store of the runs: the embedded one, or Postgres when its address is set. */
+/** Opens the store of the runs: the embedded one, or Postgres if its URL is set. */
 import { sqliteRunStorage, type RunStorage } from '@tutti/runs'
 
 import type { Environment } from '../environment/env.ts'
 import type { Logger } from '@tutti/core'
 
 /**
- * Opens the store. What Postgres needs is loaded only when it is used.
+ * Opens the store. The code for Postgres is loaded only when it is used.
  *
  * @throws {TuttiError} STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE.
  */
@@ -15,22 +15,22 @@ export async function openStorage(
 ): Promise<RunStorage> {
   if (databaseUrl === undefined) return sqliteRunStorage(dataDir, { synchronous })
   const { postgresRunStorage } = await import('@tutti/runs/postgres')
-  const told = { isOpen: false }
+  const state = { isOpen: false }
   const storage = await postgresRunStorage({
     connectionString: databaseUrl,
     ...(databaseListenUrl === undefined ? {} : { listenConnectionString: databaseListenUrl }),
-    logger: onceOpen(logger, told),
+    logger: logOnceOpen(logger, state),
   })
-  told.isOpen = true
+  state.isOpen = true
   return storage
 }
 
-/** A logger for a store that is being opened: what goes wrong until then is thrown, and told once. */
-function onceOpen(logger: Logger, told: { readonly isOpen: boolean }): Logger {
+/** Returns a logger that is silent until the store is open: a failure to open it is thrown, and reported only once. */
+function logOnceOpen(logger: Logger, state: { readonly isOpen: boolean }): Logger {
   const log =
     (level: keyof Logger): Logger[typeof level] =>
     (message, fields) => {
-      if (told.isOpen) logger[level](message, fields)
+      if (state.isOpen) logger[level](message, fields)
     }
   return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
 }

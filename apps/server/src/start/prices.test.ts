@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 import { listPrices, pricesFor } from './prices.ts'
 
-describe('prices', () => {
-  it('are those of the list, for a million tokens', async () => {
+describe('listPrices and pricesFor', () => {
+  it('return the prices of the list, per million tokens', async () => {
     const prices = await listPrices()
     const price = prices({ provider: 'openai', name: 'gpt-4o' })
     expect(price?.inputPerMillion).toBeCloseTo(2.5, 6)
@@ -14,18 +14,18 @@ describe('prices', () => {
     expect(prices({ provider: 'openai', name: 'gpt-4o' })).toBe(price)
   })
 
-  it('of a model with tiers are those of the first', async () => {
+  it('return the price of the first tier of a model with tiers', async () => {
     const price = (await listPrices())({ provider: 'anthropic', name: 'claude-sonnet-4-5' })
     expect(price?.inputPerMillion).toBeCloseTo(3, 6)
   })
 
-  it('are not known of models that are not in the list', async () => {
+  it('return undefined for a model that is not in the list', async () => {
     const prices = await listPrices()
     expect(prices({ provider: 'openai', name: 'nothing-of-that-name' })).toBeUndefined()
     expect(prices({ provider: 'nobody', name: 'x' })).toBeUndefined()
   })
 
-  it('are looked up only when a model has no price of its own, as scripts have', async () => {
+  it('load the list only when a model has no price of its own', async () => {
     const model = scriptedModel([])
     const band = ensemble({ name: 'band', tasks: [task({ description: 'Play' })], model })
     const gpt = { provider: 'openai', name: 'gpt-4o' }

@@ -1,30 +1,30 @@
 /**
- * What models cost, from the price list of `@pydantic/genai-prices`. Reading it takes some 70 ms and
- * 20 MB, so it is read only by a process that executes runs, and only when a model has no price of its own, as scripts have.
+ * Prices of models, from the list of `@pydantic/genai-prices`. Loading it takes some 70 ms and 20 MB, so a process loads
+ * it only if it executes runs and one of its models has no price of its own; scripted models have one.
  */
 import type { ChatModel, Ensemble, ModelPrice, Prices } from '@tutti/ensemble'
 
-/** Tokens that prices are for. */
+/** Number of tokens that a price is for. */
 const MILLION = 1_000_000
 
-/** The prices for the models of a server. */
+/** Returns the prices for the models of a server. Models with a price of their own need no list. */
 export async function pricesFor(
   ensembles: readonly Ensemble[],
   models: Iterable<Pick<ChatModel, 'price'>>,
 ): Promise<Prices> {
-  const used = [...ensembles.flatMap(modelsOf), ...models]
+  const used = [...ensembles.flatMap(listModels), ...models]
   const hasOwnPrices = used.every(({ price }) => price !== undefined)
   return hasOwnPrices ? () => undefined : listPrices()
 }
 
-/** The models that an ensemble names, some perhaps twice. */
-export function modelsOf(ensemble: Ensemble): readonly ChatModel[] {
+/** Lists the models that an ensemble uses, possibly with duplicates. */
+export function listModels(ensemble: Ensemble): readonly ChatModel[] {
   const { model, managerModel, fallbackModels = [], tasks } = ensemble
   const ofTasks = tasks.flatMap((task) => [task.model, task.agent?.model])
   return [model, managerModel, ...fallbackModels, ...ofTasks].filter((used) => used !== undefined)
 }
 
-/** The prices of the list, each looked up once. */
+/** Returns the prices of the list, and looks each of them up once. */
 export async function listPrices(): Promise<Prices> {
   const { calcPrice } = await import('@pydantic/genai-prices')
   const known = new Map<string, ModelPrice | undefined>()
@@ -32,7 +32,7 @@ export async function listPrices(): Promise<Prices> {
     const costOf = (usage: Readonly<Record<string, number>>): number | undefined =>
       calcPrice(usage, name, { providerId: provider })?.total_price
     const thousandth = MILLION / 1_000
-    // NOTE: some models cost more for a long prompt. A thousand tokens are at the price that most calls have.
+    // NOTE: some models cost more for long prompts. The price of a thousand tokens applies to most calls.
     const inputPerMillion = costOf({ input_tokens: 1_000 })
     const outputPerMillion = costOf({ output_tokens: 1_000 })
     const cached = costOf({ input_tokens: 1_000, cache_read_tokens: 1_000 })

@@ -1,4 +1,4 @@
-/** The part of `serve()` that is built with the program, since it needs all of the server. */
+/** The part of `serve()` that is built with the program, because it needs the whole server. */
 import { redactor } from '@tutti/control-api'
 import { assertKnownOptions, definitionError, TuttiError, type OptionNames } from '@tutti/core'
 
@@ -20,7 +20,7 @@ const OPTION_NAMES = {
 
 const MAX_PORT = 65_535
 
-/** Checks the options and starts the server. */
+/** Validates the options and starts the server. @throws {TypeError} for invalid options. @throws {TuttiError} as `serve()`. */
 export async function serveEnsembles(
   given: Ensemble | readonly Ensemble[],
   options: ServeOptions,

@@ -1,4 +1,4 @@
-/** The server as a program: from its config and environment to the line that says that it is ready, and its end. */
+/** The server as a process: starts it from its config and environment, reports its start, and stops it on signals. */
 import { redactor, type Redactor } from '@tutti/control-api'
 import { errorMessage, TuttiError, type Logger } from '@tutti/core'
 
@@ -10,9 +10,9 @@ import { consoleLogger } from '../log/console-log.ts'
 import { atLevel } from '../log/log.ts'
 import { toTerminalText } from '../cli/live/text-width.ts'
 import { ONE_SIGNAL_MS } from '../cli/live/signal-inbox.ts'
-import { modelsOf } from './prices.ts'
+import { listModels } from './prices.ts'
 import { sampleConfig, sampleNotice } from '../sample/sample-config.ts'
-import { secretsOf } from './secrets-of.ts'
+import { listServerSecrets } from './list-secrets.ts'
 import { startServer, type RunningServer } from './start-server.ts'
 import { watchParent } from './watch-parent.ts'
 
@@ -20,8 +20,8 @@ import type { CommandIo } from '../cli/command-io.ts'
 import type { TuttiConfig } from '../config/config.ts'
 
 /**
- * Starts a server and returns when it accepts requests; the process then lives as long as it. False when it could not
- * start, and why is on standard error.
+ * Starts a server that lives as long as the process. Returns true when it accepts requests, and false when it could not
+ * start; then the reason is on standard error.
  */
 export async function serveProcess({
   stdout,
@@ -29,7 +29,7 @@ export async function serveProcess({
   variables,
 }: Pick<CommandIo, 'stdout' | 'stderr' | 'variables'>): Promise<boolean> {
   const opened = await openConfiguredServer(variables, {
-    loggerOf: (secrets) => consoleLogger({ stderr, variables }, secrets),
+    createLogger: (secrets) => consoleLogger({ stderr, variables }, secrets),
     onNotice: (notice) => stdout.write(notice),
   })
   if (!opened.ok) {
@@ -44,17 +44,17 @@ export async function serveProcess({
   return true
 }
 
-/** How a server is opened. */
+/** Options of `openConfiguredServer`. */
 export interface OpenOptions {
-  /** Makes the log, which takes out the secrets that it is given. */
-  readonly loggerOf: (secrets: Redactor) => Logger
-  /** Told what is served when there is no config file. */
+  /** Creates the log, which redacts the given secrets. */
+  readonly createLogger: (secrets: Redactor) => Logger
+  /** Called with a description of what is served when there is no config file. */
   readonly onNotice: (notice: string) => void
-  /** How long the server takes to stop, in milliseconds. @default what the config says */
+  /** Time that the server waits for running runs when it stops, in milliseconds. @default the value of the config */
   readonly drainTimeoutMs?: number
 }
 
-/** A server that accepts requests, or why there is none. */
+/** Result of a start. */
 export type OpenResult = OpenedServer | FailedStart
 
 /** A server that accepts requests. */
@@ -62,22 +62,22 @@ export interface OpenedServer {
   readonly ok: true
   readonly server: RunningServer
   readonly environment: Environment
-  /** Whether browsers get the dashboard at its address. */
+  /** Whether the server shows the dashboard to browsers. */
   readonly hasDashboard: boolean
 }
 
 /** A start that failed. */
 export interface FailedStart {
   readonly ok: false
-  /** Why, for people, without secrets. */
+  /** Reason for people, without secrets. */
   readonly message: string
   readonly error: unknown
 }
 
-/** Opens a server as the variables and the config that they name say. Never throws. */
+/** Starts a server from environment variables and the config file that they name. Never throws. */
 export async function openConfiguredServer(
   variables: NodeJS.ProcessEnv,
-  { loggerOf, onNotice, drainTimeoutMs }: OpenOptions,
+  { createLogger, onNotice, drainTimeoutMs }: OpenOptions,
 ): Promise<OpenResult> {
   limitMemory()
   let secrets = redactor([])
@@ -87,12 +87,12 @@ export async function openConfiguredServer(
     const loaded = await loadConfig(environment.configPath)
     if (loaded === undefined) onNotice(sampleNotice(environment))
     const config = loaded?.config ?? sampleConfig(environment)
-    secrets = redactor(secretsOf(config, environment))
-    const logger = atLevel(loggerOf(secrets), environment.logLevel)
+    secrets = redactor(listServerSecrets(config, environment))
+    const logger = atLevel(createLogger(secrets), environment.logLevel)
     process.on('unhandledRejection', (error) => {
       logger.error('Unhandled promise rejection', { error })
     })
-    const server = await startReporting(drainingWithin(config, drainTimeoutMs), environment, {
+    const server = await startReporting(withDrainTimeout(config, drainTimeoutMs), environment, {
       variables,
       logger,
     })
@@ -100,13 +100,13 @@ export async function openConfiguredServer(
     return { ok: true, server, environment, hasDashboard }
   } catch (error) {
     const expected = TuttiError.isInstance(error)
-    const message = secrets.text(expected ? errorMessage(error) : stackOf(error))
+    const message = secrets.text(expected ? errorMessage(error) : formatStack(error))
     return { ok: false, message, error }
   }
 }
 
 /**
- * Starts a server and logs what its operator should know about it.
+ * Starts a server, and logs its warnings and the runs that it resumes.
  *
  * @throws {TuttiError} as `startServer` does.
  */
@@ -119,19 +119,19 @@ export async function startReporting(
   logRetention(config, logger)
   await logWarnings(config, { variables, logger })
   if (server.resumed.length > 0) {
-    logger.info('Going on with runs that were cut off', { runIds: server.resumed })
+    logger.info('Resuming interrupted runs', { runIds: server.resumed })
   }
   return server
 }
 
-/** Logs what `tutti doctor` would warn of: a start does not fail for it, and the first run would. */
+/** Logs the warnings of `tutti doctor` that would make the first run fail, but not the start. */
 async function logWarnings(
   config: TuttiConfig,
   { variables, logger }: { readonly variables: NodeJS.ProcessEnv; readonly logger: Logger },
 ): Promise<void> {
   const findings = [
     ...checkVariables(variables),
-    ...(config.ensembles.some((one) => modelsOf(one).length > 0)
+    ...(config.ensembles.some((one) => listModels(one).length > 0)
       ? checkModels(config, { variables })
       : []),
     ...(await checkBudgets(config)),
@@ -141,7 +141,7 @@ async function logWarnings(
   }
 }
 
-/** Deleted history must not come as a surprise. */
+/** Logs that old runs are deleted, as operators must not be surprised by that. */
 function logRetention({ limits = {} }: TuttiConfig, logger: Logger): void {
   const { maxRetainedRuns = Infinity, maxRetainedAgeMs = Infinity } = limits
   if (maxRetainedRuns === Infinity && maxRetainedAgeMs === Infinity) return
@@ -151,7 +151,7 @@ function logRetention({ limits = {} }: TuttiConfig, logger: Logger): void {
   })
 }
 
-function drainingWithin(config: TuttiConfig, drainTimeoutMs: number | undefined): TuttiConfig {
+function withDrainTimeout(config: TuttiConfig, drainTimeoutMs: number | undefined): TuttiConfig {
   if (drainTimeoutMs === undefined) return config
   return { ...config, limits: { ...config.limits, drainTimeoutMs } }
 }
@@ -163,7 +163,7 @@ function stopOnSignals(server: RunningServer, variables: NodeJS.ProcessEnv): voi
       stoppingSince = performance.now()
       void server.stop()
     } else if (performance.now() - stoppingSince > ONE_SIGNAL_MS) {
-      // Asked again: now.
+      // The second signal exits at once.
       process.exit(1)
     }
   }
@@ -174,14 +174,14 @@ function stopOnSignals(server: RunningServer, variables: NodeJS.ProcessEnv): voi
   void server.stopped.then(unwatch)
 }
 
-/** How long a process that has stopped may take to go by itself. */
+/** Time after which a stopped process that has not exited is ended, in milliseconds. */
 const LINGER_MS = 500
 
-/** Ends the process also when something that is out of reach, such as a lost database, still holds it. */
+/** Ends the process even if something, such as a lost database connection, still holds it. */
 function exitSoon(): void {
   setTimeout(() => process.exit(), LINGER_MS).unref()
 }
 
-function stackOf(error: unknown): string {
+function formatStack(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

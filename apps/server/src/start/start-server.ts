@@ -1,4 +1,4 @@
-/** Composes a server from its configuration and environment, and runs it. */
+/** Composes a server from its config and environment, and starts it. */
 import { setTimeout as wait } from 'node:timers/promises'
 
 import {
@@ -29,13 +29,13 @@ import { suggest } from '@tutti/protocol'
 import { RunService } from '@tutti/runs'
 
 import { accessOptions, assertSafeAddress } from './access.ts'
-import { dashboardOf } from './dashboard-of.ts'
+import { findDashboard } from './find-dashboard.ts'
 import { openStorage } from './open-storage.ts'
 import { programVersion } from '../cli/program-version.ts'
 import { pricesFor } from './prices.ts'
 import { runLogListeners } from '../log/run-log.ts'
-import { secretsOf } from './secrets-of.ts'
-import { tracingOf } from './telemetry.ts'
+import { listServerSecrets } from './list-secrets.ts'
+import { createTracing } from './telemetry.ts'
 
 import type { LimitsConfig, TuttiConfig } from '../config/config.ts'
 import type { Environment } from '../environment/env.ts'
@@ -43,30 +43,30 @@ import type { RunTracing, TracedServiceOptions } from '@tutti/telemetry'
 
 /** A server that accepts requests. */
 export interface RunningServer {
-  /** Such as `http://127.0.0.1:7329`. */
+  /** Address of the server, such as `http://127.0.0.1:7329`. */
   readonly url: string
-  /** Runs that an earlier process left unfinished and this one goes on with. */
+  /** Ids of the runs that an earlier process left unfinished and this one resumes. */
   readonly resumed: readonly string[]
   /**
-   * Takes no new runs, lets running ones end or be handed over within the drain time, and stops. It
-   * resolves at most a second after that time, also when the store cannot be reached.
+   * Stops the server: it accepts no new runs, and lets running ones end or be handed over within the drain time. It
+   * resolves at most two seconds after that time, even if the store is unreachable.
    */
   stop(): Promise<void>
-  /** Resolves when it has stopped, whoever asked for it. */
+  /** Resolves when the server has stopped, for any reason. */
   readonly stopped: Promise<void>
 }
 
-/** How long running runs may go on when the server stops: a supervisor usually waits 10 to 30 s. */
+/** Time for running runs when the server stops, in milliseconds: supervisors usually wait 10 to 30 s. */
 const DEFAULT_DRAIN_TIMEOUT_MS = 10_000
 
-/** How long the store may take, after that, to be told what became of the rest. */
-const FAREWELL_MS = 1_000
+/** Time after that for releasing the other runs, and for sending the last traces, in milliseconds. */
+const RELEASE_MS = 1_000
 
 /**
  * Starts a server.
  *
- * @throws {TuttiError} CONFIG_INVALID, STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE; nothing is
- * left open.
+ * @throws {TuttiError} CONFIG_INVALID, STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE; no resource
+ * is left open.
  */
 export async function startServer(
   config: TuttiConfig,
@@ -76,25 +76,25 @@ export async function startServer(
   assertSafeAddress(config, environment)
   const { ensembles } = config
   const { drainTimeoutMs = DEFAULT_DRAIN_TIMEOUT_MS } = config.limits ?? {}
-  const tools = toolCatalog(allTools(ensembles, config.tools ?? []))
+  const tools = toolCatalog(listTools(ensembles, config.tools ?? []))
   const models = modelCatalog(toModels(config.models ?? {}), { tiers: config.modelTiers ?? {} })
   assertShared(config, tools)
   assertTiers(config, models)
   const executes = environment.role !== 'api'
   const prices = executes ? await pricesFor(ensembles, models.models.values()) : undefined
-  const secrets = redactor(secretsOf(config, environment))
+  const secrets = redactor(listServerSecrets(config, environment))
   const metrics = serverMetrics({ version: programVersion(), role: environment.role })
   const { onActivity, onExecuted } = runLogListeners(logger)
-  const tracing = await tracingOf(config, environment, { models, logger })
+  const tracing = await createTracing(config, environment, { models, logger })
   const traced: TracedServiceOptions | undefined = tracing?.service((query) =>
     runs.readEvents(query),
   )
   const storage = metrics.measured(await openStorage(environment, logger))
-  const runs = await unlessFailed(
+  const runs = await createOrClose(
     storage,
     () =>
       new RunService(storage, ensembles, {
-        ...runLimits(config.limits),
+        ...selectRunLimits(config.limits),
         ...(config.reviews === undefined ? {} : { reviews: config.reviews }),
         executes,
         tools,
@@ -103,17 +103,17 @@ export async function startServer(
         logger,
         redact: (event) => secrets.value(event),
         toolMetrics: metrics.runs.toolMetrics,
-        onActivity: [...metrics.runs.onActivity, ...onActivity, ...listed(traced?.onActivity)],
-        onExecuted: [...metrics.runs.onExecuted, ...onExecuted, ...listed(traced?.onExecuted)],
+        onActivity: [...metrics.runs.onActivity, ...onActivity, ...toList(traced?.onActivity)],
+        onExecuted: [...metrics.runs.onExecuted, ...onExecuted, ...toList(traced?.onExecuted)],
         ...(traced === undefined ? {} : { traceNewRun: traced.traceNewRun }),
         ...(prices === undefined ? {} : { prices }),
       }),
   )
-  const api = await unlessFailed(storage, () =>
+  const api = await createOrClose(storage, () =>
     serveControlApi(
       {
         ...accessOptions(config, environment),
-        ...apiLimits(config.limits),
+        ...selectApiLimits(config.limits),
         runs,
         tools,
         models,
@@ -121,7 +121,7 @@ export async function startServer(
         metrics,
         redactor: secrets,
         surface: environment.role === 'worker' ? 'health' : 'all',
-        dashboard: dashboardOf(config, environment, { logger }),
+        dashboard: findDashboard(config, environment, { logger }),
         drain: () => {
           void stop()
         },
@@ -143,7 +143,7 @@ export async function startServer(
   }
 }
 
-interface Stopping {
+interface StopParts {
   readonly runs: RunService
   readonly api: ControlApiServer
   readonly tracing: RunTracing | undefined
@@ -151,29 +151,29 @@ interface Stopping {
   readonly drainTimeoutMs: number
 }
 
-async function stopServer(stopping: Stopping): Promise<void> {
-  const { runs, api, tracing, logger, drainTimeoutMs } = stopping
+async function stopServer(parts: StopParts): Promise<void> {
+  const { runs, api, tracing, logger, drainTimeoutMs } = parts
   if (drainTimeoutMs > 0) logger.info('Draining', { runs: runs.running, drainTimeoutMs })
   const closed = runs.close({ drainTimeoutMs }).catch((error: unknown) => {
-    logger.warn('The run store could not be closed', { error })
+    logger.warn('Failed to close the run store', { error })
   })
-  // What was done before this is in the audit trail before the store is closed.
+  // Earlier actions must be in the audit trail before the store is closed.
   void api.flush()
-  const deadline = wait(drainTimeoutMs + FAREWELL_MS, LATE, { ref: false })
+  const deadline = wait(drainTimeoutMs + RELEASE_MS, LATE, { ref: false })
   if ((await Promise.race([closed, deadline])) === LATE) {
-    logger.warn('The run store could not be told in time that this process stops')
+    logger.warn('Timed out releasing runs on shutdown')
   }
-  // What a collector does not take in this time is lost; so are the spans of a process that is killed.
+  // Spans that the collector does not receive in this time are lost, like those of a killed process.
   const sent = tracing?.shutdown().catch(() => undefined)
-  await Promise.race([Promise.all([api.close(), sent]), wait(FAREWELL_MS, LATE, { ref: false })])
+  await Promise.race([Promise.all([api.close(), sent]), wait(RELEASE_MS, LATE, { ref: false })])
   if (drainTimeoutMs > 0) logger.info('Stopped')
 }
 
-function listed<T>(one: T | undefined): readonly T[] {
+function toList<T>(one: T | undefined): readonly T[] {
   return one === undefined ? [] : [one]
 }
 
-/** The limits that the control API keeps. */
+/** Limits that the control API enforces. */
 const API_LIMITS = [
   'maxBodyBytes',
   'maxToolCalls',
@@ -187,13 +187,15 @@ const API_LIMITS = [
 
 type ApiLimit = (typeof API_LIMITS)[number]
 
-function apiLimits(limits: LimitsConfig = {}): Pick<LimitsConfig, ApiLimit> {
+function selectApiLimits(limits: LimitsConfig = {}): Pick<LimitsConfig, ApiLimit> {
   const given = API_LIMITS.filter((name) => limits[name] !== undefined)
   return Object.fromEntries(given.map((name) => [name, limits[name]]))
 }
 
-/** The limits that the runs keep. */
-function runLimits(limits: LimitsConfig = {}): Omit<LimitsConfig, ApiLimit | 'drainTimeoutMs'> {
+/** Selects the limits that the run service enforces. */
+function selectRunLimits(
+  limits: LimitsConfig = {},
+): Omit<LimitsConfig, ApiLimit | 'drainTimeoutMs'> {
   const others: readonly string[] = [...API_LIMITS, 'drainTimeoutMs']
   const entries = Object.entries(limits)
   return Object.fromEntries(
@@ -221,7 +223,7 @@ function assertShared({ ensembles, shared = {} }: TuttiConfig, tools: ToolCatalo
   if (problems.length > 0) throw new TuttiError('CONFIG_INVALID', problems.join('; '))
 }
 
-/** @throws {TuttiError} CONFIG_INVALID, naming the rules and profiles whose tier is not there. */
+/** @throws {TuttiError} CONFIG_INVALID, naming the rules and profiles with an unknown tier. */
 function assertTiers({ ensembles, profiles = {} }: TuttiConfig, models: ModelCatalog): void {
   const ofRules = ensembles.flatMap((ensemble) =>
     findUnknownTiers(ensemble, models).map((problem) => `Ensemble "${ensemble.name}": ${problem}`),
@@ -241,10 +243,13 @@ function assertTiers({ ensembles, profiles = {} }: TuttiConfig, models: ModelCat
 
 const LATE = Symbol('late')
 
-/** Gives what `make` makes; closes `storage` when it fails. A limit that is out of range is no fault. */
-async function unlessFailed<T>(storage: AsyncDisposable, make: () => T | Promise<T>): Promise<T> {
+/** Returns the result of `create`. Closes `storage` when it fails, and reports a limit that is out of range as CONFIG_INVALID. */
+async function createOrClose<T>(
+  storage: AsyncDisposable,
+  create: () => T | Promise<T>,
+): Promise<T> {
   try {
-    return await make()
+    return await create()
   } catch (error) {
     await storage[Symbol.asyncDispose]()
     if (!(error instanceof RangeError)) throw error
@@ -252,8 +257,8 @@ async function unlessFailed<T>(storage: AsyncDisposable, make: () => T | Promise
   }
 }
 
-/** The configured tools, and those of the ensembles whose name is not taken. */
-function allTools(
+/** Lists the configured tools, and the tools of ensembles with other names. */
+function listTools(
   ensembles: readonly Ensemble[],
   tools: readonly AgentTool[],
 ): readonly AgentTool[] {

@@ -1,7 +1,6 @@
 /**
- * Traces of the runs that this process executes. Nothing of OpenTelemetry is loaded unless traces are to be sent
- * somewhere; what is sent waits in a queue with a bound, and a collector that does not answer costs spans, and one
- * warning.
+ * Exports traces of the runs that this process executes. OpenTelemetry is loaded only if traces are exported. Spans wait
+ * in a bounded queue; if the collector does not respond, they are lost, with one warning.
  */
 import { errorMessage, type Logger } from '@tutti/core'
 
@@ -14,19 +13,19 @@ import type { RunTracing } from '@tutti/telemetry'
 import type { TelemetryConfig, TuttiConfig } from '../config/config.ts'
 import type { Environment } from '../environment/env.ts'
 
-/** What traces are made with. */
+/** Dependencies of the export. */
 export interface TelemetryParts {
   readonly models: ModelCatalog
   readonly logger: Logger
 }
 
-/** Traces runs as config and environment say; undefined when nobody wants that. */
-export async function tracingOf(
+/** Creates the tracing that config and environment describe; undefined when they disable it. */
+export async function createTracing(
   { telemetry = {} }: Pick<TuttiConfig, 'telemetry'>,
   environment: Pick<Environment, 'telemetry' | 'role'>,
   { models, logger }: TelemetryParts,
 ): Promise<RunTracing | undefined> {
-  const target = targetOf(telemetry, environment)
+  const target = findTarget(telemetry, environment)
   if (target === undefined) return undefined
   const [{ BatchSpanProcessor, ...sdk }, { OTLPTraceExporter }, resources, tutti] =
     await Promise.all([
@@ -38,7 +37,7 @@ export async function tracingOf(
   const { url, headers } = target
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers } })
   return tutti.traceRuns({
-    processor: new BatchSpanProcessor(watched(exporter, url, logger)),
+    processor: new BatchSpanProcessor(logFailures(exporter, url, logger)),
     resource: resources.defaultResource().merge(
       resources.resourceFromAttributes({
         'service.name': 'tutti',
@@ -47,7 +46,7 @@ export async function tracingOf(
         ...target.resource,
       }),
     ),
-    sampler: samplerOf(target.sampler, sdk),
+    sampler: createSampler(target.sampler, sdk),
     captureContent: telemetry.captureContent === true,
     modelNames: (label) => {
       const model = models.find(label)
@@ -55,7 +54,7 @@ export async function tracingOf(
       return { provider: tutti.providerName(model.provider), model: model.name }
     },
     onError: (error) => {
-      logger.warn('The spans of a run could not be made', { error })
+      logger.warn('Failed to create the spans of a run', { error })
     },
   })
 }
@@ -67,8 +66,8 @@ interface Target {
   readonly sampler: SamplerChoice
 }
 
-/** Where traces are sent; undefined for nowhere. What the config says wins over the environment. */
-function targetOf(
+/** Returns the receiver of traces; undefined for none. The config takes precedence over the environment. */
+function findTarget(
   { traces }: TelemetryConfig,
   { telemetry }: Pick<Environment, 'telemetry'>,
 ): Target | undefined {
@@ -83,12 +82,12 @@ function targetOf(
     headers: { ...headers, ...given.headers },
     resource: { ...resource, ...(name === undefined ? {} : { 'service.name': name }) },
     sampler:
-      given.sampleRatio === undefined ? sampler : { asksParent: true, ratio: given.sampleRatio },
+      given.sampleRatio === undefined ? sampler : { followsParent: true, ratio: given.sampleRatio },
   }
 }
 
-function samplerOf(
-  { asksParent, ratio }: SamplerChoice,
+function createSampler(
+  { followsParent, ratio }: SamplerChoice,
   {
     ParentBasedSampler,
     TraceIdRatioBasedSampler,
@@ -99,11 +98,11 @@ function samplerOf(
   >,
 ): Sampler {
   const root = ratio === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(ratio)
-  return asksParent ? new ParentBasedSampler({ root }) : root
+  return followsParent ? new ParentBasedSampler({ root }) : root
 }
 
-/** Says once that nothing arrives, and once that it does again. */
-function watched(exporter: SpanExporter, url: string, logger: Logger): SpanExporter {
+/** Wraps an exporter to log once when the collector becomes unreachable, and once when it is back. */
+function logFailures(exporter: SpanExporter, url: string, logger: Logger): SpanExporter {
   let isLost = false
   return {
     export(spans, done) {
@@ -113,9 +112,9 @@ function watched(exporter: SpanExporter, url: string, logger: Logger): SpanExpor
         if (!isSent && !isLost) {
           const reason = errorMessage(error)
           const { origin } = new URL(url)
-          logger.warn('Traces do not reach their collector and are lost', { url: origin, reason })
+          logger.warn('Traces are lost: the collector is unreachable', { url: origin, reason })
         }
-        if (isSent && isLost) logger.info('Traces reach their collector again')
+        if (isSent && isLost) logger.info('The trace collector is reachable again')
         isLost = !isSent
         done(result)
       })

@@ -43,7 +43,7 @@ async function open(io: CommandIo): Promise<OpenResult> {
   const opened = await withEnvFile(cwd, () => {
     const canWatchImports = reportImportedFiles((file) => post({ kind: 'file', file }))
     return openConfiguredServer(variables, {
-      loggerOf: (redactor) => {
+      createLogger: (redactor) => {
         const logger = consoleLogger(io, redactor)
         if (!canWatchImports) logger.warn(NO_HOOKS)
         return logger

@@ -8,7 +8,7 @@ import { suggest } from '@tutti/protocol'
 
 import { findingsFor, type Finding } from './finding.ts'
 import { CLIENT_VARIABLES, SERVER_VARIABLES } from '../../environment/env-table.ts'
-import { modelsOf, pricesFor } from '../../start/prices.ts'
+import { listModels, pricesFor } from '../../start/prices.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
 
@@ -49,7 +49,7 @@ export function checkModels(
   { variables, isInstalled = canBeImported }: ModelCheckContext,
 ): readonly Finding[] {
   const { ok, warning, problem } = findingsFor('models')
-  const named = [...ensembles.flatMap(modelsOf), ...Object.values(models).map(identifyModel)]
+  const named = [...ensembles.flatMap(listModels), ...Object.values(models).map(identifyModel)]
   const providers = Map.groupBy(named, ({ provider }) => provider)
   if (providers.size === 0)
     return [warning('No ensemble has a model', 'Set "model" of an ensemble')]

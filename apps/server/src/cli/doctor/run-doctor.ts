@@ -18,7 +18,7 @@ import {
 } from '../../environment/env.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { sampleConfig } from '../../sample/sample-config.ts'
-import { secretsOf } from '../../start/secrets-of.ts'
+import { listServerSecrets } from '../../start/list-secrets.ts'
 import { envFileIn, loadProjectEnvFile } from '../dev/load-env-file.ts'
 import { supportedNodeRange } from '../program-version.ts'
 import { askServer, type ExpectedServer } from './ask-server.ts'
@@ -101,7 +101,7 @@ export async function runDoctor(facts: DoctorFacts): Promise<readonly Finding[]>
   const inspected = { ...facts, environment, config, tried }
   for (const check of CHECKS) findings.push(...(await check(inspected)))
   const secrets = redactor(
-    secretsOf(config ?? {}, environment ?? { secrets: listSecrets(variables) }),
+    listServerSecrets(config ?? {}, environment ?? { secrets: listSecrets(variables) }),
   )
   return findings.map((finding) => secrets.value(finding))
 }

@@ -1,11 +1,11 @@
-/** Pure: every secret that a server knows. */
-import { telemetrySecrets } from '../environment/telemetry-env.ts'
+/** Pure: lists the secrets that a server knows. */
+import { listTelemetrySecrets } from '../environment/telemetry-env.ts'
 
 import type { TuttiConfig } from '../config/config.ts'
 import type { Environment } from '../environment/env.ts'
 
-/** The values that no log, error or event may show: those of the environment, and those of the config. */
-export function secretsOf(
+/** Lists the values of the environment and of the config to redact from logs, errors and events. */
+export function listServerSecrets(
   {
     auth: { keys = [] } = {},
     webhooks = {},
@@ -19,7 +19,7 @@ export function secretsOf(
   )
   const ofWebhooks = Object.values(webhooks).map(({ secret }) => secret)
   const ofTraces =
-    typeof traces === 'object' ? telemetrySecrets(traces.headers ?? {}, [traces.url]) : []
+    typeof traces === 'object' ? listTelemetrySecrets(traces.headers ?? {}, [traces.url]) : []
   const all = [...environment.secrets, ...ofKeys, ...ofWebhooks, ...ofTraces, ...secrets]
   return [...new Set(all)]
 }
