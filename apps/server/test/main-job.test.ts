@@ -15,7 +15,7 @@ describe('a server with nothing configured', () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
     expect(server.output).toMatch(
-      /sample ensembles "briefing" and "reviewed-briefing" on a scripted model that needs no key/,
+      /sample ensembles "briefing" and "reviewed-briefing" on a scripted model that follows fixed rules/,
     )
     expect(server.output).toMatch(/\nTutti ready on http:\/\/127\.0\.0\.1:\d+\n$/)
     expect(await (await fetch(server.url)).text()).toContain('briefing')

@@ -5,66 +5,66 @@ import { PACKAGE_MANAGERS, type PackageManager } from './package-manager.ts'
 
 import type { CreateIo } from './create-io.ts'
 
-/** What the command line says; what it leaves out is asked for, or has a default. */
+/** Options of the command line. The program asks for missing ones, or uses their defaults. */
 export interface ProjectOptions {
-  /** Where the project goes, from the working directory on. */
+  /** Folder of the project, relative to the working directory. */
   readonly folder?: string
-  /** Name in its package.json. */
+  /** Name in package.json. */
   readonly name?: string
   readonly packageManager?: PackageManager
-  /** Take the defaults and ask nothing. */
+  /** Whether to use the defaults without asking. */
   readonly yes: boolean
   readonly install: boolean
   readonly git: boolean
-  /** Write into a folder that is not empty. */
+  /** Whether to write into a folder that is not empty. */
   readonly force: boolean
 }
 
 const EXAMPLES = `
 Examples:
-  npm create tutti                                 asks for what it needs
-  npm create tutti my-desk                         the same, but for the folder
-  npm create tutti my-desk -- --yes --no-install   asks nothing; npm hands on what stands after "--"
+  npm create tutti                                 asks for missing options
+  npm create tutti my-desk                         the same, with a folder
+  npm create tutti my-desk -- --yes --no-install   asks no questions; npm passes on what follows "--"
 
-It asks only on a terminal. Exit codes: 0 done, 1 failed, 2 wrong arguments, 130 stopped.`
+It asks questions only on a terminal. Exit codes: 0 success, 1 failure, 2 invalid arguments, 130 interrupted.`
 
 /**
- * Reads the command line.
+ * Parses the command line.
  *
- * @throws {CommanderError} when it does not fit, or asked for the help or the version.
+ * @throws {CommanderError} when it is invalid, or requests the help or the version.
  */
 export function readArguments(
-  words: readonly string[],
+  args: readonly string[],
   { io, version }: { readonly io: CreateIo; readonly version: string },
 ): ProjectOptions {
   const program = new Command('create-tutti')
     .description(
       'Creates a Tutti project: an ensemble with tools and tests that runs without a key',
     )
-    .argument('[folder]', 'where the project goes; "." is the working directory')
-    .option('-y, --yes', 'ask nothing and take the defaults')
-    .option('--name <name>', 'name of the project (that of the folder)')
+    .argument('[folder]', 'folder of the project; "." is the working directory')
+    .option('-y, --yes', 'use the defaults without asking')
+    .option('--name <name>', 'name of the project (default: that of the folder)')
     .addOption(
       new Option(
         '--package-manager <name>',
-        'who installs, and whom the texts name (whoever started this)',
+        'package manager that installs the project (default: the one that runs this command)',
       ).choices(PACKAGE_MANAGERS),
     )
-    .option('--no-install', 'install no dependencies')
-    .option('--no-git', 'make no git repository')
-    .option('--force', 'write into a folder that is not empty, over files of the same names')
-    .version(version, '-v, --version', 'show the version')
-    .helpOption('-h, --help', 'show this')
+    .option('--no-install', 'do not install dependencies')
+    .option('--no-git', 'do not create a git repository')
+    .option('--force', 'write into a folder that is not empty, and overwrite files')
+    .version(version, '-v, --version', 'display the version')
+    .helpOption('-h, --help', 'display this help')
     .addHelpText('after', EXAMPLES)
-    .showHelpAfterError('Help: create-tutti --help')
+    .showHelpAfterError('For help: create-tutti --help')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
     })
-    .parse(words, { from: 'user' })
+    .parse(args, { from: 'user' })
   const [folder] = program.args
-  const given = program.opts<Given>()
+  const given = program.opts<ParsedOptions>()
   return {
     ...given,
     yes: given.yes === true,
@@ -73,8 +73,11 @@ export function readArguments(
   }
 }
 
-/** As commander gives it: what is said with `--no-` is true until it is said. */
-interface Given extends Pick<ProjectOptions, 'name' | 'packageManager' | 'install' | 'git'> {
+/** Options as commander returns them: those with `--no-` are true by default. */
+interface ParsedOptions extends Pick<
+  ProjectOptions,
+  'name' | 'packageManager' | 'install' | 'git'
+> {
   readonly yes?: boolean
   readonly force?: boolean
 }

@@ -1,17 +1,17 @@
-/** Asks a person at a terminal for what the command line left out. */
+/** Asks on the terminal for options that the command line does not set. */
 import { relative, resolve } from 'node:path'
 
 import { confirm, isCancel, select, text } from '@clack/prompts'
 
-import { callingPackageManager, PACKAGE_MANAGERS } from './package-manager.ts'
-import { DEFAULT_FOLDER, nameOf, someOf } from './plan.ts'
-import { nameProblem } from './project-name.ts'
-import { entriesOf, folderProblem } from './target-folder.ts'
+import { detectPackageManager, PACKAGE_MANAGERS } from './package-manager.ts'
+import { DEFAULT_FOLDER, toDefaultName, summarizeNames } from './plan.ts'
+import { findNameProblem } from './project-name.ts'
+import { listEntries, findTargetProblem } from './target-folder.ts'
 
 import type { ProjectOptions } from './arguments.ts'
 import type { CreateIo } from './create-io.ts'
 
-/** `options` with the answers; undefined when the person wants nothing to be created. */
+/** Returns the options with the answers; undefined when the user cancels. */
 export async function ask(
   options: ProjectOptions,
   io: CreateIo,
@@ -24,7 +24,7 @@ export async function ask(
       message: 'Where should the project go?',
       placeholder: DEFAULT_FOLDER,
       defaultValue: DEFAULT_FOLDER,
-      validate: (answer) => problemOf(answer || DEFAULT_FOLDER, options, io),
+      validate: (answer) => findFolderProblem(answer || DEFAULT_FOLDER, options, io),
     }))
   if (isCancel(folder)) return undefined
   const force = options.force || (await mayWriteInto(resolve(io.cwd, folder), io))
@@ -35,34 +35,34 @@ export async function ask(
       ...streams,
       message: 'Which package manager do you use?',
       options: PACKAGE_MANAGERS.map((value) => ({ value, label: value })),
-      initialValue: callingPackageManager(io.variables),
+      initialValue: detectPackageManager(io.variables),
     }))
   if (isCancel(packageManager)) return undefined
   return { ...options, folder, force, packageManager }
 }
 
-/** What is wrong with an answer, so that it is asked for again. */
-function problemOf(
+/** Returns the problem of an answer, so that the prompt can ask again. */
+function findFolderProblem(
   folder: string,
   { name }: ProjectOptions,
   { cwd }: CreateIo,
 ): string | undefined {
   const path = resolve(cwd, folder)
-  const own = name ?? nameOf(path)
-  const problem = nameProblem(own)
-  return problem === undefined ? folderProblem(path, cwd) : `"${own}" ${problem}`
+  const projectName = name ?? toDefaultName(path)
+  const problem = findNameProblem(projectName)
+  return problem === undefined ? findTargetProblem(path, cwd) : `"${projectName}" ${problem}`
 }
 
-/** Whether the folder may be written into: it is empty, or the person says so. */
+/** Returns whether to write into the folder: it is empty, or the user agrees to overwrite files. */
 async function mayWriteInto(folder: string, { cwd, stdin, stdout }: CreateIo): Promise<boolean> {
-  // What cannot be a folder at all is said by whoever plans.
-  if (folderProblem(folder, cwd) !== undefined) return true
-  const entries = entriesOf(folder)
+  // A path that cannot be a folder is reported when the project is planned.
+  if (findTargetProblem(folder, cwd) !== undefined) return true
+  const entries = listEntries(folder)
   if (entries.length === 0) return true
   const answer = await confirm({
     input: stdin,
     output: stdout,
-    message: `"${relative(cwd, folder) || '.'}" is not empty (${someOf(entries)}). Write into it, over files of the same names?`,
+    message: `"${relative(cwd, folder) || '.'}" is not empty (${summarizeNames(entries)}). Write into it, and overwrite files?`,
     initialValue: false,
   })
   return answer === true

@@ -1,4 +1,4 @@
-/** A failure that is told in words, without a stack. */
+/** A failure that is reported by its message, without a stack. */
 export class CreateError extends Error {
   override readonly name = 'CreateError'
   readonly exitCode: number
@@ -9,5 +9,5 @@ export class CreateError extends Error {
   }
 }
 
-/** Exit codes; those that other programs have too. */
+/** Exit codes, with the usual meanings. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const

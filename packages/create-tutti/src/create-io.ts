@@ -1,21 +1,21 @@
-/** What the program has of the outside. Tests bring their own. */
+/** I/O of the program. Tests substitute their own. */
 import { env } from 'node:process'
 
 import type { Readable, Writable } from 'node:stream'
 
-/** The outside of the program. */
+/** I/O of the program. */
 export interface CreateIo {
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: Writable & { readonly isTTY?: boolean }
   readonly stderr: Writable
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** Directory in which it was called. */
+  /** Working directory. */
   readonly cwd: string
-  /** Such as `24.1.0`. */
+  /** Version of Node, such as `24.1.0`. */
   readonly nodeVersion: string
 }
 
-/** The outside of this process. */
+/** Returns the I/O of this process. */
 export function processIo(): CreateIo {
   return {
     stdin: process.stdin,
@@ -27,7 +27,7 @@ export function processIo(): CreateIo {
   }
 }
 
-/** Whether a person is there to be asked. */
+/** Whether the program can ask questions: standard input and output are terminals. */
 export function canAsk({ stdin, stdout }: CreateIo): boolean {
   return stdin.isTTY === true && stdout.isTTY === true
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * The `create-tutti` program. It looks at the version of Node before it loads the rest, which an old one cannot even
+ * The `create-tutti` program. It checks the version of Node before it loads the rest, which an old version cannot even
  * parse.
  */
-import { nodeProblem } from './node-version.ts'
+import { findNodeProblem } from './node-version.ts'
 
-const problem = nodeProblem(process.versions.node)
+const problem = findNodeProblem(process.versions.node)
 if (problem === undefined) {
   const [{ processIo }, { runCreate }] = await Promise.all([
     import('./create-io.ts'),

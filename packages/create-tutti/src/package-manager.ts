@@ -1,19 +1,20 @@
-/** Pure: package managers, which one called us, and how each says what npm says. */
+/** Pure: the supported package managers, and their equivalents of npm commands. */
 
-/** What a package manager is told. */
-interface Words {
+/** Commands of a package manager. */
+interface PackageManagerCommands {
   /** Adds a package. */
   readonly add: string
   /** Runs a program of the project. */
   readonly exec: string
   /** Runs the script "test". */
   readonly test: string
-  /** Its lock file, and how an image installs by it, with nothing that only developers need. */
+  /** Name of the lock file. */
   readonly lockFile: string
+  /** Installs the locked production dependencies in a container image. */
   readonly installInImage: string
 }
 
-const WORDS = {
+const COMMANDS = {
   npm: {
     add: 'npm install',
     exec: 'npx',
@@ -38,30 +39,30 @@ const WORDS = {
   bun: {
     add: 'bun add',
     exec: 'bunx',
-    // "bun test" would be the test runner of Bun.
+    // "bun test" would start Bun's own test runner.
     test: 'bun run test',
     lockFile: 'bun.lock',
     installInImage: 'npx --yes bun install --production --frozen-lockfile',
   },
-} as const satisfies Record<string, Words>
+} as const satisfies Record<string, PackageManagerCommands>
 
-/** A package manager that we know. */
-export type PackageManager = keyof typeof WORDS
+/** A supported package manager. */
+export type PackageManager = keyof typeof COMMANDS
 
-/** All of them, npm first. */
+/** All supported package managers, npm first. */
 export const PACKAGE_MANAGERS: readonly PackageManager[] = ['npm', 'pnpm', 'yarn', 'bun']
 
-/** The package manager that started this process, by what it says of itself; npm when nobody says anything. */
-export function callingPackageManager(
+/** Returns the package manager that started this process, by its user agent; npm when there is none. */
+export function detectPackageManager(
   variables: Readonly<Record<string, string | undefined>>,
 ): PackageManager {
   const [name] = variables['npm_config_user_agent']?.split('/') ?? []
   return PACKAGE_MANAGERS.find((known) => known === name) ?? 'npm'
 }
 
-/** `text`, which has the words of npm, in those of another package manager. */
-export function inWordsOf(packageManager: PackageManager, text: string): string {
-  const [from, to] = [WORDS.npm, WORDS[packageManager]]
+/** Replaces the commands of npm in a text by those of another package manager. */
+export function translateCommands(packageManager: PackageManager, text: string): string {
+  const [from, to] = [COMMANDS.npm, COMMANDS[packageManager]]
   return text
     .replaceAll(from.installInImage, to.installInImage)
     .replaceAll(from.lockFile, to.lockFile)

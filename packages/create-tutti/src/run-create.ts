@@ -1,4 +1,4 @@
-/** Reads the command line, asks where somebody is there to ask, creates the project, and says what to do next. */
+/** Parses the command line, asks for missing options on a terminal, creates the project, and prints the next steps. */
 import { relative } from 'node:path'
 
 import { intro, note, outro } from '@clack/prompts'
@@ -8,56 +8,56 @@ import { readArguments } from './arguments.ts'
 import { ask } from './ask.ts'
 import { CreateError, EXIT } from './create-error.ts'
 import { canAsk, type CreateIo } from './create-io.ts'
-import { NO_KEY_NEEDED, nextSteps } from './next-steps.ts'
-import { projectNodeProblem } from './node-version.ts'
-import { planOf, type ProjectPlan } from './plan.ts'
-import { installDependencies, makeRepository } from './prepare.ts'
-import { ownVersion, projectFiles } from './template.ts'
+import { NO_KEY_NEEDED, formatNextSteps } from './next-steps.ts'
+import { findProjectNodeProblem } from './node-version.ts'
+import { planProject, type ProjectPlan } from './plan.ts'
+import { installDependencies, createRepository } from './prepare.ts'
+import { readOwnVersion, createProjectFiles } from './template.ts'
 import { writeProject } from './write-project.ts'
 
-/** Does what the command line says: the exit code. Never throws. */
-export async function runCreate(words: readonly string[], io: CreateIo): Promise<number> {
+/** Runs the program and returns its exit code. Never throws. */
+export async function runCreate(args: readonly string[], io: CreateIo): Promise<number> {
   try {
-    const version = ownVersion()
-    const options = readArguments(words, { io, version })
-    const asks = canAsk(io) && !options.yes
-    if (asks) intro('A new Tutti project', { output: io.stdout })
-    const answered = asks ? await ask(options, io) : options
+    const version = readOwnVersion()
+    const options = readArguments(args, { io, version })
+    const isInteractive = canAsk(io) && !options.yes
+    if (isInteractive) intro('Create a Tutti project', { output: io.stdout })
+    const answered = isInteractive ? await ask(options, io) : options
     if (answered === undefined) {
-      io.stderr.write('Nothing was created\n')
+      io.stderr.write('Cancelled; no project was created\n')
       return EXIT.interrupted
     }
-    return await create(planOf(answered, io), io, version)
+    return await createProject(planProject(answered, io), io, version)
   } catch (error) {
-    // Commander has said by itself what is wrong, or has shown the help that was asked for.
+    // Commander has already printed the problem, or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-    const expected = error instanceof CreateError
+    const isExpected = error instanceof CreateError
     const stack = error instanceof Error ? error.stack : String(error)
-    io.stderr.write(`${expected ? error.message : stack}\n`)
-    return expected ? error.exitCode : EXIT.failed
+    io.stderr.write(`${isExpected ? error.message : stack}\n`)
+    return isExpected ? error.exitCode : EXIT.failed
   }
 }
 
-async function create(plan: ProjectPlan, io: CreateIo, version: string): Promise<number> {
-  const files = projectFiles({ ...plan, version })
+async function createProject(plan: ProjectPlan, io: CreateIo, version: string): Promise<number> {
+  const files = createProjectFiles({ ...plan, version })
   writeProject(files, plan.folder)
   const where = relative(io.cwd, plan.folder) || '.'
   io.stdout.write(`Created ${plan.name} in ${where}: ${files.length} files\n`)
-  const noRepository = plan.git ? await makeRepository(plan, io) : undefined
-  const notInstalled = plan.install ? await installDependencies(plan, io) : undefined
-  const problems = [noRepository, notInstalled, projectNodeProblem(io.nodeVersion)]
+  const repositoryProblem = plan.git ? await createRepository(plan, io) : undefined
+  const installProblem = plan.install ? await installDependencies(plan, io) : undefined
+  const problems = [repositoryProblem, installProblem, findProjectNodeProblem(io.nodeVersion)]
   for (const problem of problems) if (problem !== undefined) io.stderr.write(`${problem}\n`)
-  const installed = plan.install && notInstalled === undefined
-  tellNext(nextSteps(plan, { cwd: io.cwd, installed }), io)
-  return notInstalled === undefined ? EXIT.ok : EXIT.failed
+  const installed = plan.install && installProblem === undefined
+  printNextSteps(formatNextSteps(plan, { cwd: io.cwd, installed }), io)
+  return installProblem === undefined ? EXIT.ok : EXIT.failed
 }
 
-function tellNext(steps: string, io: CreateIo): void {
+function printNextSteps(steps: string, io: CreateIo): void {
   if (io.stdout.isTTY === true) {
-    note(steps, 'Next', { output: io.stdout })
+    note(steps, 'Next steps', { output: io.stdout })
     outro(NO_KEY_NEEDED, { output: io.stdout })
     return
   }
   const indented = steps.replaceAll(/^/gm, '  ')
-  io.stdout.write(`\nNext:\n${indented}\n\n${NO_KEY_NEEDED}\n`)
+  io.stdout.write(`\nNext steps:\n${indented}\n\n${NO_KEY_NEEDED}\n`)
 }

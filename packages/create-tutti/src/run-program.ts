@@ -1,34 +1,34 @@
-/** Runs another program in a project. */
+/** Runs another program in the folder of a project. */
 import { spawn } from 'node:child_process'
 
 import type { CreateIo } from './create-io.ts'
 
-/** How it ended: its exit code, or why there is none. */
+/** End of a program: its exit code, or the reason why there is none. */
 export type ProgramEnd =
   | { readonly type: 'ended'; readonly code: number }
   | { readonly type: 'missing' }
   | { readonly type: 'stopped'; readonly signal: string }
 
-/** Whether a person sees what it says. */
+/** Whether the output of the program is shown. */
 export type Audience = 'shown' | 'silent'
 
-/** Runs `words` in `cwd`. A Ctrl-C reaches the program by its terminal, and ends it. */
+/** Runs a command in `cwd`. The terminal sends Ctrl-C to the program, too, and ends it. */
 export async function runProgram(
-  [program, ...words]: readonly [program: string, ...words: string[]],
+  [program, ...args]: readonly [program: string, ...args: string[]],
   cwd: string,
   { io, audience }: { readonly io: CreateIo; readonly audience: Audience },
 ): Promise<ProgramEnd> {
   const output = audience === 'shown' ? 'inherit' : 'ignore'
-  const child = spawn(program, words, {
+  const child = spawn(program, args, {
     cwd,
     env: io.variables,
     stdio: ['ignore', output, output],
-    // There, npm is a script that only a shell can run. The words are our own.
+    // On Windows, npm is a script that only a shell can run. The arguments are constants.
     shell: process.platform === 'win32',
   })
-  // So that this process outlives the program and can tell how it ended.
-  const stay = (): void => undefined
-  process.on('SIGINT', stay)
+  // Without a listener, Ctrl-C would end this process before it can report the end of the program.
+  const ignoreSignal = (): void => undefined
+  process.on('SIGINT', ignoreSignal)
   try {
     return await new Promise((resolve, reject) => {
       child.on('error', (error) => {
@@ -41,6 +41,6 @@ export async function runProgram(
       })
     })
   } finally {
-    process.off('SIGINT', stay)
+    process.off('SIGINT', ignoreSignal)
   }
 }

@@ -1,36 +1,36 @@
-/** The files of a new project, made of those in `template/`. */
+/** Creates the files of a new project from those in `template/`. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { inWordsOf, type PackageManager } from './package-manager.ts'
+import { translateCommands, type PackageManager } from './package-manager.ts'
 
-// NOTE: sources and build are both one folder below that of the package.
+// NOTE: sources and build are both in a folder of the package.
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
 
 /** A file of a project. */
 export interface ProjectFile {
-  /** From the folder of the project on, with `/`. */
+  /** Path in the project, with `/`. */
   readonly path: string
   readonly content: string
 }
 
-/** What the files are made for. */
-export interface ProjectFacts {
+/** Values that are inserted into the files. */
+export interface TemplateValues {
   readonly name: string
   readonly packageManager: PackageManager
   /** Version of all `@tutti` packages, which are released together with this one. */
   readonly version: string
 }
 
-/** The version of this package. */
-export function ownVersion(): string {
+/** Returns the version of this package. */
+export function readOwnVersion(): string {
   const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'))
   return version
 }
 
-/** All files of a project, by path. */
-export function projectFiles(facts: ProjectFacts): readonly ProjectFile[] {
+/** Returns all files of a project, sorted by path in the template. */
+export function createProjectFiles(values: TemplateValues): readonly ProjectFile[] {
   const template = join(PACKAGE, 'template')
   return readdirSync(template, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -38,27 +38,28 @@ export function projectFiles(facts: ProjectFacts): readonly ProjectFile[] {
     .toSorted()
     .map((path) => {
       const text = readFileSync(join(template, path), 'utf8')
-      return { path: pathInProject(path), content: contentOf(path, text, facts) }
+      return { path: toProjectPath(path), content: toContent(path, text, values) }
     })
 }
 
-/** npm leaves `.gitignore` out of packages: here such files begin with `_`. */
-function pathInProject(path: string): string {
+/** Converts a path of the template. npm does not pack `.gitignore`, so such files start with `_` in the template. */
+function toProjectPath(path: string): string {
   return path.replaceAll(sep, '/').replace(/^_/, '.')
 }
 
-function contentOf(path: string, text: string, facts: ProjectFacts): string {
-  if (path === 'package.json') return manifestOf(text, facts)
-  if (path === 'README.md') return inWordsOf(facts.packageManager, withTitle(text, facts.name))
+function toContent(path: string, text: string, values: TemplateValues): string {
+  if (path === 'package.json') return toManifest(text, values)
+  if (path === 'README.md')
+    return translateCommands(values.packageManager, withTitle(text, values.name))
   const hasCommands = path.endsWith('.md') || path === 'Dockerfile'
-  return hasCommands ? inWordsOf(facts.packageManager, text) : text
+  return hasCommands ? translateCommands(values.packageManager, text) : text
 }
 
 function withTitle(text: string, title: string): string {
   return text.replace(/^# .*$/m, () => `# ${title}`)
 }
 
-function manifestOf(text: string, { name, version }: ProjectFacts): string {
+function toManifest(text: string, { name, version }: TemplateValues): string {
   const manifest: {
     readonly name: string
     readonly dependencies: Readonly<Record<string, string>>
@@ -67,6 +68,6 @@ function manifestOf(text: string, { name, version }: ProjectFacts): string {
     dependency,
     dependency.startsWith('@tutti/') ? `^${version}` : range,
   ])
-  const made = { ...manifest, name, dependencies: Object.fromEntries(dependencies) }
-  return `${JSON.stringify(made, undefined, 2)}\n`
+  const created = { ...manifest, name, dependencies: Object.fromEntries(dependencies) }
+  return `${JSON.stringify(created, undefined, 2)}\n`
 }

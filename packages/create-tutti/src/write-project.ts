@@ -1,4 +1,4 @@
-/** Writes all files of a project or none: what was made or replaced before a failure is as it was. */
+/** Writes all files of a project, or none: a failure undoes the previous writes. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -7,25 +7,24 @@ import { CreateError, EXIT } from './create-error.ts'
 import type { ProjectFile } from './template.ts'
 
 /**
- * Writes `files` below `folder`, which is made when it is not there. Nothing can come in between: all of it happens in
- * one turn of the event loop.
+ * Writes `files` to `folder`, and creates it if necessary. All writes are synchronous, so a signal cannot interrupt them.
  *
- * @throws {CreateError} naming what could not be written, and what could not be taken back.
+ * @throws {CreateError} naming what could not be written, and what could not be undone.
  */
 export function writeProject(files: readonly ProjectFile[], folder: string): void {
   const undo: (() => void)[] = []
   try {
-    for (const { path, content } of files) writeOne(join(folder, path), content, undo)
+    for (const { path, content } of files) writeFile(join(folder, path), content, undo)
   } catch (error) {
-    const problems = [error, ...takeBack(undo)].map(messageOf)
+    const problems = [error, ...undoAll(undo)].map(toMessage)
     throw new CreateError(EXIT.failed, `Cannot write the project: ${problems.join('; ')}`, {
       cause: error,
     })
   }
 }
 
-function writeOne(path: string, content: string, undo: (() => void)[]): void {
-  makeFolder(dirname(path), undo)
+function writeFile(path: string, content: string, undo: (() => void)[]): void {
+  createFolder(dirname(path), undo)
   const before = existsSync(path) ? readFileSync(path) : undefined
   undo.push(() => {
     if (before === undefined) rmSync(path, { force: true })
@@ -34,16 +33,16 @@ function writeOne(path: string, content: string, undo: (() => void)[]): void {
   writeFileSync(path, content)
 }
 
-/** Makes a folder and those above it. One call a folder: Node's own recursion never ends where the kernel refuses. */
-function makeFolder(path: string, undo: (() => void)[]): void {
+/** Creates a folder and its ancestors, one call each: Node's recursive call never ends where the kernel refuses. */
+function createFolder(path: string, undo: (() => void)[]): void {
   if (existsSync(path)) return
-  makeFolder(dirname(path), undo)
+  createFolder(dirname(path), undo)
   mkdirSync(path)
   undo.push(() => rmdirSync(path))
 }
 
-/** Undoes the last first; gives what could not be undone. */
-function takeBack(undo: readonly (() => void)[]): readonly unknown[] {
+/** Undoes the steps in reverse order. Returns the errors. */
+function undoAll(undo: readonly (() => void)[]): readonly unknown[] {
   return undo.toReversed().flatMap((step) => {
     try {
       step()
@@ -54,6 +53,6 @@ function takeBack(undo: readonly (() => void)[]): readonly unknown[] {
   })
 }
 
-function messageOf(error: unknown): string {
+function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

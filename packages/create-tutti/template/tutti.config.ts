@@ -1,4 +1,4 @@
-/** What the server serves. Its first ensemble is the one that runs when nobody names another. */
+/** The configuration of the server. The first ensemble is the default. */
 import { env } from 'node:process'
 
 import { defineConfig } from '@tutti/server'
@@ -9,8 +9,8 @@ import { supportDesk } from './src/support-desk.ts'
 const model = chooseModel(env)
 
 export default defineConfig({
-  // REVIEW=on lets a person read each answer before the run ends.
+  // With REVIEW=on, a person reviews each answer before the run ends.
   ensembles: [supportDesk({ model, review: env['REVIEW'] === 'on' })],
-  // A run may ask for one of these by name, also while it is running.
+  // Models that runs can switch to by name, also while they are running.
   models: { default: model },
 })

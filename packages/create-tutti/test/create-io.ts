@@ -1,4 +1,4 @@
-/** The outside of the program in tests: a folder of its own, no terminal, and what was written. */
+/** I/O of the program in tests: a temporary folder, no terminal, and collected output. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ import { runCreate } from '../src/run-create.ts'
 
 import type { CreateIo } from '../src/create-io.ts'
 
-/** A working directory in which the program is run. */
-export class Workplace implements Disposable {
+/** A temporary working directory for the program. */
+export class TestFolder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'create-tutti-'))
 
-  /** Runs the program: its exit code and what it said. */
-  async create(words: readonly string[], changes: Partial<CreateIo> = {}) {
-    const [stdout, stderr] = [new Collected(), new Collected()]
-    const exitCode = await runCreate(words, {
+  /** Runs the program. Returns its exit code and output. */
+  async create(args: readonly string[], changes: Partial<CreateIo> = {}) {
+    const [stdout, stderr] = [new CollectedOutput(), new CollectedOutput()]
+    const exitCode = await runCreate(args, {
       stdin: new PassThrough(),
       stdout,
       stderr,
@@ -27,7 +27,7 @@ export class Workplace implements Disposable {
     return { exitCode, output: stdout.text, errors: stderr.text }
   }
 
-  /** The path of something in it. */
+  /** Returns the path of an entry of the directory. */
   at(name: string): string {
     return join(this.path, name)
   }
@@ -37,7 +37,7 @@ export class Workplace implements Disposable {
   }
 }
 
-class Collected extends Writable {
+class CollectedOutput extends Writable {
   text = ''
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {

@@ -1,7 +1,7 @@
-/** The orders of a small shop. In yours, this file would ask a database. */
+/** The orders of a small shop. A real shop would query a database here. */
 import { Type, type Static } from '@tutti/core'
 
-/** The schema of an order: tools check by it, and its type follows from it. */
+/** Schema of an order. Tools validate with it, and the type is derived from it. */
 export const Order = Type.Object({
   id: Type.String(),
   email: Type.String(),

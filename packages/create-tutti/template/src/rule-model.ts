@@ -1,6 +1,6 @@
 /**
- * A model that needs no key: it follows rules. It calls the tools as a real model would and fills in the
- * blanks of a letter, so that runs, events, reviews and the dashboard can be tried. Delete it when you have a real one.
+ * A model that needs no key because it follows rules. It calls the tools as a real model would and fills in a letter, so
+ * that you can try runs, events, reviews and the dashboard. Delete it when you use a real model.
  */
 import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 
@@ -9,7 +9,7 @@ import type { Order } from './orders.ts'
 
 const FREE = { inputPerMillion: 0, outputPerMillion: 0 }
 
-/** `delayMs` is the wait between words, so that a person can watch them come. */
+/** Creates the model; `delayMs` is the delay between words, so that you can watch the text arrive. */
 export function ruleModel({ delayMs = 20 } = {}): ChatModel {
   return scriptedModel(
     (request) => (request.tools.length > 0 ? investigate(request) : reply(request)),
@@ -18,18 +18,19 @@ export function ruleModel({ delayMs = 20 } = {}): ChatModel {
 }
 
 function investigate(request: ModelRequest): ScriptedReply {
-  const [, email = '', message = ''] = /customer (\S+) wrote: "(.*)"/s.exec(promptOf(request)) ?? []
-  const found = resultOf(request, 'find_orders')
+  const [, email = '', message = ''] =
+    /customer (\S+) wrote: "(.*)"/s.exec(findPrompt(request)) ?? []
+  const found = findResult(request, 'find_orders')
   if (found === undefined) {
     return {
-      text: `Let me see what ${email} has ordered.`,
+      text: `Let me look up the orders of ${email}.`,
       toolCalls: [{ name: 'find_orders', arguments: { email } }],
     }
   }
   const orders: readonly Order[] = JSON.parse(found)
   const order = orders.find(({ item }) => mentions(message, item)) ?? orders[0]
   if (order === undefined) return { text: `- We have no order of ${email}.` }
-  const quote = resultOf(request, 'quote_refund')
+  const quote = findResult(request, 'quote_refund')
   if (quote === undefined) {
     return {
       text: `This is about the ${order.item.toLowerCase()}. What do our terms say?`,
@@ -47,27 +48,27 @@ function investigate(request: ModelRequest): ScriptedReply {
 }
 
 function reply(request: ModelRequest): ScriptedReply {
-  const prompt = promptOf(request)
-  const facts = prompt.match(/(?<=^- ).+$/gm) ?? []
-  const [, wish] = /sent your last answer back: (.+)/.exec(prompt) ?? []
+  const prompt = findPrompt(request)
+  const findings = prompt.match(/(?<=^- ).+$/gm) ?? []
+  const [, feedback] = /sent your last answer back: (.+)/.exec(prompt) ?? []
   return {
     text: [
       'Hello, and thank you for writing to us.',
       '',
-      ...facts,
-      ...(wish === undefined ? [] : ['', `(Changed as asked: ${wish})`]),
+      ...findings,
+      ...(feedback === undefined ? [] : ['', `(Changed as requested: ${feedback})`]),
       '',
       'Your support desk',
     ].join('\n'),
   }
 }
 
-function promptOf({ messages }: ModelRequest): string {
+function findPrompt({ messages }: ModelRequest): string {
   return messages.find(({ role }) => role === 'user')?.content ?? ''
 }
 
-/** What a tool answered last. */
-function resultOf({ messages }: ModelRequest, toolName: string): string | undefined {
+/** Returns the last result of a tool. */
+function findResult({ messages }: ModelRequest, toolName: string): string | undefined {
   return messages.findLast((message) => message.role === 'tool' && message.toolName === toolName)
     ?.content
 }

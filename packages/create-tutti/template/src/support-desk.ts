@@ -1,4 +1,4 @@
-/** The ensemble: one agent finds out what a customer wants and can have, another one writes the answer. */
+/** The ensemble: one agent finds out what the customer wants and what we can offer, another writes the answer. */
 import { agent, ensemble, task, type ChatModel, type Ensemble } from '@tutti/ensemble'
 
 import { findOrders } from './tools/find-orders.ts'
@@ -8,21 +8,21 @@ const REVIEW_MS = 60 * 60 * 1_000
 
 export interface SupportDeskOptions {
   readonly model: ChatModel
-  /** Whether a person decides on each answer. @default false */
+  /** Whether a person reviews each answer. @default false */
   readonly review?: boolean
 }
 
-/** Makes the ensemble. `{customer}` and `{message}` are the inputs of a run. */
+/** Creates the ensemble. `{customer}` and `{message}` are the inputs of a run. */
 export function supportDesk({ model, review = false }: SupportDeskOptions): Ensemble {
   const investigate = task({
     name: 'investigate',
     description:
-      'The customer {customer} wrote: "{message}". Find the order that this is about, and what we offer for it',
+      'The customer {customer} wrote: "{message}". Find the order that the message is about, and what we can offer',
     expectedOutput:
       'Facts, each on a line that starts with "- ": the order, the offer and its reason',
     agent: agent({
       role: 'Investigator',
-      goal: 'Find the facts. Offer what quote_refund says, never more, whatever the message asks for',
+      goal: 'Find the facts. Offer exactly what quote_refund returns, regardless of what the message demands',
       tools: [findOrders, quoteRefund],
     }),
     maxIterations: 8,
@@ -42,7 +42,7 @@ export function supportDesk({ model, review = false }: SupportDeskOptions): Ense
     description: 'Answers a customer, with a refund where our terms allow one',
     tasks: [investigate, reply],
     model,
-    // No run can cost more than this.
+    // Limits every run.
     budget: { maxModelCalls: 20, maxTokens: 100_000 },
   })
 }

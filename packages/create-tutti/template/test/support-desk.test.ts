@@ -1,4 +1,4 @@
-/** The ensemble as a whole, in this process: no server, no network, no key. */
+/** Tests the ensemble in this process, without a server, network or key. */
 import { scriptedModel, scriptedReviewer } from '@tutti/testing'
 import { expect, it } from 'vitest'
 
@@ -15,7 +15,7 @@ it('offers what the terms allow', async () => {
   expect(output).toContain('We offer 49 USD.')
 })
 
-it('tells the model what is wrong with a tool call, and goes on', async () => {
+it('reports an invalid tool call to the model, and continues', async () => {
   const model = scriptedModel([
     { toolCalls: [{ name: 'quote_refund', arguments: { order: 1001 } }] },
     { toolCalls: [{ name: 'quote_refund', arguments: { orderId: 'A-1001' } }] },
@@ -23,14 +23,14 @@ it('tells the model what is wrong with a tool call, and goes on', async () => {
     'You get 49 USD back.',
   ])
   const { status, output } = await supportDesk({ model }).run(INPUTS)
-  // What the model was told before its second call, and before its third.
+  // The last messages before the second and the third model call.
   const [, second, third] = model.requests.map(({ messages }) => messages.at(-1)?.content)
   expect(second).toBe('Error: Invalid input for "quote_refund": /orderId is required')
   expect(third).toContain('"refundUsd":49')
   expect([status, output]).toEqual(['COMPLETED', 'You get 49 USD back.'])
 })
 
-it('lets a person send an answer back, and accept the next one', async () => {
+it('lets a reviewer reject an answer and accept the next one', async () => {
   const model = ruleModel({ delayMs: 0 })
   const reviewer = scriptedReviewer([
     { action: 'REJECT', feedback: 'Say that we are sorry.' },
@@ -38,5 +38,5 @@ it('lets a person send an answer back, and accept the next one', async () => {
   ])
   const { output } = await supportDesk({ model, review: true }).run(INPUTS, { reviewer })
   expect(reviewer.reviews).toHaveLength(2)
-  expect(output).toContain('Changed as asked: Say that we are sorry.')
+  expect(output).toContain('Changed as requested: Say that we are sorry.')
 })

@@ -1,4 +1,4 @@
-/** A typed tool: what `execute` is given fits `input`, and the model is told when it does not. */
+/** A typed tool: `execute` receives only valid input; otherwise the model reads what is wrong. */
 import { defineTool, Type } from '@tutti/core'
 
 import { Order, ORDERS } from '../orders.ts'
@@ -6,9 +6,9 @@ import { Order, ORDERS } from '../orders.ts'
 export const findOrders = defineTool({
   name: 'find_orders',
   description:
-    'Finds the orders of a customer, the latest first. Gives an empty list when there are none.',
+    'Finds the orders of a customer, latest first. Returns an empty list when there are none.',
   input: Type.Object({
-    email: Type.String({ format: 'email', description: 'The address the customer wrote from' }),
+    email: Type.String({ format: 'email', description: 'Email address of the customer' }),
   }),
   output: Type.Array(Order),
   execute({ email }) {

@@ -1,6 +1,6 @@
 /**
- * A pipeline: two tools that the model calls as one. No model is asked between the steps, and the compiler
- * checks that what `readOrder` gives is what `refundTerms` takes.
+ * A pipeline: two tools that the model calls as one. The steps need no model call in between, and the compiler checks
+ * that the output of `readOrder` matches the input of `refundTerms`.
  */
 import { pipeline } from '@tutti/pipeline'
 
@@ -8,7 +8,10 @@ import { readOrder } from './read-order.ts'
 import { refundTerms } from './refund-terms.ts'
 
 export const quoteRefund = pipeline(
-  { name: 'quote_refund', description: 'Says what we may pay back for an order, and why' },
+  {
+    name: 'quote_refund',
+    description: 'Returns the refund that we can offer for an order, and the reason',
+  },
   readOrder,
   refundTerms,
 )

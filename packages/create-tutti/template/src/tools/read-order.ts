@@ -1,4 +1,4 @@
-/** A typed tool that can fail: what it says then is told to whoever called it. */
+/** A typed tool that can fail: its caller receives the message. */
 import { defineTool, ToolResult, Type } from '@tutti/core'
 
 import { Order, ORDERS } from '../orders.ts'
@@ -12,6 +12,8 @@ export const readOrder = defineTool({
   output: Order,
   execute({ orderId }) {
     const order = ORDERS.find(({ id }) => id === orderId)
-    return order ?? ToolResult.failure(`There is no order ${orderId}; find_orders knows the ids`)
+    return (
+      order ?? ToolResult.failure(`There is no order ${orderId}. Use find_orders to find the ids`)
+    )
   },
 })
