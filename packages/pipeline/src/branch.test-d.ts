@@ -42,7 +42,7 @@ const find = defineTool({
   execute: () => ({ type: 'site' as const, url: '' }),
 })
 
-it('takes what both take, and gives what one of them gives', () => {
+it('accepts what both tools accept, and returns the output of one of them', () => {
   const tool = branch(
     (input, context) => {
       expectTypeOf(input).toEqualTypeOf<{ url: string }>()

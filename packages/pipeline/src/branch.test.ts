@@ -4,7 +4,7 @@ import { defineTool, ToolResult, TuttiError, Type } from '@tutti/core'
 import { branch, branchByType, parallel, pipeline } from './index.ts'
 import { call } from '../test/call.ts'
 import { failOnUnhandledRejections } from '../test/leaks.ts'
-import { textTool, throwing } from '../test/text-tools.ts'
+import { textTool, throwingTool } from '../test/text-tools.ts'
 
 import type { AgentTool } from '@tutti/core'
 
@@ -25,7 +25,7 @@ const file = defineTool({
 })
 
 describe('[B1] the predicate', () => {
-  it('sees the input as the tools would see it, and every field that came', async () => {
+  it('receives the input as the tools decode it, and every given field', async () => {
     const seen: unknown[] = []
     const tool = branch(
       (input) => {
@@ -43,14 +43,14 @@ describe('[B1] the predicate', () => {
     expect(inputs).toEqual(['{"url":"u","limit":"5","kind":"news"}'])
   })
 
-  it('sees the text where both are text tools', async () => {
+  it('receives the text if both are text tools', async () => {
     const tool = branch((text) => text.length > 1, { yes: textTool('a'), no: textTool('b') })
     expect(tool.kind).toBe('text')
     expect((await call(tool, { input: 'xy' })).result.output).toBe('xy>a')
     expect((await call(tool, { input: 'x' })).result.output).toBe('x>b')
   })
 
-  it('may wait, and gets the context of the branch', async () => {
+  it('can be async, and receives the context of the branch', async () => {
     const roles: string[] = []
     const tool = branch(
       async (_, { agentRole }) => {
@@ -66,13 +66,13 @@ describe('[B1] the predicate', () => {
   })
 })
 
-describe('[B2] the input has to fit one of the tools', () => {
+describe('[B2] the input', () => {
   const tool = branch((input: { path?: string; url?: string }) => input.path !== undefined, {
     yes: file,
     no: page,
   })
 
-  it('that of either is taken', async () => {
+  it('is accepted if it matches one of the tools', async () => {
     expect((await call(tool, { path: 'p' })).result.output).toBe('file p')
     expect((await call(tool, { url: 'u' })).result.output).toBe('{"text":"page u 10"}')
     expect(tool.inputSchema).toMatchObject({
@@ -82,7 +82,7 @@ describe('[B2] the input has to fit one of the tools', () => {
     expect(tool.inputSchema).not.toHaveProperty('required')
   })
 
-  it('that of neither is refused, and the predicate is not asked', async () => {
+  it('is rejected if it matches neither tool, and the predicate is not called', async () => {
     const { result, steps } = await call(tool, { limit: 1 })
     expect(result.errorMessage).toBe(
       'Invalid input for "file_or_page": /path is required; /url is required',
@@ -90,7 +90,7 @@ describe('[B2] the input has to fit one of the tools', () => {
     expect(steps).toEqual([])
   })
 
-  it('the tool that is chosen says what it misses', async () => {
+  it('is checked by the chosen tool, which reports what it lacks', async () => {
     const wrong = branch(() => true, { yes: file, no: page })
     const { result } = await call(wrong, { url: 'u' })
     expect(result.errorMessage).toBe('Invalid input for "file": /path is required')
@@ -98,7 +98,7 @@ describe('[B2] the input has to fit one of the tools', () => {
 })
 
 describe('[B3] the result', () => {
-  it('is that of the tool that was chosen, as it is', async () => {
+  it('is that of the chosen tool, unchanged', async () => {
     const failed = ToolResult.failure('No such page')
     const tool = branch(() => true, { yes: textTool('a', () => failed) })
     const { result, steps } = await call(tool, { input: '' })
@@ -107,13 +107,13 @@ describe('[B3] the result', () => {
   })
 
   it('names the tool that threw', async () => {
-    const tool = branch(() => false, { yes: textTool('a'), no: throwing('b') })
+    const tool = branch(() => false, { yes: textTool('a'), no: throwingTool('b') })
     expect((await call(tool, { input: '' })).result).toEqual(
       ToolResult.failure("Step 'b' threw: No network"),
     )
   })
 
-  it('is the input as it was seen, without `no`', async () => {
+  it('is the decoded input without `no`', async () => {
     const tool = branch(() => false, { yes: page })
     const { result, steps } = await call(tool, { url: 'u', kind: 'news' })
     const value = { url: 'u', kind: 'news', limit: 10 }
@@ -123,7 +123,7 @@ describe('[B3] the result', () => {
     expect((await call(text, { input: 'x' })).result).toEqual(ToolResult.success('x'))
   })
 
-  it('has the schema of either', () => {
+  it('has the union of both schemas', () => {
     const other = { ...page, name: 'other' }
     expect(branch(() => true, { yes: page, no: other }).outputSchema).toBe(page.outputSchema)
     expect(branch(() => true, { yes: page, no: file }).outputSchema).toEqual(
@@ -139,7 +139,7 @@ describe('[B3] the result', () => {
     })
   })
 
-  it('is handed on: text may come where text is declared', async () => {
+  it('is passed on as text if the schema allows text', async () => {
     const tool = pipeline(
       { name: 'p' },
       branch((input: object) => 'path' in input, { yes: file, no: page }) as AgentTool,
@@ -172,15 +172,15 @@ describe('[B4] a predicate that throws', () => {
   it.each([
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],
-  ] as const)('%s ends the call', async (code, end) => {
+  ] as const)('ends the call with %s', async (code, end) => {
     const error = new TuttiError(code, 'Stop')
     const tool = branch(throwingPredicate(error), { yes: page })
     expect(await call(tool, { url: 'u' })).toMatchObject({ end, error })
   })
 })
 
-describe('by type', () => {
-  it('leads each member of a union to its tool', async () => {
+describe('branchByType', () => {
+  it('calls the tool for each member of a union', async () => {
     interface File {
       path: string
     }
@@ -192,8 +192,8 @@ describe('by type', () => {
   })
 })
 
-describe('as a tool', () => {
-  it('is named and described by its ways', () => {
+describe('a branch as a tool', () => {
+  it('is named and described by its tools', () => {
     const quick = { ...file, timeoutMs: 10, idempotent: false }
     expect(branch(() => true, { yes: quick, no: page })).toMatchObject({
       name: 'file_or_page',
@@ -203,14 +203,14 @@ describe('as a tool', () => {
     })
     expect(branch(() => true, { yes: quick })).toMatchObject({
       name: 'maybe_file',
-      description: 'Branch: file, or the input as it is',
+      description: 'Branch: file, or the input unchanged',
       timeoutMs: 10,
     })
     const named = { name: 'n', description: 'D', timeoutMs: 7 }
     expect(branch(() => true, { ...named, yes: page })).toMatchObject(named)
   })
 
-  it('a definition that does not fit is a TypeError that names everything', () => {
+  it('throws a TypeError that names every problem of its definition', () => {
     const careless = branch as (predicate: unknown, ways: object) => AgentTool
     expect(() => careless('yes', { yes: null, no: 7, name: '' })).toThrow(TypeError)
     expect(() => careless('yes', { yes: null, no: 7, name: '' })).toThrow(

@@ -1,39 +1,39 @@
 /**
- * One of two tools, as one tool.
+ * A tool that calls one of two tools.
  *
- * B1 The predicate sees the input as the tools would see it, laid over the fields that came.
- * B2 The input has to fit one of the tools; the tool that is chosen says what it misses.
- * B3 The result is that of the tool that was chosen, as it is. Without `no`, the input is the result
- *    where the predicate is not true.
+ * B1 The predicate receives the input as the tools would decode it, merged over the given fields.
+ * B2 The input must match one of the tools; the chosen tool reports what it lacks.
+ * B3 The result is that of the chosen tool, unchanged. Without `no`, the result is the input if the predicate is not
+ *    true.
  * B4 A predicate that throws is a failure that names the branch.
  */
 import { ToolResult, Type } from '@tutti/core'
 import { callOwn } from './call-own.ts'
-import { callPart, resultOf } from './call-part.ts'
+import { callPart, toPartResult } from './call-part.ts'
 import { compoundTool, type Compound, type CompoundSettings } from './compound-tool.ts'
 import {
   pipelineDefinitionError,
-  nameProblems,
-  optionProblems,
+  findNameProblems,
+  findOptionProblems,
   toolSettings,
 } from './definition-error.ts'
-import { doorTo } from './door.ts'
-import { inputFor, valueResult } from './hand-off.ts'
-import { toolProblems } from './is-tool.ts'
+import { createInputReader } from './input-reader.ts'
+import { toToolInput, createValueResult } from './hand-off.ts'
+import { findToolProblems } from './is-tool.ts'
 import { embedSchema } from './schema/embed-schema.ts'
 
 import type { AgentTool, OptionNames, ToolContext, TSchema, TypedTool } from '@tutti/core'
-import type { Door } from './door.ts'
+import type { InputReader } from './input-reader.ts'
 import type { Fitting, Flat, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 
-/** Says which way to go. The context is that of the whole branch. */
+/** Selects the tool: `yes` if it returns true, otherwise `no`. `context` is that of the call of the branch. */
 export type Predicate<Input> = (input: Input, context: ToolContext) => boolean | Promise<boolean>
 
-/** The two ways, and what the author may set. */
+/** The two tools of a branch, and its settings. */
 export interface BranchWays<Yes, No, Input = unknown> extends CompoundSettings<Input> {
-  /** Called where the predicate is true. */
+  /** Tool to call if the predicate is true. */
   readonly yes: Yes
-  /** Called where it is not. @default the input is the result */
+  /** Tool to call otherwise. @default none: the input is the result */
   readonly no?: No
 }
 
@@ -43,24 +43,24 @@ const OWN_OPTIONS = { yes: true, no: true } as const satisfies OptionNames<
 
 type Tools<Yes, No> = Yes | Exclude<No, undefined>
 
-/** What comes out: of the tool that is chosen, or the input itself where none is. */
+/** Output of the chosen tool, or the input if there is no `no`. */
 type BranchOutput<Yes, No, Input> =
   | OutputOf<Yes>
   | ([No] extends [AgentTool] ? OutputOf<No> : Input)
 
-/** What the tools take, and the predicate looks at. */
+/** Input that the tools and the predicate accept. */
 type Taken<Yes, No, Input> = [SharedSeen<Tools<Yes, No>>] extends [Input]
   ? SharedInput<Tools<Yes, No>>
   : Flat<Input & SharedInput<Tools<Yes, No>>>
 
-/** The same as the predicate and the reviewer see it. */
+/** The same input as the predicate and the reviewer receive it. */
 type Seen<Yes, No, Input> = Flat<Input & SharedSeen<Tools<Yes, No>>>
 
 /**
- * Makes a tool that calls one of two tools: `branch(({ text }) => text.length > 500, { yes: shorten })`.
- * Its input has to be what both take.
+ * Creates a tool that calls one of two tools: `branch(({ text }) => text.length > 500, { yes: shorten })`.
+ * Both tools must accept its input.
  *
- * @throws {TypeError} naming everything that does not fit.
+ * @throws {TypeError} naming every problem of the definition.
  */
 export function branch<
   Yes extends AgentTool,
@@ -70,15 +70,15 @@ export function branch<
   predicate: Predicate<Input>,
   ways: BranchWays<Yes, No, Seen<Yes, No, Input>>,
 ): TypedTool<Taken<Yes, No, Input>, BranchOutput<Yes, No, Taken<Yes, No, Input>>> {
-  // NOTE: what is seen is what the predicate looks at, and more.
+  // NOTE: the decoded input contains the input of the predicate.
   return branchTool(predicate as Predicate<Seen<Yes, No, Input>>, ways)
 }
 
 /**
- * Like {@link branch}, with a type guard: `yes` has to take what the guard lets through, and `no` the
- * rest. The input is a union of both.
+ * Creates a branch with a type guard: `yes` must accept the type that the guard checks, and `no` the rest. The input is a
+ * union of both. See {@link branch}.
  *
- * @throws {TypeError} naming everything that does not fit.
+ * @throws {TypeError} naming every problem of the definition.
  */
 export function branchByType<
   Input,
@@ -89,7 +89,7 @@ export function branchByType<
   guard: (input: Input, context: ToolContext) => input is Chosen,
   ways: BranchWays<Fitting<Chosen, Yes>, Fitting<Exclude<Input, Chosen>, No>, Input>,
 ): TypedTool<Input, BranchOutput<Yes, No, Exclude<Input, Chosen>>> {
-  // NOTE: what the compiler lets through are tools.
+  // NOTE: the compiler accepts only tools.
   return branchTool(guard, ways as BranchWays<Yes, No, Input>)
 }
 
@@ -100,47 +100,50 @@ function branchTool<Seen, Input, Output>(
   const { yes, no } = ways
   const settings = toolSettings(ways)
   const problems = [
-    ...predicateProblems(predicate),
-    ...toolProblems(yes, 'yes'),
-    ...(no === undefined ? [] : toolProblems(no, 'no')),
-    ...optionProblems(ways, OWN_OPTIONS),
+    ...findPredicateProblems(predicate),
+    ...findToolProblems(yes, 'yes'),
+    ...(no === undefined ? [] : findToolProblems(no, 'no')),
+    ...findOptionProblems(ways, OWN_OPTIONS),
   ]
   if (problems.length > 0) throw pipelineDefinitionError('a branch', problems, settings)
-  const defaults = defaultsOf(yes, no)
-  const tooLong = nameProblems(defaults.name, settings)
+  const defaults = createDefaults(yes, no)
+  const tooLong = findNameProblems(defaults.name, settings)
   if (tooLong.length > 0) throw pipelineDefinitionError('a branch', tooLong, settings)
-  const who = `Predicate of '${settings.name ?? defaults.name}'`
+  const name = `Predicate of '${settings.name ?? defaults.name}'`
   const tools: readonly [AgentTool, ...AgentTool[]] = no === undefined ? [yes] : [yes, no]
-  const door = doorTo(tools, 'one')
-  const outputSchema = outputSchemaOf(yes, no ?? passing(door))
+  const reader = createInputReader(tools, 'one')
+  const outputSchema = mergeOutputSchemas(yes, no ?? passThroughSchema(reader))
   return compoundTool({
     tools,
     settings,
     defaults,
-    door,
+    reader,
     ...(outputSchema === undefined ? {} : { outputSchema }),
     async run({ value, seen }, context) {
-      // NOTE: the door lets only in what one of the tools reads, and the types ask for the rest.
-      const said = await callOwn(() => predicate(seen as Seen, context), who, context)
-      if (!said.ok) return ToolResult.failure(said.message)
-      const tool = said.value ? yes : no
-      if (tool === undefined) return valueResult(seen)
-      const part = { tool, input: inputFor(tool, value), who: `Step '${tool.name}'` }
-      return resultOf(await callPart(part, context, { step: said.value ? 'yes' : 'no' }), part)
+      // NOTE: the reader accepts only input that one of the tools can decode; the types require the rest.
+      const answer = await callOwn(() => predicate(seen as Seen, context), name, context)
+      if (!answer.ok) return ToolResult.failure(answer.message)
+      const tool = answer.value ? yes : no
+      if (tool === undefined) return createValueResult(seen)
+      const part = { tool, input: toToolInput(tool, value), label: `Step '${tool.name}'` }
+      return toPartResult(
+        await callPart(part, context, { step: answer.value ? 'yes' : 'no' }),
+        part,
+      )
     },
   })
 }
 
-function predicateProblems(predicate: unknown): readonly string[] {
+function findPredicateProblems(predicate: unknown): readonly string[] {
   if (typeof predicate === 'function') return []
   return [`the predicate must be a function, got ${typeof predicate}`]
 }
 
-function defaultsOf(yes: AgentTool, no: AgentTool | undefined): Compound<never>['defaults'] {
+function createDefaults(yes: AgentTool, no: AgentTool | undefined): Compound<never>['defaults'] {
   if (no === undefined) {
     return {
       name: `maybe_${yes.name}`,
-      description: `Branch: ${yes.name}, or the input as it is`,
+      description: `Branch: ${yes.name}, or the input unchanged`,
       timeoutMs: yes.timeoutMs,
     }
   }
@@ -151,13 +154,13 @@ function defaultsOf(yes: AgentTool, no: AgentTool | undefined): Compound<never>[
   }
 }
 
-/** What comes out where the input is the result. */
-function passing({ kind, inputSchema }: Door): Pick<AgentTool, 'outputSchema'> {
+/** Returns the output schema of a branch without `no` that returns its input. */
+function passThroughSchema({ kind, inputSchema }: InputReader): Pick<AgentTool, 'outputSchema'> {
   return kind === 'text' ? {} : { outputSchema: inputSchema }
 }
 
-/** Schema of what either gives; none where both give text. */
-function outputSchemaOf(
+/** Returns the union of the output schemas; none when both tools return text. */
+function mergeOutputSchemas(
   { outputSchema: one }: Pick<AgentTool, 'outputSchema'>,
   { outputSchema: other }: Pick<AgentTool, 'outputSchema'>,
 ): TSchema | undefined {

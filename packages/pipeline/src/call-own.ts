@@ -1,33 +1,33 @@
-/** Calling what the author of a pipeline wrote between the tools: adapters and predicates. */
+/** Calls the functions that the author of a pipeline wrote: adapters and predicates. */
 import { errorMessage, TuttiError, type ToolContext } from '@tutti/core'
 
-/** What it returned, or that it threw. */
+/** Return value of a function, or the message of its error. */
 export type Called<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly message: string }
 
 /**
- * Calls it and waits; `who` names it in the message, and in the log where the error itself goes.
+ * Calls a function and awaits its result. `label` names it in the message, and in the log, which has the error itself.
  *
- * @throws {TuttiError} EXIT_EARLY and TOOL_CONFIGURATION, which are for whoever called the pipeline.
- * @throws when it threw because the whole call was stopped.
+ * @throws {TuttiError} EXIT_EARLY and TOOL_CONFIGURATION, which the caller of the pipeline handles.
+ * @throws the reason of the abort when the call of the pipeline was aborted.
  */
 export async function callOwn<Value>(
   call: () => Value | Promise<Value>,
-  who: string,
+  label: string,
   context: ToolContext,
 ): Promise<Called<Value>> {
   try {
     return { ok: true, value: await call() }
   } catch (error) {
     context.signal.throwIfAborted()
-    if (isForCaller(error)) throw error
-    context.logger.warn(`${who} threw`, { callId: context.callId, error })
-    return { ok: false, message: `${who} threw: ${errorMessage(error)}` }
+    if (endsPipeline(error)) throw error
+    context.logger.warn(`${label} threw`, { callId: context.callId, error })
+    return { ok: false, message: `${label} threw: ${errorMessage(error)}` }
   }
 }
 
-function isForCaller(error: unknown): boolean {
+function endsPipeline(error: unknown): boolean {
   return (
     TuttiError.isInstance(error) &&
     (error.code === 'EXIT_EARLY' || error.code === 'TOOL_CONFIGURATION')

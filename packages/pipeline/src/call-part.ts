@@ -1,21 +1,21 @@
-/** Calling one of the tools that a tool is made of. */
+/** Calls one of the tools inside a compound tool. */
 import { ToolResult } from '@tutti/core'
 
 import type { AgentTool, CallToolOptions, ToolCallOutcome, ToolContext } from '@tutti/core'
 
-/** What is called. */
+/** A tool with its input. */
 export interface Part {
   readonly tool: AgentTool
   readonly input: unknown
-  /** Names it in messages, such as `Step 'search'`. */
-  readonly who: string
+  /** Name in messages, such as `Step 'search'`. */
+  readonly label: string
 }
 
 /**
  * Calls a tool as a part of the call of `context`.
  *
  * @throws {TuttiError} EXIT_EARLY and TOOL_CONFIGURATION of the tool.
- * @throws when the whole call was stopped before: nothing more begins in it.
+ * @throws the reason of the abort when the labelle call was aborted before; no further part starts.
  */
 export async function callPart(
   { tool, input }: Part,
@@ -26,8 +26,8 @@ export async function callPart(
   return context.callTool(tool, input, options)
 }
 
-/** The result of a part, as it is; where the part threw, the message says who did. */
-export function resultOf({ result, end }: ToolCallOutcome, { who }: Part): ToolResult {
+/** Returns the result of a part. If the part threw, the message names it. */
+export function toPartResult({ result, end }: ToolCallOutcome, { label }: Part): ToolResult {
   if (end !== 'threw') return result
-  return ToolResult.failure(`${who} threw: ${result.errorMessage ?? ''}`)
+  return ToolResult.failure(`${label} threw: ${result.errorMessage ?? ''}`)
 }

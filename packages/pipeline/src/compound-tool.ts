@@ -1,11 +1,11 @@
 /**
- * A tool made of tools: what pipelines, `parallel`, `mapEach` and `branch` have in common.
+ * A compound tool, which is made of other tools: the common part of pipelines, `parallel`, `mapEach` and `branch`.
  *
- *   input ─door─▶ fits? ─approve─▶ run ─callTool─▶ the tools inside ─▶ ToolResult
+ *   input ─InputReader─▶ valid? ─approve─▶ run ─callTool─▶ the tools inside ─▶ ToolResult
  *
- * C1 Input is checked at the door, whatever the error strategy, and handed on as it came.
- * C2 Name, description, time limit and idempotency follow from the tools inside, unless they are set.
- * C3 Everything that is wrong with a definition is said at once.
+ * C1 The input is checked first, regardless of the error strategy, and passed on unchanged.
+ * C2 Name, description, time limit and idempotency are derived from the tools inside, unless they are set.
+ * C3 The error of an invalid definition names every problem.
  */
 import { defineTool, toStandardSchema, Type } from '@tutti/core'
 
@@ -18,73 +18,73 @@ import type {
   TSchema,
   TypedTool,
 } from '@tutti/core'
-import type { Door, Entry, Problems } from './door.ts'
+import type { CompoundInput, InputProblems, InputReader } from './input-reader.ts'
 
-/** What the author of a tool made of tools may set; all of it has a default. */
+/** Settings of a compound tool; all of them have defaults. */
 export type CompoundSettings<Input> = Partial<ToolSettings<Input>>
 
-/** A tool made of tools, before it is one. */
+/** Definition of a compound tool. */
 export interface Compound<Seen> {
-  /** The tools inside. */
+  /** Tools inside. */
   readonly tools: readonly AgentTool[]
   readonly settings: CompoundSettings<Seen>
-  /** What follows from the tools inside, where the settings say nothing; the limit in milliseconds. */
+  /** Defaults derived from the tools inside; the time limit is in milliseconds. */
   readonly defaults: Readonly<Record<'name' | 'description', string>> & {
     readonly timeoutMs: number
   }
-  readonly door: Door
+  readonly reader: InputReader
   readonly outputSchema?: TSchema
-  run(entry: Entry, context: ToolContext): Promise<ToolResult>
+  run(input: CompoundInput, context: ToolContext): Promise<ToolResult>
 }
 
-/** Makes the tool; what it takes and gives is for the caller to say. */
+/** Creates the tool. The caller defines its input and output types. */
 export function compoundTool<Seen, Input, Output>(
   compound: Compound<Seen>,
 ): TypedTool<Input, Output> {
-  const { defaults, door, outputSchema, settings, tools } = compound
-  const entries = new WeakMap<object, Entry>()
-  const entryOf = (value: unknown): Entry =>
-    (isReference(value) ? entries.get(value) : undefined) ?? { value, seen: value }
+  const { defaults, reader, outputSchema, settings, tools } = compound
+  const inputs = new WeakMap<object, CompoundInput>()
+  const findInput = (value: unknown): CompoundInput =>
+    (isReference(value) ? inputs.get(value) : undefined) ?? { value, seen: value }
   async function read(input: unknown): Promise<Decoded<Input>> {
-    const entered = await door.enter(input)
-    if (!entered.ok) return entered
-    const { value } = entered.entry
-    if (isReference(value)) entries.set(value, entered.entry)
-    // NOTE: the tools inside can read it, and what they take is what the type says.
+    const reading = await reader.read(input)
+    if (!reading.ok) return reading
+    const { value } = reading.input
+    if (isReference(value)) inputs.set(value, reading.input)
+    // NOTE: the tools inside can decode the value, so it has their input type.
     return { ok: true, value: value as Input }
   }
   const tool = defineTool({
     ...defaults,
     idempotent: tools.every(({ idempotent }) => idempotent),
-    ...withSeenInput(settings, (value) => entryOf(value).seen),
-    input: schemaOf(door.inputSchema, read),
+    ...withDecodedReview(settings, (value) => findInput(value).seen),
+    input: createSchema(reader.inputSchema, read),
     coerce: false,
-    execute: (value, context) => compound.run(entryOf(value), context),
+    execute: (value, context) => compound.run(findInput(value), context),
   })
   return {
     ...tool,
-    kind: door.kind,
+    kind: reader.kind,
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(door.kind === 'text' ? schemaOfText() : {}),
+    ...(reader.kind === 'text' ? createTextSchema() : {}),
     readInput: read,
   }
 }
 
-/** What every text tool is a schema of: its text, and not the object that a model writes it in. */
-function schemaOfText<Input>(): StandardToolSchema<Input> {
-  // NOTE: the input of a tool made of text tools is text.
+/** Returns the schema of a text tool: its text, not the object in which a model writes the text. */
+function createTextSchema<Input>(): StandardToolSchema<Input> {
+  // NOTE: the input of a compound tool of text tools is text.
   return toStandardSchema(Type.String()) as StandardToolSchema as StandardToolSchema<Input>
 }
 
 type Decoded<Input> = Awaited<ReturnType<TypedTool<Input>['readInput']>>
 
-/** What the door takes as the schema of a tool: `defineTool` then refuses the rest, in its own words. */
-function schemaOf<Input>(
+/** Creates a schema that accepts what `read` accepts; `defineTool` rejects other input with its own messages. */
+function createSchema<Input>(
   inputSchema: TSchema,
   read: (input: unknown) => Promise<Decoded<Input>>,
 ): StandardToolSchema<Input> {
   function jsonSchema({ target }: { readonly target: JsonSchemaTarget }): Record<string, unknown> {
-    // NOTE: every JSON Schema that a tool has is an object.
+    // NOTE: the JSON Schema of a tool is always an object.
     if (target === 'draft-2020-12') return inputSchema as Record<string, unknown>
     return toStandardSchema(inputSchema)['~standard'].jsonSchema.input({ target })
   }
@@ -94,7 +94,7 @@ function schemaOf<Input>(
       vendor: 'tutti',
       async validate(input) {
         const decoded = await read(input)
-        return decoded.ok ? decoded : { issues: decoded.problems.map(issueOf) }
+        return decoded.ok ? decoded : { issues: decoded.problems.map(toIssue) }
       },
       jsonSchema: { input: jsonSchema, output: jsonSchema },
     },
@@ -110,15 +110,15 @@ type Issue = Extract<
   { readonly issues: readonly unknown[] }
 >['issues'][number]
 
-function issueOf({ path, message }: Problems[number]): Issue {
+function toIssue({ path, message }: InputProblems[number]): Issue {
   const keys = path.split('/').slice(1)
   return { message, path: keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')) }
 }
 
-/** Settings whose reviewer reads of the input as a body would see it. */
-function withSeenInput<Seen, Input>(
+/** Changes the settings so that the reviewer receives the decoded input. */
+function withDecodedReview<Seen, Input>(
   { requireApproval, ...settings }: CompoundSettings<Seen>,
-  seenOf: (value: Input) => unknown,
+  findSeen: (value: Input) => unknown,
 ): CompoundSettings<Input> {
   if (requireApproval === undefined) return settings
   if (typeof requireApproval === 'boolean') return { ...settings, requireApproval }
@@ -128,8 +128,8 @@ function withSeenInput<Seen, Input>(
     ...settings,
     requireApproval: {
       ...approval,
-      // NOTE: what is seen of an input is what the tools inside read it as.
-      describe: (value) => describe.call(requireApproval, seenOf(value) as Seen),
+      // NOTE: the decoded input has the type that the tools inside decode it to.
+      describe: (value) => describe.call(requireApproval, findSeen(value) as Seen),
     },
   }
 }

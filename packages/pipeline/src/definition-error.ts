@@ -1,4 +1,4 @@
-/** Saying everything that is wrong with a tool made of tools at once. */
+/** Finds and reports the problems of the definition of a compound tool. */
 import {
   definitionError as coded,
   defineTextTool,
@@ -11,7 +11,7 @@ import {
 
 type Settings = Partial<ToolSettings<never>>
 
-/** Longest name that models take; the rule itself is that of `defineTool`. */
+/** Maximum length of a name, as in `defineTool`. */
 const LONGEST_NAME = 64
 
 /** Returns the settings that every tool has, without the options of one kind of tool. */
@@ -21,31 +21,33 @@ export function toolSettings<Given extends object>(
   return pickOptions(given, TOOL_SETTING_NAMES)
 }
 
-/** Returns a problem for each option that is not one of `own` nor of every tool. */
-export function optionProblems(
+/** Returns a problem for each option that is neither in `own` nor a common setting of tools. */
+export function findOptionProblems(
   given: object,
   own: Readonly<Record<string, true>>,
 ): readonly string[] {
   return findUnknownOptions(given, { ...own, ...TOOL_SETTING_NAMES })
 }
 
-/** What is wrong with a name made of other names, where no name is set. */
-export function nameProblems(name: string, settings: Settings): readonly string[] {
+/** Returns the problems of a default name; none when a name is set. */
+export function findNameProblems(name: string, settings: Settings): readonly string[] {
   if (settings.name !== undefined || name.length <= LONGEST_NAME) return []
   return [`set a name, because "${name}" has ${name.length} of at most ${LONGEST_NAME} characters`]
 }
 
-/** An error that names the problems, and those of the settings. `what` is such as `a pipeline`. */
+/** Creates an error that names the problems, including those of the settings. `what` is a noun such as `a pipeline`. */
 export function pipelineDefinitionError(
   what: string,
   problems: readonly string[],
   settings: Settings,
 ): TypeError {
-  return coded(`Cannot make ${what}: ${[...problems, ...settingsProblems(settings)].join('; ')}`)
+  return coded(
+    `Cannot make ${what}: ${[...problems, ...findSettingsProblems(settings)].join('; ')}`,
+  )
 }
 
-/** What `defineTool` would say of the settings; it says all of it at once. */
-function settingsProblems(settings: Settings): readonly string[] {
+/** Returns the message of `defineTool` about the settings; it names every problem. */
+function findSettingsProblems(settings: Settings): readonly string[] {
   const { requireApproval: _, ...rest } = settings
   try {
     defineTextTool({ name: 'unnamed', description: 'Unnamed', ...rest, execute: (text) => text })

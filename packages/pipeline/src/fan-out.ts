@@ -1,42 +1,42 @@
 /**
- * Calls several tools of one call at the same time, a bounded number of them.
+ * Calls several tools concurrently as parts of one call.
  *
- * F1 Results are in the order of the parts, whatever the order of their ends.
- * F2 FAIL_FAST: the first failure stops the parts in flight, no other begins, and the failure names its
- *    part. It is returned when all have stopped.
- * F3 CONTINUE_ON_FAILURE: every part is called; one that failed gives a {@link PartFailure}.
- * F4 Early exit and misconfiguration of a part stop the others, whatever the strategy.
+ * F1 Results are in the order of the parts, regardless of the order in which they end.
+ * F2 FAIL_FAST: the first failure aborts the parts in flight, no other part starts, and the failure names its part. It
+ *    is returned when all parts have stopped.
+ * F3 CONTINUE_ON_FAILURE: every part is called; the value of a failed one is a {@link PartFailure}.
+ * F4 Early exit and misconfiguration of a part abort the others, regardless of the strategy.
  */
 import { callPart, type Part } from './call-part.ts'
-import { valueOf, type HandOff } from './hand-off.ts'
-import { partFailure } from './part-failure.ts'
+import { toValue, type HandOff } from './hand-off.ts'
+import { createPartFailure } from './part-failure.ts'
 
 import type { ToolContext } from '@tutti/core'
 import type { PipelineErrorStrategy } from './error-strategy.ts'
 
-/** What the parts are called in. */
+/** Options of `fanOut`. */
 export interface FanOut {
   readonly context: ToolContext
-  /** Parts called at the same time, at most. */
+  /** Maximum number of parts that run at the same time. */
   readonly concurrency: number
   readonly errorStrategy: PipelineErrorStrategy
 }
 
-/** The value of every part, or the first failure. */
+/** Values of all parts, or the message of the first failure. */
 export type FannedOut =
   | { readonly ok: true; readonly values: readonly unknown[] }
   | { readonly ok: false; readonly message: string }
 
-/** One of several calls. */
+/** A part with its step name. */
 export interface FannedPart extends Part {
-  /** Names its call within the whole one. */
+  /** Name of the part in the id of its call. */
   readonly step: string
 }
 
 /**
- * Calls the parts.
+ * Calls the parts and returns their values.
  *
- * @throws what {@link callPart} throws, once every part has stopped.
+ * @throws the errors of {@link callPart}, after every part has stopped.
  */
 export async function fanOut(
   parts: readonly FannedPart[],
@@ -49,11 +49,12 @@ export async function fanOut(
   const work = async (): Promise<void> => {
     for (const [index, part] of waiting) {
       if (stop.signal.aborted) return
-      const given = await valueOfPart(part, context, stop.signal)
-      if (given.ok) values[index] = given.value
-      else if (errorStrategy === 'CONTINUE_ON_FAILURE') values[index] = partFailure(given.message)
+      const value = await callForValue(part, context, stop.signal)
+      if (value.ok) values[index] = value.value
+      else if (errorStrategy === 'CONTINUE_ON_FAILURE')
+        values[index] = createPartFailure(value.message)
       else {
-        failures.push(`${part.who} failed: ${given.message}`)
+        failures.push(`${part.label} failed: ${value.message}`)
         stop.abort()
       }
     }
@@ -73,18 +74,18 @@ export async function fanOut(
   return message === undefined ? { ok: true, values } : { ok: false, message }
 }
 
-async function valueOfPart(
+async function callForValue(
   part: FannedPart,
   context: ToolContext,
   signal: AbortSignal,
 ): Promise<HandOff> {
   const { result } = await callPart(part, context, { step: part.step, signal })
   if (!result.success) return { ok: false, message: result.errorMessage ?? '' }
-  return valueOf(result, part.tool)
+  return toValue(result, part.tool)
 }
 
-/** What is wrong with a bound of parts at the same time, if anything. */
-export function concurrencyProblems(concurrency: number): readonly string[] {
+/** Returns the problems of a concurrency limit. */
+export function findConcurrencyProblems(concurrency: number): readonly string[] {
   const isCount = Number.isInteger(concurrency) || concurrency === Infinity
   if (isCount && concurrency >= 1) return []
   return [`concurrency must be an integer >= 1 or Infinity, got ${concurrency}`]

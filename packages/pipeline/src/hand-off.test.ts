@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 
 import { defineTool, ToolResult, Type } from '@tutti/core'
-import { handOff, inputFor, readJson, textOf, valueOf, valueResult } from './hand-off.ts'
+import {
+  handOff,
+  toToolInput,
+  parseJsonText,
+  toText,
+  toValue,
+  createValueResult,
+} from './hand-off.ts'
 import { textTool } from '../test/text-tools.ts'
 
 import type { AgentTool, TSchema } from '@tutti/core'
@@ -20,22 +27,25 @@ function declaring(output: TSchema): AgentTool {
 
 const BROKEN = {
   ok: false,
-  message: 'Tool "declaring" returned text in place of the value that it declares as output',
+  message: 'Tool "declaring" returned text instead of the value that it declares as output',
 }
 
-describe('[H1] text for text tools, values for others', () => {
+describe('[H1] handOff', () => {
   it.each<[ToolResult, unknown, unknown]>([
     [ToolResult.success('text', { a: 1 }), 'text', { a: 1 }],
     [ToolResult.success('text'), 'text', 'text'],
     [ToolResult.success('', 0), '', 0],
     [ToolResult.success('null', null), 'null', null],
-  ])('%j', (result, forText, forTyped) => {
-    expect(handOff(result, typed, text)).toEqual({ ok: true, value: forText })
-    expect(handOff(result, typed, typed)).toEqual({ ok: true, value: forTyped })
-  })
+  ])(
+    'passes the text of %j to text tools, and its value to others',
+    (result, forText, forTyped) => {
+      expect(handOff(result, typed, text)).toEqual({ ok: true, value: forText })
+      expect(handOff(result, typed, typed)).toEqual({ ok: true, value: forTyped })
+    },
+  )
 })
 
-describe('[H2] text for other tools', () => {
+describe('[H2] text for tools that are not text tools', () => {
   it.each([
     ['{"a": [1]}', { a: [1] }],
     ['\n [1, 2] ', [1, 2]],
@@ -44,9 +54,9 @@ describe('[H2] text for other tools', () => {
     ['5', '5'],
     ['"quoted"', '"quoted"'],
     ['', ''],
-  ])('%j is handed on as %j', (output, value) => {
+  ])('is passed on: %j as %j', (output, value) => {
     expect(handOff(ToolResult.success(output), text, typed)).toEqual({ ok: true, value })
-    expect(readJson(output)).toEqual(value)
+    expect(parseJsonText(output)).toEqual(value)
   })
 })
 
@@ -62,9 +72,9 @@ describe('[H3] a tool that declares a value and returned text', () => {
     ['an intersection that text cannot match', { allOf: [{ type: 'string' }, { type: 'object' }] }],
     ['types without text', { type: ['object', 'null'] }],
     ['a choice without text', { oneOf: [{ type: 'object' }, false] }],
-  ])('%s', (_, schema) => {
+  ])('fails if the schema is %s', (_, schema) => {
     const result = ToolResult.success('Nothing found')
-    expect(valueOf(result, declaring(schema))).toEqual(BROKEN)
+    expect(toValue(result, declaring(schema))).toEqual(BROKEN)
     expect(handOff(result, declaring(schema), typed)).toEqual(BROKEN)
     expect(handOff(result, declaring(schema), text)).toEqual({ ok: true, value: 'Nothing found' })
   })
@@ -79,12 +89,12 @@ describe('[H3] a tool that declares a value and returned text', () => {
     ['a choice with anything', { oneOf: [{ type: 'object' }, true] }],
     ['a reference, which is not followed', { $ref: '#/$defs/page', $defs: { page: {} } }],
     ['something that is no schema', { anyOf: [7] }],
-  ])('but a text is the value where the schema allows one: %s', (_, schema) => {
-    expect(valueOf(ToolResult.success('t'), declaring(schema))).toEqual({ ok: true, value: 't' })
+  ])('is accepted if the schema allows text: %s', (_, schema) => {
+    expect(toValue(ToolResult.success('t'), declaring(schema))).toEqual({ ok: true, value: 't' })
   })
 })
 
-describe('values and text', () => {
+describe('toText and toToolInput', () => {
   it.each([
     ['text', 'text'],
     [undefined, ''],
@@ -94,19 +104,19 @@ describe('values and text', () => {
     [5, '5'],
     [false, 'false'],
     [() => '', ''],
-  ])('%j as text is %j', (value, expected) => {
-    expect(textOf(value)).toBe(expected)
-    expect(inputFor(text, value)).toBe(expected)
+  ])('convert %j to the text %j', (value, expected) => {
+    expect(toText(value)).toBe(expected)
+    expect(toToolInput(text, value)).toBe(expected)
   })
 
-  it('other tools get values as they are', () => {
+  it('pass values unchanged to other tools', () => {
     const value = { a: 1 }
-    expect(inputFor(typed, value)).toBe(value)
-    expect(inputFor(typed, undefined)).toBe(undefined)
+    expect(toToolInput(typed, value)).toBe(value)
+    expect(toToolInput(typed, undefined)).toBe(undefined)
   })
 
-  it('a result of a value has its JSON as text; a text is only text', () => {
-    expect(valueResult({ a: 1 })).toEqual(ToolResult.success('{"a":1}', { a: 1 }))
-    expect(valueResult('a')).toEqual(ToolResult.success('a'))
+  it('create a result with the JSON of a value as text', () => {
+    expect(createValueResult({ a: 1 })).toEqual(ToolResult.success('{"a":1}', { a: 1 }))
+    expect(createValueResult('a')).toEqual(ToolResult.success('a'))
   })
 })

@@ -1,53 +1,53 @@
 /**
- * From the result of one tool to the input of another. Pure.
+ * Converts the result of one tool to the input of another. Pure.
  *
- * H1 A text tool takes the text of the result; any other tool its structured value.
- * H2 Text for a tool that is no text tool is read as JSON where it spells an object or a list, and is
- *    handed on as it is otherwise: the tool says what is wrong with it.
- * H3 A tool that declares a value and returned text broke its word, and nothing is handed on.
+ * H1 A text tool receives the text of the result; any other tool receives its structured value.
+ * H2 Text for a tool that is not a text tool is parsed if it is a JSON object or array. Other text is passed on, and the
+ *    tool reports the problem.
+ * H3 A tool that declares a value but returned text has failed: there is no value to pass on.
  */
 import { ToolResult, type AgentTool } from '@tutti/core'
 import { allowsText } from './schema/allows-text.ts'
 
-/** What is handed on, or why nothing is. */
+/** Value to pass on, or why there is none. */
 export type HandOff =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string }
 
-/** The value of a result that worked: structured where there is one, else its text. */
-export function valueOf(result: ToolResult, tool: AgentTool): HandOff {
+/** Returns the value of a successful result: its structured value if it has one, otherwise its text. */
+export function toValue(result: ToolResult, tool: AgentTool): HandOff {
   const { output, structured } = result
   const { outputSchema } = tool
   if (structured !== undefined) return { ok: true, value: structured }
   if (outputSchema === undefined || allowsText(outputSchema)) return { ok: true, value: output }
-  const message = `Tool "${tool.name}" returned text in place of the value that it declares as output`
+  const message = `Tool "${tool.name}" returned text instead of the value that it declares as output`
   return { ok: false, message }
 }
 
-/** What the next tool is handed of a result that worked. */
+/** Converts a successful result to the input of the next tool. */
 export function handOff(result: ToolResult, tool: AgentTool, next: AgentTool): HandOff {
   if (next.kind === 'text') return { ok: true, value: result.output }
-  const handed = valueOf(result, tool)
-  return handed.ok ? { ok: true, value: inputFor(next, handed.value) } : handed
+  const value = toValue(result, tool)
+  return value.ok ? { ok: true, value: toToolInput(next, value.value) } : value
 }
 
-/** A value in the form that a tool takes: text for a text tool. */
-export function inputFor(tool: AgentTool, value: unknown): unknown {
-  if (tool.kind === 'text') return textOf(value)
-  return typeof value === 'string' ? readJson(value) : value
+/** Converts a value to the input of a tool: to text for a text tool. */
+export function toToolInput(tool: AgentTool, value: unknown): unknown {
+  if (tool.kind === 'text') return toText(value)
+  return typeof value === 'string' ? parseJsonText(value) : value
 }
 
-/** A value as text: itself, or its JSON; nothing is empty text. */
-export function textOf(value: unknown): string {
+/** Converts a value to text: a string stays, other values become JSON, `undefined` and `null` an empty text. */
+export function toText(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
-  // Not every value is JSON: a function, for one, has no text.
+  // Some values have no JSON, such as functions.
   const text: string | undefined = JSON.stringify(value)
   return text ?? ''
 }
 
-/** The object or list that a text spells in JSON, or the text. */
-export function readJson(text: string): unknown {
+/** Parses a text that is a JSON object or array. Returns any other text unchanged. */
+export function parseJsonText(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text
   try {
     const value: unknown = JSON.parse(text)
@@ -57,9 +57,9 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** The result of a tool that gives a value: its JSON is the text, and text is text. */
-export function valueResult(value: unknown): ToolResult {
+/** Creates the result of a tool that returns a value: the text of the result is the string, or the JSON of the value. */
+export function createValueResult(value: unknown): ToolResult {
   return typeof value === 'string'
     ? ToolResult.success(value)
-    : ToolResult.success(textOf(value), value)
+    : ToolResult.success(toText(value), value)
 }

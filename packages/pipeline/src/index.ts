@@ -1,8 +1,8 @@
 /**
- * Pipelines of tools: several steps that a model calls as one tool.
+ * Pipelines of tools, which a model calls as one tool.
  */
 
-// To define
+// Definitions
 export { branch, branchByType, type BranchWays, type Predicate } from './branch.ts'
 export { mapEach, type ItemsFor, type MapEachOptions } from './map-each.ts'
 export { parallel, type Branches, type ParallelOptions, type ParallelOutput } from './parallel.ts'
@@ -16,10 +16,10 @@ export type { CompoundSettings } from './compound-tool.ts'
 export type { PipelineErrorStrategy } from './error-strategy.ts'
 export type { PipelineOptions } from './pipeline-tool.ts'
 
-// To read results
+// Results
 export { isPartFailure, PartFailure, type PartOutput } from './part-failure.ts'
 
-// To extend
+// Types for extensions
 export type {
   Adapted,
   Adapter,

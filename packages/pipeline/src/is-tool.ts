@@ -1,7 +1,7 @@
-/** Telling tools from what is none, where the compiler was not asked. */
+/** Recognizes tools at run time. */
 import type { AgentTool } from '@tutti/core'
 
-/** Whether a value has what steps are called through. */
+/** Whether a value has the members of a tool that steps use. */
 export function isTool(value: unknown): value is AgentTool {
   return (
     typeof value === 'object' &&
@@ -15,8 +15,8 @@ export function isTool(value: unknown): value is AgentTool {
   )
 }
 
-/** What is wrong with a value that should be a tool; `where` is such as `step 2`. */
-export function toolProblems(value: unknown, where: string): readonly string[] {
+/** Returns a problem if a value is not a tool; `where` is a name such as `step 2`. */
+export function findToolProblems(value: unknown, where: string): readonly string[] {
   if (isTool(value)) return []
   return [`${where} must be a tool, got ${value === null ? 'null' : typeof value}`]
 }

@@ -38,15 +38,15 @@ interface Given {
   from: string
 }
 
-it('a step takes what its schema takes, not what the library makes of it', () => {
+it('accepts the input of the schema, not the output of its transform', () => {
   expectTypeOf(pipeline(find, forecast)).toEqualTypeOf<
     TypedTool<{ query: string }, { degrees: number }>
   >()
-  // @ts-expect-error the schema takes text and makes a number of it
+  // @ts-expect-error the schema accepts text and transforms it to a number
   pipeline(findNumber, forecast)
 })
 
-it('a pipeline takes what the schema of its first step takes', () => {
+it('has the input of the schema of its first step', () => {
   expectTypeOf(pipeline(forecast)).toEqualTypeOf<TypedTool<Given, { degrees: number }>>()
   expectTypeOf(parallel({ forecast })).toExtend<
     TypedTool<Given, { forecast: { degrees: number } }>

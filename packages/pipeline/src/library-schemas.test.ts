@@ -20,7 +20,7 @@ const find = defineTool({
   execute: () => ({ from: '7' }),
 })
 
-it('a schema that transforms does so once, as the first step and as a later one', async () => {
+it('transforms the input once, in the first step and in a later one', async () => {
   const later = { id: 'c', name: 'x', arguments: '{"query":"may"}' }
   expect((await runTool(pipeline(find, forecast), later)).result).toEqual(
     ToolResult.success('{"degrees":10}', { degrees: 10 }),
@@ -31,7 +31,7 @@ it('a schema that transforms does so once, as the first step and as a later one'
   )
 })
 
-it('a predicate sees what the schema makes of the input', async () => {
+it('passes the transformed input to a predicate', async () => {
   const seen: unknown[] = []
   const tool = branch(
     ({ days, from }) => {

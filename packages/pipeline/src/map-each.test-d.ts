@@ -8,17 +8,17 @@ import type { Page } from '../test/typed-tools.ts'
 
 type Items<Item> = readonly Item[] | { readonly items: readonly Item[] }
 
-it('takes a list of what the tool takes, and gives a list of what it gives', () => {
+it('accepts a list of inputs of the tool, and returns a list of its outputs', () => {
   expectTypeOf(mapEach(read)).toEqualTypeOf<TypedTool<Items<{ url: string }>, Page[]>>()
   expectTypeOf(mapEach(imported)).toEqualTypeOf<TypedTool<Items<unknown>, unknown[]>>()
 })
 
-it('a text tool takes a list of anything, as text', () => {
+it('accepts a list of any values for a text tool', () => {
   expectTypeOf(mapEach(shout)).toEqualTypeOf<TypedTool<Items<unknown>, string[]>>()
   pipeline(list, mapEach(shout))
 })
 
-it('follows a step that gives a list, and only such a step', () => {
+it('accepts only steps that return a list before it', () => {
   expectTypeOf(pipeline(list, mapEach(read), mapEach(read))).toEqualTypeOf<
     TypedTool<{ query: string }, Page[]>
   >()

@@ -48,8 +48,8 @@ const list = defineTool({
   execute: () => [{ ms: 30 }, { ms: 10 }, { ms: 20 }],
 })
 
-describe('[M1] it takes a list, or an object with items', () => {
-  it('a model writes an object with items', async () => {
+describe('[M1] the input of mapEach', () => {
+  it('can be an object with items, as models write it', async () => {
     const tool = mapEach(waiting())
     expect(tool.inputSchema).toEqual(
       Type.Object({ items: Type.Array(Type.Object({ ms: Type.Integer({ minimum: 0 }) })) }),
@@ -59,7 +59,7 @@ describe('[M1] it takes a list, or an object with items', () => {
     expect((await called).result.structured).toEqual([{ waited: 1 }, { waited: 2 }])
   })
 
-  it('a step before gives a list', async () => {
+  it('can be a list from the previous step', async () => {
     const called = call(pipeline(list, mapEach(waiting())), {}, { clock })
     await clock.advance(100)
     const { result, steps } = await called
@@ -79,7 +79,7 @@ describe('[M1] it takes a list, or an object with items', () => {
     ])
   })
 
-  it('an adapter picks the list', async () => {
+  it('can be a list from an adapter', async () => {
     const tool = pipelineBuilder()
       .step(textTool('a'))
       .adapter(({ output }) => output.split(','))
@@ -88,33 +88,33 @@ describe('[M1] it takes a list, or an object with items', () => {
     expect((await call(tool, { input: 'x,y' })).result.structured).toEqual(['x>b', 'y>a>b'])
   })
 
-  it('text of a step before may spell the list', async () => {
+  it('can be JSON text of a list from the previous step', async () => {
     const spelling = textTool('spelling', () => '["x", 7, {"a": 1}]') as AgentTool
     const tool = pipeline(spelling, mapEach(textTool('b')))
     expect((await call(tool, { input: '' })).result.structured).toEqual(['x>b', '7>b', '{"a":1}>b'])
   })
 
-  it('so may what a model writes', async () => {
+  it('can be JSON text of a list from a model', async () => {
     for (const text of ['["x"]', '{"items":["x"]}']) {
       expect((await call(mapEach(textTool('b')), text)).result.structured).toEqual(['x>b'])
     }
   })
 
-  it('for a text tool a model writes texts', async () => {
+  it('is a list of strings for a text tool', async () => {
     const tool = mapEach(textTool('b'))
     expect(tool.inputSchema).toEqual(Type.Object({ items: Type.Array(Type.String()) }))
     expect(tool.kind).toBe('typed')
     expect((await call(tool, { items: ['x', 'y'] })).result.output).toBe('["x>b","y>b"]')
   })
 
-  it('what is no list is refused', async () => {
+  it('is rejected if it is not a list', async () => {
     const { result } = await call(mapEach(waiting()), {})
     expect(result.errorMessage).toBe('Invalid input for "each_wait": /items is required')
   })
 })
 
-describe('[M2] items that do not fit', () => {
-  it('with FAIL_FAST nothing is done, and every one is named', async () => {
+describe('[M2] invalid items', () => {
+  it('prevent every call with FAIL_FAST, and are all reported', async () => {
     const input = { items: [{ ms: 1 }, { ms: -1 }, {}] }
     const { result, steps } = await call(mapEach(waiting()), input, { clock })
     expect(result.errorMessage).toBe(
@@ -123,13 +123,13 @@ describe('[M2] items that do not fit', () => {
     expect(steps).toEqual([])
   })
 
-  it('after many problems no more are looked for', async () => {
+  it('are no longer checked after many problems', async () => {
     const items = Array.from({ length: 5_000 }, () => ({}))
     const { result } = await call(mapEach(waiting()), { items }, { clock })
     expect(result.errorMessage?.split(';')).toHaveLength(100)
   })
 
-  it('with CONTINUE_ON_FAILURE they are items that failed', async () => {
+  it('are failed items with CONTINUE_ON_FAILURE', async () => {
     const tool = mapEach(waiting(), { errorStrategy: 'CONTINUE_ON_FAILURE' })
     const called = call(tool, { items: [{ ms: 1 }, {}, { ms: -1 }] }, { clock })
     await clock.advance(1)
@@ -143,8 +143,8 @@ describe('[M2] items that do not fit', () => {
   })
 })
 
-describe('[M3] results', () => {
-  it('[F1] are in the order of the items, four at a time', async () => {
+describe('[M3] the results of mapEach', () => {
+  it('[F1] are in the order of the items, with four calls at a time', async () => {
     const items = Array.from({ length: 9 }, (_, index) => ({ ms: 90 - index * 10 }))
     const called = call(mapEach(waiting()), { items }, { clock })
     await clock.advance(1_000)
@@ -157,28 +157,31 @@ describe('[M3] results', () => {
     [1, 1],
     [3, 3],
     [Infinity, 9],
-  ])('with a bound of %d, %d at a time', async (concurrency, most) => {
-    const items = Array.from({ length: 9 }, () => ({ ms: 10 }))
-    const called = call(mapEach(waiting(), { concurrency }), { items }, { clock })
-    await clock.advance(1_000)
-    expect((await called).result.success).toBe(true)
-    expect(mostRunning).toBe(most)
-  })
+  ])(
+    'come from at most %2$d calls at a time with the concurrency %1$d',
+    async (concurrency, most) => {
+      const items = Array.from({ length: 9 }, () => ({ ms: 10 }))
+      const called = call(mapEach(waiting(), { concurrency }), { items }, { clock })
+      await clock.advance(1_000)
+      expect((await called).result.success).toBe(true)
+      expect(mostRunning).toBe(most)
+    },
+  )
 
-  it('of no items are an empty list', async () => {
+  it('are an empty list without items', async () => {
     const { result, steps } = await call(mapEach(waiting()), { items: [] })
     expect(result).toEqual(ToolResult.success('[]', []))
     expect(steps).toEqual([])
   })
 
-  it('of a thousand items are a thousand, each an event', async () => {
+  it('are complete for a thousand items, with an event for each', async () => {
     const items = Array.from({ length: 1_000 }, (_, index) => String(index))
     const { result, steps } = await call(mapEach(textTool('b')), { items })
     expect(result.structured).toEqual(items.map((item) => `${item}>b`))
     expect(new Set(steps).size).toBe(1_000)
   })
 
-  it('end at the first failure, which names its item', async () => {
+  it('are replaced by the first failure, which names its item', async () => {
     const items = [{ ms: 40 }, { ms: 25 }, { ms: 99 }]
     const called = call(mapEach(waiting(25), { concurrency: 2 }), { items }, { clock })
     await clock.advance(1_000)
@@ -188,7 +191,7 @@ describe('[M3] results', () => {
     expect(durationMs).toBe(25)
   })
 
-  it('may be failures, where failures do not stop the others', async () => {
+  it('can be failures with CONTINUE_ON_FAILURE', async () => {
     const items = [{ ms: 40 }, { ms: 25 }, { ms: 99 }]
     const tool = mapEach(waiting(25), { errorStrategy: 'CONTINUE_ON_FAILURE' })
     const called = call(tool, { items }, { clock })
@@ -200,7 +203,7 @@ describe('[M3] results', () => {
     ])
   })
 
-  it('of a body that is called directly need no list', async () => {
+  it('need no list when execute is called directly', async () => {
     const each = mapEach(textTool('b'))
     expect(await each.execute(['x'], toolContext())).toEqual(ToolResult.success('["x>b"]', ['x>b']))
     expect(await each.execute({ items: ['x'] }, toolContext())).toEqual(
@@ -209,8 +212,8 @@ describe('[M3] results', () => {
   })
 })
 
-describe('as a tool', () => {
-  it('is named and described by its step, and has no limit of its own', () => {
+describe('a mapEach tool', () => {
+  it('is named and described by its tool, and has no time limit', () => {
     expect(mapEach(waiting())).toMatchObject({
       name: 'each_wait',
       description: 'For each item: wait',
@@ -223,7 +226,7 @@ describe('as a tool', () => {
     })
   })
 
-  it('says what it gives, and leads references on', () => {
+  it('has an output schema with adjusted references', () => {
     expect(mapEach(waiting()).outputSchema).toEqual(
       Type.Array(Type.Object({ waited: Type.Integer() })),
     )
@@ -244,18 +247,18 @@ describe('as a tool', () => {
     ).toMatchObject({ items: { anyOf: [{ type: 'string' }, { required: ['error'] }] } })
   })
 
-  it('nests: a list of lists', async () => {
+  it('can be nested for a list of lists', async () => {
     const tool = mapEach(mapEach(textTool('b')))
     const { result, steps } = await call(tool, { items: [{ items: ['x'] }, ['y', 'z']] })
     expect(result.structured).toEqual([['x>b'], ['y>b', 'z>b']])
     expect(steps).toContain('c/#1/#0 b finished')
   })
 
-  it('a definition that does not fit is a TypeError that names everything', () => {
+  it('throws a TypeError that names every problem of its definition', () => {
     const careless = mapEach as (tool: unknown, options?: object) => AgentTool
     expect(() => careless(null, { concurrency: 0, errorStrategy: '' })).toThrow(
       new TypeError(
-        'Cannot make a mapEach tool: what is called for each item must be a tool, got null; ' +
+        'Cannot make a mapEach tool: the argument of mapEach must be a tool, got null; ' +
           'errorStrategy must be "FAIL_FAST" or "CONTINUE_ON_FAILURE", got ""; ' +
           'concurrency must be an integer >= 1 or Infinity, got 0',
       ),

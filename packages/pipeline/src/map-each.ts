@@ -1,48 +1,47 @@
 /**
- * One tool for every item of a list, as one tool.
+ * A tool that calls another tool for every item of a list.
  *
- * M1 It takes a list, or an object with the list under `items`: that is what a model writes, and what
- *    the input schema says.
- * M2 With FAIL_FAST every item is checked at the door, so that nothing is done where one does not fit.
- *    With CONTINUE_ON_FAILURE an item that does not fit is an item that failed.
- * M3 Results are a list in the order of the items; of no items, an empty one.
+ * M1 It accepts a list, or an object with the list in `items`, which is the form of the input schema and of models.
+ * M2 With FAIL_FAST, all items are checked before the first call, so that an invalid item prevents every call. With
+ *    CONTINUE_ON_FAILURE, an invalid item is a failed item.
+ * M3 The results are a list in the order of the items, which is empty if there are no items.
  */
 import { defineTool, isJsonObject, ToolResult, Type } from '@tutti/core'
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
 import {
   pipelineDefinitionError,
-  nameProblems,
-  optionProblems,
+  findNameProblems,
+  findOptionProblems,
   toolSettings,
 } from './definition-error.ts'
-import { strategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
-import { concurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
-import { inputFor, readJson, valueResult } from './hand-off.ts'
-import { toolProblems } from './is-tool.ts'
-import { partSchema, type PartOutput } from './part-failure.ts'
+import { findStrategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
+import { findConcurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
+import { toToolInput, parseJsonText, createValueResult } from './hand-off.ts'
+import { findToolProblems } from './is-tool.ts'
+import { createPartSchema, type PartOutput } from './part-failure.ts'
 import { embedSchema } from './schema/embed-schema.ts'
 
 import type { AgentTool, OptionNames, TypedTool } from '@tutti/core'
-import type { Door, Entered, Problems } from './door.ts'
+import type { InputProblems, InputReader, InputReading } from './input-reader.ts'
 import type { InputOf, IsText, OutputOf } from './step-types.ts'
 
-/** Items handled at the same time, when nothing else is said: kind to most APIs. */
+/** Default number of items that run at the same time; acceptable for most APIs. */
 const DEFAULT_CONCURRENCY = 4
 
-/** No item is looked at after so many problems: the model has enough to mend. */
-const ENOUGH_PROBLEMS = 100
+/** Number of problems after which the check of items stops; the model has enough to fix. */
+const MAX_PROBLEMS = 100
 
-/** What the author may set. */
+/** Options of {@link mapEach}. */
 export interface MapEachOptions<
   Input = unknown,
   Strategy extends PipelineErrorStrategy = PipelineErrorStrategy,
 > extends CompoundSettings<Input> {
   /**
-   * With FAIL_FAST the first failure stops the other items; with CONTINUE_ON_FAILURE an item that failed
-   * gives `{ error }` in place of its result. @default FAIL_FAST
+   * With FAIL_FAST, the first failure stops the other items. With CONTINUE_ON_FAILURE, a failed item returns `{ error }`
+   * in place of its result. @default FAIL_FAST
    */
   readonly errorStrategy?: Strategy
-  /** Items handled at the same time, at most. @default 4 */
+  /** Maximum number of items that run at the same time. @default 4 */
   readonly concurrency?: number
 }
 
@@ -51,18 +50,17 @@ const OWN_OPTIONS = {
   concurrency: true,
 } as const satisfies OptionNames<Omit<MapEachOptions, keyof CompoundSettings<unknown>>>
 
-/** A list of what `Tool` takes; a text tool takes anything, as text. */
+/** A list of inputs of `Tool`; a text tool accepts any item, as text. */
 export type ItemsFor<Tool> = Items<IsText<InputOf<Tool>> extends true ? unknown : InputOf<Tool>>
 
-/** A list, by itself or as the field of an object. */
+/** A list, or an object with the list in `items`. */
 type Items<Item> = readonly Item[] | { readonly items: readonly Item[] }
 
 /**
- * Makes a tool that calls `tool` once for every item of a list, and gives the list of its results:
- * `pipeline(listPages, mapEach(readPage))`. It has no time limit of its own: each item has that of
- * `tool`.
+ * Creates a tool that calls `tool` for every item of a list, and returns the list of results:
+ * `pipeline(listPages, mapEach(readPage))`. By default it has no time limit; each item has that of `tool`.
  *
- * @throws {TypeError} naming everything that does not fit.
+ * @throws {TypeError} naming every problem of the definition.
  */
 export function mapEach<
   Tool extends AgentTool,
@@ -73,50 +71,50 @@ export function mapEach<
 ): TypedTool<ItemsFor<Tool>, PartOutput<OutputOf<Tool>, Strategy>[]> {
   const { errorStrategy = 'FAIL_FAST', concurrency = DEFAULT_CONCURRENCY } = options
   const settings = toolSettings(options)
-  const notATool = toolProblems(tool, 'what is called for each item')
+  const notATool = findToolProblems(tool, 'the argument of mapEach')
   const name = notATool.length === 0 ? `each_${tool.name}` : ''
   const problems = [
     ...notATool,
-    ...optionProblems(options, OWN_OPTIONS),
-    ...strategyProblems(errorStrategy),
-    ...concurrencyProblems(concurrency),
-    ...nameProblems(name, settings),
+    ...findOptionProblems(options, OWN_OPTIONS),
+    ...findStrategyProblems(errorStrategy),
+    ...findConcurrencyProblems(concurrency),
+    ...findNameProblems(name, settings),
   ]
   if (problems.length > 0) throw pipelineDefinitionError('a mapEach tool', problems, settings)
   return compoundTool({
     tools: [tool],
     settings,
     defaults: { name, description: `For each item: ${tool.name}`, timeoutMs: Infinity },
-    door: listDoor(tool, errorStrategy),
-    outputSchema: Type.Array(partSchema(tool, errorStrategy, ['items'])),
+    reader: createListReader(tool, errorStrategy),
+    outputSchema: Type.Array(createPartSchema(tool, errorStrategy, ['items'])),
     async run({ value }, context) {
-      const parts = itemsOf(value).map((item, index): FannedPart => ({
+      const parts = listItems(value).map((item, index): FannedPart => ({
         tool,
-        input: inputFor(tool, item),
-        who: `Item ${index}`,
+        input: toToolInput(tool, item),
+        label: `Item ${index}`,
         step: `#${index}`,
       }))
-      const given = await fanOut(parts, { context, concurrency, errorStrategy })
-      return given.ok ? valueResult(given.values) : ToolResult.failure(given.message)
+      const outcome = await fanOut(parts, { context, concurrency, errorStrategy })
+      return outcome.ok ? createValueResult(outcome.values) : ToolResult.failure(outcome.message)
     },
   })
 }
 
-/** The body can be called without a check; one value is then a list of one. */
-function itemsOf(value: unknown): readonly unknown[] {
+/** Returns the items. The tool can be called with unchecked input; any other value counts as a list of one item. */
+function listItems(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
   return isJsonObject(value) && Array.isArray(value['items']) ? value['items'] : [value]
 }
 
-/** Reads what holds the items, as any tool reads its input. */
+/** Decodes the list like the input of any tool. */
 const listReader = defineTool({
   name: 'list',
-  description: 'Takes a list',
+  description: 'Accepts a list',
   input: Type.Object({ items: Type.Array(Type.Unknown()) }),
   execute: () => '',
 })
 
-function listDoor(tool: AgentTool, errorStrategy: PipelineErrorStrategy): Door {
+function createListReader(tool: AgentTool, errorStrategy: PipelineErrorStrategy): InputReader {
   const item =
     tool.kind === 'text'
       ? Type.String()
@@ -124,22 +122,22 @@ function listDoor(tool: AgentTool, errorStrategy: PipelineErrorStrategy): Door {
   return {
     kind: 'typed',
     inputSchema: Type.Object({ items: Type.Array(item) }),
-    async enter(input) {
-      const given = typeof input === 'string' ? readJson(input) : input
+    async read(input) {
+      const given = typeof input === 'string' ? parseJsonText(input) : input
       const reading = await listReader.readInput(Array.isArray(given) ? { items: given } : given)
       if (!reading.ok) return reading
       const { items } = reading.value
-      if (errorStrategy === 'FAIL_FAST') return enterItems(tool, items)
-      return { ok: true, entry: { value: items, seen: items } }
+      if (errorStrategy === 'FAIL_FAST') return readItems(tool, items)
+      return { ok: true, input: { value: items, seen: items } }
     },
   }
 }
 
-async function enterItems(tool: AgentTool, items: readonly unknown[]): Promise<Entered> {
+async function readItems(tool: AgentTool, items: readonly unknown[]): Promise<InputReading> {
   const seen: unknown[] = []
-  const problems: Problems[number][] = []
+  const problems: InputProblems[number][] = []
   for (const [index, item] of items.entries()) {
-    const reading = await tool.readInput(inputFor(tool, item))
+    const reading = await tool.readInput(toToolInput(tool, item))
     if (reading.ok) {
       seen.push(reading.value)
       continue
@@ -147,9 +145,9 @@ async function enterItems(tool: AgentTool, items: readonly unknown[]): Promise<E
     for (const { path, message } of reading.problems) {
       problems.push({ path: `/items/${index}${path}`, message })
     }
-    if (problems.length >= ENOUGH_PROBLEMS) break
+    if (problems.length >= MAX_PROBLEMS) break
   }
   return problems.length === 0
-    ? { ok: true, entry: { value: items, seen } }
+    ? { ok: true, input: { value: items, seen } }
     : { ok: false, problems }
 }

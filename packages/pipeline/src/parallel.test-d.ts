@@ -7,13 +7,13 @@ import { parallel, pipeline, type PartFailure } from './index.ts'
 import type { PipelineErrorStrategy } from './index.ts'
 import type { Page } from '../test/typed-tools.ts'
 
-it('gives the results by name', () => {
+it('returns the results by name', () => {
   expectTypeOf(parallel({ page: read, receipt: save })).toEqualTypeOf<
     TypedTool<{ url: string }, { page: Page; receipt: string }>
   >()
 })
 
-it('takes what all branches take', () => {
+it('accepts what all branches accept', () => {
   expectTypeOf(parallel({ page: read, words: count })).toEqualTypeOf<
     TypedTool<
       { url: string; text: string; limit?: number },

@@ -5,7 +5,7 @@ import { fakeClock, type FakeClock } from '@tutti/testing'
 import { isPartFailure, parallel, pipeline } from './index.ts'
 import { call, type Followed } from '../test/call.ts'
 import { failOnUnhandledRejections } from '../test/leaks.ts'
-import { textTool, throwing } from '../test/text-tools.ts'
+import { textTool, throwingTool } from '../test/text-tools.ts'
 
 import type { AgentTool, RunToolOptions, TypedTool } from '@tutti/core'
 
@@ -52,8 +52,8 @@ async function callIn(
   return running
 }
 
-describe('branches', () => {
-  it('get the same input, and their results are given by name', async () => {
+describe('the branches of parallel', () => {
+  it('receive the same input, and their results are returned by name', async () => {
     const tool = parallel({ page: read, rank, note: textTool('note') })
     const value = { page: { text: 'page u' }, rank: 0.1, note: '{"url":"u"}>note' }
     const { result, inputs } = await call(tool, { url: 'u' })
@@ -61,7 +61,7 @@ describe('branches', () => {
     expect(inputs.toSorted()).toEqual(['"{\\"url\\":\\"u\\"}"', '{"url":"u"}', '{"url":"u"}'])
   })
 
-  it('that are all text tools get the text', async () => {
+  it('receive the text if all are text tools', async () => {
     const tool = parallel({ a: textTool('a'), b: textTool('b') })
     expect(tool.kind).toBe('text')
     expect((await call(tool, { input: 'x' })).result.structured).toEqual({ a: 'x>a', b: 'x>b' })
@@ -71,7 +71,7 @@ describe('branches', () => {
     })
   })
 
-  it('[F1] run at the same time, and results keep the order of the branches', async () => {
+  it('[F1] run at the same time, and the results are in the order of the branches', async () => {
     const tool = parallel({ a: slow('a', 300), b: slow('b', 100), c: slow('c', 200) })
     const { result, steps, durationMs } = await callIn(300, tool)
     expect(durationMs).toBe(300)
@@ -79,7 +79,7 @@ describe('branches', () => {
     expect(steps).toEqual(['c/b b finished', 'c/c c finished', 'c/a a finished'])
   })
 
-  it('run as many at a time as is said', async () => {
+  it('run with the given concurrency', async () => {
     const log: string[] = []
     const branches = { a: slow('a', 100, log), b: slow('b', 100, log), c: slow('c', 100, log) }
     const { durationMs } = await callIn(1_000, parallel(branches, { concurrency: 2 }))
@@ -87,7 +87,7 @@ describe('branches', () => {
     expect(log.indexOf('c begins')).toBeGreaterThan(log.indexOf('a done at 100'))
   })
 
-  it('may have any name', async () => {
+  it('can have any name', async () => {
     const tool = parallel({ 'a/b c': textTool('a'), ['__proto__']: textTool('b') })
     expect(tool.name).toBe('a_b_c_and___proto__')
     const { result } = await call(tool, { input: 'x' })
@@ -96,7 +96,7 @@ describe('branches', () => {
 })
 
 describe('[F2] FAIL_FAST', () => {
-  it('the first failure stops the others, and names its branch', async () => {
+  it('stops the other branches at the first failure, which names its branch', async () => {
     const log: string[] = []
     const failing = textTool('failing', async () => {
       await sleep(clock, 50)
@@ -110,24 +110,24 @@ describe('[F2] FAIL_FAST', () => {
     expect([durationMs, end]).toEqual([50, 'finished'])
   })
 
-  it('no other branch begins', async () => {
+  it('starts no other branch after a failure', async () => {
     const log: string[] = []
-    const tool = parallel({ a: throwing('a'), b: slow('b', 10, log) }, { concurrency: 1 })
+    const tool = parallel({ a: throwingTool('a'), b: slow('b', 10, log) }, { concurrency: 1 })
     const { result, steps } = await callIn(100, tool)
     expect(result.errorMessage).toBe("Branch 'a' failed: No network")
     expect(log).toEqual([])
     expect(steps).toEqual(['c/a a threw'])
   })
 
-  it('waits for a branch that ignores the signal as long as a cancelled tool may take', async () => {
+  it('waits for a branch that ignores its signal until it is abandoned', async () => {
     const deaf = textTool('deaf', () => new Promise<string>(() => undefined))
-    const tool = parallel({ a: throwing('a'), b: deaf })
+    const tool = parallel({ a: throwingTool('a'), b: deaf })
     const { steps, durationMs } = await callIn(60_000, tool)
     expect(steps).toEqual(['c/a a threw', 'c/b deaf abandoned'])
     expect(durationMs).toBe(5_000)
   })
 
-  it('a branch that gives text where it declares a value has failed', async () => {
+  it('treats a branch that returns text instead of its declared value as failed', async () => {
     const careless = defineTool({
       name: 'careful',
       description: 'Declares a value',
@@ -137,15 +137,15 @@ describe('[F2] FAIL_FAST', () => {
     })
     const { result } = await call(parallel({ a: careless }), {})
     expect(result.errorMessage).toBe(
-      'Branch \'a\' failed: Tool "careful" returned text in place of the value that it declares as output',
+      'Branch \'a\' failed: Tool "careful" returned text instead of the value that it declares as output',
     )
   })
 })
 
 describe('[F3] CONTINUE_ON_FAILURE', () => {
-  it('every branch runs, and failures stand where results would be', async () => {
+  it('runs every branch, and returns failures in place of results', async () => {
     const branches = {
-      a: throwing('a', 'No network'),
+      a: throwingTool('a', 'No network'),
       b: slow('b', 100),
       c: textTool('c', () => ToolResult.failure('No such page')),
       d: textTool('d', () => new Promise<string>(() => undefined), { timeoutMs: 50 }),
@@ -162,13 +162,13 @@ describe('[F3] CONTINUE_ON_FAILURE', () => {
     expect(steps).toHaveLength(4)
   })
 
-  it('bad input is refused all the same: it is the same for all', async () => {
+  it('still rejects invalid input, which is the same for all branches', async () => {
     const tool = parallel({ rank }, { errorStrategy: 'CONTINUE_ON_FAILURE' })
     const { result } = await call(tool, {})
     expect(result.errorMessage).toBe('Invalid input for "rank": /url is required')
   })
 
-  it('a failure can be told from a result', () => {
+  it('returns failures that isPartFailure recognizes', () => {
     expect(isPartFailure({ error: 'No network' })).toBe(true)
     for (const value of ['error', null, { error: 7 }, { error: '', page: 1 }, ['error'], {}]) {
       expect(isPartFailure(value)).toBe(false)
@@ -180,21 +180,24 @@ describe('[F4] early exit and misconfiguration', () => {
   it.each([
     ['FAIL_FAST', 'EXIT_EARLY', 'exit_early'],
     ['CONTINUE_ON_FAILURE', 'TOOL_CONFIGURATION', 'misconfigured'],
-  ] as const)('stop the others and end the call, with %s', async (errorStrategy, code, end) => {
-    const log: string[] = []
-    const error = new TuttiError(code, 'Stop')
-    const stopping = textTool('stopping', () => {
-      throw error
-    })
-    const branches = { a: slow('a', 300, log), b: stopping, c: slow('c', 10, log) }
-    const tool = parallel(branches, { errorStrategy, concurrency: 2 })
-    const outcome = await callIn(1_000, tool)
-    expect(outcome).toMatchObject({ end, error })
-    expect(log).toEqual(['a begins', 'a stopped at 0'])
-  })
+  ] as const)(
+    'stop the other branches and end the call with %s',
+    async (errorStrategy, code, end) => {
+      const log: string[] = []
+      const error = new TuttiError(code, 'Stop')
+      const stopping = textTool('stopping', () => {
+        throw error
+      })
+      const branches = { a: slow('a', 300, log), b: stopping, c: slow('c', 10, log) }
+      const tool = parallel(branches, { errorStrategy, concurrency: 2 })
+      const outcome = await callIn(1_000, tool)
+      expect(outcome).toMatchObject({ end, error })
+      expect(log).toEqual(['a begins', 'a stopped at 0'])
+    },
+  )
 })
 
-describe('as a tool', () => {
+describe('a parallel tool', () => {
   it('is named and described by its branches', () => {
     expect(parallel({ page: read, rank })).toMatchObject({
       name: 'page_and_rank',
@@ -209,14 +212,14 @@ describe('as a tool', () => {
     })
   })
 
-  it('takes what all branches ask for', () => {
+  it('accepts what all branches require', () => {
     expect(parallel({ page: read, rank }).inputSchema).toMatchObject({
       required: ['url', 'scale'],
       properties: { url: { type: 'string' }, scale: { type: 'integer', default: 10 } },
     })
   })
 
-  it('says what it gives', () => {
+  it('has an output schema', () => {
     const branches = { page: read, note: textTool('note') }
     expect(parallel(branches).outputSchema).toEqual(
       Type.Object({ page: Type.Object({ text: Type.String() }), note: Type.String() }),
@@ -231,7 +234,7 @@ describe('as a tool', () => {
     )
   })
 
-  it('references in what the branches give go on leading where they led', () => {
+  it('adjusts references in the output schemas of its branches', () => {
     const tree = { ...read, outputSchema: { type: 'array', items: { $ref: '#' } } }
     expect(parallel({ tree }).outputSchema).toMatchObject({
       properties: { tree: { items: { $ref: '#/properties/tree' } } },
@@ -242,14 +245,14 @@ describe('as a tool', () => {
     })
   })
 
-  it('takes as long as the slowest branch may, or as all where not all run at once', () => {
+  it('has the time limit of the slowest branch, or the sum if not all run at once', () => {
     const short = textTool('short', (text) => text, { timeoutMs: 1_000 })
     expect(parallel({ short, read }).timeoutMs).toBe(30_000)
     expect(parallel({ short, read }, { concurrency: 2 }).timeoutMs).toBe(30_000)
     expect(parallel({ short, read }, { concurrency: 1 }).timeoutMs).toBe(31_000)
   })
 
-  it('branches that share a limiter take turns', async () => {
+  it('runs branches that share a limiter one after the other', async () => {
     const limiter = createLimiter({ maxConcurrent: 1, clock })
     const shared = (name: string): TypedTool<string> => ({ ...slow(name, 100), limiter })
     const { durationMs } = await callIn(1_000, parallel({ a: shared('a'), b: shared('b') }))
@@ -257,10 +260,10 @@ describe('as a tool', () => {
   })
 })
 
-describe('[C3] a definition that does not fit is a TypeError', () => {
+describe('[C3] an invalid definition of parallel throws a TypeError', () => {
   const careless = parallel as (branches: object, options?: object) => AgentTool
 
-  it('that names everything', () => {
+  it('that names every problem', () => {
     const options = { errorStrategy: 'RETRY', concurrency: 0.5, timeoutMs: -1 }
     expect(() => careless({ a: null, b: read }, options)).toThrow(TypeError)
     expect(() => careless({ a: null, b: read }, options)).toThrow(
@@ -270,8 +273,10 @@ describe('[C3] a definition that does not fit is a TypeError', () => {
     )
   })
 
-  it('without branches, or with a name that is too long', () => {
-    expect(() => careless({})).toThrow('Cannot make a parallel tool: it needs at least one branch')
+  it('without branches, and with a name that is too long', () => {
+    expect(() => careless({})).toThrow(
+      'Cannot make a parallel tool: at least one branch is required',
+    )
     expect(() => parallel({ ['a'.repeat(40)]: read, ['b'.repeat(40)]: read })).toThrow(
       /set a name, because "a+_and_b+" has 85 of at most 64 characters/,
     )

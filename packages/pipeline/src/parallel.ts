@@ -1,36 +1,36 @@
-/** Tools side by side, as one tool. */
+/** A tool that calls several tools with the same input at the same time. */
 import { ToolResult, Type } from '@tutti/core'
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
 import {
   pipelineDefinitionError,
-  nameProblems,
-  optionProblems,
+  findNameProblems,
+  findOptionProblems,
   toolSettings,
 } from './definition-error.ts'
-import { doorTo } from './door.ts'
-import { strategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
-import { concurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
-import { inputFor, valueResult } from './hand-off.ts'
-import { isTool, toolProblems } from './is-tool.ts'
-import { partSchema, type PartOutput } from './part-failure.ts'
+import { createInputReader } from './input-reader.ts'
+import { findStrategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
+import { findConcurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
+import { toToolInput, createValueResult } from './hand-off.ts'
+import { isTool, findToolProblems } from './is-tool.ts'
+import { createPartSchema, type PartOutput } from './part-failure.ts'
 
 import type { AgentTool, OptionNames, TSchema, TypedTool } from '@tutti/core'
 import type { Flat, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 
-/** Tools by the names that their results get. */
+/** Tools by the names of their results. */
 export type Branches = Readonly<Record<string, AgentTool>>
 
-/** What the author may set. */
+/** Options of {@link parallel}. */
 export interface ParallelOptions<
   Input = unknown,
   Strategy extends PipelineErrorStrategy = PipelineErrorStrategy,
 > extends CompoundSettings<Input> {
   /**
-   * With FAIL_FAST the first failure stops the other branches; with CONTINUE_ON_FAILURE a branch that
-   * failed gives `{ error }` in place of its result. @default FAIL_FAST
+   * With FAIL_FAST, the first failure stops the other branches. With CONTINUE_ON_FAILURE, a failed branch returns
+   * `{ error }` in place of its result. @default FAIL_FAST
    */
   readonly errorStrategy?: Strategy
-  /** Branches that run at the same time, at most. @default all */
+  /** Maximum number of branches that run at the same time. @default all */
   readonly concurrency?: number
 }
 
@@ -39,16 +39,16 @@ const OWN_OPTIONS = {
   concurrency: true,
 } as const satisfies OptionNames<Omit<ParallelOptions, keyof CompoundSettings<unknown>>>
 
-/** What the branches give, by their names. */
+/** Outputs of the branches by name. */
 export type ParallelOutput<Tools extends Branches, Strategy extends PipelineErrorStrategy> = Flat<{
   -readonly [Name in keyof Tools]: PartOutput<OutputOf<Tools[Name]>, Strategy>
 }>
 
 /**
- * Makes a tool that gives the same input to all of `branches`, at the same time, and gives their results
- * by name: `parallel({ news: searchNews, papers: searchPapers })`.
+ * Creates a tool that calls all `branches` with the same input at the same time, and returns their results by name:
+ * `parallel({ news: searchNews, papers: searchPapers })`.
  *
- * @throws {TypeError} naming everything that does not fit.
+ * @throws {TypeError} naming every problem of the definition.
  */
 export function parallel<
   const Tools extends Branches,
@@ -64,54 +64,56 @@ export function parallel<
   const name = entries.map(([key]) => key.replaceAll(/[^A-Za-z0-9_-]/g, '_')).join('_and_')
   const [first, ...others] = tools
   const problems = [
-    ...(entries.length === 0 ? ['it needs at least one branch'] : []),
-    ...entries.flatMap(([key, tool]) => toolProblems(tool, `branch '${key}'`)),
-    ...optionProblems(options, OWN_OPTIONS),
-    ...strategyProblems(errorStrategy),
-    ...concurrencyProblems(concurrency),
-    ...nameProblems(name, settings),
+    ...(entries.length === 0 ? ['at least one branch is required'] : []),
+    ...entries.flatMap(([key, tool]) => findToolProblems(tool, `branch '${key}'`)),
+    ...findOptionProblems(options, OWN_OPTIONS),
+    ...findStrategyProblems(errorStrategy),
+    ...findConcurrencyProblems(concurrency),
+    ...findNameProblems(name, settings),
   ]
   if (first === undefined || problems.length > 0) {
     throw pipelineDefinitionError('a parallel tool', problems, settings)
   }
-  const door = doorTo([first, ...others])
+  const reader = createInputReader([first, ...others])
   return compoundTool({
     tools,
     settings,
     defaults: {
       name,
       description: `Parallel: ${entries.map(([key, tool]) => `${key} (${tool.name})`).join(', ')}`,
-      timeoutMs: limitOf(tools, concurrency),
+      timeoutMs: computeTimeLimit(tools, concurrency),
     },
-    door,
-    outputSchema: outputSchemaOf(entries, errorStrategy),
+    reader,
+    outputSchema: createOutputSchema(entries, errorStrategy),
     async run({ value }, context) {
       const parts = entries.map(([key, tool]): FannedPart => ({
         tool,
-        input: inputFor(tool, value),
-        who: `Branch '${key}'`,
+        input: toToolInput(tool, value),
+        label: `Branch '${key}'`,
         step: key,
       }))
-      const given = await fanOut(parts, { context, concurrency, errorStrategy })
-      if (!given.ok) return ToolResult.failure(given.message)
-      return valueResult(Object.fromEntries(entries.map(([key], at) => [key, given.values[at]])))
+      const outcome = await fanOut(parts, { context, concurrency, errorStrategy })
+      if (!outcome.ok) return ToolResult.failure(outcome.message)
+      return createValueResult(
+        Object.fromEntries(entries.map(([key], at) => [key, outcome.values[at]])),
+      )
     },
   })
 }
 
-/** All at once take as long as the slowest; else, at worst, one after the other. */
-function limitOf(tools: readonly AgentTool[], concurrency: number): number {
+/** Returns the time limit: the longest one if all tools run at once, otherwise the sum, as for sequential calls. */
+function computeTimeLimit(tools: readonly AgentTool[], concurrency: number): number {
   const limits = tools.map(({ timeoutMs }) => timeoutMs)
   if (concurrency >= tools.length) return Math.max(...limits)
   return limits.reduce((sumMs, limitMs) => sumMs + limitMs, 0)
 }
 
-function outputSchemaOf(
+function createOutputSchema(
   entries: readonly (readonly [key: string, tool: AgentTool])[],
   errorStrategy: PipelineErrorStrategy,
 ): TSchema {
   const properties = entries.map(([key, tool]) => {
-    return [key, partSchema(tool, errorStrategy, ['properties', key])] as const
+    return [key, createPartSchema(tool, errorStrategy, ['properties', key])] as const
   })
   return Type.Object(Object.fromEntries(properties))
 }

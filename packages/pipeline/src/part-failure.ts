@@ -1,33 +1,33 @@
-/** What stands in place of the result of a part that failed, when the others are to go on. */
+/** The value of a failed part when the other parts continue. */
 import { isJsonObject, type Static, type TSchema, Type } from '@tutti/core'
 import { embedSchema } from './schema/embed-schema.ts'
 
 import type { AgentTool } from '@tutti/core'
 import type { PipelineErrorStrategy } from './error-strategy.ts'
 
-/** A part of `parallel` or `mapEach` that failed: why, in place of its result. */
+/** Value of a failed part of `parallel` or `mapEach`, in place of its result. */
 export const PartFailure = Type.Object({ error: Type.String() })
 export type PartFailure = Static<typeof PartFailure>
 
-/** What one part gives: its output, or its failure where failures do not stop the others. */
+/** Value of one part: its output, or its failure if failures do not stop the others. */
 export type PartOutput<Output, Strategy extends PipelineErrorStrategy> =
   | Output
   | (Strategy extends 'CONTINUE_ON_FAILURE' ? PartFailure : never)
 
-/** Whether the result of a part is its failure: an object whose one field is `error`, a text. */
+/** Whether the value of a part is a failure: an object whose only field is `error`, a string. */
 export function isPartFailure(value: unknown): value is PartFailure {
   return (
     isJsonObject(value) && typeof value['error'] === 'string' && Object.keys(value).length === 1
   )
 }
 
-/** The failure with that message. */
-export function partFailure(error: string): PartFailure {
+/** Creates a failure with this message. */
+export function createPartFailure(error: string): PartFailure {
   return { error }
 }
 
-/** Schema of what one part gives, for its place at `path` of another schema. */
-export function partSchema(
+/** Creates the schema of the value of one part, for embedding at `path` in another schema. */
+export function createPartSchema(
   { outputSchema = Type.String() }: AgentTool,
   errorStrategy: PipelineErrorStrategy,
   path: readonly string[],

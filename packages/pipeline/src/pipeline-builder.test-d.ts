@@ -6,7 +6,7 @@ import { pipelineBuilder, type StepResult } from './index.ts'
 
 import type { Page } from '../test/typed-tools.ts'
 
-it('takes what the first step takes, and gives what the last one gives', () => {
+it('has the input of the first step and the output of the last', () => {
   const tool = pipelineBuilder({ name: 'count_page' }).step(read).step(count).build()
   expectTypeOf(tool).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
 })
@@ -14,7 +14,7 @@ it('takes what the first step takes, and gives what the last one gives', () => {
 it('a step that does not take what comes is an error at that step', () => {
   // @ts-expect-error a page is no query
   pipelineBuilder().step(read).step(search)
-  // @ts-expect-error text is not what a typed tool takes
+  // @ts-expect-error a typed tool does not accept text
   pipelineBuilder().step(shout).step(read)
   pipelineBuilder().step(read).step(shout).step(shout)
   pipelineBuilder().step(imported).step(read)
@@ -46,7 +46,7 @@ it('an adapter gets the result with the value that the step declares', () => {
   expectTypeOf<StepResult<Page | null>['structured']>().toEqualTypeOf<Page | null>()
 })
 
-it('what an adapter returns has to be what the next step takes', () => {
+it('requires that an adapter returns what the next step accepts', () => {
   const tool = pipelineBuilder()
     .step(search)
     .adapter(({ structured }) => ({ url: structured.pages[0]?.url ?? '' }))
@@ -61,7 +61,7 @@ it('what an adapter returns has to be what the next step takes', () => {
   pipelineBuilder()
     .step(search)
     .adapter(() => 7)
-    // @ts-expect-error a text step takes text
+    // @ts-expect-error a text step accepts only text
     .step(shout)
 })
 

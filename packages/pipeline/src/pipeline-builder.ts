@@ -1,4 +1,4 @@
-/** Writing a pipeline step by step, with adapters between the steps. */
+/** Builds a pipeline step by step, with adapters between the steps. */
 import { pipelineTool, type PipelineDefinition, type PipelineOptions } from './pipeline-tool.ts'
 
 import type { AgentTool, TypedTool } from '@tutti/core'
@@ -11,55 +11,57 @@ export interface EmptyPipelineBuilder {
   step<Tool extends AgentTool>(tool: Tool): PipelineBuilder<InputOf<Tool>, OutputOf<Tool>>
 }
 
-/** A pipeline with steps. Each method gives a new builder, and leaves this one as it is. */
+/** A pipeline with steps. Each method returns a new builder and does not change this one. */
 export interface PipelineBuilder<Input, Output, Given = Output> {
-  /** Adds a step. One that does not take what comes is an error of the compiler. */
+  /** Adds a step. A step that does not accept the previous output is a compile error. */
   step<Tool extends AgentTool>(tool: Fitting<Given, Tool>): PipelineBuilder<Input, OutputOf<Tool>>
   /**
-   * Says what the next step is given of the result of the step before. It runs when that step worked
-   * and is not the last; a second adapter replaces the first.
+   * Adds a function that converts the result of the previous step to the input of the next one. It runs when that step
+   * has succeeded and is not the last; a second adapter replaces the first.
    */
   adapter<Returned>(
     adapter: Adapter<Output, Returned>,
   ): PipelineBuilder<Input, Output, Adapted<Returned>>
   /**
-   * Makes the tool.
+   * Creates the tool.
    *
-   * @throws {TypeError} naming everything that does not fit.
+   * @throws {TypeError} naming every problem of the definition.
    */
   build(): TypedTool<Input, Output>
 }
 
-/** Begins a pipeline: `pipelineBuilder({ name: 'digest' }).step(search).adapter(…).step(write).build()`. */
+/** Starts a pipeline: `pipelineBuilder({ name: 'digest' }).step(search).adapter(…).step(write).build()`. */
 export function pipelineBuilder(options: PipelineOptions = {}): EmptyPipelineBuilder {
-  // NOTE: a builder with steps can do all that one without can; what it takes is not known yet.
-  return builderOf({ options, steps: [] }) as EmptyPipelineBuilder
+  // NOTE: a builder with steps has all methods of one without; the input type is not known yet.
+  return createBuilder({ options, steps: [] }) as EmptyPipelineBuilder
 }
 
-function builderOf<Input, Output, Given>(
+function createBuilder<Input, Output, Given>(
   definition: PipelineDefinition<Input>,
 ): PipelineBuilder<Input, Output, Given> {
   const { steps, problems = [] } = definition
   return {
-    // NOTE: what the compiler lets through is a tool.
-    step: (tool) => builderOf({ ...definition, steps: [...steps, { tool: tool as AgentTool }] }),
+    // NOTE: the compiler accepts only tools.
+    step: (tool) =>
+      createBuilder({ ...definition, steps: [...steps, { tool: tool as AgentTool }] }),
     adapter(adapter) {
       const last = steps.at(-1)
       if (last === undefined || typeof adapter !== 'function') {
-        const problem = last === undefined ? BEFORE_ANY_STEP : notAFunction(adapter, steps.length)
-        return builderOf({ ...definition, problems: [...problems, problem] })
+        const problem =
+          last === undefined ? BEFORE_ANY_STEP : describeInvalidAdapter(adapter, steps.length)
+        return createBuilder({ ...definition, problems: [...problems, problem] })
       }
-      // NOTE: it is called with results of the tool that it was written for.
+      // NOTE: the adapter is called with results of the tool that it was written for.
       const adapted: PipelineStep = { ...last, adapter: adapter as Adapter }
-      return builderOf({ ...definition, steps: [...steps.slice(0, -1), adapted] })
+      return createBuilder({ ...definition, steps: [...steps.slice(0, -1), adapted] })
     },
     build: () => pipelineTool(definition),
   }
 }
 
-const BEFORE_ANY_STEP = 'an adapter comes after a step, and there is none before it'
+const BEFORE_ANY_STEP = 'an adapter must follow a step'
 
-function notAFunction(adapter: unknown, stepNumber: number): string {
+function describeInvalidAdapter(adapter: unknown, stepNumber: number): string {
   const shown = adapter === null ? 'null' : typeof adapter
   return `the adapter after step ${stepNumber} must be a function, got ${shown}`
 }

@@ -1,21 +1,21 @@
-/** A pipeline as a tool: what it is by default, and what it takes and gives. */
+/** Creates the tool of a pipeline, with its defaults and schemas. */
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
 import {
   pipelineDefinitionError,
-  nameProblems,
-  optionProblems,
+  findNameProblems,
+  findOptionProblems,
   toolSettings,
 } from './definition-error.ts'
-import { doorTo } from './door.ts'
-import { strategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
-import { isTool, toolProblems } from './is-tool.ts'
+import { createInputReader } from './input-reader.ts'
+import { findStrategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
+import { isTool, findToolProblems } from './is-tool.ts'
 import { runSteps, type PipelineStep } from './run-steps.ts'
 
 import type { OptionNames, TypedTool } from '@tutti/core'
 
-/** What the author of a pipeline may set. */
+/** Options of a pipeline. */
 export interface PipelineOptions<Input = unknown> extends CompoundSettings<Input> {
-  /** What the failure of a step means for the rest. @default FAIL_FAST */
+  /** Strategy for the failure of a step. @default FAIL_FAST */
   readonly errorStrategy?: PipelineErrorStrategy
 }
 
@@ -23,18 +23,18 @@ const OWN_OPTIONS = { errorStrategy: true } as const satisfies OptionNames<
   Omit<PipelineOptions, keyof CompoundSettings<unknown>>
 >
 
-/** A pipeline as it was written, before anything of it was checked. */
+/** Unchecked definition of a pipeline. */
 export interface PipelineDefinition<Input> {
   readonly steps: readonly PipelineStep[]
   readonly options: PipelineOptions<Input>
-  /** What was found to be wrong while it was written. */
+  /** Problems that the builder has found. */
   readonly problems?: readonly string[]
 }
 
 /**
- * Makes the tool; its types are for the caller to say.
+ * Creates the tool. The caller defines its input and output types.
  *
- * @throws {TypeError} naming everything that does not fit.
+ * @throws {TypeError} naming every problem of the definition.
  */
 export function pipelineTool<Input, Output>({
   steps,
@@ -48,12 +48,12 @@ export function pipelineTool<Input, Output>({
   const name = names.join('_then_')
   const [first, last = first] = [tools[0], tools.at(-1)]
   const found = [
-    ...(steps.length === 0 ? ['it needs at least one step'] : []),
-    ...steps.flatMap(({ tool }, index) => toolProblems(tool, `step ${index + 1}`)),
+    ...(steps.length === 0 ? ['at least one step is required'] : []),
+    ...steps.flatMap(({ tool }, index) => findToolProblems(tool, `step ${index + 1}`)),
     ...problems,
-    ...optionProblems(options, OWN_OPTIONS),
-    ...strategyProblems(errorStrategy),
-    ...nameProblems(name, settings),
+    ...findOptionProblems(options, OWN_OPTIONS),
+    ...findStrategyProblems(errorStrategy),
+    ...findNameProblems(name, settings),
   ]
   if (first === undefined || last === undefined || found.length > 0) {
     throw pipelineDefinitionError('a pipeline', found, settings)
@@ -67,7 +67,7 @@ export function pipelineTool<Input, Output>({
       description: `Pipeline: ${names.join(' -> ')}`,
       timeoutMs: tools.reduce((sumMs, { timeoutMs }) => sumMs + timeoutMs, 0),
     },
-    door: doorTo([first]),
+    reader: createInputReader([first]),
     ...(last.outputSchema === undefined ? {} : { outputSchema: last.outputSchema }),
     run: ({ value }, context) => runSteps({ leading, last, errorStrategy }, value, context),
   })

@@ -15,7 +15,7 @@ const wordsToUrl = defineTool({
   execute: () => ({ url: '' }),
 })
 
-it('takes what the first step takes, and gives what the last one gives', () => {
+it('has the input of the first step and the output of the last', () => {
   expectTypeOf(pipeline(read)).toEqualTypeOf<TypedTool<{ url: string }, Page>>()
   expectTypeOf(pipeline(read, count)).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
   expectTypeOf(pipeline(read, shout)).toEqualTypeOf<TypedTool<{ url: string }>>()
@@ -70,29 +70,29 @@ it('a step that does not take what comes is an error at that step', () => {
   )
   pipeline(
     shout,
-    // @ts-expect-error text is not what a typed tool takes: an adapter can make it that
+    // @ts-expect-error a typed tool does not accept text without an adapter
     read,
   )
   pipeline(
     save,
-    // @ts-expect-error a typed tool without output gives text
+    // @ts-expect-error a typed tool without output returns text
     read,
   )
 })
 
-it('the error says what is given and what is taken', () => {
+it('shows the output and the accepted type in the compile error', () => {
   expectTypeOf<Fit<{ a: string }, { b: string }>>().toEqualTypeOf<
     Misfit<{ a: string }, { b: string }>
   >()
   expectTypeOf<Misfit<1, 2>>().toEqualTypeOf<{
-    readonly 'this step does not take what the step before gives': {
-      readonly gives: 1
-      readonly takes: 2
+    readonly 'this step does not accept the output of the previous step': {
+      readonly output: 1
+      readonly accepts: 2
     }
   }>()
 })
 
-it('a text tool takes the text of whatever comes', () => {
+it('accepts any output for a text tool', () => {
   expectTypeOf(pipeline(search, shout, shout)).toEqualTypeOf<TypedTool<{ query: string }>>()
   expectTypeOf(pipeline(shorten, shout)).toEqualTypeOf<TypedTool<Page>>()
 })
@@ -157,7 +157,7 @@ it('options are checked', () => {
   pipeline({ nam: 'x' }, read)
 })
 
-it('the reviewer reads of what the first step takes', () => {
+it('types the input for the reviewer like that of the first step', () => {
   pipeline(
     {
       requireApproval: {
@@ -177,7 +177,7 @@ it('the reviewer reads of what the first step takes', () => {
   pipeline({ requireApproval: { describe: ({ query }: { query: string }) => query } }, read)
 })
 
-it('lists hand on to what takes lists', () => {
+it('accepts a list for a step that accepts lists', () => {
   pipeline(
     list,
     // @ts-expect-error a list is no page

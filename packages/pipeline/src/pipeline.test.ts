@@ -22,8 +22,8 @@ const count = defineTool({
   execute: ({ text }) => ({ words: text.length }),
 })
 
-describe('a pipeline is a tool', () => {
-  it('[C2] named and described by its steps', () => {
+describe('a pipeline as a tool', () => {
+  it('[C2] is named and described by its steps', () => {
     expect(pipeline(textTool('json_parser'), textTool('calculator'))).toMatchObject({
       name: 'json_parser_then_calculator',
       description: 'Pipeline: json_parser -> calculator',
@@ -31,13 +31,13 @@ describe('a pipeline is a tool', () => {
     expect(pipeline(textTool('a'))).toMatchObject({ name: 'a', description: 'Pipeline: a' })
   })
 
-  it('or as its options say', () => {
+  it('is named and described by its options', () => {
     const options = { name: 'digest', description: 'Makes a digest' }
     expect(pipeline(options, textTool('a'), textTool('b'))).toMatchObject(options)
     expect(pipeline({ name: 'digest' }, textTool('a')).description).toBe('Pipeline: a')
   })
 
-  it('takes what its first step takes, and gives what its last one gives', () => {
+  it('has the input of its first step and the output of its last', () => {
     const tool = pipeline(read, count)
     expect(tool).toMatchObject({ kind: 'typed' })
     expect(tool.inputSchema).toBe(read.inputSchema)
@@ -48,13 +48,13 @@ describe('a pipeline is a tool', () => {
     expect(text).not.toHaveProperty('outputSchema')
   })
 
-  it('takes text that is no JSON where its first step is a text tool', async () => {
+  it('accepts text that is not JSON if its first step is a text tool', async () => {
     const tool = pipeline(textTool('a'), textTool('b'))
     const { result } = await runTool(tool, { id: 'c', name: tool.name, arguments: 'plain words' })
     expect(result.output).toBe('plain words>a>b')
   })
 
-  it('[C2] may take as long as its steps together, unless a limit is set', () => {
+  it('[C2] has the sum of the time limits of its steps, unless a limit is set', () => {
     const short = textTool('short', (text) => text, { timeoutMs: 1_000 })
     const endless = textTool('endless', (text) => text, { timeoutMs: Infinity })
     expect(pipeline(short, textTool('b')).timeoutMs).toBe(31_000)
@@ -62,33 +62,33 @@ describe('a pipeline is a tool', () => {
     expect(pipeline({ timeoutMs: 5 }, short, endless).timeoutMs).toBe(5)
   })
 
-  it('[C2] may be called again when each step may, unless that is set', () => {
+  it('[C2] is idempotent if every step is, unless that is set', () => {
     const once = textTool('once', (text) => text, { idempotent: false })
     expect(pipeline(textTool('a'), textTool('b')).idempotent).toBe(true)
     expect(pipeline(textTool('a'), once).idempotent).toBe(false)
     expect(pipeline({ idempotent: true }, once).idempotent).toBe(true)
   })
 
-  it('asks for approval only where its options say so', () => {
+  it('requires approval only if its options require it', () => {
     const careful = textTool('careful', (text) => text, { requireApproval: true })
     expect(pipeline(careful).requireApproval).toBe(false)
     expect(pipeline({ requireApproval: true }, careful).requireApproval).toBe(true)
     expect(pipeline({ requireApproval: {} }, careful).requireApproval).toBe(true)
   })
 
-  it('takes the other settings of tools too', () => {
+  it('accepts the other settings of tools', () => {
     expect(pipeline({ maxConcurrentCalls: 3 }, read).limiter?.maxConcurrent).toBe(3)
     expect(pipeline(read)).not.toHaveProperty('limiter')
   })
 
-  it('has a body that can be called directly', async () => {
+  it('can be executed directly', async () => {
     const tool = pipeline(read, count)
     const expected = ToolResult.success('{"words":3}', { words: 3 })
     expect(await tool.execute({ url: 'abc' }, toolContext())).toEqual(expected)
     expect(await tool.call({ url: 'abc' }, toolContext())).toEqual(expected)
   })
 
-  it('of eight steps and more works like one of two', async () => {
+  it('works with eight and more steps', async () => {
     const s = textTool('s')
     const long = pipeline({ name: 'long' }, s, s, s, s, s, s, s, s, s)
     const { result, steps } = await call(long, { input: '' })
@@ -96,7 +96,7 @@ describe('a pipeline is a tool', () => {
     expect(steps.at(-1)).toBe('c/9:s s finished')
   })
 
-  it('keeps nothing between calls', async () => {
+  it('retains no state between calls', async () => {
     const tool = pipeline(textTool('a'), textTool('b'))
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, index) => call(tool, { input: String(index) })),
@@ -107,11 +107,11 @@ describe('a pipeline is a tool', () => {
   })
 })
 
-describe('[C3] a definition that does not fit is a TypeError', () => {
+describe('[C3] an invalid definition of a pipeline throws a TypeError', () => {
   /** Calls as a program without types would. */
   const careless = pipeline as (...words: readonly unknown[]) => AgentTool
 
-  it('that names everything', () => {
+  it('that names every problem', () => {
     const make = (): AgentTool =>
       careless({ name: ' ', description: '', errorStrategy: 'RETRY' }, null, 7)
     expect(make).toThrow(TypeError)
@@ -128,18 +128,18 @@ describe('[C3] a definition that does not fit is a TypeError', () => {
       /^Cannot make a pipeline: step 1 must be a tool, got undefined$/,
     )
     expect(() => careless({ name: 'empty' })).toThrow(
-      new TypeError('Cannot make a pipeline: it needs at least one step'),
+      new TypeError('Cannot make a pipeline: at least one step is required'),
     )
   })
 
-  it('where a step only looks like a tool', () => {
+  it('if a step only resembles a tool', () => {
     const { readInput: _, ...half } = read
     expect(() => careless(half, read)).toThrow(/^Cannot make a pipeline: step 1 must be a tool/)
     expect(() => careless(undefined)).toThrow(/step 1 must be a tool, got undefined/)
     expect(() => careless(read, () => '')).toThrow(/step 2 must be a tool, got function/)
   })
 
-  it('where its own name would be too long: it needs one that is set', () => {
+  it('if the default name is too long', () => {
     const long = textTool('a'.repeat(30))
     expect(() => pipeline(long, long, long)).toThrow(
       new TypeError(
@@ -151,15 +151,15 @@ describe('[C3] a definition that does not fit is a TypeError', () => {
     expect(() => pipeline(textTool('a'.repeat(29)), long)).toThrow(/has 65 of at most 64/)
   })
 
-  it('where only a setting does not fit', () => {
+  it('if only a setting is invalid', () => {
     expect(() => pipeline({ timeoutMs: 0 }, read)).toThrow(
       new TypeError('Cannot define tool "read": timeoutMs must be > 0, got 0'),
     )
   })
 })
 
-describe('the builder', () => {
-  it('makes the same tool', async () => {
+describe('pipelineBuilder', () => {
+  it('creates the same tool as pipeline', async () => {
     const built = pipelineBuilder({ name: 'p', description: 'P' }).step(read).step(count).build()
     expect(built).toMatchObject({ name: 'p', description: 'P', kind: 'typed' })
     expect(built.outputSchema).toBe(count.outputSchema)
@@ -167,7 +167,7 @@ describe('the builder', () => {
     expect(pipelineBuilder().step(read).step(count).build().name).toBe('read_then_count')
   })
 
-  it('leaves each stage as it is, so that one can lead to several pipelines', async () => {
+  it('does not change a stage, so that it can start several pipelines', async () => {
     const start = pipelineBuilder().step(textTool('a'))
     const one = start.step(textTool('b')).build()
     const other = start
@@ -181,7 +181,7 @@ describe('the builder', () => {
     expect(await Promise.all(outputs)).toEqual(['x>a>b', '[x>a]>c', 'x>a>d'])
   })
 
-  it('a second adapter on a step replaces the first', async () => {
+  it('replaces the first adapter of a step by the second', async () => {
     const called: string[] = []
     const tool = pipelineBuilder()
       .step(textTool('a'))
@@ -199,7 +199,7 @@ describe('the builder', () => {
     expect(called).toEqual(['second'])
   })
 
-  it('names everything that does not fit when it builds', () => {
+  it('reports every problem in build', () => {
     interface Careless {
       step(tool: unknown): Careless
       adapter(adapter: unknown): Careless
@@ -215,11 +215,11 @@ describe('the builder', () => {
     ).toThrow(
       new TypeError(
         'Cannot make a pipeline: step 1 must be a tool, got null; ' +
-          'an adapter comes after a step, and there is none before it; ' +
+          'an adapter must follow a step; ' +
           'the adapter after step 1 must be a function, got string; ' +
           'Cannot define tool "": name must be 1 to 64 letters, digits, "_" or "-"',
       ),
     )
-    expect(() => careless.build()).toThrow(/it needs at least one step; Cannot define tool ""/)
+    expect(() => careless.build()).toThrow(/at least one step is required; Cannot define tool ""/)
   })
 })

@@ -1,4 +1,4 @@
-/** Tools in a row, as one tool. */
+/** A tool that calls several tools in sequence. */
 import { isJsonObject } from '@tutti/core'
 
 import { pipelineTool, type PipelineOptions } from './pipeline-tool.ts'
@@ -6,7 +6,7 @@ import { pipelineTool, type PipelineOptions } from './pipeline-tool.ts'
 import type { AgentTool, TypedTool } from '@tutti/core'
 import type { FittingList, InputOf, Last, OutputOf, SeenBy } from './step-types.ts'
 
-/** Either the first step, or the options of all; what approval looks like, {@link Approval} says. */
+/** Either the first step, or the options; {@link Approval} adds the type of `requireApproval`. */
 type Head = AgentTool | (Omit<PipelineOptions, 'requireApproval'> & { requireApproval?: unknown })
 
 type Steps<First, Rest extends readonly AgentTool[]> = First extends AgentTool
@@ -15,20 +15,20 @@ type Steps<First, Rest extends readonly AgentTool[]> = First extends AgentTool
 
 type Given<First> = First extends AgentTool ? OutputOf<First> : unknown
 
-/** Why a pipeline cannot be made, as the compiler says it. */
+/** Compile error of a pipeline without steps. */
 interface NoSteps {
   readonly 'a pipeline needs at least one step': never
 }
 
-/** Options whose reviewer reads of what the first step takes. */
+/** Approval by a reviewer who receives the input of the first step. */
 type Approval<Input> = Pick<PipelineOptions<Input>, 'requireApproval'>
 
 /**
- * Makes a tool of tools that run one after the other, each given what the one before it gave:
- * `pipeline(search, summarize)`, or `pipeline({ name: 'digest' }, search, summarize)`. A step that does
- * not take what comes is an error of the compiler.
+ * Creates a tool that calls several tools in sequence, each with the output of the previous one:
+ * `pipeline(search, summarize)`, or `pipeline({ name: 'digest' }, search, summarize)`. A step that does not accept the
+ * previous output is a compile error.
  *
- * @throws {TypeError} naming everything that does not fit.
+ * @throws {TypeError} naming every problem of the definition.
  */
 export function pipeline<First extends Head, Rest extends readonly AgentTool[]>(
   first: First &
@@ -36,7 +36,7 @@ export function pipeline<First extends Head, Rest extends readonly AgentTool[]>(
     (Steps<First, Rest> extends readonly [] ? NoSteps : unknown),
   ...rest: FittingList<Given<First>, Rest>
 ): TypedTool<InputOf<Steps<First, Rest>[0]>, OutputOf<Last<Steps<First, Rest>>>> {
-  // NOTE: what the compiler lets through is a tool, but for the options that may come first.
+  // NOTE: the compiler accepts only tools, except for options in the first place.
   const tools = (isOptions(first) ? rest : [first, ...rest]) as readonly AgentTool[]
   const options = isOptions(first) ? first : {}
   return pipelineTool({ options, steps: tools.map((tool) => ({ tool })) })

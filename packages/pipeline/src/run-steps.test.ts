@@ -4,7 +4,7 @@ import { defineTool, silentLogger, ToolResult, TuttiError, Type } from '@tutti/c
 import { pipeline, pipelineBuilder } from './index.ts'
 import { call } from '../test/call.ts'
 import { failOnUnhandledRejections } from '../test/leaks.ts'
-import { textTool, throwing } from '../test/text-tools.ts'
+import { textTool, throwingTool } from '../test/text-tools.ts'
 
 import type { PipelineErrorStrategy } from './index.ts'
 import type { AgentTool, ToolReturn } from '@tutti/core'
@@ -31,21 +31,21 @@ function failing(name: string, message = 'No such page'): ReturnType<typeof text
   return textTool(name, () => ToolResult.failure(message))
 }
 
-describe('[P1] each step is given what the one before it gave', () => {
-  it('text goes from text tool to text tool as it is', async () => {
+describe('[P1] the input of a step', () => {
+  it('is the unchanged text between text tools', async () => {
     const { result } = await call(pipeline(textTool('a'), textTool('b'), textTool('c')), {
       input: '{"x": [1]}',
     })
     expect(result).toEqual(ToolResult.success('{"x": [1]}>a>b>c'))
   })
 
-  it('the structured value goes from typed tool to typed tool', async () => {
+  it('is the structured value between typed tools', async () => {
     const { result, inputs } = await call(pipeline(read, rate), { url: 'abcde' })
     expect(result).toEqual(ToolResult.success('{"score":0.5}', { score: 0.5 }))
     expect(inputs).toEqual(['{"url":"abcde"}', '{"url":"abcde","words":5}'])
   })
 
-  it('a text tool is given the text of a typed one', async () => {
+  it('is the text of a typed tool for a text tool', async () => {
     const pretty = defineTool({
       name: 'pretty',
       description: 'Gives text of its own beside the value',
@@ -59,7 +59,7 @@ describe('[P1] each step is given what the one before it gave', () => {
     expect((await call(pipeline(pretty, textTool('b')), {})).result.output).toBe('A page>b')
   })
 
-  it('in the form that the next step takes, whatever comes after that', async () => {
+  it('has the form that the next step accepts', async () => {
     const spell = textTool('spell', (text) => text.replace('}', ',"more":1}')) as AgentTool
     const { inputs } = await call(pipeline(read, spell, rate), { url: 'ab' })
     expect(inputs).toEqual([
@@ -69,7 +69,7 @@ describe('[P1] each step is given what the one before it gave', () => {
     ])
   })
 
-  it('the first is given the input as it came', async () => {
+  it('is the unchanged input of the pipeline for the first step', async () => {
     const seen: unknown[] = []
     const tool = defineTool({
       name: 'look',
@@ -85,14 +85,14 @@ describe('[P1] each step is given what the one before it gave', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('the structured value of the last step is kept', async () => {
+  it('does not affect the structured value of the last step', async () => {
     const { result } = await call(pipeline(read), { url: 'ab' })
     expect(result.structured).toEqual({ url: 'ab', words: 2 })
   })
 })
 
 describe('[P2] an adapter', () => {
-  it('makes the input of the next step out of the result', async () => {
+  it('converts the result to the input of the next step', async () => {
     const tool = pipelineBuilder()
       .step(read)
       .adapter(({ structured, output }) => `${structured.words} words: ${output}`)
@@ -102,7 +102,7 @@ describe('[P2] an adapter', () => {
     expect(result.output).toBe('2 words: {"url":"ab","words":2}>b')
   })
 
-  it('may wait, and makes values for typed steps', async () => {
+  it('can be async, and can return values for typed steps', async () => {
     const tool = pipelineBuilder()
       .step(textTool('a'))
       .adapter(async ({ output }) => Promise.resolve({ url: output }))
@@ -112,7 +112,7 @@ describe('[P2] an adapter', () => {
   })
 
   it.each([[null], [undefined]])(
-    'that returns %s gives a text step empty text',
+    'that returns %s passes an empty text to a text step',
     async (nothing) => {
       const tool = pipelineBuilder()
         .step(textTool('a'))
@@ -123,7 +123,7 @@ describe('[P2] an adapter', () => {
     },
   )
 
-  it('finds the value of a step that declares one, and only of such a step', async () => {
+  it('receives the value of a step only if the step declares one', async () => {
     const seen: unknown[] = []
     const either = defineTool({
       name: 'either',
@@ -149,7 +149,7 @@ describe('[P2] an adapter', () => {
     expect(seen).toEqual(['only text', undefined])
   })
 
-  it('gets the context of the whole pipeline', async () => {
+  it('receives the context of the whole pipeline', async () => {
     const seen: unknown[] = []
     const tool = pipelineBuilder()
       .step(textTool('a'))
@@ -163,7 +163,7 @@ describe('[P2] an adapter', () => {
     expect(seen).toEqual(['c', 'Writer'])
   })
 
-  it('does not run after a step that failed, nor after the last', async () => {
+  it('does not run after a failed step or after the last one', async () => {
     const after: string[] = []
     const build = (errorStrategy: PipelineErrorStrategy): ReturnType<typeof pipeline> =>
       pipelineBuilder({ errorStrategy })
@@ -179,7 +179,7 @@ describe('[P2] an adapter', () => {
 })
 
 describe('[P3] FAIL_FAST', () => {
-  it('returns the result of the step that failed as it is, and runs no other', async () => {
+  it('returns the unchanged result of a failed step, and runs no other step', async () => {
     const failed = ToolResult.failure('No such page')
     const failingStep = textTool('b', () => failed)
     const { result, steps, end } = await call(pipeline(textTool('a'), failingStep, textTool('c')), {
@@ -190,7 +190,7 @@ describe('[P3] FAIL_FAST', () => {
     expect(steps).toEqual(['c/1:a a finished', 'c/2:b b finished'])
   })
 
-  it('returns what a typed step says of input that does not fit', async () => {
+  it('returns the message of a typed step about invalid input', async () => {
     const wrong = defineTool({
       name: 'wrong',
       description: 'Gives what it does not declare',
@@ -205,7 +205,7 @@ describe('[P3] FAIL_FAST', () => {
 })
 
 describe('[P4] CONTINUE_ON_FAILURE', () => {
-  it('hands the error message on, and returns the last result', async () => {
+  it('passes the error message on, and returns the last result', async () => {
     const tool = pipeline(
       { errorStrategy: 'CONTINUE_ON_FAILURE' },
       failing('a'),
@@ -217,7 +217,7 @@ describe('[P4] CONTINUE_ON_FAILURE', () => {
     expect(steps).toHaveLength(3)
   })
 
-  it('hands empty text on where there is no message', async () => {
+  it('passes an empty text on if there is no message', async () => {
     const silent = textTool('a', () => ({ success: false, output: '' }))
     const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, silent, textTool('b'))
     expect((await call(tool, { input: 'x' })).result.output).toBe('>b')
@@ -232,10 +232,10 @@ describe('[P4] CONTINUE_ON_FAILURE', () => {
     expect((await call(tool, { input: 'x' })).result).toEqual(ToolResult.failure('Disk full'))
   })
 
-  it('a typed step refuses a message, and what it says goes on', async () => {
+  it('passes on the message of a typed step that rejects an error message', async () => {
     const tool = pipeline(
       { errorStrategy: 'CONTINUE_ON_FAILURE' },
-      throwing('a') as ReturnType<typeof pipeline>,
+      throwingTool('a') as ReturnType<typeof pipeline>,
       read,
       textTool('c'),
     )
@@ -245,7 +245,7 @@ describe('[P4] CONTINUE_ON_FAILURE', () => {
     expect(output.endsWith('>c')).toBe(true)
   })
 
-  it('does not hand on input that the first step refuses: the model has to mend it', async () => {
+  it('does not pass on input that the first step rejects: the model must correct it', async () => {
     const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE', name: 'p' }, read, textTool('b'))
     const { result, steps } = await call(tool, {})
     expect(result).toEqual(ToolResult.failure('Invalid input for "p": /url is required'))
@@ -253,14 +253,14 @@ describe('[P4] CONTINUE_ON_FAILURE', () => {
   })
 })
 
-describe('[P5] failures are named', () => {
-  it('a step that threw', async () => {
-    const { result, steps } = await call(pipeline(textTool('a'), throwing('b')), { input: '' })
+describe('[P5] the message of a failure', () => {
+  it('names a step that threw', async () => {
+    const { result, steps } = await call(pipeline(textTool('a'), throwingTool('b')), { input: '' })
     expect(result).toEqual(ToolResult.failure("Step 'b' threw: No network"))
     expect(steps).toEqual(['c/1:a a finished', 'c/2:b b threw'])
   })
 
-  it('a step whose adapter threw, which is logged', async () => {
+  it('names the step before an adapter that threw, whose error is logged', async () => {
     const logged: unknown[] = []
     const logger = { ...silentLogger, warn: (...words: unknown[]) => logged.push(words) }
     const error = new RangeError('No results')
@@ -277,7 +277,7 @@ describe('[P5] failures are named', () => {
     expect(logged).toEqual([["Adapter after step 'a' threw", { callId: 'c', error }]])
   })
 
-  it('an adapter that threw counts as a failure of its step', async () => {
+  it('is passed on if an adapter threw, as for a failed step', async () => {
     const tool = pipelineBuilder({ errorStrategy: 'CONTINUE_ON_FAILURE' })
       .step(textTool('a'))
       .adapter((): string => {
@@ -293,15 +293,15 @@ describe('[P5] failures are named', () => {
   it.each<[string, ToolReturn<never>]>([
     ['text', 'Nothing found'],
     ['a result without a value', ToolResult.success('Nothing found')],
-  ])('a step that gives %s where it declares a value', async (_, returned) => {
+  ])('names a step that returns %s although it declares a value', async (_, returned) => {
     const careless = defineTool({
       name: 'careless',
-      description: 'Does not keep its word',
+      description: 'Returns text instead of its value',
       input: Type.Object({}),
       output: Page,
       execute: () => returned,
     })
-    const message = 'Tool "careless" returned text in place of the value that it declares as output'
+    const message = 'Tool "careless" returned text instead of the value that it declares as output'
     expect((await call(pipeline(careless, rate), {})).result).toEqual(ToolResult.failure(message))
     const adapted = pipelineBuilder()
       .step(careless)
@@ -315,13 +315,13 @@ describe('[P5] failures are named', () => {
   })
 })
 
-describe('[P7] early exit and misconfiguration end the pipeline', () => {
+describe('[P7] the pipeline ends', () => {
   const ends = [
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],
   ] as const
 
-  it.each(ends)('%s of a step', async (code, end) => {
+  it.each(ends)('with %s of a step', async (code, end) => {
     const error = new TuttiError(code, 'Stop')
     const stopping = textTool('b', () => {
       throw error
@@ -337,7 +337,7 @@ describe('[P7] early exit and misconfiguration end the pipeline', () => {
     expect(outcome.steps).toEqual(['c/1:a a finished', `c/2:b b ${end}`])
   })
 
-  it.each(ends)('%s of an adapter', async (code, end) => {
+  it.each(ends)('with %s of an adapter', async (code, end) => {
     const error = new TuttiError(code, 'Stop')
     const tool = pipelineBuilder({ errorStrategy: 'CONTINUE_ON_FAILURE' })
       .step(textTool('a'))
@@ -351,7 +351,7 @@ describe('[P7] early exit and misconfiguration end the pipeline', () => {
     expect(outcome.steps).toHaveLength(1)
   })
 
-  it('another error code is a failure like any other', async () => {
+  it('like after any failure with another error code', async () => {
     const tool = pipelineBuilder()
       .step(textTool('a'))
       .adapter((): string => {

@@ -1,21 +1,20 @@
 /**
- * The types that steps hand to each other.
+ * The types of values between steps.
  *
- * A text tool (input type `string`) takes whatever comes, as text. Any other step must be given what
- * its input type asks for. What the compiler does not know, such as the output of an imported tool, is
- * checked when the pipeline runs.
+ * A text tool (input type `string`) accepts any value, as text. Any other step needs a value of its input type. Types that
+ * the compiler does not know, such as the output of an imported tool, are checked when the pipeline runs.
  */
 import type { AgentTool, ToolContext, ToolResult, TypedTool } from '@tutti/core'
 
-/** What a tool takes; unknown where the compiler cannot say. */
+/** Input type of a tool; unknown if the compiler does not know it. */
 export type InputOf<Tool> =
   Tool extends TypedTool<infer _Seen, infer _Output, infer Source> ? Source : unknown
 
-/** What its body gets of that: a schema library can make something else of what comes. */
+/** Type of the decoded input that the tool receives; a schema library can transform the input. */
 export type SeenBy<Tool> =
   Tool extends TypedTool<infer Seen, infer _Output, infer _Source> ? Seen : unknown
 
-/** What a tool gives: `string` when it declares no output; unknown where the compiler cannot say. */
+/** Output type of a tool: `string` when it declares no output; unknown if the compiler does not know it. */
 export type OutputOf<Tool> =
   Tool extends TypedTool<infer _Seen, infer Output, infer _Source> ? Output : unknown
 
@@ -23,12 +22,12 @@ export type OutputOf<Tool> =
 export type IsText<Input> = [Input] extends [string] ? true : false
 
 /**
- * What several tools take together: text where all are text tools, else what each of the others asks
- * for. Takes a union of tools.
+ * Common input type of several tools, given as a union: text if all are text tools, otherwise the intersection of the
+ * inputs of the others.
  */
 export type SharedInput<Tool> = Shared<Tool, DemandOf<Tool, 'given'>>
 
-/** What the bodies of several tools see together. Takes a union of tools. */
+/** Common type of the decoded input of several tools, given as a union. */
 export type SharedSeen<Tool> = Shared<Tool, DemandOf<Tool, 'seen'>>
 
 type Shared<Tool, Demands> = [Demands] extends [never]
@@ -39,7 +38,7 @@ type Shared<Tool, Demands> = [Demands] extends [never]
     ? Flat<Input>
     : never
 
-/** The same type written out, so that people can read it. */
+/** The same type with its members written out, for readable messages. */
 export type Flat<Value> = Value extends readonly unknown[]
   ? Value
   : Value extends object
@@ -48,7 +47,7 @@ export type Flat<Value> = Value extends readonly unknown[]
 
 type IsTextTool<Tool> = Tool extends AgentTool ? IsText<InputOf<Tool>> : never
 
-/** A function for each input type that is known and not text: one that all of them can be takes all. */
+/** A function type for each known input type that is not text; inference from their union intersects the inputs. */
 type DemandOf<Tool, Side extends 'given' | 'seen'> = Tool extends AgentTool
   ? IsText<InputOf<Tool>> extends true
     ? never
@@ -57,7 +56,7 @@ type DemandOf<Tool, Side extends 'given' | 'seen'> = Tool extends AgentTool
       : (input: Side extends 'given' ? InputOf<Tool> : SeenBy<Tool>) => void
   : never
 
-/** The result of a step that worked, as an adapter gets it: with the value that the step declares. */
+/** Successful result of a step, as an adapter receives it: with the value that the step declares. */
 export type StepResult<Output> = ToolResult &
   (unknown extends Output
     ? { readonly structured?: unknown }
@@ -66,7 +65,7 @@ export type StepResult<Output> = ToolResult &
       : { readonly structured: Output })
 
 /**
- * Makes the input of the next step out of a result; nothing returned is empty text. The context is
+ * Converts a result to the input of the next step; for a text tool, `undefined` and `null` become empty text. `context` is
  * that of the whole pipeline.
  */
 export type Adapter<Output = unknown, Returned = unknown> = (
@@ -76,28 +75,28 @@ export type Adapter<Output = unknown, Returned = unknown> = (
 
 declare const returned: unique symbol
 
-/** In place of an output: what an adapter makes of it. */
+/** Marks a type as the return type of an adapter. */
 export interface Adapted<Returned> {
   readonly [returned]: Returned
 }
 
-/** Why a step cannot follow another, as the compiler says it. */
+/** Compile error of a step that does not accept the output of the previous step. */
 export interface Misfit<Given, Taken> {
-  readonly 'this step does not take what the step before gives': {
-    readonly gives: Given
-    readonly takes: Taken
+  readonly 'this step does not accept the output of the previous step': {
+    readonly output: Given
+    readonly accepts: Taken
   }
 }
 
-/** Why an adapter does not lead to a step, as the compiler says it. */
+/** Compile error of a step that does not accept the return value of the adapter. */
 export interface AdapterMisfit<Given, Taken> {
-  readonly 'this step does not take what the adapter returns': {
-    readonly returns: Given
-    readonly takes: Taken
+  readonly 'this step does not accept the return value of the adapter': {
+    readonly returned: Given
+    readonly accepts: Taken
   }
 }
 
-/** `true` when a step may follow what is given, or why not. */
+/** `true` when a step accepts a value, otherwise the compile error. */
 export type Fit<Given, Input> =
   Given extends Adapted<infer Returned>
     ? AdapterFit<Returned, Input>
@@ -115,11 +114,11 @@ type AdapterFit<Returned, Input> = [Returned] extends [
   ? true
   : AdapterMisfit<Returned, Input>
 
-/** The tool, or why it may not follow what is given. */
+/** The tool, or the compile error if it does not accept the given value. */
 export type Fitting<Given, Tool> =
   Fit<Given, InputOf<Tool>> extends true ? Tool : Fit<Given, InputOf<Tool>>
 
-/** The tools of a list, with a reason in place of each that may not follow the one before it. */
+/** A list of tools, with a compile error in place of each that does not accept the output of the previous one. */
 export type FittingList<Given, Tools extends readonly unknown[]> = {
   [Index in keyof Tools]: FitAt<Given, Tools, Index> extends true
     ? Tools[Index]
@@ -136,7 +135,7 @@ type Fits<Given, Tools extends readonly unknown[]> = Tools extends readonly [
   ? [Fit<Given, InputOf<First>>, ...Fits<OutputOf<First>, Rest>]
   : { [Index in keyof Tools]: true }
 
-/** The last of a list of tools; any of them where its length is not known. */
+/** The last of a list of tools; any of them if its length is not known. */
 export type Last<Tools extends readonly AgentTool[]> = Tools extends readonly [
   ...infer _,
   infer Final,

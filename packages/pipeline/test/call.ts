@@ -1,11 +1,11 @@
-/** Calls a tool as a run would, and writes down what is told meanwhile. */
+/** Calls a tool as a run would, and records the steps. */
 import { runTool, type AgentTool, type RunToolOptions, type ToolCallOutcome } from '@tutti/core'
 
-/** An outcome, and the steps within it in the order of their ends. */
+/** An outcome, and its steps in the order of their ends. */
 export interface Followed extends ToolCallOutcome {
-  /** Each as `id tool end`. */
+  /** Steps as `id tool end`. */
   readonly steps: readonly string[]
-  /** What each step was called with, as JSON. */
+  /** Inputs of the steps, as JSON. */
   readonly inputs: readonly string[]
 }
 

@@ -1,21 +1,21 @@
-/** What no test may leave behind: a rejection that nobody handles. */
+/** Detects unhandled rejections in tests. */
 import { afterEach, beforeEach } from 'vitest'
 
-/** Makes every test of the file fail that leaves an unhandled rejection. */
+/** Fails every test of the file that leaves an unhandled rejection. */
 export function failOnUnhandledRejections(): void {
   const unhandled: unknown[] = []
-  const note = (reason: unknown): void => {
+  const record = (reason: unknown): void => {
     unhandled.push(reason)
   }
   beforeEach(() => {
     unhandled.length = 0
-    process.on('unhandledRejection', note)
+    process.on('unhandledRejection', record)
   })
   afterEach(async () => {
     await new Promise((resolve) => {
       setImmediate(resolve)
     })
-    process.off('unhandledRejection', note)
-    if (unhandled.length > 0) throw new Error('A rejection was not handled', { cause: unhandled })
+    process.off('unhandledRejection', record)
+    if (unhandled.length > 0) throw new Error('Unhandled rejection', { cause: unhandled })
   })
 }

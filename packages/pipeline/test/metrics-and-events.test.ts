@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { createToolMetrics, runTool, ToolResult } from '@tutti/core'
 import { branch, mapEach, parallel, pipeline, pipelineBuilder } from '../src/index.ts'
-import { textTool, throwing } from './text-tools.ts'
+import { textTool, throwingTool } from './text-tools.ts'
 
 import type { AgentTool, NestedToolCall, ToolProgress } from '@tutti/core'
 
@@ -22,7 +22,7 @@ function metricsOf(tool: AgentTool, input: object): Promise<Record<string, reado
   })
 }
 
-describe('metrics', () => {
+describe('the metrics of a pipeline', () => {
   it('count each step and the pipeline once', async () => {
     const tool = pipeline({ name: 'p' }, textTool('a'), textTool('b'))
     expect(await metricsOf(tool, { input: '' })).toEqual({
@@ -32,9 +32,9 @@ describe('metrics', () => {
     })
   })
 
-  it('count a step that threw as an error, one that failed as a failure, and none that did not run', async () => {
+  it('count a step that threw as an error and a failed one as a failure, but not steps that did not run', async () => {
     expect(
-      await metricsOf(pipeline({ name: 'p' }, throwing('a'), textTool('b')), { input: '' }),
+      await metricsOf(pipeline({ name: 'p' }, throwingTool('a'), textTool('b')), { input: '' }),
     ).toEqual({ a: [0, 0, 1], p: [0, 1, 0] })
     const failing = textTool('a', () => ToolResult.failure('No'))
     const goesOn = pipeline(
@@ -49,11 +49,11 @@ describe('metrics', () => {
     })
   })
 
-  it('count input that was refused at the door as a failure of the whole', async () => {
+  it('count rejected input as a failure of the pipeline', async () => {
     expect(await metricsOf(pipeline({ name: 'p' }, textTool('a')), {})).toEqual({ p: [0, 1, 0] })
   })
 
-  it('count all the way down', async () => {
+  it('count nested steps', async () => {
     const tool = pipelineBuilder({ name: 'outer' })
       .step(
         parallel({
@@ -77,8 +77,8 @@ describe('metrics', () => {
   })
 })
 
-describe('events', () => {
-  it('tell of each step: its place, its input, its end and what it is a part of', async () => {
+describe('the events of a pipeline', () => {
+  it('describe each step: its position, input, end and parent', async () => {
     const told: [NestedToolCall, string][] = []
     const tool = pipelineBuilder({ name: 'p' })
       .step(textTool('a'))
@@ -111,7 +111,7 @@ describe('events', () => {
     ])
   })
 
-  it('give each step a key of its own, the same when the call is made again', async () => {
+  it('give each step an idempotency key that is stable across repeated calls', async () => {
     const keys: string[] = []
     const keep = (name: string): AgentTool =>
       textTool(name, (text, { idempotencyKey }) => {
@@ -132,7 +132,7 @@ describe('events', () => {
     expect(keys).toEqual(first)
   })
 
-  it('carry progress, file changes and the surroundings of the call from any depth', async () => {
+  it('carry progress, file changes and the call context from any depth', async () => {
     const told: (readonly [string, ToolProgress | string])[] = []
     const busy = textTool('busy', (_, context) => {
       context.reportProgress({ message: 'half', fraction: 0.5 })

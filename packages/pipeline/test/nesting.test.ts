@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { defineTool, runToolCalls, toolCatalog, Type } from '@tutti/core'
 import { branch, mapEach, parallel, pipeline, pipelineBuilder } from '../src/index.ts'
 import { call } from './call.ts'
-import { textTool, throwing } from './text-tools.ts'
+import { textTool, throwingTool } from './text-tools.ts'
 
 const search = defineTool({
   name: 'search',
@@ -56,8 +56,8 @@ const digest = pipelineBuilder({ name: 'digest', description: 'Makes a digest' }
   .step(report)
   .build()
 
-describe('a pipeline of all kinds of steps', () => {
-  it('runs three deep, with a typed hand-off all the way', async () => {
+describe('a pipeline with all kinds of steps', () => {
+  it('runs nested steps with typed values between them', async () => {
     const { result, steps } = await call(digest, { query: 'q' })
     expect(result.output).toBe('"q/0","q/1",<25> <43>')
     expect(steps).toHaveLength(22)
@@ -65,7 +65,7 @@ describe('a pipeline of all kinds of steps', () => {
     expect(steps.at(-1)).toBe('c/3:report report finished')
   })
 
-  it('is called by a model like any tool', async () => {
+  it('can be called by a model like any tool', async () => {
     const tools = toolCatalog([digest, search, summarize]).tools
     const outcomes = await runToolCalls(tools, [
       { id: '1', name: 'digest', arguments: '{"query":"a","most":1}' },
@@ -78,8 +78,8 @@ describe('a pipeline of all kinds of steps', () => {
     )
   })
 
-  it('a failure deep inside comes out with its way', async () => {
-    const inner = parallel({ a: textTool('a'), b: pipeline({ name: 'q' }, throwing('t')) })
+  it('reports a nested failure with its path', async () => {
+    const inner = parallel({ a: textTool('a'), b: pipeline({ name: 'q' }, throwingTool('t')) })
     const tool = pipeline({ name: 'p' }, mapEach(inner))
     const { result } = await call(tool, { items: ['x'] })
     expect(result.errorMessage).toBe("Item 0 failed: Branch 'b' failed: Step 't' threw: No network")

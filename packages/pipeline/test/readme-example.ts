@@ -30,7 +30,7 @@ const research = pipelineBuilder({
   name: 'research',
   description: 'Says how much there is to read about a subject',
 })
-  .step(search) // gives links, which is what the next step takes: the compiler checks it
+  .step(search) // returns links, which the next step accepts: the compiler checks it
   .step(mapEach(readPage))
   .adapter(({ structured }) => structured.map(({ text }) => text).join(' '))
   .step(count)

@@ -1,7 +1,7 @@
 /** Small text tools for tests. */
 import { defineTextTool, type TextToolDefinition, type TypedTool } from '@tutti/core'
 
-/** A text tool of that name; without a body it gives its input with `>name` behind. */
+/** Creates a text tool with this name; by default it appends `>name` to its input. */
 export function textTool(
   name: string,
   execute: TextToolDefinition['execute'] = (text) => `${text}>${name}`,
@@ -10,8 +10,8 @@ export function textTool(
   return defineTextTool({ description: `Does ${name}`, ...settings, name, execute })
 }
 
-/** A text tool that throws. */
-export function throwing(name: string, message = 'No network'): TypedTool<string> {
+/** Creates a text tool that throws. */
+export function throwingTool(name: string, message = 'No network'): TypedTool<string> {
   return textTool(name, () => {
     throw new Error(message)
   })

@@ -1,4 +1,4 @@
-/** Tools with known types, for the type tests; none of them is called. */
+/** Tools with known types, for the type tests, which never call them. */
 import { defineTextTool, defineTool, Type, type AgentTool } from '@tutti/core'
 
 export interface Page {
@@ -68,5 +68,5 @@ export const shorten = defineTool({
   execute: (page) => page,
 })
 
-/** Something imported: the compiler does not know its types. */
+/** An imported tool whose types the compiler does not know. */
 export declare const imported: AgentTool

@@ -1,18 +1,18 @@
-/** Whether a text can match a schema, as far as the keywords at its top say. */
+/** Checks whether a string can match a schema, from its top-level keywords. */
 import type { TSchema } from '@tutti/core'
 
-/** False only when no text can match; a `$ref` is not followed and counts as yes. */
+/** Returns false only when no string can match. A `$ref` is not followed, and counts as a match. */
 export function allowsText(schema: TSchema | boolean): boolean {
   if (typeof schema === 'boolean') return schema
-  // NOTE: what a keyword holds is looked at before it is used.
+  // NOTE: the values of keywords are checked before use.
   const keywords = schema as Readonly<Record<string, unknown>>
   return (
     (!('type' in keywords) || [keywords['type']].flat().includes('string')) &&
     (!('const' in keywords) || typeof keywords['const'] === 'string') &&
-    (listOf(keywords['enum'])?.some((value) => typeof value === 'string') ?? true) &&
-    (listOf(keywords['anyOf'])?.some(memberAllowsText) ?? true) &&
-    (listOf(keywords['oneOf'])?.some(memberAllowsText) ?? true) &&
-    (listOf(keywords['allOf'])?.every(memberAllowsText) ?? true)
+    (asList(keywords['enum'])?.some((value) => typeof value === 'string') ?? true) &&
+    (asList(keywords['anyOf'])?.some(memberAllowsText) ?? true) &&
+    (asList(keywords['oneOf'])?.some(memberAllowsText) ?? true) &&
+    (asList(keywords['allOf'])?.every(memberAllowsText) ?? true)
   )
 }
 
@@ -21,6 +21,6 @@ function memberAllowsText(member: unknown): boolean {
   return !isSchema || allowsText(member)
 }
 
-function listOf(value: unknown): readonly unknown[] | undefined {
+function asList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined
 }

@@ -4,8 +4,8 @@ import { embedSchema } from './embed-schema.ts'
 
 const PLACE = ['properties', 'page']
 
-describe('a schema inside another', () => {
-  it('is the same object where nothing refers to its root', () => {
+describe('embedSchema', () => {
+  it('returns the same object if it has no reference to its root', () => {
     const schema = {
       type: 'object',
       properties: { a: { anyOf: [{ $ref: 'https://example.com/a' }, { $ref: '#anchor' }] } },
@@ -13,7 +13,7 @@ describe('a schema inside another', () => {
     expect(embedSchema(schema, PLACE)).toBe(schema)
   })
 
-  it('gets the way to it in front of references to its root', () => {
+  it('prepends the path to references to the root', () => {
     expect(
       embedSchema(
         { $ref: '#/$defs/node', $defs: { node: { items: { $ref: '#/$defs/node' } } } },
@@ -47,31 +47,31 @@ describe('a schema inside another', () => {
     ['patternProperties', { '^a': { $ref: '#/x' } }],
     ['dependentSchemas', { a: { $ref: '#/x' } }],
     ['definitions', { a: { $ref: '#/x' } }],
-  ])('wherever schemas are: %s', (keyword, held) => {
+  ])('adjusts references in the keyword %s', (keyword, held) => {
     const moved = JSON.parse(JSON.stringify(held).replaceAll('"#/x"', '"#/properties/page/x"'))
     expect(embedSchema({ [keyword]: held }, PLACE)).toEqual({ [keyword]: moved })
   })
 
   it.each(['const', 'default', 'enum', 'examples', 'description'])(
-    'but not in values: %s',
+    'does not change values of the keyword %s',
     (keyword) => {
       const schema = { [keyword]: [{ $ref: '#/x' }] }
       expect(embedSchema(schema, PLACE)).toBe(schema)
     },
   )
 
-  it('keeps references that start at an address of their own', () => {
+  it('does not change references inside a schema with an $id', () => {
     const schema = { $defs: { a: { $id: 'https://example.com/a', items: { $ref: '#/x' } } } }
     expect(embedSchema(schema, PLACE)).toBe(schema)
   })
 
-  it('leaves the schema that it is given as it is', () => {
+  it('does not modify the given schema', () => {
     const schema = { items: { $ref: '#' } }
     embedSchema(schema, PLACE)
     expect(schema).toEqual({ items: { $ref: '#' } })
   })
 
-  it('writes odd keys as a pointer does', () => {
+  it('encodes keys as in a JSON pointer', () => {
     expect(embedSchema({ $ref: '#' }, ['properties', 'a/b~c d'])).toEqual({
       $ref: '#/properties/a~1b~0c%20d',
     })

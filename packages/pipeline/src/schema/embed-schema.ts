@@ -1,12 +1,12 @@
 /**
- * Putting one JSON Schema inside another. References such as `#/$defs/Page` start at the root of the
- * document, so in a schema that stops being the root they get the way to it put in front.
+ * Embeds one JSON Schema in another. References such as `#/$defs/Page` start at the root of the document, so the path of
+ * the embedded schema is prepended to them.
  */
 import { isJsonObject } from '@tutti/core'
 
 import type { TSchema } from '@tutti/core'
 
-/** Keywords that hold one schema, or a list of schemas. */
+/** Keywords whose value is a schema, or a list of schemas. */
 const WITH_SCHEMAS: ReadonlySet<string> = new Set([
   'additionalProperties',
   'allOf',
@@ -25,7 +25,7 @@ const WITH_SCHEMAS: ReadonlySet<string> = new Set([
   'unevaluatedProperties',
 ])
 
-/** Keywords that hold schemas by name. */
+/** Keywords whose value is an object of schemas. */
 const WITH_NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',
@@ -35,41 +35,41 @@ const WITH_NAMED_SCHEMAS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The schema for its place at `path`, the keys from the new root. It is the same object where nothing
- * in it refers to its root.
+ * Returns the schema for embedding at `path`, the keys from the new root. It is the same object if it contains no
+ * reference to its root.
  */
 export function embedSchema(schema: TSchema, path: readonly string[]): TSchema {
-  const root = path.map((key) => `/${pointerKey(key)}`).join('')
-  // NOTE: a schema with other references is a schema.
-  return withRoot(schema, root) as TSchema
+  const root = path.map((key) => `/${encodePointerKey(key)}`).join('')
+  // NOTE: a schema with changed references is a schema.
+  return prefixRefs(schema, root) as TSchema
 }
 
-function pointerKey(key: string): string {
+function encodePointerKey(key: string): string {
   return encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 
-function withRoot(schema: unknown, root: string): unknown {
+function prefixRefs(schema: unknown, root: string): unknown {
   if (Array.isArray(schema)) {
-    const members = schema.map((member) => withRoot(member, root))
+    const members = schema.map((member) => prefixRefs(member, root))
     return members.some((member, index) => member !== schema[index]) ? members : schema
   }
-  // A schema with an address of its own is the root of its references.
+  // A schema with an `$id` is the root of its own references.
   if (!isJsonObject(schema) || '$id' in schema) return schema
-  return mapped(schema, (value, keyword) => {
-    if (keyword === '$ref') return refWithRoot(value, root)
-    if (WITH_SCHEMAS.has(keyword)) return withRoot(value, root)
+  return mapValues(schema, (value, keyword) => {
+    if (keyword === '$ref') return prefixRef(value, root)
+    if (WITH_SCHEMAS.has(keyword)) return prefixRefs(value, root)
     if (!WITH_NAMED_SCHEMAS.has(keyword) || !isJsonObject(value)) return value
-    return mapped(value, (member) => withRoot(member, root))
+    return mapValues(value, (member) => prefixRefs(member, root))
   })
 }
 
-function refWithRoot(ref: unknown, root: string): unknown {
+function prefixRef(ref: unknown, root: string): unknown {
   const startsAtRoot = typeof ref === 'string' && (ref === '#' || ref.startsWith('#/'))
   return startsAtRoot ? `#${root}${ref.slice(1)}` : ref
 }
 
-/** The object with other values, or itself where they are the same. */
-function mapped(
+/** Maps the values of an object. Returns the same object if no value has changed. */
+function mapValues(
   object: Readonly<Record<string, unknown>>,
   map: (value: unknown, key: string) => unknown,
 ): Readonly<Record<string, unknown>> {

@@ -6,14 +6,14 @@ import { mergeInputs } from './merge-inputs.ts'
 const a = Type.Object({ url: Type.String(), days: Type.Integer() })
 const b = Type.Object({ url: Type.String(), unit: Type.Optional(Type.String()) })
 
-describe('one input schema for several tools', () => {
-  it('is the same object where all say the same', () => {
+describe('mergeInputs', () => {
+  it('returns the same object for equal schemas', () => {
     expect(mergeInputs([a], 'all')).toBe(a)
     const same = Type.Object({ url: Type.String(), days: Type.Integer() })
     expect(mergeInputs([a, same], 'all')).toEqual(a)
   })
 
-  it('has the properties of all; required is what all need', () => {
+  it('merges the properties, and requires those that any tool requires in the mode "all"', () => {
     expect(mergeInputs([a, b], 'all')).toEqual({
       type: 'object',
       required: ['url', 'days'],
@@ -21,13 +21,13 @@ describe('one input schema for several tools', () => {
     })
   })
 
-  it('where one tool is enough, required is what every one needs', () => {
+  it('requires only the common properties in the mode "one"', () => {
     expect(mergeInputs([a, b], 'one')).toMatchObject({ required: ['url'] })
     const nothing = mergeInputs([a, Type.Object({ unit: Type.String() })], 'one')
     expect(nothing).not.toHaveProperty('required')
   })
 
-  it('a property of which they say different things has to fit all, or one', () => {
+  it('combines different schemas of a property by allOf or anyOf', () => {
     const text = Type.Object({ days: Type.String() })
     const number = Type.Object({ days: Type.Integer() })
     expect(mergeInputs([text, number, text], 'all')).toMatchObject({
@@ -38,7 +38,7 @@ describe('one input schema for several tools', () => {
     })
   })
 
-  it('says nothing of other fields: tools ignore those they do not know', () => {
+  it('drops additionalProperties, since tools ignore unknown fields', () => {
     const strict = { type: 'object', properties: {}, additionalProperties: false, title: 'Strict' }
     expect(mergeInputs([strict, b], 'all')).toEqual({
       type: 'object',
@@ -52,20 +52,20 @@ describe('one input schema for several tools', () => {
     ['definitions', { type: 'object', properties: { next: { $ref: '#' } } }],
     ['open fields of a kind', { type: 'object', additionalProperties: { type: 'number' } }],
     ['another keyword', { type: 'object', minProperties: 1 }],
-  ])('names the whole schemas where they cannot be merged: %s', (_, other) => {
+  ])('combines complete schemas that cannot be merged: %s', (_, other) => {
     const all = mergeInputs([a, other], 'all')
     expect(all).toMatchObject({ type: 'object', allOf: [a, {}] })
     expect(mergeInputs([a, other], 'one')).toMatchObject({ type: 'object', anyOf: [a, {}] })
   })
 
-  it('references inside go on leading where they led', () => {
+  it('adjusts references in the schemas', () => {
     const node = { type: 'object', properties: { next: { $ref: '#' } } }
     expect(mergeInputs([a, node], 'all')).toMatchObject({
       allOf: [a, { properties: { next: { $ref: '#/allOf/1' } } }],
     })
   })
 
-  it('a property may have any name', () => {
+  it('supports any name of a property', () => {
     const odd = { type: 'object', properties: JSON.parse('{"__proto__": {"type": "string"}}') }
     const merged = mergeInputs([a, odd], 'all') as { properties: object }
     expect(Object.keys(merged.properties)).toEqual(['url', 'days', '__proto__'])

@@ -1,21 +1,21 @@
 /**
- * One input schema for tools that are given the same input. It is what a model is shown, and models
- * take an object with properties at the top only, so the schemas are merged where they can be.
+ * Merges the input schemas of tools that receive the same input. Models accept only schemas that are objects with
+ * properties at the top level, so the schemas are merged where possible.
  */
 import { embedSchema } from './embed-schema.ts'
 
 import type { TSchema } from '@tutti/core'
 
-/** Whether the input is for all of the tools, or for one of them. */
+/** Whether the input must be valid for all tools, or for one of them. */
 export type MergeMode = 'all' | 'one'
 
-/** Schema of an input that fits all of the schemas, or one of them. */
+/** Creates a schema for inputs that are valid for all of the schemas, or for one of them. */
 export function mergeInputs(schemas: readonly TSchema[], mode: MergeMode): TSchema {
-  const different = distinct(schemas)
+  const different = removeDuplicates(schemas)
   const [first] = different
   if (first !== undefined && different.length === 1) return first
   const objects = different.filter(isPlainObject)
-  if (objects.length === different.length) return mergedObject(objects, mode)
+  if (objects.length === different.length) return mergeObjects(objects, mode)
   const keyword = KEYWORD[mode]
   return {
     type: 'object',
@@ -30,7 +30,7 @@ interface ObjectSchema {
   readonly required?: readonly string[]
 }
 
-/** Keywords of an object schema that can be merged, or left out because tools ignore unknown fields. */
+/** Keywords of an object schema that can be merged, or dropped because tools ignore unknown fields. */
 const MERGEABLE: ReadonlySet<string> = new Set([
   '$schema',
   'additionalProperties',
@@ -49,14 +49,14 @@ function isPlainObject(schema: TSchema): schema is TSchema & ObjectSchema {
   )
 }
 
-function mergedObject(schemas: readonly ObjectSchema[], mode: MergeMode): TSchema {
+function mergeObjects(schemas: readonly ObjectSchema[], mode: MergeMode): TSchema {
   const byName = new Map<string, TSchema[]>()
   for (const { properties = {} } of schemas) {
     for (const [name, property] of Object.entries(properties)) {
       byName.set(name, [...(byName.get(name) ?? []), property])
     }
   }
-  const properties = [...byName].map(([name, choices]) => [name, mergedProperty(choices, mode)])
+  const properties = [...byName].map(([name, choices]) => [name, mergeProperty(choices, mode)])
   const required = [...byName.keys()].filter((name) => {
     const needs = (schema: ObjectSchema): boolean => schema.required?.includes(name) === true
     return mode === 'all' ? schemas.some(needs) : schemas.every(needs)
@@ -68,13 +68,13 @@ function mergedObject(schemas: readonly ObjectSchema[], mode: MergeMode): TSchem
   }
 }
 
-function mergedProperty(choices: readonly TSchema[], mode: MergeMode): TSchema {
-  const different = distinct(choices)
+function mergeProperty(choices: readonly TSchema[], mode: MergeMode): TSchema {
+  const different = removeDuplicates(choices)
   const [first] = different
   return first !== undefined && different.length === 1 ? first : { [KEYWORD[mode]]: different }
 }
 
-/** Those that do not say the same as one before. */
-function distinct(schemas: readonly TSchema[]): readonly TSchema[] {
+/** Returns the schemas without duplicates. */
+function removeDuplicates(schemas: readonly TSchema[]): readonly TSchema[] {
   return [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 
 import { defineTool, Type } from '@tutti/core'
-import { doorTo } from './door.ts'
+import { createInputReader } from './input-reader.ts'
 import { branch, mapEach, parallel, pipeline } from './index.ts'
 import { call } from '../test/call.ts'
 import { textTool } from '../test/text-tools.ts'
 
 import type { AgentTool, StandardToolSchema } from '@tutti/core'
 
-/** A schema that changes what it reads, as transforms of Zod do: text to its length. */
-function measuring(
+/** A schema that transforms its input, like transforms of Zod: text to its length. */
+function createLengthSchema(
   onRead: (value: unknown) => void,
 ): StandardToolSchema<{ text: string }, { length: number }> {
   const jsonSchema = (): Record<string, unknown> =>
@@ -37,13 +37,13 @@ const defaults = defineTool({
   execute: (input) => JSON.stringify(input),
 })
 
-describe('[D1] the input is checked, and goes on as it came', () => {
-  it('a schema that changes what it reads does so once for the body', async () => {
+describe('[D1] the input of a compound tool', () => {
+  it('is transformed only once by a schema with a transform', async () => {
     const readings: unknown[] = []
     const measure = defineTool({
       name: 'measure',
       description: 'Measures',
-      input: measuring((value) => readings.push(value)),
+      input: createLengthSchema((value) => readings.push(value)),
       execute: ({ length }) => String(length),
     })
     const tools: readonly AgentTool[] = [
@@ -62,16 +62,16 @@ describe('[D1] the input is checked, and goes on as it came', () => {
     expect(readings.every((value) => !('length' in Object(value)))).toBe(true)
   })
 
-  it('slips of form are mended by the step that reads them', async () => {
+  it('is coerced by the step that decodes it', async () => {
     const { result, inputs } = await call(pipeline(defaults), { days: '5' })
     expect(inputs).toEqual(['{"days":"5"}'])
     expect(result.output).toBe('{"days":5,"unit":"celsius"}')
   })
 
-  it('what a strict step refuses, the whole refuses', async () => {
+  it('is rejected if a strict step rejects it', async () => {
     const strict = defineTool({
       name: 'strict',
-      description: 'Mends nothing',
+      description: 'Coerces nothing',
       input: Type.Object({ days: Type.Integer() }),
       coerce: false,
       execute: ({ days }) => String(days),
@@ -80,11 +80,11 @@ describe('[D1] the input is checked, and goes on as it came', () => {
     expect([result.success, steps]).toEqual([false, []])
   })
 
-  it('JSON text of an object is read as the object', async () => {
-    const entered = await doorTo([defaults]).enter(' {"days": 5}')
-    expect(entered).toEqual({
+  it('is parsed if it is JSON text of an object', async () => {
+    const reading = await createInputReader([defaults]).read(' {"days": 5}')
+    expect(reading).toEqual({
       ok: true,
-      entry: { value: { days: 5 }, seen: { days: 5, unit: 'celsius' } },
+      input: { value: { days: 5 }, seen: { days: 5, unit: 'celsius' } },
     })
   })
 
@@ -98,17 +98,14 @@ describe('[D1] the input is checked, and goes on as it came', () => {
     ['branches', parallel({ a: defaults }, { name: 'p' }), {}, '/days is required'],
     ['a text pipeline', pipeline({ name: 'p' }, textTool('a')), {}, '/input is required'],
     ['a key with a slash', pipeline({ name: 'p' }, oddKeys()), {}, '/a~1b~0c is required'],
-  ])(
-    '[C1] what does not fit is refused in the words of tools: %s',
-    async (_, tool, input, problem) => {
-      const { result, end, steps } = await call(tool, input)
-      expect(result.errorMessage).toBe(`Invalid input for "p": ${problem}`)
-      expect(end).toBe('finished')
-      expect(steps).toEqual([])
-    },
-  )
+  ])('[C1] is rejected with the messages of tools: %s', async (_, tool, input, problem) => {
+    const { result, end, steps } = await call(tool, input)
+    expect(result.errorMessage).toBe(`Invalid input for "p": ${problem}`)
+    expect(end).toBe('finished')
+    expect(steps).toEqual([])
+  })
 
-  it('the whole is a Standard Schema of its input, as any tool is', async () => {
+  it('has a Standard Schema, like the input of any tool', async () => {
     const { validate, jsonSchema } = pipeline(defaults)['~standard']
     expect(await validate({ days: 5 })).toMatchObject({ value: { days: 5 } })
     expect(await validate({ days: 'x' })).toMatchObject({ issues: [{ path: ['days'] }] })
@@ -125,11 +122,11 @@ describe('[D1] the input is checked, and goes on as it came', () => {
     expect(text.jsonSchema.input({ target: 'draft-2020-12' })).toEqual({ type: 'string' })
   })
 
-  it('its schema is the one that models are shown', () => {
+  it('has the schema that models receive', () => {
     expect(pipeline(defaults).inputSchema).toBe(defaults.inputSchema)
   })
 
-  it('what can be read is also what a reviewer may edit it to', async () => {
+  it('is also checked by readInput, for edits of a reviewer', async () => {
     expect(await pipeline(defaults).readInput({ days: 'x' })).toEqual({
       ok: false,
       problems: [
@@ -148,48 +145,48 @@ describe('[D1] the input is checked, and goes on as it came', () => {
   })
 })
 
-describe('[D2] tools that get the same input read it together', () => {
+describe('[D2] tools with the same input', () => {
   const city = defineTool({
     name: 'city',
-    description: 'Takes a city',
+    description: 'Accepts a city',
     input: Type.Object({ city: Type.String(), unit: Type.String({ default: 'kelvin' }) }),
     execute: ({ city }) => city,
   })
 
-  it('every tool has to take it, and what each reads is seen', async () => {
-    const door = doorTo([defaults, city])
-    expect(await door.enter({ days: '1', city: 'Bonn', more: 1 })).toEqual({
+  it('must all accept it, and their decoded fields are merged', async () => {
+    const reader = createInputReader([defaults, city])
+    expect(await reader.read({ days: '1', city: 'Bonn', more: 1 })).toEqual({
       ok: true,
-      entry: {
+      input: {
         value: { days: '1', city: 'Bonn', more: 1 },
         seen: { days: 1, city: 'Bonn', unit: 'kelvin', more: 1 },
       },
     })
-    expect(await door.enter({})).toMatchObject({
+    expect(await reader.read({})).toMatchObject({
       ok: false,
       problems: [{ path: '/days' }, { path: '/city' }],
     })
-    expect(await door.enter({ days: 1 })).toMatchObject({
+    expect(await reader.read({ days: 1 })).toMatchObject({
       ok: false,
       problems: [{ path: '/city' }],
     })
   })
 
-  it('a problem that several have is said once', async () => {
-    const entered = await doorTo([defaults, defaults]).enter({})
-    expect(entered).toMatchObject({ ok: false, problems: [{ path: '/days' }] })
-    expect(!entered.ok && entered.problems).toHaveLength(1)
+  it('report a common problem once', async () => {
+    const reading = await createInputReader([defaults, defaults]).read({})
+    expect(reading).toMatchObject({ ok: false, problems: [{ path: '/days' }] })
+    expect(!reading.ok && reading.problems).toHaveLength(1)
   })
 
-  it('where one of them is enough, only what that one reads is seen', async () => {
-    const door = doorTo([defaults, city], 'one')
-    expect(await door.enter({ city: 'Bonn' })).toMatchObject({
-      entry: { seen: { city: 'Bonn', unit: 'kelvin' } },
+  it('add only the fields of the tool that accepts it in the mode "one"', async () => {
+    const reader = createInputReader([defaults, city], 'one')
+    expect(await reader.read({ city: 'Bonn' })).toMatchObject({
+      input: { seen: { city: 'Bonn', unit: 'kelvin' } },
     })
-    expect(await door.enter({})).toMatchObject({ ok: false })
+    expect(await reader.read({})).toMatchObject({ ok: false })
   })
 
-  it('a value that is no plain object is seen as it was read', async () => {
+  it('do not merge a decoded value that is not a plain object', async () => {
     const dated = defineTool({
       name: 'dated',
       description: 'Reads a date',
@@ -206,29 +203,29 @@ describe('[D2] tools that get the same input read it together', () => {
       } satisfies StandardToolSchema<object, Date>,
       execute: () => '',
     })
-    expect(await doorTo([dated]).enter({ day: 1 })).toEqual({
+    expect(await createInputReader([dated]).read({ day: 1 })).toEqual({
       ok: true,
-      entry: { value: { day: 1 }, seen: new Date(0) },
+      input: { value: { day: 1 }, seen: new Date(0) },
     })
   })
 })
 
-describe('[D3] text tools take whatever comes', () => {
-  it('where all are text tools, the text is what comes in', async () => {
-    const door = doorTo([textTool('a'), textTool('b')])
-    expect(door.kind).toBe('text')
+describe('[D3] text tools', () => {
+  it('receive the text if all tools are text tools', async () => {
+    const reader = createInputReader([textTool('a'), textTool('b')])
+    expect(reader.kind).toBe('text')
     for (const input of ['x', { input: 'x' }]) {
-      expect(await door.enter(input)).toEqual({ ok: true, entry: { value: 'x', seen: 'x' } })
+      expect(await reader.read(input)).toEqual({ ok: true, input: { value: 'x', seen: 'x' } })
     }
-    expect(await door.enter('{"input":"x"}')).toMatchObject({
-      entry: { value: '{"input":"x"}' },
+    expect(await reader.read('{"input":"x"}')).toMatchObject({
+      input: { value: '{"input":"x"}' },
     })
   })
 
-  it('beside others they ask for nothing', () => {
-    const door = doorTo([textTool('a'), defaults])
-    expect(door.kind).toBe('typed')
-    expect(door.inputSchema).toBe(defaults.inputSchema)
+  it('add no requirements next to other tools', () => {
+    const reader = createInputReader([textTool('a'), defaults])
+    expect(reader.kind).toBe('typed')
+    expect(reader.inputSchema).toBe(defaults.inputSchema)
   })
 })
 
