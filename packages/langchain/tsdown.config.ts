@@ -2,6 +2,6 @@ import { libraryBuild } from '../../tooling/build/builds.ts'
 
 export default {
   ...libraryBuild({ index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' }),
-  // The stubs of `./testing` are Node servers; the main door imports nothing of Node.
+  // The stubs of `./testing` are Node servers; the main entry point imports nothing of Node.
   platform: 'node' as const,
 }

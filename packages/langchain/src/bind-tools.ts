@@ -1,4 +1,4 @@
-/** Tells a LangChain model of the tools that it may call. */
+/** Binds the tools of a request to a LangChain model. */
 import { TuttiError } from '@tutti/core'
 
 import { toObjectSchema } from './tools/to-object-schema.ts'
@@ -13,18 +13,18 @@ import type { AIMessageChunk } from '@langchain/core/messages'
 import type { Runnable } from '@langchain/core/runnables'
 import type { ModelRequest, ToolSpecification } from '@tutti/ensemble'
 
-/** Something of LangChain that answers a conversation with a stream. */
+/** A LangChain runnable that streams an answer to a conversation. */
 export type StreamingModel = Pick<
   Runnable<BaseLanguageModelInput, AIMessageChunk, BaseChatModelCallOptions>,
   'stream'
 >
 
 /**
- * `model` with the tools of `request`, or as it is when there are none. Tools go in OpenAI's form: the
- * one that every provider class of LangChain takes with the schema as it is. A choice at the root of a schema,
- * which no provider takes, becomes an object.
+ * Returns `model` with the tools of `request`, or `model` itself when there are none. Tools are sent in
+ * OpenAI's form, because every provider class of LangChain accepts it with an unchanged schema. A choice at
+ * the root of a schema, which providers reject, becomes an object.
  *
- * @throws {TuttiError} TOOL_CONFIGURATION when the model or its provider cannot take them.
+ * @throws {TuttiError} TOOL_CONFIGURATION when the model or its provider does not accept the tools.
  */
 export function bindTools(
   model: BaseChatModel,
@@ -34,7 +34,10 @@ export function bindTools(
   if (tools.length === 0) return model
   const label = `${identity.provider}:${identity.name}`
   if (model.bindTools === undefined) {
-    throw new TuttiError('TOOL_CONFIGURATION', `Cannot call ${label} with tools: it takes none`)
+    throw new TuttiError(
+      'TOOL_CONFIGURATION',
+      `Cannot call ${label} with tools: it does not support tools`,
+    )
   }
   return model.bindTools(
     tools.map((tool) => ({ type: 'function', function: toFunction(tool, label) })),
@@ -50,7 +53,7 @@ function toFunction(
   if (converted === undefined) {
     throw new TuttiError(
       'TOOL_CONFIGURATION',
-      `Cannot call ${label} with tool "${name}": the input schema must be an object or a choice of objects; put the other forms into a property of an object`,
+      `Cannot call ${label} with tool "${name}": the input schema must be an object or a choice of objects; move the other forms to a property of an object`,
     )
   }
   const { schema, note } = converted

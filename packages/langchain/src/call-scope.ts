@@ -1,13 +1,13 @@
-/** The life of one call: ends with the caller's signal, with the time limit, or when it is closed. */
+/** The scope of one call: it ends with the caller's signal, with the time limit, or when it is closed. */
 import type { Clock } from '@tutti/core'
 
 /** The limits of a call. */
 export interface CallScopeOptions {
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** In milliseconds; 0 is no limit. */
+  /** Time limit in milliseconds; 0 for none. */
   readonly timeoutMs: number
-  /** The error that the call ends with at its limit. */
+  /** Creates the error that is thrown at the limit. */
   readonly timeoutError: () => Error
 }
 
@@ -15,7 +15,7 @@ export interface CallScopeOptions {
 export interface ModelCallScope {
   /** Aborts when the call must stop; its reason is what the call throws. */
   readonly signal: AbortSignal
-  /** Ends the call, and with it what is still in flight, such as its HTTP request. */
+  /** Ends the call and everything in flight, such as its HTTP request. */
   close(): void
 }
 
@@ -44,7 +44,7 @@ export function openCallScope(options: CallScopeOptions): ModelCallScope {
   }
 }
 
-/** `promise`, but rejects with the reason of `signal` as soon as that aborts. */
+/** Returns `promise`, but rejects with the reason of `signal` as soon as it aborts. */
 export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Copies of a LangChain model that the application has made, with other settings. The prototype of a copy is the
- * model, so that everything else stays as the application has it, and the model itself is not changed.
+ * Copies a LangChain model of the application with other settings. The prototype of a copy is the model, so
+ * that it inherits everything else, and the model itself does not change.
  */
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
@@ -9,13 +9,16 @@ type Settings = Readonly<Record<string, unknown>>
 /** Names of the output limit in the provider classes. */
 const LIMITS = ['maxTokens', 'maxOutputTokens', 'numPredict']
 
-/** The settings that limit the answers of `model` to so many tokens; none when its class has no such field. */
+/**
+ * Returns the settings that limit the answers of `model` to a number of tokens; none when its class has no
+ * such field.
+ */
 export function findLimits(model: BaseChatModel, limit: number): Settings {
   const names = LIMITS.filter((name) => name in model)
   return Object.fromEntries(names.map((name) => [name, limit]))
 }
 
-/** Copies `model` with `settings`, also where its class stores them a second time. */
+/** Copies `model` with `settings`, also where its class stores them twice. */
 export function copyWith(model: BaseChatModel, settings: Settings): BaseChatModel {
   const copies: Record<string, unknown> = { ...settings }
   // OpenAI's class delegates to one of two others, and recreates itself from its fields to bind tools.

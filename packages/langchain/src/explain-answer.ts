@@ -1,16 +1,20 @@
 /**
- * Creates an error from an answer with status 200 that is not a stream: some servers and proxies send an
- * error as JSON or with a page. The providers' clients read it as a stream without events, which looks cut off.
+ * Throws an error for a response with status 200 that is not a stream: some servers and proxies report an
+ * error as JSON or as a page. The providers' clients read that as a stream without events, like one that was
+ * cut off.
  */
 import { isJsonObject, TuttiError } from '@tutti/core'
 
 /** A function like `fetch`. */
 export type ProviderFetch = typeof globalThis.fetch
 
-/** Longest text of an answer that a message repeats. */
+/** Maximum length of response text in a message. */
 const MAX_TEXT_LENGTH = 500
 
-/** `fetch` that throws a TuttiError for such an answer; `label` is the model, such as `openai:gpt-5`. */
+/**
+ * Returns a `fetch` that throws a TuttiError for such a response; `label` is the model, such as
+ * `openai:gpt-5`.
+ */
 export function explainingFetch(
   label: string,
   inner: ProviderFetch = globalThis.fetch,
@@ -50,7 +54,7 @@ interface ErrorFacts {
   readonly type?: string
 }
 
-/** The error in a JSON answer, in the forms that are common: `{error: {message}}`, `{error}`, `{message}`. */
+/** Returns the error in a JSON response, in the common forms `{error: {message}}`, `{error}` and `{message}`. */
 function toError(text: string): ErrorFacts {
   const value = parse(text)
   if (!isJsonObject(value)) return {}
@@ -65,7 +69,7 @@ function toError(text: string): ErrorFacts {
   }
 }
 
-/** The statuses below 500 that may pass are those of `to-model-error.ts`. */
+/** `to-model-error.ts` lists the transient statuses below 500. */
 function mayPass(code: unknown, type: string | undefined): boolean {
   if (/invalid|authentication|permission|not_found|quota/.test(type ?? '')) return false
   return typeof code !== 'number' || code >= 500 || code === 408 || code === 409 || code === 429
@@ -79,7 +83,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A page without its tags. */
+/** Removes the tags of a page. */
 function plain(text: string): string {
   const words = text
     .replaceAll(/<(script|style)[^>]*>[^<]*<\/\1>/gi, ' ')

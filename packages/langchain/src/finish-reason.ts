@@ -1,6 +1,6 @@
 /**
- * Pure: why an answer ended, as a LangChain message of any provider says it. Providers use different words in
- * different fields; LangChain leaves both unchanged.
+ * Reads why an answer ended from a LangChain message of any provider. Providers use different words in
+ * different fields; LangChain leaves both unchanged. Pure.
  *
  * @see https://platform.openai.com/docs/api-reference/chat/object
  * @see https://docs.anthropic.com/en/api/handling-stop-reasons
@@ -54,7 +54,7 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map(
   ),
 )
 
-/** Words for an answer that the provider could not finish; another try may. */
+/** Words for an answer that the provider could not finish; a retry may help. */
 const BROKEN: ReadonlySet<string> = new Set([
   'cancelled',
   'error',
@@ -64,12 +64,12 @@ const BROKEN: ReadonlySet<string> = new Set([
   'unexpected_tool_call',
 ])
 
-/** The finish reason that a provider's word means. */
+/** Converts a provider's word to a finish reason. */
 export function readFinishReason(said: string): FinishReason {
   return REASONS.get(said.toLowerCase()) ?? 'unknown'
 }
 
-/** Whether the word says that the provider could not finish the answer. */
+/** Returns whether the word means that the provider could not finish the answer. */
 export function isBrokenEnd(said: string): boolean {
   return BROKEN.has(said.toLowerCase())
 }
@@ -103,7 +103,7 @@ export function answerEnd({
   }
 }
 
-/** OpenAI's Responses API has a status, and says separately why an answer is incomplete. */
+/** OpenAI's Responses API has a status, and a separate reason for an incomplete answer. */
 function responsesEnd(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const status = text(metadata['status'])
   if (status === 'in_progress') return undefined
@@ -111,7 +111,10 @@ function responsesEnd(metadata: Readonly<Record<string, unknown>>): string | und
   return status === 'incomplete' ? (why ?? status) : status
 }
 
-/** OpenAI's chat completions have it next to the text, and LangChain passes it on only in the raw answer. */
+/**
+ * OpenAI's chat completions have the refusal next to the text; LangChain passes it on only in the raw
+ * response.
+ */
 function refusalOfRaw(raw: unknown): string | undefined {
   const choices = field(raw, 'choices')
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined

@@ -1,6 +1,6 @@
 /**
- * Keeps what Google's answers say about their end. LangChain's class drops every piece without content, and with
- * it the finish reason of an answer that a filter blocked, or the reason why a prompt was.
+ * Preserves the finish reasons of Google's answers. LangChain's class drops every piece without content, and
+ * thus the finish reason of an answer that a filter blocked, or the reason why a prompt was blocked.
  */
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
@@ -24,14 +24,14 @@ interface GeminiClient {
 
 const NO_CONTENT = { role: 'model', parts: [] }
 
-/** Makes `model` pass on pieces without content; a model of another class stays as it is. */
+/** Makes `model` pass on pieces without content; a model of another class is not changed. */
 export function keepEmptyPieces(model: BaseChatModel): void {
   if (!('client' in model) || !isGeminiClient(model.client)) return
   const { client } = model
   const inner = client.generateContentStream
   client.generateContentStream = async function (this: GeminiClient, ...given) {
     const result = await inner.call(this, ...given)
-    // The whole answer is not awaited: a broken stream must not be an unhandled rejection, too.
+    // The whole answer is not awaited: a broken stream must not also cause an unhandled rejection.
     result.response.catch(() => undefined)
     return { ...result, stream: withContent(result.stream) }
   }

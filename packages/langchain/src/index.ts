@@ -1,6 +1,6 @@
 /**
- * LangChain at the edge: its chat models behind the model port, tools both ways. Importing this loads
- * nothing of LangChain; the first call of a model does, and adapting a tool.
+ * Adapts LangChain: its chat models to the model port, and tools in both directions. Importing this package
+ * does not load LangChain; the first call of a model and the adapting of a tool do.
  */
 export { langchainModel } from './langchain-model.ts'
 export type { LangchainModelOptions, LangchainSource } from './options.ts'

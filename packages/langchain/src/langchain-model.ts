@@ -1,18 +1,20 @@
 /**
- * The adapter: a LangChain chat model behind the model port.
+ * Adapts a LangChain chat model to the model port.
  *
- *   request ─▶ load (once) ─▶ one attempt ─▶ text … text ─▶ reply
+ * request ─▶ load (once) ─▶ one attempt ─▶ text … text ─▶ reply
  *
- * It leaves loading to `load-model.ts`, the attempt to `stream-reply.ts`, and what a failure means to
- * `to-model-error.ts`. Whether a call is made again is the engine's to decide.
+ * `load-model.ts` loads the model, `stream-reply.ts` makes the attempt, and `to-model-error.ts` interprets
+ * failures. The
+ * engine decides about retries.
  *
- * M1 Nothing of LangChain is loaded before the first call; a load that failed is tried again.
- * M2 One call makes one request at most: nothing is retried here nor by the provider's client.
- * M3 An aborted call stops at once and throws the reason, whatever the model does; its request is closed.
- * M4 Every other throw is a TuttiError that says whether trying again may help, also after text has
- *    been passed on, and holds no key.
- * M5 What a provider wants to see again of its reply comes out with it and goes back in unchanged.
- * M6 A model with a structured mode is held to the form of the answer, with tools or without.
+ * M1 LangChain is not loaded before the first call; a load that failed is tried again.
+ * M2 One call makes at most one request: neither this package nor the provider's client retries.
+ * M3 An aborted call stops immediately and throws the reason, regardless of the model; its request is closed.
+ * M4 Every other error is a TuttiError that says whether a retry may help, also after text has been passed on,
+ * and does
+ * not contain a key.
+ * M5 Content that a provider requires in later requests is part of the reply and is sent back unchanged.
+ * M6 A model with a structured mode must follow the schema of the answer, with tools or without.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -30,8 +32,8 @@ import { toModelError } from './to-model-error.ts'
 import type { ChatModel, ModelChunk, ModelRequest } from '@tutti/ensemble'
 
 /**
- * Makes a model of the port from a LangChain model: named, such as `anthropic:claude-sonnet-4-5`, made
- * already, or made by a function at the first call. Calls may run at the same time.
+ * Creates a model of the port from a LangChain model: a name such as `anthropic:claude-sonnet-4-5`, an
+ * instance, or a function that creates one at the first call. Concurrent calls are allowed.
  *
  * @throws {TypeError} naming every problem of the options.
  */
@@ -72,7 +74,7 @@ async function* call(request: ModelRequest, options: Call): AsyncGenerator<Model
 function timeoutError({ identity: { provider, name }, timeoutMs }: ResolvedOptions): TuttiError {
   return new TuttiError(
     'MODEL_FAILED',
-    `Cannot call ${provider}:${name}: no whole answer within ${timeoutMs} ms`,
+    `Cannot call ${provider}:${name}: no complete answer within ${timeoutMs} ms`,
     { retryable: true, details: { provider, model: name, timeoutMs } },
   )
 }

@@ -1,6 +1,6 @@
 /**
- * The only place that loads LangChain, and only when a model is first called: its packages take
- * hundreds of milliseconds to load, which a program that merely lists its models should not pay.
+ * Loads LangChain, only when a model is first called: its packages take hundreds of milliseconds to load,
+ * which a program that only lists its models should not pay.
  */
 import { copyWith, findLimits } from './copy-model.ts'
 import { explainingFetch, type ProviderFetch } from './explain-answer.ts'
@@ -11,28 +11,28 @@ import type { ResolvedOptions } from './options.ts'
 import type { ModelIdentity } from './providers.ts'
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
-/** LangChain drops a refusal of OpenAI's chat completions, unless the raw answer comes with each piece. */
+/** LangChain drops a refusal of OpenAI's chat completions, unless the raw response is included with each piece. */
 const RAW_ANSWERS = { __includeRawResponse: true }
 
-/** The classes of LangChain's messages. */
+/** LangChain's message classes. */
 export type MessageClasses = Pick<
   typeof import('@langchain/core/messages'),
   'AIMessage' | 'HumanMessage' | 'SystemMessage' | 'ToolMessage'
 >
 
-/** A model that can be called. */
+/** A model that is ready for calls. */
 export interface LoadedModel {
   readonly model: BaseChatModel
   readonly messages: MessageClasses
-  /** The model with another limit of its answers, in tokens; itself when its class has none. */
+  /** Returns the model with another limit of its answers, in tokens; itself when its class has no limit. */
   readonly limitedTo: (maxOutputTokens: number) => Promise<BaseChatModel>
-  /** Whether every answer says why it ends; undefined when that is not known of the class. */
+  /** Whether every answer has a finish reason; undefined when that is not known of the class. */
   readonly saysWhyItEnds: boolean | undefined
-  /** Texts that no message may hold: the key that the model found by itself. */
+  /** Texts that no message may contain: the key that the model read from its environment. */
   readonly secrets: readonly string[]
 }
 
-/** Loads the classes and makes the model. */
+/** Loads the classes and creates the model. */
 export async function loadModel({ identity, source }: ResolvedOptions): Promise<LoadedModel> {
   const messages = await import('@langchain/core/messages')
   const loaded = await (source.kind === 'named'
@@ -86,9 +86,9 @@ export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * The providers whose packages are peers of this one are loaded from where it can see them. `initChatModel`
- * loads from where `langchain` is installed, which strict layouts (Yarn PnP, pnpm without hoisting) do not
- * let see the packages of the application; it serves all others.
+ * Loads the packages of providers that are peer dependencies of this package from its own location.
+ * `initChatModel` loads them from the location of `langchain`, where strict layouts (Yarn PnP, pnpm without
+ * hoisting) hide packages of the application; it serves all other providers.
  */
 async function makeNamed(identity: ModelIdentity, fields: Fields): Promise<BaseChatModel> {
   const { provider, name } = identity

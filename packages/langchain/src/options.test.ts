@@ -63,7 +63,7 @@ const REFUSED: readonly (readonly [LangchainSource, LangchainModelOptions, strin
   ['gpt-4o', {}, 'Cannot make model "gpt-4o": expected provider:name, for example openai:gpt-5'],
   ['openai:', {}, 'Cannot make model "openai:": expected provider:name'],
   [':gpt-4o', {}, 'Cannot make model ":gpt-4o": expected provider:name'],
-  ['openai:gpt-4o', { name: 'other' }, 'name is in the string already'],
+  ['openai:gpt-4o', { name: 'other' }, 'name is already part of the string'],
   ['openai:gpt-4o', { maxTokens: 0 }, 'maxTokens must be an integer >= 1, got 0'],
   ['openai:gpt-4o', { temperature: -1 }, 'temperature must be a number >= 0, got -1'],
   ['openai:gpt-4o', { timeoutMs: -1 }, 'timeoutMs must be from 0 to 2147483647, got -1'],

@@ -1,4 +1,4 @@
-/** The source of a LangChain model, and the settings of its calls. */
+/** Source of a LangChain model, and settings of its calls. */
 import { suggest, systemClock, type Clock } from '@tutti/core'
 
 import { hasStructuredMode, providerFacts, PROVIDERS, type ModelIdentity } from './providers.ts'
@@ -6,8 +6,8 @@ import { hasStructuredMode, providerFacts, PROVIDERS, type ModelIdentity } from 
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
 /**
- * Where the model comes from: `provider:model` such as `anthropic:claude-sonnet-4-5`, a model that is
- * made already, or a function that makes one when it is first used.
+ * Source of the model: `provider:model` such as `anthropic:claude-sonnet-4-5`, an instance, or a function that
+ * creates one at the first use.
  */
 export type LangchainSource =
   | string
@@ -18,14 +18,14 @@ export type LangchainSource =
 export interface LangchainModelOptions {
   /** Provider of the model, for a source that is not a string. @default the one that the model reports */
   readonly provider?: string
-  /** The provider's name of the model, likewise. Both are required for a function. */
+  /** Provider's name of the model, for a source that is not a string. Both are required for a function. */
   readonly name?: string
   /** Randomness, from 0; the upper end is the provider's. @default the provider's */
   readonly temperature?: number
-  /** Longest answer in tokens, at least 1. @default the provider's; for Anthropic, LangChain's */
+  /** Maximum length of an answer in tokens, at least 1. @default the provider's; for Anthropic, LangChain's */
   readonly maxTokens?: number
   /**
-   * Time limit of one call from its start to the whole answer, in milliseconds; 0 is no limit.
+   * Time limit of one call from its start to the whole answer, in milliseconds; 0 for none.
    * @default 600000
    */
   readonly timeoutMs?: number
@@ -34,49 +34,49 @@ export interface LangchainModelOptions {
    * OpenAI and Anthropic that are known by name to have such a mode, false for all others
    */
   readonly structuredOutput?: boolean
-  /** The provider's key. @default the provider's variable, such as `ANTHROPIC_API_KEY` */
+  /** API key. @default the provider's variable, such as `ANTHROPIC_API_KEY` */
   readonly apiKey?: string
   /**
    * Address of an OpenAI-compatible service (up to and with `/v1`), of an Anthropic-compatible one (without
-   * `/v1`), of Groq, Gemini or Ollama. Other providers take theirs in `modelOptions`. @default `OPENAI_BASE_URL` or
+   * `/v1`), of Groq, Gemini or Ollama. For other providers use `modelOptions`. @default `OPENAI_BASE_URL` or
    * `ANTHROPIC_BASE_URL`, else the provider's own address
    */
   readonly baseUrl?: string
-  /** Further fields for the constructor of the LangChain class, but for `maxRetries`; they win. */
+  /** Further fields for the constructor of the LangChain class, except `maxRetries`; they take precedence. */
   readonly modelOptions?: Readonly<Record<string, unknown>>
   /** Clock for the limit. @default systemClock */
   readonly clock?: Clock
 }
 
-/** How the model is created. */
+/** Settings for creating the model. */
 export type ResolvedSource =
   | { readonly kind: 'named'; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: 'made'; readonly make: () => BaseChatModel | Promise<BaseChatModel> }
 
-/** Options with nothing left open. */
+/** Options with all defaults applied. */
 export interface ResolvedOptions {
   readonly identity: ModelIdentity
   readonly source: ResolvedSource
   readonly timeoutMs: number
   readonly structuredOutput: boolean
-  /** Texts that no message may hold. */
+  /** Texts that no message may contain. */
   readonly secrets: readonly string[]
   readonly clock: Clock
 }
 
 const DEFAULTS = {
-  /** As both providers' own clients have it; theirs ends with the first byte, ours with the last. */
+  /** The default of both providers' clients. Theirs ends with the first byte, ours with the last. */
   timeoutMs: 600_000,
 } as const
 
-/** The longest delay a timer of Node can hold. */
+/** Maximum delay of a timer in Node. */
 const MAX_TIMEOUT_MS = 2_147_483_647
 
-/** Options that make a model, and so have no meaning for one that is made already. */
+/** Options for creating a model, which are not allowed for an instance. */
 const MAKING = ['temperature', 'maxTokens', 'apiKey', 'baseUrl', 'modelOptions'] as const
 
 /**
- * Fills and checks.
+ * Applies defaults and validates the options.
  *
  * @throws {TypeError} naming every problem.
  */
@@ -144,7 +144,7 @@ function namedProblems(identity: ModelIdentity, options: LangchainModelOptions):
     problems.push(unknownProvider(identity.provider))
   }
   for (const key of ['provider', 'name'] as const) {
-    if (options[key] !== undefined) problems.push(`${key} is in the string already`)
+    if (options[key] !== undefined) problems.push(`${key} is already part of the string`)
   }
   if (apiKey?.trim() === '') problems.push('apiKey must not be blank')
   if (maxTokens !== undefined && !isInteger(maxTokens, 1)) {
@@ -185,7 +185,7 @@ function callProblems({ timeoutMs = 0, modelOptions = {} }: LangchainModelOption
   }
   if ('maxRetries' in modelOptions) {
     problems.push(
-      'modelOptions must not hold maxRetries: the engine retries, and says so in events',
+      'modelOptions must not hold maxRetries: the engine retries and reports it in events',
     )
   }
   return problems

@@ -1,6 +1,6 @@
 /**
- * The providers that a name such as `groq:llama-3.3-70b` may begin with: the package that serves each, where
- * it looks for its key, and what its LangChain class calls the settings that all providers have.
+ * Providers that a name such as `groq:llama-3.3-70b` can begin with: the package of each, the variable of its
+ * key, and the names of common settings in its LangChain class.
  */
 
 /** Provider and name of a model. */
@@ -15,18 +15,18 @@ export interface ProviderFacts {
   readonly package: string
   /** The environment variable of its key; absent when it needs none, or more than one. */
   readonly keyVariable?: string
-  /** The field for the longest answer. @default 'maxTokens' */
+  /** Field for the maximum length of an answer. @default 'maxTokens' */
   readonly limitField?: string
-  /** The fields for the address; absent when the class has none that is known here. */
+  /** Fields for the address; absent when the class has none that is known here. */
   readonly addressFields?: (
     baseUrl: string,
     modelOptions: object,
   ) => Readonly<Record<string, unknown>>
-  /** Whether its class never reports why an answer ends. @default false */
+  /** Whether its class never reports a finish reason. @default false */
   readonly hidesFinishReason?: boolean
 }
 
-/** The OpenAI client takes its address among other settings, which stay. */
+/** The OpenAI client has its address among other settings, which are preserved. */
 function clientAddress(baseUrl: string, modelOptions: object): Readonly<Record<string, unknown>> {
   const settings = 'configuration' in modelOptions ? modelOptions.configuration : {}
   return { configuration: { baseURL: baseUrl, ...(typeof settings === 'object' && settings) } }
@@ -34,7 +34,7 @@ function clientAddress(baseUrl: string, modelOptions: object): Readonly<Record<s
 
 const addressField = (baseUrl: string): Readonly<Record<string, unknown>> => ({ baseUrl })
 
-/** By the name that `langchainModel` takes. */
+/** Providers by the name that `langchainModel` accepts. */
 export const PROVIDERS: Readonly<Record<string, ProviderFacts>> = {
   anthropic: {
     package: '@langchain/anthropic',
@@ -96,16 +96,16 @@ export function providerFacts(provider: string): ProviderFacts | undefined {
   return Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined
 }
 
-/** OpenAI: gpt-4o of August 2024 and later, but for its kinds that listen, speak or search. */
+/** OpenAI: gpt-4o of August 2024 and later, except audio, speech and search variants. */
 const OPENAI =
   /^(?:ft:)?(?:gpt-4o(?!.*(?:2024-05-13|audio|realtime|search|transcribe|tts))|gpt-4\.1|gpt-[5-9]|o1(?!-(?:mini|preview))|o[34])/
 
-/** Anthropic: all kinds of Claude from 4.5 on; before, the number came first or was a date. */
+/** Anthropic: all kinds of Claude since 4.5; earlier names began with the number or ended with a date. */
 const ANTHROPIC = /^claude-[a-z]+-(?:4-[5-9]|[5-9](?!\d))/
 
 /**
- * Models that are known to follow a schema by themselves. The decision comes before a model is loaded, so
- * names decide: the profiles of LangChain come with its packages, and miss some models that have the mode.
+ * Models that are known to follow a schema natively. The decision is made by name, before a model is loaded:
+ * LangChain's profiles come with its packages, and miss some models that have the mode.
  */
 const STRUCTURED_MODELS: ReadonlyMap<string, RegExp> = new Map([
   ['openai', OPENAI],
@@ -113,7 +113,8 @@ const STRUCTURED_MODELS: ReadonlyMap<string, RegExp> = new Map([
 ])
 
 /**
- * Whether the provider documents a mode for the model that enforces a JSON Schema, with tools and without.
+ * Returns whether the provider documents a mode for the model that enforces a JSON Schema, with tools and
+ * without.
  *
  * @see https://platform.openai.com/docs/guides/structured-outputs
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs

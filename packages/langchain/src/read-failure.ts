@@ -1,14 +1,14 @@
 /**
- * Pure: the facts of what a LangChain model threw. Each provider's client has its own error classes;
- * they agree in a few fields, which are read here without knowing the classes.
+ * Reads the details of errors that a LangChain model throws. Each provider's client has its own error classes;
+ * they share a few fields, which are read here without knowing the classes. Pure.
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 
-/** A failure of a provider, as far as it is known. */
+/** The known details of a provider's failure. */
 export interface ProviderFailure {
   /** The provider's own words, without status and LangChain's additions. */
   readonly message: string
-  /** HTTP status, when there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status?: number
   /** The provider's class of the failure, such as `overloaded_error`. */
   readonly type?: string
@@ -16,7 +16,7 @@ export interface ProviderFailure {
   readonly code?: string
   /** Whether the provider could not be reached, or the connection broke. */
   readonly connection: boolean
-  /** Wait that the provider asks for, in milliseconds. */
+  /** Wait that the provider requests, in milliseconds. */
   readonly retryAfterMs?: number
   /** Whether the provider itself says that a retry may help. */
   readonly shouldRetry?: boolean
@@ -56,7 +56,7 @@ export function readFailure(error: unknown): ProviderFailure {
   }
 }
 
-/** The TuttiError among the causes of `error`: the providers' clients wrap what their `fetch` throws. */
+/** Returns the TuttiError among the causes of `error`: the providers' clients wrap errors of their `fetch`. */
 export function findThrown(error: unknown): TuttiError | undefined {
   return listCauses(error).find((link) => TuttiError.isInstance(link))
 }
@@ -98,7 +98,7 @@ function readMessage(chain: readonly unknown[]): string {
   return text.replace(/^\d{3} /, '').trim()
 }
 
-/** The error object of the provider's answer: OpenAI's client unwraps it, Anthropic's does not. */
+/** Returns the error object of the provider's response: OpenAI's client unwraps it, Anthropic's does not. */
 function readBody(link: unknown): unknown {
   const body = field(link, 'error')
   return field(body, 'error') ?? body
@@ -120,13 +120,13 @@ function readRetryAfter(link: unknown): number | undefined {
   if (milliseconds !== undefined && milliseconds !== null) return positive(Number(milliseconds))
   const said = headers?.get('retry-after') ?? ''
   if (/^\s*[\d.]+\s*$/.test(said)) return positive(Number(said) * 1_000)
-  // NOTE: a date is of the provider's clock, and so is that of the answer.
+  // NOTE: both dates are of the provider's clock.
   const until = positive(Date.parse(said) - Date.parse(headers?.get('date') ?? ''))
   return until ?? readRetryInfo(link)
 }
 
 /**
- * Google says it in the details of the error, as `{ "@type": "…/google.rpc.RetryInfo", "retryDelay": "34.1s" }`.
+ * Reads the wait from Google's error details: `{ "@type": "…/google.rpc.RetryInfo", "retryDelay": "34.1s" }`.
  *
  * @see https://cloud.google.com/apis/design/errors#error_details
  */

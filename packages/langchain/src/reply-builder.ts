@@ -1,7 +1,7 @@
 /**
- * Gathers the messages that a LangChain model streams to one reply of the model port. LangChain's own
- * `concat` is not used: it parses all arguments so far again with every piece, and counts Anthropic's
- * output tokens twice.
+ * Builds one reply of the model port from the messages that a LangChain model streams. LangChain's own
+ * `concat` is not used: it parses all arguments again with every piece, and counts Anthropic's output tokens
+ * twice.
  */
 import { gatherContent } from './content/provider-content.ts'
 import { answerEnd, readFinishReason } from './finish-reason.ts'
@@ -10,19 +10,19 @@ import { argumentText, joinFragments, type ToolCallFragment } from './tool-call-
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
 import type { ModelReply, ModelUsage } from '@tutti/ensemble'
 
-/** A reply in the making. */
+/** Builds a reply. */
 export interface ReplyBuilder {
-  /** Takes the next message and returns the text that it adds. */
+  /** Adds a message and returns its text. */
   add(message: AIMessage | AIMessageChunk): string
-  /** The provider's word for why the answer ended; undefined when it has not said it. */
+  /** The provider's word for the finish reason; undefined until it is received. */
   end(): string | undefined
-  /** Whether a class of LangChain's own made the messages; all of these say why an answer ends. */
+  /** Whether one of LangChain's own classes created the messages; these always have a finish reason. */
   isOfLangChain(): boolean
-  /** The reply of all messages so far. */
+  /** Returns the reply of all messages so far. */
   build(): ModelReply
 }
 
-/** Starts an empty reply of `provider`. */
+/** Creates an empty reply of `provider`. */
 export function createReplyBuilder(provider: string): ReplyBuilder {
   const texts: string[] = []
   const fragments: ToolCallFragment[] = []
@@ -60,7 +60,7 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
   }
 }
 
-/** Some providers end a refusal, or an answer that asks for tools, like any other. */
+/** Some providers end a refusal, or an answer with tool calls, like any other. */
 function readEnd({
   said,
   refusal,
@@ -80,12 +80,12 @@ function readEnd({
   }
 }
 
-/** 37 characters: OpenAI takes ids of up to 40. */
+/** 37 characters: OpenAI accepts ids of up to 40. */
 function makeId(): string {
   return `call_${crypto.randomUUID().replaceAll('-', '')}`
 }
 
-/** The text of a content; what the model thinks aloud is in blocks of other types. */
+/** Returns the text of a content, without thinking, which has blocks of other types. */
 function readText(content: AIMessage['content']): string {
   if (typeof content === 'string') return content
   return content
@@ -95,7 +95,7 @@ function readText(content: AIMessage['content']): string {
     .join('')
 }
 
-/** The pieces of calls in `message`; a model that does not stream gives whole calls instead. */
+/** Returns the pieces of calls in `message`; a model that does not stream returns whole calls. */
 function readFragments(
   message: AIMessage | AIMessageChunk,
   count: number,
@@ -119,9 +119,9 @@ function readFragments(
 }
 
 /**
- * Usage so far. Pieces add up, but for Anthropic: there the first piece holds the input and a first
- * count of the output, and each later piece the output so far. Google's pieces each hold all cached tokens. Input is all of it, for LangChain also
- * of Anthropic, which itself counts apart what its cache read and wrote.
+ * Adds usage. Pieces add up, except for Anthropic: its first piece has the input and a first count of the
+ * output, and each later piece the output so far. Each of Google's pieces has all cached tokens. Input is the
+ * total; for Anthropic LangChain includes cache reads and writes, which Anthropic counts separately.
  */
 function addUsage(
   usage: ModelUsage | undefined,

@@ -1,4 +1,4 @@
-/** One request to a model: asks, passes text on as it comes, and ends with the reply. */
+/** Makes one request to a model: passes text on as it arrives and ends with the reply. */
 import { TuttiError } from '@tutti/core'
 
 import { bindTools } from './bind-tools.ts'
@@ -16,11 +16,11 @@ import type { ModelChunk, ModelRequest } from '@tutti/ensemble'
 export interface StreamReplyOptions {
   readonly identity: ModelIdentity
   readonly signal: AbortSignal
-  /** Whether the model is asked for the form of its answer. */
+  /** Whether the model gets the schema of its answer. */
   readonly structuredOutput: boolean
 }
 
-/** Streams the answer of `loaded` to `request`. Throws whatever LangChain throws, unmapped. */
+/** Streams the answer of `loaded` to `request`. Throws LangChain's errors unchanged. */
 export async function* streamReply(
   loaded: LoadedModel,
   request: ModelRequest,
@@ -59,7 +59,7 @@ export async function* streamReply(
   yield { type: 'reply', reply: builder.build() }
 }
 
-/** An answer without a word for its end was cut off on the way, when its provider always has one. */
+/** An answer without a finish reason was cut off by the network if its provider always sends one. */
 function assertEnd(
   said: string | undefined,
   isExpected: boolean,
@@ -67,9 +67,7 @@ function assertEnd(
 ): void {
   const isBroken = said !== undefined && isBrokenEnd(said)
   if (!isBroken && (said !== undefined || !isExpected)) return
-  const why = isBroken
-    ? `the provider broke off the answer (${said})`
-    : 'the answer was cut off before its end'
+  const why = isBroken ? `the provider broke off the answer (${said})` : 'the answer was cut off'
   throw new TuttiError('MODEL_FAILED', `Cannot call ${provider}:${name}: ${why}`, {
     retryable: true,
     details: { provider, model: name },

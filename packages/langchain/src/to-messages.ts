@@ -1,4 +1,4 @@
-/** Pure: a conversation of the model port as LangChain messages. */
+/** Converts a conversation of the model port to LangChain messages. Pure. */
 import { toAssistantFields } from './content/provider-content.ts'
 
 import type { MessageClasses } from './load-model.ts'
@@ -6,10 +6,10 @@ import type { ModelIdentity } from './providers.ts'
 import type { BaseMessage } from '@langchain/core/messages'
 import type { AssistantMessage, Message } from '@tutti/ensemble'
 
-/** Field for arguments that are not a JSON object, when they return to the conversation. */
+/** Field for arguments that are not a JSON object when they are sent back. */
 const INVALID_ARGUMENTS = 'invalid_arguments'
 
-/** The messages in their order, as a model of `identity` wants them. */
+/** Returns the messages in order, in the form for a model of `identity`. */
 export function toMessages(
   messages: readonly Message[],
   classes: MessageClasses,
@@ -48,8 +48,8 @@ function toToolCalls({ toolCalls }: AssistantMessage): {
 }
 
 /**
- * Returns arguments as an object, as LangChain and Anthropic require. Other text is wrapped
- * in a field with a telling name: the model should see its own text next to the error of the tool.
+ * Returns arguments as an object, as LangChain and Anthropic require. Other text is wrapped in a field whose
+ * name explains it: the model should see its own text next to the error of the tool.
  */
 function toArguments(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}

@@ -6,12 +6,12 @@ import { findThrown, readFailure, type ProviderFailure } from './read-failure.ts
 
 import type { ModelIdentity } from './providers.ts'
 
-/** Statuses below 500 that may pass: request timeout, conflict, too many requests. */
+/** Transient statuses below 500: request timeout, conflict, too many requests. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 429])
 
 /**
- * Names of transient failures in the middle of a stream: as the type, or,
- * in OpenAI's Responses API, as the code.
+ * Names of transient failures in the middle of a stream: as the type or, in OpenAI's Responses API, as the
+ * code.
  */
 const PASSING_TYPES: ReadonlySet<string> = new Set([
   'api_error',
@@ -22,20 +22,21 @@ const PASSING_TYPES: ReadonlySet<string> = new Set([
   'timeout_error',
 ])
 
-/** Shapes of keys that a provider may repeat in its message, masked or not. */
+/** Patterns of keys that a provider may repeat in its message, masked or not. */
 const KEY_SHAPES = /\b(?:sk|xai|gsk|pplx|AIza)[-_][\w*.-]{6,}|\bBearer [\w*.-]{6,}/g
 
 const REDACTED = '[redacted]'
 
-/** A shorter secret is none, and its text occurs by chance. */
+/** Minimum length of a secret; shorter texts occur by chance. */
 const MIN_SECRET_LENGTH = 8
 
-/** Longest text of a provider that a message repeats: some proxies answer with whole pages. */
+/** Maximum length of a provider's text in a message: some proxies send whole pages. */
 const MAX_MESSAGE_LENGTH = 1_000
 
 /**
- * `error` as MODEL_FAILED, or CONTENT_FILTERED when a filter blocked the prompt. Its message names the model and has the provider's own words, its details
- * hold status and codes; `secrets` and what looks like a key appear in neither, nor in the cause.
+ * Converts `error` to MODEL_FAILED, or CONTENT_FILTERED when a filter blocked the prompt. Its message has the
+ * model and the provider's message, its details the status and codes. `secrets` and texts that look like keys
+ * are removed from both and from the cause.
  */
 export function toModelError(
   error: unknown,
@@ -63,7 +64,7 @@ export function toModelError(
   })
 }
 
-/** Azure answers a prompt that its filter blocks with a status, not with an answer. */
+/** Azure responds to a prompt that its filter blocks with an error status. */
 function isFiltered({ status, code }: ProviderFailure): boolean {
   return status === 400 && (code === 'content_filter' || code === 'content_policy_violation')
 }
@@ -95,7 +96,7 @@ function shorten(text: string): string {
   return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH)}…`
 }
 
-/** Node says it one way, LangChain's `initChatModel` another. */
+/** Node and LangChain's `initChatModel` use different messages. */
 function missingPackage(message: string): string | undefined {
   return (
     /^Cannot find package '([^']+)'/.exec(message)?.[1] ??
@@ -116,7 +117,7 @@ function redact(text: string, secrets: readonly string[]): string {
   return withoutSecrets.replaceAll(KEY_SHAPES, REDACTED)
 }
 
-/** The error itself, or, when its words hold a key, a copy of them without it. */
+/** Returns the error itself, or a copy without keys if its text contains one. */
 function safeCause(error: unknown, secrets: readonly string[]): unknown {
   if (!(error instanceof Error)) return error
   const words = readMessageText(error)
@@ -127,7 +128,7 @@ function safeCause(error: unknown, secrets: readonly string[]): unknown {
   return copy
 }
 
-/** All that a logger could print of `error`; undefined when that cannot be known. */
+/** Returns all text of `error` that a logger could print; undefined when that is unknown. */
 function readMessageText(error: Error): string | undefined {
   try {
     const { message, stack, cause } = error

@@ -1,7 +1,7 @@
-/** Pure: the pieces in which a provider streams its tool calls, joined to whole calls. */
+/** Joins the pieces in which a provider streams its tool calls. Pure. */
 import type { ToolCall } from '@tutti/core'
 
-/** A piece of a tool call, as LangChain hands it on. */
+/** A piece of a tool call, in LangChain's form. */
 export interface ToolCallFragment {
   readonly index?: number | string | undefined
   readonly id?: string | undefined
@@ -18,9 +18,9 @@ interface OpenCall {
 }
 
 /**
- * The calls that `fragments` make up, in the order of their first pieces. Arguments are the text as it
- * was streamed, also when it is not JSON; LangChain's own reading would mend a cut-off text to a wrong
- * call. A call without an id gets one from `makeId`.
+ * Joins `fragments` to calls, in the order of their first pieces. Arguments are the streamed text, also when
+ * it is not JSON; LangChain's own parser would repair an incomplete text to a wrong call. A call without an id
+ * gets one from `makeId`.
  */
 export function joinFragments(
   fragments: readonly ToolCallFragment[],
@@ -41,14 +41,14 @@ export function joinFragments(
   }))
 }
 
-/** JSON text of arguments: providers write nothing at all for a call that has none. */
+/** Returns the JSON text of arguments: providers send no text for a call without arguments. */
 export function argumentText(text: string): string {
   return text.trim() === '' ? '{}' : text
 }
 
 /**
- * Whether `fragment` goes on with the call `open`. Index and id decide. Some services number all calls
- * of a turn 0, so that two ids at one index are two calls; a piece with neither goes on with the last.
+ * Returns whether `fragment` continues the call `open`. Index and id decide. Some services number all calls of
+ * a turn 0, so that two ids at one index are two calls; a piece with neither continues the last call.
  */
 function continues(
   open: OpenCall,

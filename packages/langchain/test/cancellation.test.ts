@@ -74,7 +74,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(thrown).toMatchObject({
       code: 'MODEL_FAILED',
       retryable: true,
-      message: `Cannot call ${provider.model}: no whole answer within 30000 ms`,
+      message: `Cannot call ${provider.model}: no complete answer within 30000 ms`,
     })
     expect(await (await stub.request(0)).ended).toBe('client_closed')
     expect(stub.requests).toHaveLength(1)

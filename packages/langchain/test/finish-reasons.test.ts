@@ -162,9 +162,7 @@ describe.each(WIRES)('$name', (wire) => {
     await using stub = await wire.stub([{ text: 'All together', ending: 'truncate' }])
     const error = await failureOf(modelAt(wire, stub))
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
-    expect(errorMessage(error)).toBe(
-      `Cannot call ${wire.model}: the answer was cut off before its end`,
-    )
+    expect(errorMessage(error)).toBe(`Cannot call ${wire.model}: the answer was cut off`)
   })
 
   test.runIf(wire.name !== 'Gemini')(

@@ -107,7 +107,7 @@ describe.each(FORMS)('%s', (name, provider, formOf) => {
     const list = { type: 'array', items: { type: 'string' } }
     await ask(model, asking(list))
     await ask(model, asking(list, { messages: [{ role: 'user', content: 'List.' }] }))
-    const words = `Your final answer must be JSON alone, with no text around it, that fits this JSON Schema:\n${JSON.stringify(list)}`
+    const words = `Your final answer must be JSON alone, with no text around it, that matches this JSON Schema:\n${JSON.stringify(list)}`
     const [first, second] = [await stub.request(0), await stub.request(1)]
     expect(JSON.stringify(first.body)).toContain(
       JSON.stringify(`You are Tester.\n\n${words}`).slice(1, -1),
@@ -160,7 +160,7 @@ describe('of Anthropic', () => {
         type: 'json_schema',
         schema: {
           type: 'object',
-          properties: { pages: { type: 'integer', description: 'Must fit {"minimum":1}' } },
+          properties: { pages: { type: 'integer', description: 'Must match {"minimum":1}' } },
           additionalProperties: false,
         },
       },

@@ -1,17 +1,18 @@
 /**
- * Pure: what a provider wants to see again of a reply, as plain JSON, and its way back into a message.
+ * Converts the parts of a reply that its provider requires in later requests to plain JSON and back. Pure.
  *
- * P1 Only a reply with reasoning has such content; all others are their text and tool calls.
- * P2 It goes back only to the provider that made it.
- * P3 Of a message whose text or calls were changed since, only what still fits goes back: Anthropic's
- *    thinking in front of what is there, of OpenAI's items none, as they refer to each other.
+ * P1 Only a reply with reasoning has such content; other replies consist of text and tool calls.
+ * P2 It is returned only to the provider that created it.
+ * P3 If the text or calls of a message have changed, only the matching parts are returned: Anthropic's
+ * thinking before
+ * the present content, but none of OpenAI's items, because they refer to each other.
  */
 import { gatherBlocks, isThinking, type ReplyBlock } from './thinking-blocks.ts'
 
 import type { AIMessage, AIMessageChunk, AIMessageFields } from '@langchain/core/messages'
 import type { AssistantMessage } from '@tutti/ensemble'
 
-/** The content of our own making. */
+/** Content created by this package. */
 type Content =
   | { readonly kind: 'blocks'; readonly blocks: readonly ReplyBlock[] }
   | { readonly kind: 'items'; readonly items: readonly Item[] }
@@ -19,16 +20,16 @@ type Content =
 /** An item of an answer of OpenAI's Responses API. */
 type Item = Readonly<Record<string, unknown>>
 
-/** A tool call as LangChain takes it. */
+/** A tool call in LangChain's form. */
 type LangChainCall = NonNullable<AIMessage['tool_calls']>[number]
 
-/** Gathers the content of one answer. */
+/** Collects the content of one answer. */
 export interface ContentGatherer {
   add(message: AIMessage | AIMessageChunk): void
   build(): unknown
 }
 
-/** Starts with nothing. */
+/** Creates an empty collector. */
 export function gatherContent(): ContentGatherer {
   const blocks = gatherBlocks()
   let items: readonly Item[] = []
@@ -46,7 +47,7 @@ export function gatherContent(): ContentGatherer {
   }
 }
 
-/** The fields of the LangChain message that `message` becomes for `provider`. */
+/** Returns the fields of the LangChain message that represents `message` for `provider`. */
 export function toAssistantFields(
   message: AssistantMessage,
   toolCalls: LangChainCall[],
@@ -93,7 +94,7 @@ function toBlocks(
   })
 }
 
-/** Whether text and calls of the items are those of the message. */
+/** Returns whether text and calls of the items equal those of the message. */
 function saysTheSame(message: AssistantMessage, items: readonly Item[]): boolean {
   const text = items
     .flatMap(({ type, content }) => (type === 'message' && Array.isArray(content) ? content : []))

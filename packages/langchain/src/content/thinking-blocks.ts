@@ -1,12 +1,12 @@
 /**
- * Pure: the blocks of an answer of Anthropic that thinks. While tools are in use, its thinking must come
- * back to it unchanged, with the signatures, in front of the calls that followed it.
+ * Collects the blocks of an answer of Anthropic with thinking. While tools are in use, the thinking must be
+ * sent back unchanged, with its signatures, before the calls that followed it. Pure.
  *
  * @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks
  */
 import type { AIMessage, AIMessageChunk } from '@langchain/core/messages'
 
-/** A block in its place: thinking as it was, text, and where each tool call stood. */
+/** A block in order: unchanged thinking, text, or the position of a tool call. */
 export type ReplyBlock =
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
@@ -15,14 +15,14 @@ export type ReplyBlock =
 
 type Part = Readonly<Record<string, unknown>>
 
-/** Gathers the blocks of one answer. */
+/** Collects the blocks of one answer. */
 export interface BlockGatherer {
   add(message: AIMessage | AIMessageChunk): void
-  /** The blocks in their order; undefined when the model did not think. */
+  /** The blocks in order; undefined when the model did not think. */
   build(): readonly ReplyBlock[] | undefined
 }
 
-/** Starts with no blocks. */
+/** Creates an empty collector. */
 export function gatherBlocks(): BlockGatherer {
   const blocks = new Map<unknown, ReplyBlock>()
   let anthropic = false
@@ -32,7 +32,8 @@ export function gatherBlocks(): BlockGatherer {
       const parts: readonly Part[] =
         typeof content === 'string' ? [{ type: 'text', text: content }] : content
       for (const part of parts) {
-        // NOTE: pieces of a stream say which block they go on with; what came whole is a block itself.
+        // NOTE: streamed pieces name the block that they continue; a complete message consists of whole
+        // blocks.
         const place = part['index'] ?? Symbol('whole')
         const block = join(blocks.get(place), part)
         if (block !== undefined) blocks.set(place, block)
@@ -45,7 +46,7 @@ export function gatherBlocks(): BlockGatherer {
   }
 }
 
-/** Whether a block is thinking, open or redacted. */
+/** Returns whether a block is thinking, readable or redacted. */
 export function isThinking({ type }: ReplyBlock): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }

@@ -1,10 +1,11 @@
 /**
- * Pure: asks a model for an answer of a form, in the way that its provider enforces.
+ * Requests an answer with a schema, in the way that the provider enforces. Pure.
  *
- * O1 Anthropic is sent `output_config.format` with the closed form of the schema; all others are sent
- *    `response_format` with the author's own schema, as OpenAI has it and most others have copied it.
- * O2 `strict` is set only for a schema that OpenAI can enforce: it refuses the request otherwise.
- * O3 A schema that the provider would refuse is described at the end of the system text.
+ * O1 Anthropic gets `output_config.format` with the closed form of the schema; other providers get
+ * `response_format` with
+ * the author's schema, the form of OpenAI that most of them have adopted.
+ * O2 `strict` is set only for a schema that OpenAI can enforce; it rejects others.
+ * O3 A schema that the provider would reject is described at the end of the system text.
  */
 import { isStrictSchema } from './is-strict-schema.ts'
 import { toClosedSchema } from './to-closed-schema.ts'
@@ -25,7 +26,7 @@ export interface OutputRequest {
   readonly callOptions: Readonly<Record<string, unknown>>
 }
 
-/** The messages of `request` and what asks for its output; nothing when it asks for none. */
+/** Returns the messages of `request` and the fields that request its output; no fields if it requests none. */
 export function askForOutput(
   { messages, tools, output }: ModelRequest,
   { provider, streams }: OutputModel,
@@ -48,14 +49,14 @@ function jsonSchema(fields: object): object {
   return { type: 'json_schema', ...fields }
 }
 
-/** The schema as it goes over the wire: libraries keep marks of their own on their objects. */
+/** Returns the schema in the form that is sent: libraries add internal properties to their objects. */
 function toJson(schema: object): object {
   const copy: unknown = JSON.parse(JSON.stringify(schema))
   return typeof copy === 'object' && copy !== null ? copy : {}
 }
 
 function inWords(messages: readonly Message[], schema: object): OutputRequest {
-  const words = `Your final answer must be JSON alone, with no text around it, that fits this JSON Schema:\n${JSON.stringify(schema)}`
+  const words = `Your final answer must be JSON alone, with no text around it, that matches this JSON Schema:\n${JSON.stringify(schema)}`
   const [first, ...others] = messages
   const described: readonly Message[] =
     first?.role === 'system'

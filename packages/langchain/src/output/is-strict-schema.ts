@@ -1,4 +1,4 @@
-/** Pure: whether OpenAI can enforce a schema, which it does only for a part of JSON Schema. */
+/** Decides whether OpenAI can enforce a schema; it supports only a subset of JSON Schema. Pure. */
 
 /** Keywords that a strict schema may contain. */
 const KEYWORDS: ReadonlySet<string> = new Set([
@@ -37,14 +37,14 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   'uuid',
 ])
 
-/** Levels of nesting that OpenAI takes. */
+/** Maximum levels of nesting that OpenAI accepts. */
 const MAX_DEPTH = 10
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Whether `schema`, as plain JSON, may be sent with `strict: true`: an object at the root, every object
- * closed with all its properties required, and nothing that OpenAI would answer with a 400.
+ * Returns whether `schema`, as plain JSON, may be sent with `strict: true`: an object at the root, every
+ * object closed with all its properties required, and only keywords that OpenAI accepts.
  *
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
@@ -67,7 +67,7 @@ function fits(value: unknown, depth: number): boolean {
   return inner.every((each) => fits(each, depth + 1))
 }
 
-/** Whether an object takes no other properties than its own, and requires all of them. */
+/** Returns whether an object forbids additional properties and requires every declared one. */
 function isClosed({ additionalProperties, properties = {}, required = [] }: Fields): boolean {
   if (additionalProperties !== false || typeof properties !== 'object') return false
   const names = Object.keys(properties ?? {})

@@ -46,10 +46,10 @@ describe('a closed form', () => {
     })
     expect(toClosedSchema(schema)).toMatchObject({
       properties: {
-        age: { type: 'integer', description: 'In years\nMust fit {"minimum":0,"maximum":150}' },
-        name: { type: 'string', description: 'Must fit {"minLength":1}' },
-        tags: { type: 'array', description: 'Must fit {"minItems":2}' },
-        color: { type: 'string', description: 'Must fit {"format":"color"}' },
+        age: { type: 'integer', description: 'In years\nMust match {"minimum":0,"maximum":150}' },
+        name: { type: 'string', description: 'Must match {"minLength":1}' },
+        tags: { type: 'array', description: 'Must match {"minItems":2}' },
+        color: { type: 'string', description: 'Must match {"format":"color"}' },
       },
     })
   })

@@ -1,15 +1,16 @@
 /**
- * Pure: a schema as Anthropic's structured output takes it. There every object is closed, and bounds of
- * numbers and texts are refused: they become words of the description, and whoever reads the answer
- * checks them. What cannot be closed without changing what it takes, such as a map, has no such form.
+ * Converts a schema to the form that Anthropic's structured output accepts. All its objects are closed. Bounds
+ * of numbers and texts are rejected there, so they move to the description, and the reader of the answer
+ * checks them. A schema that cannot be closed without changing its meaning, such as a map, has no such form.
+ * Pure.
  *
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */
 
-/** Keywords that are sent as they are. */
+/** Keywords that are sent unchanged. */
 const KEPT: ReadonlySet<string> = new Set(['type', 'const', 'default', 'required', 'title'])
 
-/** Keywords that say nothing of the answer. */
+/** Keywords that do not affect the answer. */
 const DROPPED: ReadonlySet<string> = new Set(['$id', '$schema', '$comment', 'examples'])
 
 /** Keywords that make objects open or refer elsewhere; recursion is refused, so no reference is sent. */
@@ -36,7 +37,7 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   'uuid',
 ])
 
-/** Most properties of one schema that may be left out, and most places with a choice of types. */
+/** Maximum number of optional properties in a schema, and of places with a choice of types. */
 const MAX_OPTIONAL = 24
 const MAX_UNIONS = 16
 
@@ -47,7 +48,7 @@ interface Count {
   unions: number
 }
 
-/** The closed form of `schema`, which is plain JSON; undefined when it has none. */
+/** Returns the closed form of `schema`, which is plain JSON; undefined when it has none. */
 export function toClosedSchema(schema: object): object | undefined {
   const count: Count = { optional: 0, unions: 0 }
   const closed = close(schema, count)
@@ -125,12 +126,12 @@ function closeAll(given: unknown, count: Count): readonly Fields[] | undefined {
   return closed.length === given.length ? closed : undefined
 }
 
-/** Whether a schema says at all what it takes. */
+/** Returns whether a schema restricts its values at all. */
 function isSaid(schema: Fields): boolean {
   return ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf'].some((key) => key in schema)
 }
 
-/** Whether a schema takes what cannot be listed: further properties, items of any kind. */
+/** Returns whether a schema accepts values that cannot be listed: further properties, items of any kind. */
 function isOpen(schema: Fields): boolean {
   const { type, properties, items, additionalProperties = false } = schema
   const kinds: readonly unknown[] = Array.isArray(type) ? type : [type]
@@ -148,7 +149,7 @@ function isPlain(value: unknown): boolean {
 
 function describe(description: unknown, asWords: Fields): string | undefined {
   const said = typeof description === 'string' ? [description] : []
-  if (Object.keys(asWords).length > 0) said.push(`Must fit ${JSON.stringify(asWords)}`)
+  if (Object.keys(asWords).length > 0) said.push(`Must match ${JSON.stringify(asWords)}`)
   return said.length === 0 ? undefined : said.join('\n')
 }
 

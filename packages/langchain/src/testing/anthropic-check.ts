@@ -1,4 +1,4 @@
-/** Pure: what Anthropic would refuse in a request, in its own words. */
+/** Checks requests as Anthropic would, with its error messages. Pure. */
 import { fieldsOf, itemsOf, signatureOf } from './pieces.ts'
 import { findClosedProblem } from './schema-check.ts'
 
@@ -6,7 +6,7 @@ import type { StubFailure, StubRequest } from './provider-stub.ts'
 
 type Fields = StubRequest['body']
 
-/** The failure that a request is answered with, or undefined when there is nothing wrong with it. */
+/** Returns the failure response to a request, or undefined for a valid one. */
 export function findAnthropicProblem(request: StubRequest): StubFailure | undefined {
   const { method, path, headers, body } = request
   if (method !== 'POST' || !/^\/v1\/messages(\?|$)/.test(path)) {
@@ -62,7 +62,7 @@ function findOutputProblem(body: Fields): string | undefined {
   return type === 'json_schema' ? findClosedProblem(schema) : undefined
 }
 
-/** A model that thinks must see its thoughts before its calls, the way it wrote them. */
+/** A thinking model must receive its unchanged thoughts before its calls. */
 function findThinkingProblem({ thinking, messages }: Fields): string | undefined {
   const all = itemsOf(messages)
   for (const [index, message] of all.entries()) {
@@ -138,7 +138,7 @@ function unanswered(ids: readonly string[], index: number): string {
   return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
 }
 
-/** The content of a message as blocks. */
+/** Returns the content of a message as blocks. */
 function blocksOf({ content }: Fields): readonly Fields[] {
   if (typeof content !== 'string') return itemsOf(content)
   return content === '' ? [] : [{ type: 'text', text: content }]

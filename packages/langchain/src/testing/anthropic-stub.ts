@@ -1,5 +1,5 @@
 /**
- * Anthropic's messages, streaming, as the service speaks it.
+ * A stub of Anthropic's streaming messages API.
  *
  * @see https://docs.anthropic.com/en/docs/build-with-claude/streaming
  */
@@ -17,7 +17,7 @@ import {
   type WireContext,
 } from './provider-stub.ts'
 
-/** Starts a stub of Anthropic; its base URL has no path. Any key is accepted, none is refused. */
+/** Starts a stub of Anthropic; its base URL has no path. It accepts any key. */
 export function anthropicStub(
   script: StubScript,
   options: StubOptions = {},
@@ -39,7 +39,7 @@ const WIRE: ProviderWire = {
     event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
 }
 
-/** Anthropic's classes of failures by status. */
+/** Anthropic's error types by status. */
 const TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -60,8 +60,8 @@ function events(
 ): { readonly head: string; readonly tail: string } {
   const { inputTokens, outputTokens, cachedInputTokens = 0 } = usageOf(reply, request.body)
   const { toolCalls = [] } = reply
-  // NOTE: as the service does, the start already counts a token, and the last count is of all; what
-  // the cache gave is no part of the input.
+  // NOTE: like the service, the start counts one token and the last count is the total; input does not include
+  // cached tokens.
   const usage = {
     input_tokens: inputTokens - cachedInputTokens,
     cache_creation_input_tokens: 0,
@@ -87,7 +87,7 @@ function events(
   return { head: head.join(''), tail: tail.join('') }
 }
 
-/** Anthropic has no reason of its own for an answer that a filter blocks; what it has is a refusal. */
+/** Anthropic has no separate reason for an answer that a filter blocks; it reports a refusal. */
 const STOP_REASONS = {
   stop: 'end_turn',
   tool_calls: 'tool_use',
@@ -123,13 +123,13 @@ function emptyMessage(
   }
 }
 
-/** A content block: how it starts, and what is added to it. */
+/** A content block: its start and its deltas. */
 interface Block {
   readonly start: object
   readonly deltas: readonly object[]
 }
 
-/** The events of a block: up to its end, and its end. */
+/** The events of a block: those before its end, and its end. */
 interface BlockEvents {
   readonly open: string
   readonly close: string

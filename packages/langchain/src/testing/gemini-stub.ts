@@ -1,5 +1,5 @@
 /**
- * Google's Gemini API, streaming, as the service speaks it.
+ * A stub of Google's streaming Gemini API.
  *
  * @see https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent
  */
@@ -15,7 +15,7 @@ import {
   type WireContext,
 } from './provider-stub.ts'
 
-/** Starts a stub of Gemini; its base URL has no path. Any key is accepted, none is refused. */
+/** Starts a stub of Gemini; its base URL has no path. It accepts any key. */
 export function geminiStub(script: StubScript, options: StubOptions = {}): Promise<ProviderStub> {
   return startStub(WIRE, script, options)
 }
@@ -39,7 +39,7 @@ const WIRE: ProviderWire = {
   overloadEvent: () => data({ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }),
 }
 
-/** Gemini has no reason of its own for answers that ask for tools, and none for a refusal. */
+/** Gemini has no separate reasons for answers with tool calls and for refusals. */
 const REASONS = {
   stop: 'STOP',
   tool_calls: 'STOP',
@@ -75,7 +75,7 @@ function events(
     head: wordsOf(text)
       .map((word) => piece(content([{ text: word }])))
       .join(''),
-    // As the service does, an answer that a filter blocks has no content in its last piece.
+    // Like the service, an answer that a filter blocks has no content in its last piece.
     tail: [
       ...(calls.length > 0 ? [piece(content(calls))] : []),
       piece({ finishReason: REASONS[finishReason] }),
@@ -83,7 +83,7 @@ function events(
   }
 }
 
-/** The service writes whole calls only: text that is not JSON cannot be sent. */
+/** The service sends only whole calls, so text that is not JSON cannot be sent. */
 function argumentsOf(given: object | string): unknown {
   return typeof given === 'string' ? JSON.parse(given) : given
 }

@@ -1,6 +1,6 @@
 /**
- * Model services for tests: servers on loopback that speak the providers' own streaming wire, answer
- * from a script and record what they were sent. They refuse what the real services refuse.
+ * Model services for tests: servers on loopback that use the providers' streaming formats, answer from a
+ * script and record requests. They reject what the real services reject.
  */
 export { anthropicStub } from './anthropic-stub.ts'
 export { geminiStub } from './gemini-stub.ts'

@@ -1,4 +1,4 @@
-/** Pure: what OpenAI would refuse in a request, in its own words. */
+/** Checks requests as OpenAI would, with its error messages. Pure. */
 import { fieldsOf, itemsOf } from './pieces.ts'
 import { findResponsesProblem } from './responses-check.ts'
 import { findFormatProblem } from './schema-check.ts'
@@ -7,17 +7,17 @@ import type { StubFailure, StubRequest } from './provider-stub.ts'
 
 const ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
 
-/** The longest id of a tool call. */
+/** Maximum length of a tool call id. */
 const MAX_ID_LENGTH = 40
 
-/** The failure that a request is answered with, or undefined when there is nothing wrong with it. */
+/** Returns the failure response to a request, or undefined for a valid one. */
 export function findOpenaiProblem(request: StubRequest): StubFailure | undefined {
   const { method, path, headers, body } = request
   const chat = /^\/[^?]*\/chat\/completions(\?|$)/.test(path)
   if (method !== 'POST' || !(chat || isResponsesPath(path))) {
     return { status: 404, message: `Invalid URL (${method} ${path})` }
   }
-  // NOTE: `api-key` is how Azure takes it, on the same wire.
+  // NOTE: Azure uses `api-key` with the same format.
   if (!/^Bearer \S+$/.test(headers['authorization'] ?? '') && headers['api-key'] === undefined) {
     return { status: 401, message: "You didn't provide an API key." }
   }
@@ -25,7 +25,7 @@ export function findOpenaiProblem(request: StubRequest): StubFailure | undefined
   return message === undefined ? undefined : { status: 400, message }
 }
 
-/** Whether a path is that of the Responses API. */
+/** Returns whether a path is that of the Responses API. */
 export function isResponsesPath(path: string): boolean {
   return /^\/[^?]*\/responses(\?|$)/.test(path)
 }

@@ -1,5 +1,5 @@
 /**
- * OpenAI's chat completions, streaming, as the service speaks it; its Responses API is beside it.
+ * A stub of OpenAI's streaming chat completions; its Responses API is in `responses-events.ts`.
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
@@ -17,7 +17,7 @@ import {
 } from './provider-stub.ts'
 import { responsesError, responsesEvents } from './responses-events.ts'
 
-/** Starts a stub of OpenAI; its base URL ends in `/v1`. Any key is accepted, none is refused. */
+/** Starts a stub of OpenAI; its base URL ends in `/v1`. It accepts any key. */
 export function openaiStub(script: StubScript, options: StubOptions = {}): Promise<ProviderStub> {
   return startStub(WIRE, script, options)
 }
@@ -46,7 +46,7 @@ const WIRE: ProviderWire = {
         }),
 }
 
-/** The class OpenAI gives to failures of a status. */
+/** Returns OpenAI's error type for a status. */
 function typeOf(status: number): string {
   if (status === 429) return 'requests'
   return status >= 500 ? 'server_error' : 'invalid_request_error'

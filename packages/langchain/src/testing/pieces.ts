@@ -1,16 +1,16 @@
-/** Pure: how stubs cut up what they stream, and read what they are sent. */
+/** Splits streamed text into pieces, and reads requests. Pure. */
 import type { StubReply, StubToolCall } from './provider-stub.ts'
 import type { ModelUsage } from '@tutti/ensemble'
 
-/** Characters in one piece of a tool call's arguments: cuts escapes and pairs of surrogates. */
+/** Length of a piece of a tool call's arguments, in characters: it splits escapes and surrogate pairs. */
 const ARGUMENT_PIECE = 3
 
-/** Text in pieces of one word each, spaces kept. */
+/** Splits text into words, with their spaces. */
 export function wordsOf(text: string): readonly string[] {
   return text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []
 }
 
-/** The JSON text of a call's arguments in short pieces. */
+/** Splits the JSON text of a call's arguments into short pieces. */
 export function argumentPieces({ arguments: given }: StubToolCall): readonly string[] {
   const text = typeof given === 'string' ? given : JSON.stringify(given)
   const pieces: string[] = []
@@ -20,7 +20,7 @@ export function argumentPieces({ arguments: given }: StubToolCall): readonly str
   return pieces
 }
 
-/** The usage of an answer: the script's, else counted from the lengths. */
+/** Returns the usage of an answer: the script's, else counted from the lengths. */
 export function usageOf(reply: StubReply, body: object): ModelUsage {
   return (
     reply.usage ?? {
@@ -30,17 +30,17 @@ export function usageOf(reply: StubReply, body: object): ModelUsage {
   )
 }
 
-/** What a stub signs a thought with: other for each text, so that a changed thought is found out. */
+/** Returns the signature of a thought, which differs for each text, so that a changed thought is detected. */
 export function signatureOf(thought: string): string {
   return Buffer.from(`signed:${thought}`).toString('base64')
 }
 
-/** The fields of `value`; none when it is no object. */
+/** Returns the fields of `value`; none when it is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** The items of `value`, each by its fields; none when it is no array. */
+/** Returns the items of `value`, each by its fields; none when it is not an array. */
 export function itemsOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.map(fieldsOf) : []
 }

@@ -1,7 +1,7 @@
 /**
- * A model service on loopback for tests: real HTTP, real server-sent events, answers from a script. What
- * a provider's wire looks like is in `openai-stub.ts` and `anthropic-stub.ts`; this file listens,
- * records, and sends their bytes in pieces that fall where they may, also inside a character.
+ * A model service on loopback for tests: real HTTP, real server-sent events, answers from a script.
+ * `openai-stub.ts` and `anthropic-stub.ts` define the formats of providers; this file listens, records, and
+ * sends bytes in pieces that split even characters.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -15,21 +15,21 @@ export interface StubReply {
   readonly toolCalls?: readonly StubToolCall[]
   /** @default counted from the lengths of the texts, four characters a token */
   readonly usage?: ModelUsage
-  /** What the model thinks aloud before it answers; no part of the text. @default '' */
+  /** Thinking before the answer, which is not part of the text. @default '' */
   readonly reasoning?: string
-  /** A thought that Anthropic gives only encrypted, after the open ones. @default none */
+  /** A thought that Anthropic returns encrypted, after the readable ones. @default none */
   readonly redactedReasoning?: string
   /**
-   * Why the answer ends; with `length` the last tool call is sent as it is, so it may be half a call.
+   * Finish reason; with `length` the last tool call is sent unchanged, so it may be incomplete.
    * @default 'tool_calls' when there are any, else 'stop'
    */
   readonly finishReason?: NonNullable<ModelReply['finishReason']>
   /** Text of the provider about a refusal. */
   readonly refusal?: string
   /**
-   * How the stream ends: `complete` as the provider ends it, `drop` with the connection torn down,
-   * `truncate` with a clean end in the middle, `error` with the provider's overload event, `hang` not
-   * at all. All but the first end it after the text. @default 'complete'
+   * End of the stream: `complete` as the provider ends it, `drop` with a reset connection, `truncate` with a
+   * clean end in the middle, `error` with the provider's overload event, `hang` never. All but the first apply
+   * after the text. @default 'complete'
    */
   readonly ending?: 'complete' | 'drop' | 'truncate' | 'error' | 'hang'
 }
@@ -37,88 +37,88 @@ export interface StubReply {
 /** A tool call of an answer. */
 export interface StubToolCall {
   readonly name: string
-  /** Arguments as a value; text is sent as it is, also when it is not JSON. */
+  /** Arguments as a value; text is sent unchanged, also when it is not JSON. */
   readonly arguments: object | string
-  /** @default made as the provider makes it, other for each call of a stub */
+  /** @default an id in the provider's form, unique in a stub */
   readonly id?: string
 }
 
-/** An answer that is not a stream; with status 200 it is an error that its server did not mark as one. */
+/** A response that is not a stream; with status 200 it is an error that its server did not mark as one. */
 export interface StubFailure {
   readonly status: number
-  /** The provider's words. @default 'Stubbed failure' */
+  /** The provider's message. @default 'Stubbed failure' */
   readonly message?: string
-  /** The provider's class of the failure. @default what the provider uses for the status */
+  /** The provider's error type. @default the provider's type for the status */
   readonly type?: string
   readonly code?: string
-  /** Wait that Gemini asks for, such as `34s`. */
+  /** Wait that Gemini requests, such as `34s`. */
   readonly retryDelay?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Whole body in place of the provider's own form. */
+  /** Whole body instead of the provider's form. */
   readonly body?: string
 }
 
-/** What a script may hold; text is an answer of that text, an error a status 500. */
+/** An entry of a script; a text is an answer with that text, an error a status 500. */
 export type StubAnswer = string | StubReply | StubFailure | Error
 
-/** Answers in order, one a call, or a function that answers every call. */
+/** Answers in order, one for each call, or a function that answers every call. */
 export type StubScript =
   | readonly StubAnswer[]
   | ((request: StubRequest, call: number) => StubAnswer)
 
-/** A request as it came in. */
+/** A received request. */
 export interface StubRequest {
   readonly method: string
-  /** With the query, as sent. */
+  /** Path with the query, as sent. */
   readonly path: string
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>
-  /** The JSON body; empty when it was none. */
+  /** The JSON body; empty when it was not JSON. */
   readonly body: Readonly<Record<string, unknown>>
-  /** Settles when the answer is over: sent to its end, or the client hung up before. */
+  /** Settles when the response has ended: complete, or closed by the client. */
   readonly ended: Promise<'sent' | 'client_closed'>
 }
 
 /** A running stub. */
 export interface ProviderStub extends AsyncDisposable {
-  /** What to give a client as the base URL. */
+  /** Base URL for clients. */
   readonly baseUrl: string
-  /** The requests so far, also those that were refused. */
+  /** The requests so far, including rejected ones. */
   readonly requests: readonly StubRequest[]
-  /** The request of this 0-based index, as soon as it has come in. */
+  /** Waits for the request with this 0-based index. */
   request(index: number): Promise<StubRequest>
-  /** Stops listening and cuts off what is still open. */
+  /** Stops listening and closes open connections. */
   close(): Promise<void>
 }
 
-/** How a stub sends. */
+/** Settings of a stub's output. */
 export interface StubOptions {
-  /** Longest run of bytes written at once. @default 29, so that events and characters are cut */
+  /** Maximum number of bytes per write. @default 29, so that events and characters are split */
   readonly bytesPerWrite?: number
 }
 
-/** One provider's side of the wire. */
+/** The format of one provider. */
 export interface ProviderWire {
-  /** What follows the origin in the base URL, such as `/v1`. */
+  /** Path of the base URL, such as `/v1`. */
   readonly basePath: string
-  /** What is wrong with a request, as the provider would say it. */
+  /** Returns the provider's error for an invalid request. */
   check(request: StubRequest): StubFailure | undefined
-  /** The body of a failure. */
+  /** Returns the body of a failure. */
   failureBody(failure: StubFailure): string
-  /** The events of an answer as text: up to the end of its text, and the rest. */
+  /** Returns the events of an answer as text: up to the end of its text, and the rest. */
   events(reply: StubReply, context: WireContext): { readonly head: string; readonly tail: string }
-  /** The event that tells of overload in the middle of a stream. */
+  /** Returns the overload event in the middle of a stream. */
   overloadEvent(request: StubRequest): string
 }
 
-/** What an answer's events depend on. */
+/** Inputs of an answer's events. */
 export interface WireContext {
   readonly request: StubRequest
-  /** Counts the answers of this stub from 1. */
+  /** Number of the answer in this stub, from 1. */
   readonly call: number
 }
 
-/** Starts a stub that speaks `wire`. */
+/** Starts a stub that uses `wire`. */
 export async function startStub(
   wire: ProviderWire,
   script: StubScript,
@@ -230,7 +230,7 @@ async function sendReply(
   else if (ending !== 'hang') response.end()
 }
 
-/** Writes `bytes` piece by piece, each in a turn of its own so that they are not put together again. */
+/** Writes `bytes` piece by piece, each in a separate turn of the event loop, so that they are not joined again. */
 async function write(
   response: ServerResponse,
   bytes: Buffer,

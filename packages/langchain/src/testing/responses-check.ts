@@ -1,4 +1,4 @@
-/** Pure: what OpenAI's Responses API would refuse in a request, in its own words. */
+/** Checks requests as OpenAI's Responses API would, with its error messages. Pure. */
 import { fieldsOf, itemsOf } from './pieces.ts'
 import { findFormatProblem } from './schema-check.ts'
 
@@ -6,7 +6,7 @@ import type { StubRequest } from './provider-stub.ts'
 
 type Fields = StubRequest['body']
 
-/** What is wrong with the body of a request, or undefined. */
+/** Returns the error for the body of a request, or undefined for a valid one. */
 export function findResponsesProblem(body: Fields): string | undefined {
   if (typeof body['model'] !== 'string') return 'you must provide a model parameter'
   if (body['stream'] !== true) return 'This stub only streams: set "stream": true'
@@ -33,9 +33,9 @@ function findToolProblem({ tools, tool_choice: choice }: Fields): string | undef
 }
 
 /**
- * Reasoning needs what followed it, a call made after reasoning needs that, and each call its output. The
- * ids tell which items belong together: in these stubs `fc_1_0` is a call of the answer 1, `rs_1` its
- * reasoning.
+ * Reasoning requires the item that followed it, a call after reasoning requires that reasoning, and each call
+ * requires its output. Ids show which items belong together: in these stubs `fc_1_0` is a call of answer 1,
+ * and `rs_1` its reasoning.
  */
 function findItemProblem(items: readonly Fields[]): string | undefined {
   if (items.length === 0) return "Missing required parameter: 'input'."

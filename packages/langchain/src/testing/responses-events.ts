@@ -1,5 +1,5 @@
 /**
- * OpenAI's Responses API, streaming, as the service speaks it.
+ * The streaming events of OpenAI's Responses API.
  *
  * @see https://platform.openai.com/docs/api-reference/responses-streaming
  */
@@ -14,7 +14,7 @@ interface ItemEvents {
   readonly close: string
 }
 
-/** The events of an answer: up to the end of its text, and the rest. */
+/** Returns the events of an answer: up to the end of its text, and the rest. */
 export function responsesEvents(
   reply: StubReply,
   { request, call }: WireContext,
@@ -49,7 +49,7 @@ export function responsesEvents(
   return { head: head.join(''), tail: tail.join('') }
 }
 
-/** An answer that is cut or blocked is incomplete; a refusal is complete. */
+/** An answer that is cut off or blocked is incomplete; a refusal is complete. */
 function lastEvent({ finishReason }: StubReply, response: object): string {
   const reasons = { length: 'max_output_tokens', content_filter: 'content_filter' }
   if (finishReason !== 'length' && finishReason !== 'content_filter') {
@@ -59,7 +59,7 @@ function lastEvent({ finishReason }: StubReply, response: object): string {
   return event({ type: 'response.incomplete', response: { ...response, ...incomplete } })
 }
 
-/** The event that tells of an error in the middle of a stream. */
+/** Returns the error event in the middle of a stream. */
 export function responsesError(): string {
   return event({ type: 'error', code: 'server_error', message: 'The server had an error' })
 }

@@ -1,9 +1,9 @@
-/** Pure: what providers refuse in the schema of an answer. */
+/** Checks the schema of an answer as providers would. Pure. */
 import { fieldsOf } from './pieces.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Keywords that Anthropic refuses; a limit of items is refused beyond 1. */
+/** Keywords that Anthropic rejects; a limit of items is rejected beyond 1. */
 const ANTHROPIC_REFUSES = [
   'minimum',
   'maximum',
@@ -18,7 +18,7 @@ const ANTHROPIC_REFUSES = [
   'patternProperties',
 ]
 
-/** What Anthropic says of a schema, or undefined when it takes it. */
+/** Returns Anthropic's error for a schema, or undefined for a valid one. */
 export function findClosedProblem(root: unknown): string | undefined {
   const at = 'output_config.format.schema'
   for (const schema of schemasIn(root)) {
@@ -37,7 +37,7 @@ export function findClosedProblem(root: unknown): string | undefined {
   return undefined
 }
 
-/** What OpenAI says of the format of an answer, or undefined when it takes it. */
+/** Returns OpenAI's error for the format of an answer, or undefined for a valid one. */
 export function findFormatProblem({ name, schema, strict }: Fields): string | undefined {
   if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     return `Invalid 'response_format.json_schema.name': ${JSON.stringify(name)}.`
@@ -68,7 +68,7 @@ export function findFormatProblem({ name, schema, strict }: Fields): string | un
   return undefined
 }
 
-/** A schema and all within it. */
+/** Yields a schema and all schemas within it. */
 function schemasIn(value: unknown): readonly Fields[] {
   const schema = fieldsOf(value)
   const { properties, items, anyOf, oneOf, allOf } = schema

@@ -1,9 +1,9 @@
 /**
- * LangChain tools as tools of ours.
+ * Adapts LangChain tools to Tutti tools.
  *
- * F1 The schema that the model gets is LangChain's own JSON Schema of the tool.
- * F2 LangChain checks the input itself, as its author wrote it: transforms and refinements hold, once.
- * F3 What it returns as an artifact is the structured result.
+ * F1 The model gets LangChain's own JSON Schema of the tool.
+ * F2 LangChain validates the input, so that transforms and refinements of its author apply, once.
+ * F3 An artifact that it returns is the structured result.
  */
 import { defineTextTool, defineTool, errorMessage, ToolResult } from '@tutti/core'
 
@@ -14,7 +14,7 @@ import type { StructuredToolInterface } from '@langchain/core/tools'
 export interface AnyLangChainTool {
   readonly name: string
   readonly description: string
-  /** Of Zod 3 or 4, or JSON Schema. */
+  /** A schema of Zod 3 or 4, or JSON Schema. */
   readonly schema: unknown
   invoke(input: unknown, config?: { readonly signal?: AbortSignal }): Promise<unknown>
 }
@@ -23,17 +23,17 @@ export interface AnyLangChainTool {
 export type FromLangChainToolOptions = Partial<ToolSettings<unknown>>
 
 /**
- * Makes a tool from one of LangChain, such as those of its community packages. Its calls have our time
- * limit, approval and metrics; an abort reaches it as `config.signal`.
+ * Creates a tool from a LangChain tool, such as those of its community packages. Its calls have a time limit,
+ * approval and metrics; an abort reaches it as `config.signal`.
  *
- * @throws {TypeError} when its name or description does not fit, or its schema cannot be said as JSON Schema.
+ * @throws {TypeError} when its name or description is invalid, or its schema has no JSON Schema.
  */
 export async function fromLangChainTool(
   langchainTool: AnyLangChainTool,
   options: FromLangChainToolOptions = {},
 ): Promise<AgentTool> {
   const { toJsonSchema } = await import('@langchain/core/utils/json_schema')
-  // NOTE: LangChain's own types of its schemas do not accept each other under strict optional fields.
+  // NOTE: LangChain's own schema types are not assignable to each other under strict optional fields.
   const schema = plain(toJsonSchema(langchainTool.schema as StructuredToolInterface['schema']))
   const { name, description } = langchainTool
   const settings = { name, description, ...options }
@@ -50,12 +50,12 @@ export async function fromLangChainTool(
   })
 }
 
-/** The JSON Schema alone: what Zod makes can validate too, and would transform the input a first time. */
+/** Returns only the JSON Schema: a Zod schema would also validate, and transform the input a first time. */
 function plain(schema: TSchema): TSchema {
   return '~standard' in schema ? { ...schema } : schema
 }
 
-/** Whether a tool takes one string: LangChain's `Tool`, whose field need not even be given. */
+/** Returns whether a tool takes one string: LangChain's `Tool`, whose field is optional. */
 function isTextSchema(schema: object): boolean {
   const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, object>> }
   const { input, ...others } = properties
@@ -84,7 +84,7 @@ function isInputError(error: unknown): boolean {
   return error instanceof Error && error.constructor.name === 'ToolInputParsingException'
 }
 
-/** The output of an invoked tool: a message with content and artifact, or any value that its author returned. */
+/** Converts the output of a tool: a message with content and artifact, or any value. */
 function toResult(returned: unknown): ToolResult {
   if (!isMessage(returned)) return ToolResult.success(toText(returned))
   const text = toText(returned.content)
@@ -102,11 +102,11 @@ function isMessage(value: unknown): value is ToolMessageLike {
   return typeof value === 'object' && value !== null && 'content' in value
 }
 
-/** The text of a message's content: a string, or blocks of which some are text. */
+/** Returns the text of a message's content: a string, or blocks of which some are text. */
 function toText(content: unknown): string {
   if (typeof content === 'string') return content
   if (Array.isArray(content)) return content.map(blockText).join('\n')
-  // Not every value is JSON: nothing, for one, has no text.
+  // JSON.stringify returns undefined for some values, such as undefined.
   const text: string | undefined = JSON.stringify(content)
   return text ?? ''
 }

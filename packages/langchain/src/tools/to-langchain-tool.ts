@@ -1,23 +1,23 @@
 /**
- * Our tools as tools of LangChain, for agents that are not ours.
+ * Adapts Tutti tools to LangChain tools, for agents of other frameworks.
  *
- * O1 The schema that the model gets is the author's own, the same object.
- * O2 A call goes the safe way: time limit, limiter, approval and metrics hold.
- * O3 A failure is thrown, as LangChain's agents expect; its text is what our models would read.
+ * O1 The model gets the author's schema, the same object.
+ * O2 Time limit, limiter, approval and metrics apply to each call.
+ * O3 A failure is thrown, as LangChain's agents expect; its text is the one that Tutti's agents see.
  */
 import { runTool, type AgentTool, type RunToolOptions } from '@tutti/core'
 
 import type { DynamicStructuredTool } from '@langchain/core/tools'
 
-/** Surroundings of the calls: whom to ask, where to count. Signal and ids come from LangChain. */
+/** Context of the calls: reviewer, limiter and metrics. Signal and ids come from LangChain. */
 export type ToLangChainToolOptions = Omit<RunToolOptions, 'signal' | 'idempotencyKey'>
 
-/** A tool of LangChain that gives text, and the structured result as its artifact. */
+/** A LangChain tool that returns text, with the structured result as its artifact. */
 export type LangChainTool = DynamicStructuredTool
 
 /**
- * Makes a LangChain tool. LangChain checks the input against the schema before ours does, and mends
- * nothing: slips of form that our own agents forgive are errors there.
+ * Creates a LangChain tool. LangChain validates the input against the schema first and does not coerce it:
+ * formal slips that Tutti's agents tolerate are errors there.
  */
 export async function toLangChainTool(
   tool: AgentTool,
@@ -37,7 +37,7 @@ interface Call extends ToLangChainToolOptions {
   readonly config?: CallConfig | undefined
 }
 
-/** The part of LangChain's tool config that is read. */
+/** The parts of LangChain's tool config that are used. */
 interface CallConfig {
   readonly signal?: AbortSignal
   readonly toolCall?: { readonly id?: string }

@@ -1,21 +1,23 @@
 /**
- * Pure: input schemas with an object at their root. OpenAI, Anthropic and Gemini all reject a tool whose schema
- * has a choice there (`anyOf`, `oneOf`, `allOf`), which is how TypeBox and zod write a union of objects.
+ * Converts input schemas to objects at their root. OpenAI, Anthropic and Gemini all reject a tool whose schema
+ * has a choice there (`anyOf`, `oneOf`, `allOf`), which is how TypeBox and zod express a union of objects.
+ * Pure.
  *
- * The object has the properties of all forms and requires those that every form requires. The tool still reads
- * its input by its own schema, so an input that mixes forms is rejected there, with the problem named.
+ * The object has the properties of all forms and requires those that every form requires. The tool still
+ * validates its input against its own schema, so an input that mixes forms is rejected there, with the problem
+ * named.
  */
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** A schema for the provider, and what its description must add. */
+/** A schema for the provider, and an addition to its description. */
 export interface LangchainObjectSchema {
   readonly schema: object
-  /** The forms in words; absent when the schema says everything. */
+  /** Description of the forms; absent when the schema is complete. */
   readonly note?: string
 }
 
-/** The schema with an object at its root; undefined when a form is not an object. */
+/** Returns the schema with an object at its root; undefined when a form is not an object. */
 export function toObjectSchema(given: object): LangchainObjectSchema | undefined {
   const { anyOf, oneOf, allOf, ...rest }: Schema = { ...given }
   const choice = asList(anyOf) ?? asList(oneOf)
@@ -37,7 +39,7 @@ export function toObjectSchema(given: object): LangchainObjectSchema | undefined
   return { schema, note: `Give the properties of one of these forms: ${words.join(' or ')}.` }
 }
 
-/** The object that a form is, with its own choices resolved. */
+/** Returns the object of a form, with its own choices resolved. */
 function asObject(form: unknown): Schema | undefined {
   if (!isSchema(form)) return undefined
   const resolved: Schema | undefined = ['anyOf', 'oneOf', 'allOf'].some((key) => key in form)
@@ -46,7 +48,7 @@ function asObject(form: unknown): Schema | undefined {
   return resolved['type'] === 'object' ? resolved : undefined
 }
 
-/** All properties; one that forms describe differently may be either. */
+/** Merges all properties; one that forms describe differently may have either form. */
 function merged(forms: readonly (Schema | undefined)[]): Schema {
   const found = new Map<string, unknown[]>()
   for (const form of forms) {
