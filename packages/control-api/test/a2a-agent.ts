@@ -1,4 +1,4 @@
-/** A served A2A agent, and a client of JSON-RPC that checks the shape of everything it gets. */
+/** Serves an A2A agent, with a JSON-RPC client that checks the shape of all responses. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -7,11 +7,11 @@ import { expect } from 'vitest'
 import { misfits, PageShape, SentShape, StreamShape, TaskShape } from './a2a-shapes.ts'
 import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
-/** What came over the wire of somebody else's protocol: schemas check its shape, tests what it says. */
+/** Response of a foreign protocol. Schemas check its shape and tests its content. */
 // oxlint-disable-next-line typescript/no-explicit-any -- casts at every field would say the same again
 export type Untyped = any
 
-/** An answer of JSON-RPC. */
+/** Response of JSON-RPC. */
 export interface RpcAnswer {
   readonly jsonrpc: string
   readonly id: unknown
@@ -19,30 +19,30 @@ export interface RpcAnswer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Untyped }
 }
 
-/** An agent and what a test does with it. */
+/** An agent and the actions of tests. */
 export interface A2aAgent extends TestServer {
-  /** Address of JSON-RPC. */
+  /** URL of the JSON-RPC endpoint. */
   readonly rpc: string
-  /** Calls a method; the shape of a result of 1.0 is checked. */
+  /** Calls a method and checks the shape of a 1.0 result. */
   call(method: string, params: unknown, headers?: Record<string, string>): Promise<RpcAnswer>
-  /** Calls a method that streams; gives the results, checked as well. */
+  /** Calls a streaming method, and returns its checked results. */
   stream(method: string, params: unknown, headers?: Record<string, string>): AsyncGenerator<Untyped>
-  /** Sends text as a new message and gives the task. */
+  /** Sends text as a new message and returns the task. */
   send(text: string, more?: object, configuration?: object): Promise<Untyped>
 }
 
-/** The headers of a client of 1.0. */
+/** Headers of a 1.0 client. */
 export const CLIENT = { 'content-type': 'application/json', 'a2a-version': '1.0' }
 
 let count = 0
 
-/** A message of a user. */
+/** Returns a message of a user. */
 export function said(text: string, more: object = {}) {
   count += 1
   return { messageId: `m-${count}`, role: 'ROLE_USER', parts: [{ text }], ...more }
 }
 
-/** An ensemble of one task with one variable, which says what it was asked in several pieces. */
+/** Ensemble of one task with one variable, which repeats its input in several pieces. */
 export function singer(name = 'singer'): Ensemble {
   const model = scriptedModel(({ messages }) => {
     const asked = /Sing (.*)/.exec(messages.findLast(({ role }) => role === 'user')?.content ?? '')
@@ -52,7 +52,7 @@ export function singer(name = 'singer'): Ensemble {
   return ensemble({ name, description: 'Sings a song', tasks: [sing], model })
 }
 
-/** A tool that waits until it is released, or stopped. */
+/** Tool that waits until it is released or aborted. */
 export function waiting() {
   const gate = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
@@ -79,7 +79,7 @@ const SHAPES: Readonly<Record<string, Parameters<typeof misfits>[0]>> = {
   ListTasks: PageShape,
 }
 
-/** Serves ensembles as an agent; `singer` when nothing else is said. */
+/** Serves ensembles as an agent, `singer` by default. */
 export async function a2aAgent({
   path = '',
   ...options
@@ -134,7 +134,7 @@ export async function a2aAgent({
       return result.task
     },
     async [Symbol.asyncDispose]() {
-      // Runs that wait for a person would be handed over, which takes its time.
+      // Runs that wait for a person would be handed over, which is slow.
       const open = await api.runs.openReviews()
       const runIds = [...new Set(open.map(({ runId }) => runId))]
       await Promise.allSettled(runIds.map((runId) => api.runs.send(runId, { kind: 'cancel' })))
@@ -143,7 +143,7 @@ export async function a2aAgent({
   }
 }
 
-/** The messages of an event stream, parsed; comments are passed over. */
+/** Parses the messages of an event stream, without comments. */
 export async function* messagesOf(response: Response): AsyncGenerator<Untyped> {
   let text = ''
   const decoder = new TextDecoder()
@@ -157,7 +157,7 @@ export async function* messagesOf(response: Response): AsyncGenerator<Untyped> {
   }
 }
 
-/** Everything that a stream gives, to its end. */
+/** Returns all messages of a stream until it ends. */
 export async function all(stream: AsyncIterable<Untyped>): Promise<Untyped[]> {
   const items: Untyped[] = []
   for await (const item of stream) items.push(item)

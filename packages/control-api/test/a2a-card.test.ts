@@ -1,4 +1,4 @@
-/** Agent cards: what they say, to whom, and how they are kept. */
+/** Agent cards: content, access and caching. */
 import { apiKey } from '@tutti/control-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -148,7 +148,7 @@ describe('the agent card', () => {
     expect(card).toMatchObject({ name: 'choir', skills: [{ id: 'choir' }] })
   })
 
-  it('does not exist when nothing is shared', async () => {
+  it('does not exist without shared ensembles', async () => {
     await using none = await a2aAgent({ shared: { ensembles: [] } })
     expect((await fetch(`${none.url}${WELL_KNOWN}`)).status).toBe(404)
     expect((await fetch(none.rpc, { method: 'POST', body: '{}' })).status).toBe(404)

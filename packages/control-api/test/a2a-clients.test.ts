@@ -1,4 +1,4 @@
-/** The client of `@a2a-js/sdk` as a peer that is not ours: 1.0 over JSON-RPC and REST, and 0.3. */
+/** Tests with the client of `@a2a-js/sdk`: 1.0 over JSON-RPC and REST, and 0.3. */
 import {
   CancelTaskRequest,
   GetTaskRequest,
@@ -20,14 +20,14 @@ import { describe, expect, it } from 'vitest'
 import { a2aAgent, all, said, singer, type Untyped } from './a2a-agent.ts'
 import { reviewedTask } from './reviewed-ensembles.ts'
 
-/** A client of each binding and version, for the agent at an address. */
+/** Clients of each binding and version for the agent at an address. */
 const CLIENTS: Readonly<Record<string, (url: string) => Promise<Client>>> = {
   '1.0 over JSON-RPC': (url) =>
     new ClientFactory({ transports: [new JsonRpcTransportFactory()] }).createFromUrl(url),
   '1.0 over REST': (url) =>
     new ClientFactory({ transports: [new RestTransportFactory()] }).createFromUrl(url),
   async '0.3 over JSON-RPC'(url) {
-    // Clients of 0.3 send no version when they read the card, and see only its fields of 0.3.
+    // A 0.3 client sends no version when it reads the card, and sees only its 0.3 fields.
     const response = await fetch(new URL('/.well-known/agent-card.json', url))
     const { supportedInterfaces: _, ...card } = await response.json()
     const legacyCompat = { enabled: true }
@@ -40,7 +40,7 @@ const CLIENTS: Readonly<Record<string, (url: string) => Promise<Client>>> = {
 const send = (text: string, more: object = {}, configuration: object = {}) =>
   SendMessageRequest.fromJSON({ message: said(text, more), configuration })
 
-/** A result of the client in the JSON form of A2A. */
+/** Converts a result of the client to the JSON form of A2A. */
 const taskJson = (result: unknown): Untyped => {
   const payload = (result as { payload?: { $case: string; value: Task } }).payload
   return Task.toJSON(payload === undefined ? (result as Task) : payload.value)

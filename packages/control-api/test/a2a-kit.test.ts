@@ -1,6 +1,6 @@
 /**
- * What the A2A test kit (a2aproject/a2a-tck) checks over JSON-RPC, as it checks it: against an agent of one ensemble
- * with one variable that is done at once. Titles begin with the kit's ids.
+ * The checks of the A2A test kit (a2aproject/a2a-tck) over JSON-RPC, against an agent of one ensemble with one variable
+ * that ends at once. Titles begin with the ids of the kit.
  */
 import { task, ensemble } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'

@@ -1,4 +1,4 @@
-/** A2A over REST, the binding HTTP+JSON. */
+/** A2A over the HTTP+JSON binding. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { a2aAgent, all, messagesOf, said, type A2aAgent, type Untyped } from './a2a-agent.ts'

@@ -1,6 +1,6 @@
 /**
- * The objects of A2A 1.0 as closed schemas: what `a2a.proto` has, and nothing else. Written from the proto and
- * not from our own types, so that both can be wrong only in the same way by chance.
+ * Closed schemas of the objects of A2A 1.0. They were written from `a2a.proto`, independent of Tutti's own types, so that
+ * an error in one is unlikely to be repeated in the other.
  */
 import { Type, type TSchema } from '@tutti/core'
 import { decode } from '@tutti/protocol'
@@ -69,7 +69,7 @@ const TaskStatus = Type.Object(
   CLOSED,
 )
 
-/** A task. */
+/** Schema of a task. */
 export const TaskShape = Type.Object(
   {
     id: Type.String({ minLength: 1 }),
@@ -82,13 +82,13 @@ export const TaskShape = Type.Object(
   CLOSED,
 )
 
-/** The answer to a message. */
+/** Schema of the response to a message. */
 export const SentShape = Type.Union([
   Type.Object({ task: TaskShape }, CLOSED),
   Type.Object({ message: Message }, CLOSED),
 ])
 
-/** A page of tasks. */
+/** Schema of a page of tasks. */
 export const PageShape = Type.Object(
   {
     tasks: Type.Array(TaskShape),
@@ -99,7 +99,7 @@ export const PageShape = Type.Object(
   CLOSED,
 )
 
-/** One message of a stream. */
+/** Schema of one message of a stream. */
 export const StreamShape = Type.Union([
   Type.Object({ task: TaskShape }, CLOSED),
   Type.Object({ message: Message }, CLOSED),
@@ -150,7 +150,7 @@ const Requirement = Type.Object(
   CLOSED,
 )
 
-/** A card. */
+/** Schema of an agent card. */
 export const CardShape = Type.Object(
   {
     name: Type.String({ minLength: 1 }),
@@ -221,7 +221,7 @@ export const CardShape = Type.Object(
   CLOSED,
 )
 
-/** What keeps a value from having a shape; empty when it has it. */
+/** Returns the problems of a value; empty when it has the shape. */
 export function misfits(schema: TSchema, value: unknown): readonly string[] {
   const decoded = decode(schema, value)
   if (decoded.ok) return []

@@ -1,4 +1,4 @@
-/** Streams of tasks: what comes when, what it costs, and what silence looks like. */
+/** Streams of tasks: order, usage and heartbeats. */
 import { ensemble, priceList, task } from '@tutti/ensemble'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ const USAGE = 'https://tutti.dev/a2a/usage/v1'
 const streamed = (api: A2aAgent, text: string, headers = {}) =>
   all(api.stream('SendStreamingMessage', { message: said(text) }, headers))
 
-/** The artifacts that a reader of updates has at the end, as it puts them together. */
+/** Assembles the artifacts from updates, as a client does. */
 function assembled(items: readonly Untyped[]): Record<string, string> {
   const texts: Record<string, string> = {}
   for (const { artifactUpdate: update } of items) {
@@ -216,7 +216,7 @@ describe('a stream of 0.3', () => {
 })
 
 describe('usage', () => {
-  /** Costs 1 dollar a token read, and 2 a token written. */
+  /** Costs 1 dollar per input token and 2 dollars per output token. */
   const prices = priceList({
     'scripted:model': { inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 },
   })
@@ -231,7 +231,7 @@ describe('usage', () => {
               toolCalls: [{ name: 'wait', arguments: {} }],
               usage: { inputTokens: 2, outputTokens: 1 },
             },
-      // Without a price of its own.
+      // Has no price.
       { provider: 'scripted' },
     )
     const tasks = [task({ name: 'a', description: 'A {b}', tools: [wait.tool] })]

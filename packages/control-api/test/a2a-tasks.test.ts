@@ -1,4 +1,4 @@
-/** Runs as tasks: what a message begins, decides and tells, and who may do it. */
+/** Runs as A2A tasks: messages that start, decide and guide them, and access to them. */
 import { apiKey } from '@tutti/control-api'
 import { defineTextTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
@@ -10,7 +10,7 @@ import { reviewedTask, approvedTool } from './reviewed-ensembles.ts'
 
 import type { Scope } from '@tutti/protocol'
 
-/** An ensemble whose only task waits in its tool, and then says what it was told meanwhile. */
+/** Ensemble whose only task waits in its tool, and then returns the guidance it got meanwhile. */
 function waiter() {
   const wait = waiting()
   const model = scriptedModel(({ messages }) => {
@@ -23,7 +23,7 @@ function waiter() {
   return { ...wait, ensemble: ensemble({ name: 'waiter', tasks, model }) }
 }
 
-/** An ensemble whose tool asks a person. */
+/** Ensemble whose tool asks a person. */
 function asker() {
   const ask = defineTextTool({
     name: 'ask',
@@ -154,7 +154,7 @@ describe('a message', () => {
   })
 })
 
-/** Two tasks, the second of which gives an object. */
+/** Two tasks; the second one returns an object. */
 function duet() {
   const first = task({ name: 'first', description: 'Hum {song}' })
   const second = task({

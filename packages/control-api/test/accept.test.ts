@@ -1,4 +1,4 @@
-/** Content negotiation: which `Accept` headers a route answers with 406. */
+/** Content negotiation: `Accept` headers that routes refuse with 406. */
 import { describe, expect, it } from 'vitest'
 
 import { eventsOf, openServer } from './open-server.ts'
@@ -55,7 +55,7 @@ describe('a route', () => {
     ['/.well-known/agent-card.json', 'image/png'],
   ])('%s returns 200 to "Accept: %s"', async (path, accept) => {
     await using api = await openServer()
-    // Not `api.get`, whose checks know only the first of several media types.
+    // `api.get` is not used, because its checks know only the first of several media types.
     const response = await fetch(new URL(path, api.url), { headers: { accept } })
     await response.body?.cancel()
     expect(response.status).toBe(200)

@@ -1,30 +1,30 @@
-/** What the OpenAPI document says of an answer: its status, its media type, its body, its headers. */
+/** Checks responses against the OpenAPI document: status, media type, body and headers. */
 import { openApiDocument } from '../src/documents/open-api-document.ts'
 import { partOf, schemaCheck } from './answers-schemas.ts'
 
 import type { ApiResponse, Operation } from '../src/documents/open-api-types.ts'
 
-/** An answer as it came. */
+/** A received response. */
 export interface Answer {
   readonly method: string
-  /** Path of the request; a query does no harm. */
+  /** Path of the request, with or without a query. */
   readonly path: string
   readonly status: number
   readonly headers: Headers
-  /** The body as text; undefined when it is read elsewhere. */
+  /** Body as text; undefined if it is read elsewhere. */
   readonly body: string | undefined
 }
 
-/** What the server that answered serves: everything, or what every process does. */
+/** Surface of the server: all routes, or only those of every process. */
 export type Surface = 'all' | 'health'
 
 const document = openApiDocument()
 const check = schemaCheck('openapi', document)
 
-/** What a process serves that takes no runs. */
+/** Routes of a process that accepts no runs. */
 const HEALTH = ['getLiveness', 'getReadiness', 'getStatus', 'getMetrics']
 
-/** An address that the document does not have: a page, or nothing. */
+/** Response rules for a path that is not in the document: a page, or nothing. */
 const NOWHERE: ApiResponse = {
   description: 'Refused',
   content: {
@@ -39,7 +39,7 @@ const NOWHERE: ApiResponse = {
   },
 }
 
-/** Everything in which an answer is not what the document says; nothing when it is. */
+/** Returns all deviations of a response from the document. */
 export function missesOf(answer: Answer, surface: Surface = 'all'): readonly string[] {
   const expected = expectedOf(answer, surface)
   if (expected === 'anything') return []
@@ -50,7 +50,7 @@ export function missesOf(answer: Answer, surface: Surface = 'all'): readonly str
   return misses.map((miss) => `${answer.method} ${answer.path} ${answer.status}: ${miss}`)
 }
 
-/** What is wrong with one event of a stream. */
+/** Returns the problems of one event of a stream. */
 export function eventMisses(event: unknown): readonly string[] {
   return check({ $ref: '#/components/schemas/LoggedRunEvent' }, event)
 }
@@ -65,11 +65,11 @@ function expectedOf(
   const operation = operations[method === 'HEAD' ? 'get' : method.toLowerCase()]
   const response = operation?.responses[status] ?? otherwise(operation, status)
   if (response === undefined || !('$ref' in response)) return response
-  // NOTE: the responses of the document are referred to from here alone.
+  // NOTE: the responses of the document are referenced only here.
   return partOf(document, response.$ref) as unknown as ApiResponse
 }
 
-/** A method that a path does not take gets any error that all addresses have. */
+/** Methods that a path does not allow can return every common error. */
 function otherwise(operation: Operation | undefined, status: number): ApiResponse | undefined {
   return operation === undefined ? document.components.responses[`Error${status}`] : undefined
 }
@@ -84,7 +84,7 @@ function operationsAt(
     const parts = template.split('/')
     return parts.length === given.length && parts.every((part, index) => fills(given[index], part))
   })
-  // An address without parameters comes before one that has them.
+  // Paths without parameters precede those with parameters.
   const found = fitting.find(([template]) => template === pathname) ?? fitting[0]
   const operations: Readonly<Record<string, Operation>> = { ...found?.[1] }
   const isServed =

@@ -1,7 +1,6 @@
 /**
- * Checks values against the schemas of a document: that they fit, and that they have no field that the
- * schema does not tell of. Schemas of answers are open, so the second is for our own server only: what
- * it sends is what its documents say.
+ * Checks values against the schemas of a document: that they are valid, and that they have only documented fields.
+ * Response schemas are open, so clients must ignore further fields, but this server must not send any.
  */
 import { isJsonObject } from '@tutti/protocol'
 import { Ajv, type Options, type ValidateFunction } from 'ajv'
@@ -10,15 +9,15 @@ import addFormats from 'ajv-formats'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What is wrong with a value, each as a line; none when it fits. */
+/** Returns the problems of a value, one per line; empty when it is valid. */
 export type SchemaCheck = (schema: JsonSchema, value: unknown) => readonly string[]
 
-/** The dialects that documents write their schemas in. */
+/** Schema dialects of the documents. */
 const DIALECTS = { openapi: Ajv2020, asyncapi: Ajv } as const
 
 const OPTIONS: Options = { strict: false, allErrors: true }
 
-/** Makes the check of a document, whose `$ref`s mean its own parts. */
+/** Creates the check of a document, which resolves its `$ref`s. */
 export function schemaCheck(dialect: keyof typeof DIALECTS, document: object): SchemaCheck {
   const ajv = new DIALECTS[dialect](OPTIONS)
   addFormats.default(ajv)
@@ -44,7 +43,7 @@ export function schemaCheck(dialect: keyof typeof DIALECTS, document: object): S
   }
 }
 
-/** The schemas without `$ref` and choices that speak of a value. */
+/** Returns the schemas that apply to a value, without `$ref` and unions. */
 type Flatten = (schema: JsonSchema, value: unknown) => readonly JsonSchema[]
 
 interface Context {
@@ -66,7 +65,7 @@ function flattened(schema: JsonSchema, value: unknown, context: Context): readon
   ]
 }
 
-/** Fields that no schema tells of, by their paths. */
+/** Returns the paths of fields that no schema names. */
 function undeclaredFields(
   schemas: readonly JsonSchema[],
   value: unknown,
@@ -85,14 +84,14 @@ function undeclaredFields(
   return Object.entries(value).flatMap(([key, field]) => {
     const own = named.flatMap((properties) => schemasIn([properties[key]]))
     const place = `${path}/${key}`
-    // Without named fields the schema is open by design: any value, or a map.
+    // A schema without named fields is open by design: any value, or a map.
     const isUnknown = own.length === 0 && rest.length === 0 && named.length > 0
     if (isUnknown) return [`${place} is not a field of its schema`]
     return undeclaredFields(own.length > 0 ? own : rest, field, { path: place, flatten })
   })
 }
 
-/** The part of a document that `#/components/…` means. */
+/** Returns the part of a document that `#/components/…` refers to. */
 export function partOf(document: object, reference: string): JsonSchema {
   let part: unknown = document
   for (const step of reference.slice(2).split('/')) {
@@ -109,6 +108,6 @@ function schemasIn(value: unknown): readonly JsonSchema[] {
 
 function withAbsoluteReferences<T>(value: T, root: string): T {
   const text = JSON.stringify(value).replaceAll('"$ref":"#/', `"$ref":"${root}#/`)
-  // NOTE: the same value, written out and read again, but for its references.
+  // NOTE: the value is copied as JSON, except its references.
   return JSON.parse(text) as T
 }

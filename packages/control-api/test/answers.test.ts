@@ -1,4 +1,4 @@
-/** The check of answers must be able to fail. */
+/** Tests that the check of responses can fail. */
 import { createServer, type Server } from 'node:http'
 
 import { afterEach, describe, expect, it } from 'vitest'

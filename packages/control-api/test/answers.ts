@@ -1,6 +1,5 @@
 /**
- * `fetch` for tests: every answer is checked against the documents of the API, and one that is not what
- * they say fails the request that got it.
+ * `fetch` for tests. It checks every response against the documents of the API, and fails for a response that deviates.
  */
 import { asyncApiDocument } from '../src/documents/async-api-document.ts'
 import { eventMisses, missesOf, type Surface } from './answers-rules.ts'
@@ -8,16 +7,16 @@ import { schemaCheck } from './answers-schemas.ts'
 
 export { missesOf, type Answer, type Surface } from './answers-rules.ts'
 
-/** What is known of the server that is asked. */
+/** Facts about the server under test. */
 export interface CheckedFetchOptions {
-  /** @default 'all' */
+  /** Surface of the server. @default 'all' */
   readonly surface?: Surface
 }
 
-/** How many misses an error tells; the rest are mostly the same. */
+/** Maximum number of deviations in an error. */
 const SHOWN = 10
 
-/** An answer, a stream or a message is not what the documents say. */
+/** Error for a response, stream or message that deviates from the documents. */
 export class AnswerMiss extends Error {
   override readonly name = 'AnswerMiss'
 
@@ -29,9 +28,9 @@ export class AnswerMiss extends Error {
 }
 
 /**
- * The answer, checked; the events of a stream are checked as they are read.
+ * Returns a checked response. The events of a stream are checked while they are read.
  *
- * @throws {AnswerMiss} when it is not what the OpenAPI document says.
+ * @throws {AnswerMiss} when the response deviates from the OpenAPI document.
  */
 export async function checkedFetch(
   url: string | URL,
@@ -57,7 +56,7 @@ export async function checkedFetch(
   return new Response(response.body.pipeThrough(checkedFrames()), { status, headers })
 }
 
-/** A stream of events, passed on as it is; it fails at the first frame that is not as it should be. */
+/** Passes on a stream of events; fails at the first invalid frame. */
 function checkedFrames(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   let text = ''
@@ -73,7 +72,7 @@ function checkedFrames(): TransformStream<Uint8Array, Uint8Array> {
   })
 }
 
-/** What is wrong with one frame of a stream: a comment, or `id`, `event` and `data` that agree. */
+/** Returns the problems of one frame of a stream: a comment, or consistent `id`, `event` and `data`. */
 export function frameMisses(frame: string): readonly string[] {
   if (/^:[^\n]*$/.test(frame)) return []
   const [, id, type, data] = /^id: (.+)\nevent: (.+)\ndata: (.+)$/.exec(frame) ?? []
@@ -89,7 +88,7 @@ export function frameMisses(frame: string): readonly string[] {
 const messages = asyncApiDocument().components.messages
 const checkMessage = schemaCheck('asyncapi', asyncApiDocument())
 
-/** What is wrong with a message that the server sent over a WebSocket; nothing when it is as listed. */
+/** Returns the problems of a message from the server; empty when it is documented. */
 export function messageMisses(message: unknown): readonly string[] {
   const type = (message as { readonly type?: unknown } | null)?.type
   const listed = typeof type === 'string' ? messages[type] : undefined

@@ -179,7 +179,7 @@ describe('the audit trail', () => {
   })
 })
 
-/** What is in the trail but for the looking at it, newest first. */
+/** Returns the trail, newest first, without the requests that read it. */
 async function auditOf(api: TestServer, query = ''): Promise<readonly AuditEntry[]> {
   const { entries } = (await (await get(api, `/api/audit${query}`)).json()) as AuditList
   return entries.filter(({ action }) => action !== 'listAudit')

@@ -1,4 +1,4 @@
-/** The budget of one run, which is the smaller of what its ensemble allows and what its request asks. */
+/** The budget of a run, which is the smaller of those of its ensemble and its request. */
 import { ensemble, modelCatalog, task, type Budget } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ async function refused(api: TestServer, body: object) {
   return [response.status, await response.json()] as const
 }
 
-/** Two tasks with one model call each, of an ensemble with this budget. */
+/** Returns an ensemble of two tasks with one model call each, and with a budget. */
 function pair(budget?: Budget) {
   const model = scriptedModel(() => ({ text: 'Done', usage: { inputTokens: 6, outputTokens: 4 } }))
   const first = task({ name: 'first', description: 'First' })

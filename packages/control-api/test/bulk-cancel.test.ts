@@ -1,4 +1,4 @@
-/** `POST /api/runs/cancel`: every run with a tag. */
+/** `POST /api/runs/cancel`: cancels all runs with a tag. */
 import { decode, ROUTES } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
@@ -13,10 +13,10 @@ async function submit(api: TestServer, runId: string, tags: object = {}): Promis
 
 async function cancel(api: TestServer, body: object) {
   const response = await api.post('/api/runs/cancel', body)
-  const told: unknown = await response.json()
+  const listed: unknown = await response.json()
   expect(response.status).toBe(200)
-  expect(decode(ROUTES.cancelRuns.response, told)).toMatchObject({ ok: true })
-  return told as { runs: { runId: string; status: string }[]; total: number }
+  expect(decode(ROUTES.cancelRuns.response, listed)).toMatchObject({ ok: true })
+  return listed as { runs: { runId: string; status: string }[]; total: number }
 }
 
 const ended = async (api: TestServer, runId: string) =>
@@ -73,9 +73,9 @@ describe('cancelling runs by tag', () => {
     expect(new Set(runs.map(({ runId }) => runId)).size).toBe(runs.length)
     for (let run = 0; run < 60; run += 1) {
       const result = await ended(api, `before-${run}`)
-      const told = runs.find(({ runId }) => runId === `before-${run}`)
+      const listed = runs.find(({ runId }) => runId === `before-${run}`)
       expect(result).toMatchObject({ type: 'run_result' })
-      if (told === undefined) expect(result).toMatchObject({ status: 'COMPLETED' })
+      if (listed === undefined) expect(result).toMatchObject({ status: 'COMPLETED' })
     }
     expect(api.errors).toEqual([])
   })

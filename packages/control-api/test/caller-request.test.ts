@@ -1,4 +1,4 @@
-/** The request that started a run, as tools and handlers see it. */
+/** The caller request of a run, as tools and handlers see it. */
 import { defineTool, toolCatalog, Type, type CallerRequest } from '@tutti/core'
 import { ensemble, handlerOutput, requestRejected, task, type TaskHandler } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -8,7 +8,7 @@ import { a2aAgent, said } from './a2a-agent.ts'
 import { connected } from './mcp-client.ts'
 import { openServer } from './open-server.ts'
 
-/** An ensemble whose handler, and whose tool in the next task, report the request they see. */
+/** Ensemble whose handler, and the tool of its next task, report the caller request. */
 function witness() {
   const seen: (CallerRequest | undefined)[] = []
   const look = defineTool({
@@ -97,7 +97,7 @@ describe('the caller request of a run', () => {
   })
 })
 
-/** An agent of one task with this handler. */
+/** Serves an agent with one task that has the given handler. */
 function handling(handler: TaskHandler) {
   const work = task({ name: 'work', description: 'Work on {topic}', handler })
   return a2aAgent({ ensembles: [ensemble({ name: 'works', tasks: [work] })] })

@@ -1,4 +1,4 @@
-/** What the server says of itself, over REST and WebSocket alike. */
+/** Descriptions of the server, over REST and WebSocket. */
 import { defineTextTool, defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
-/** The answer to a `state_query`, or the error that it got. */
+/** Sends a `state_query` and returns its reply or error. */
 async function asked(api: TestServer, query: object): Promise<unknown> {
   await using socket = api.connect()
   await socket.next('hello')
@@ -142,7 +142,7 @@ describe('state_query', () => {
         expect(await asked(api, query)).toEqual(await got(api, path))
       }
     }
-    // Both runs wait in their tool now, and nothing of them changes.
+    // Both runs wait in their tools, so their state does not change.
     await api.runs.list({ limit: 1, offset: 0 })
     await bothWait(api)
     await same()
@@ -158,7 +158,7 @@ describe('state_query', () => {
       await got(api, '/api/runs/run-none'),
     )
     const problems = async (body: Promise<unknown>) => {
-      // NOTE: what is refused as not fitting has problems.
+      // NOTE: the error of an invalid request has problems.
       const { error, problems: all } = (await body) as {
         readonly error: string
         readonly problems: readonly { readonly path: string; readonly message: string }[]
@@ -181,7 +181,7 @@ describe('state_query', () => {
   })
 })
 
-/** Resolves when every run has asked for its tool. */
+/** Resolves when every run has called its tool. */
 async function bothWait(api: TestServer): Promise<void> {
   const { runs } = await api.runs.list({ limit: 9, offset: 0 })
   for (const { runId } of runs) {

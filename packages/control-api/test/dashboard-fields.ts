@@ -1,13 +1,12 @@
 /**
- * Checks one message against AgentEnsemble's wire: the fields that its dashboard reads are there, of
- * their type, null where they are null there and absent where they are absent there, and in its order,
- * with `type` first.
+ * Checks a message against AgentEnsemble's wire: it has the fields that the dashboard reads, with their types, null or
+ * absent as in AgentEnsemble, and in its order, with `type` first.
  */
 import type { ServerMessage } from '@tutti/protocol'
 
 type Kind = (value: unknown) => boolean
 
-/** Characters of a wrong value that a problem shows. */
+/** Maximum length of an invalid value in a problem, in characters. */
 const LONGEST_SHOWN = 200
 
 const text: Kind = (value) => typeof value === 'string'
@@ -29,7 +28,7 @@ const list =
   (kind: Kind): Kind =>
   (value) =>
     Array.isArray(value) && value.every(kind)
-/** May be absent, but is never null. */
+/** May be absent, but must not be null. */
 const maybe =
   (kind: Kind): Kind =>
   (value) =>
@@ -69,7 +68,7 @@ const delegation: Fields = { delegationId: named, delegatingAgentRole: named, wo
 
 const task: Fields = { taskDescription: named, agentRole: named }
 
-/** The fields of each message in their order, without `type`. */
+/** Fields of each message in order, without `type`. */
 const FIELDS: Partial<Record<ServerMessage['type'], Fields>> = {
   hello: {
     ensembleId: maybe(named),
@@ -128,7 +127,7 @@ const FIELDS: Partial<Record<ServerMessage['type'], Fields>> = {
     taskDescription: named,
     taskOutput: text,
     timing: oneOf('BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'),
-    // An absent prompt draws an empty line.
+    // The dashboard renders an absent prompt as an empty line.
     prompt: orNull(named),
     timeoutMs: count,
     onTimeout: oneOf('CONTINUE', 'EXIT_EARLY', 'FAIL'),
@@ -163,7 +162,7 @@ const FIELDS: Partial<Record<ServerMessage['type'], Fields>> = {
   },
 }
 
-/** What may be in a `snapshotTrace`: nothing would ever close a panel that it opened. */
+/** Event types allowed in a `snapshotTrace`; nothing would close a panel that it opened. */
 const IN_TRACE: readonly string[] = [
   'ensemble_started',
   'task_started',
@@ -176,19 +175,19 @@ const IN_TRACE: readonly string[] = [
   'delegation_failed',
   'file_changed',
   'ensemble_completed',
-  // Ours: not read by the dashboard but for the metrics, which AgentEnsemble never sends.
+  // Fields of Tutti. The dashboard reads only the metrics, which AgentEnsemble never sends.
   'metrics_snapshot',
   'task_skipped',
   'run_result',
 ]
 
 function isInTrace(value: unknown): boolean {
-  // NOTE: what is no message has no type, and is not in the list.
+  // NOTE: a value that is not a message has no type and is not in the list.
   const { type } = value as ServerMessage
   return IN_TRACE.includes(type) && fieldProblems(value as ServerMessage).length === 0
 }
 
-/** What a message lacks, or has at the wrong place; none for one that AgentEnsemble has not. */
+/** Returns missing and misplaced fields of a message; empty for messages that AgentEnsemble does not have. */
 export function fieldProblems(message: ServerMessage): readonly string[] {
   const fields = FIELDS[message.type]
   if (fields === undefined) return []

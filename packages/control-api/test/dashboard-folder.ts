@@ -1,14 +1,14 @@
-/** A small built dashboard, as its build lays one out: a page, and files with hashed names. */
+/** A small built dashboard like that of its build: a page, and files with hashed names. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** What a browser sends when a person opens an address. */
+/** `Accept` header of a browser that opens an address. */
 export const BROWSER = {
   accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
 }
 
-/** The page. */
+/** Content of the page. */
 export const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -26,10 +26,10 @@ export const PAGE = `<!doctype html>
 </html>
 `
 
-/** Bytes that compress badly, as fonts do. */
+/** Bytes that hardly compress, like fonts. */
 export const FONT = Buffer.from(Array.from({ length: 512 }, (_, n) => (n * n * 31) % 251))
 
-/** Asks its server over HTTP and WebSocket, with the key that the address has behind its hash. */
+/** Script that calls its server over HTTP and WebSocket, with the key in the URL fragment. */
 const SCRIPT = `import { instruments } from './part-e5F6_7g8.js'
 const key = location.hash.slice(1)
 const headers = { authorization: 'Bearer ' + key }
@@ -55,18 +55,18 @@ const FILES: Readonly<Record<string, string | Buffer>> = {
   'assets/part-e5F6_7g8.js': `export const instruments = 'violin'\n`,
   'assets/index-B2c_4d5e.css': STYLE,
   'assets/plex-H9i0j1k2.woff2': FONT,
-  // What no build makes, and what would take the place of something else.
+  // Files that no build creates, and files that would shadow routes.
   'openapi.json': '{}',
 }
 
-/** A folder that is gone at the end of the block that uses it. */
+/** A folder that is removed at the end of its block. */
 export interface DashboardFolder extends Disposable {
   readonly path: string
   write(name: string, content: string | Buffer): void
   remove(name: string): void
 }
 
-/** Writes the dashboard into a folder of its own. */
+/** Writes the dashboard into a new folder. */
 export function dashboardFolder(): DashboardFolder {
   const path = mkdtempSync(join(tmpdir(), 'tutti-dashboard-'))
   const write = (name: string, content: string | Buffer): void => {

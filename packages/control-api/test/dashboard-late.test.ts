@@ -12,7 +12,7 @@ describe('a dashboard that connects late', () => {
     await first.greeted()
     const runId = await submit(api, 'duo')
     const screens = [first]
-    // Four model calls and one tool call stop.
+    // There are four model calls and one tool call.
     for (let stop = 0; stop < 5; stop += 1) {
       await stops.reached()
       await logged(api, runId, { type: 'ensemble_started' })
@@ -83,7 +83,7 @@ describe('a dashboard that connects late', () => {
     const runId = await submit(api, 'duo')
     await first.ended(runId)
     const read = api.runs.readEvents.bind(api.runs)
-    // The run as it would be if its first tool call had been made ten thousand times.
+    // Repeats the first tool call until the page is full.
     api.runs.readEvents = async (query) => {
       const events = await read(query)
       const at = events.findIndex(({ type }) => type === 'tool_called')
@@ -184,7 +184,7 @@ describe('a dashboard that connects late', () => {
     expect(decided.status).toBe(200)
     await first.until(({ turns }) => turns['Worker:Work on redone']?.length === 2)
     await first.until((picture) => picture.panels.at(-1)?.reviewId !== panels[0]?.reviewId)
-    // A task whose attempt is repeated runs on; `task_failed` would show it as failed for good.
+    // The task of a repeated attempt still runs; `task_failed` would show it as failed permanently.
     expect(first.picture.tasks).toMatchObject([{ taskIndex: 1, status: 'running' }])
     await using late = new Screen(api, `/runs/${runId}/ws`)
     await late.until((picture) => picture.panels.length === 1)

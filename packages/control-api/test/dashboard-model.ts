@@ -33,7 +33,7 @@ export interface ShownTurn {
   readonly pending: boolean
 }
 
-/** One run on the screen. */
+/** A run on the screen. */
 export interface ShownRun {
   readonly ensembleId?: string | undefined
   readonly startedAt?: string | undefined
@@ -49,7 +49,7 @@ export interface Picture extends ShownRun {
   readonly panels: readonly MessageOf<'review_requested'>[]
   readonly turns: Readonly<Record<string, readonly ShownTurn[]>>
   readonly files: readonly string[]
-  /** Tokens of each role, from `metrics_snapshot`. */
+  /** Tokens per role, from `metrics_snapshot`. */
   readonly metrics: Readonly<Record<string, number>>
   readonly before: readonly ShownRun[]
 }
@@ -61,8 +61,8 @@ const NO_DETAILS = { panels: [], turns: {}, files: [], metrics: {} }
 /** The screen before the first message. */
 export const EMPTY_PICTURE: Picture = { ...NO_RUN, ...NO_DETAILS, before: [] }
 
-/** The screen after a message. */
-export function pictureAfter(picture: Picture, message: ServerMessage): Picture {
+/** Returns the screen after a message. */
+export function applyMessage(picture: Picture, message: ServerMessage): Picture {
   switch (message.type) {
     case 'hello':
       return afterHello(picture, message)
@@ -96,7 +96,7 @@ export function pictureAfter(picture: Picture, message: ServerMessage): Picture 
   }
 }
 
-/** The screen when this dashboard has sent a decision: it does not wait for an answer. */
+/** Returns the screen after this dashboard has sent a decision; it does not wait for the reply. */
 export function withoutPanel(picture: Picture, reviewId: string): Picture {
   return { ...picture, panels: picture.panels.filter((panel) => panel.reviewId !== reviewId) }
 }
@@ -107,7 +107,7 @@ function afterHello(picture: Picture, hello: MessageOf<'hello'>): Picture {
   const restored =
     snapshotTrace.length === 0
       ? { ...picture, ...run }
-      : snapshotTrace.reduce<Picture>(pictureAfter, { ...EMPTY_PICTURE, ...run })
+      : snapshotTrace.reduce<Picture>(applyMessage, { ...EMPTY_PICTURE, ...run })
   return recentIterations
     .flatMap(({ started, completed }) =>
       completed === undefined ? [started] : [started, completed],

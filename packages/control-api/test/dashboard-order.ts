@@ -1,7 +1,7 @@
 /**
  * Checks the order of one run's messages, and that its totals are the sums of its parts.
  *
- *   ensemble_started ─▶ per task: [BEFORE gate] task_started ─▶ task_input ─▶ turns ─▶ [AFTER gate]
+ *   ensemble_started ─▶ per task: [BEFORE review] task_started ─▶ task_input ─▶ turns ─▶ [AFTER review]
  *     ─▶ task_completed | task_attempt_failed | task_failed ─▶ ensemble_completed ─▶ run_result
  *   turn: llm_iteration_started ─▶ token … ─▶ llm_iteration_completed ─▶ tool_called …
  */
@@ -10,7 +10,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 interface TaskSeen {
   open: boolean
   hasInput: boolean
-  /** The turn under way. */
+  /** The current turn. */
   turn: number | undefined
   turns: number
   tools: number
@@ -26,7 +26,7 @@ interface Seen {
   readonly problems: string[]
 }
 
-/** What is wrong with the events of one run, from its first to its last. */
+/** Returns the problems of the complete events of one run. */
 export function orderProblems(events: readonly LoggedRunEvent[]): readonly string[] {
   const seen: Seen = {
     stage: 'before',

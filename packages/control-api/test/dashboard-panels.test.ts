@@ -9,7 +9,7 @@ function reviewed() {
   return solo('reviewed', { review: { timeoutMs: 60_000 } })
 }
 
-/** A run whose gate is open on two screens, one of all runs and one of this run. */
+/** Starts a run with an open review, shown on two screens: one of all runs and one of this run. */
 async function openOnTwo(api: TestServer) {
   const one = new Screen(api)
   await one.greeted()

@@ -16,7 +16,7 @@ function asked() {
   return solo('asked', { beforeReview: { prompt: 'Shall it begin?', timeoutMs: MINUTE_MS } })
 }
 
-/** A tool that a person must allow; it says what it was given. */
+/** Tool that requires approval and repeats its input. */
 function allowed() {
   const paint = defineTool({
     name: 'paint',

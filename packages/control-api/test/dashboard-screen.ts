@@ -1,14 +1,14 @@
-/** A dashboard at a real socket: keeps its picture, and the faults of what it was sent. */
+/** A dashboard on a real WebSocket, which stores its screen and the problems of received messages. */
 import { fieldProblems } from './dashboard-fields.ts'
-import { EMPTY_PICTURE, pictureAfter, withoutPanel, type Picture } from './dashboard-model.ts'
+import { EMPTY_PICTURE, applyMessage, withoutPanel, type Picture } from './dashboard-model.ts'
 
 import type { TestServer, Socket } from './open-server.ts'
 import type { ServerMessage } from '@tutti/protocol'
 
-/** A page that is served from elsewhere on this machine, as the dashboard is. */
+/** Origin of a page that another server on this machine serves. */
 const HEADERS = { origin: 'http://127.0.0.1:5173' }
 
-/** A dashboard that is connected. */
+/** A connected dashboard. */
 export class Screen implements AsyncDisposable {
   readonly socket: Socket
   picture: Picture = EMPTY_PICTURE
@@ -18,12 +18,12 @@ export class Screen implements AsyncDisposable {
   constructor(api: TestServer, path = '/ws') {
     this.socket = api.connect(path, HEADERS)
     this.socket.socket.on('message', (data: Buffer) => {
-      // NOTE: whether it is one is what `fieldProblems` looks at.
+      // NOTE: `fieldProblems` checks whether it is a message.
       this.#see(JSON.parse(data.toString()) as ServerMessage)
     })
   }
 
-  /** The picture, once it is as asked. */
+  /** Resolves with the screen when it meets a condition. */
   until(isSo: (picture: Picture) => boolean): Promise<Picture> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -36,20 +36,20 @@ export class Screen implements AsyncDisposable {
     })
   }
 
-  /** The picture when `hello` has come. */
+  /** Resolves with the screen when `hello` has arrived. */
   async greeted(): Promise<Picture> {
     await this.socket.next('hello')
     return this.picture
   }
 
-  /** The picture when the run that is shown is over. */
+  /** Resolves with the screen when the current run has ended. */
   ended(runId: string): Promise<Picture> {
     return this.until(
       ({ ensembleId, completedAt }) => ensembleId === runId && completedAt !== undefined,
     )
   }
 
-  /** Sends what a button sends, and closes the panel at once. */
+  /** Sends the message of a button, and closes the panel at once. */
   decide(
     reviewId: string,
     decision: 'CONTINUE' | 'EDIT' | 'EXIT_EARLY',
@@ -64,7 +64,7 @@ export class Screen implements AsyncDisposable {
     this.#show(withoutPanel(this.picture, reviewId))
   }
 
-  /** Decides the panel that is open now or opens next. */
+  /** Decides the panel that is open or opens next. */
   async answer(decision: 'CONTINUE' | 'EDIT' | 'EXIT_EARLY', revisedOutput?: string) {
     const { panels } = await this.until((picture) => picture.panels.length > 0)
     const [panel] = panels
@@ -78,7 +78,7 @@ export class Screen implements AsyncDisposable {
     const isEarly = this.socket.received.length === 1 && message.type !== 'hello'
     if (isLate || isEarly) this.problems.push(`${message.type}: hello is not the first message`)
     this.problems.push(...fieldProblems(message))
-    this.#show(pictureAfter(this.picture, message))
+    this.#show(applyMessage(this.picture, message))
   }
 
   #show(picture: Picture): void {

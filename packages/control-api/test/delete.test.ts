@@ -90,7 +90,7 @@ describe('deleting a run', () => {
   })
 
   it('succeeds once when many callers delete at the same time, and leaves no caller waiting', async () => {
-    // Who waits for the end of a run that is gone would wait for ever: no time passes here.
+    // The clock does not advance, so a caller that waits for the end of a deleted run would hang.
     await using api = await openServer({ clock: fakeClock() })
     const runId = await started(api)
     const answers = await Promise.all(Array.from({ length: 5 }, () => remove(api, runId)))

@@ -1,4 +1,4 @@
-/** Every reader of a run sees the same events, wherever it begins, drops and resumes. */
+/** Every reader of a run gets the same events, wherever it starts, disconnects and resumes. */
 import { describe, expect, it } from 'vitest'
 
 import { openLongRunServer, STORES, type LongRunServer } from './long-run-server.ts'
@@ -8,7 +8,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 const KINDS = Object.keys(STORES) as (keyof typeof STORES)[]
 
-/** Resolves when an event of the run is such a one. */
+/** Resolves when an event of the run meets a condition. */
 async function seen(
   api: LongRunServer,
   runId: string,
@@ -21,7 +21,7 @@ async function seen(
 const atWork = (api: LongRunServer, runId: string): Promise<void> =>
   seen(api, runId, (event) => event.type === 'metrics_snapshot' && event.taskName === 't3')
 
-/** The events that a socket gets of a run from `from` on, to its end. */
+/** Returns the events of a run that a socket gets from `from` to its end. */
 async function overSocket(
   api: LongRunServer,
   runId: string,
@@ -31,13 +31,13 @@ async function overSocket(
   await socket.next('hello')
   socket.send({ type: 'subscribe', events: ['*'], runId, from })
   await socket.next('subscribe_ack')
-  // What came before was about every run.
+  // Earlier events are of all runs.
   const begun = socket.received.findIndex(({ type }) => type === 'subscribe_ack')
   await ends(socket, begun)
   return socket.received.slice(begun + 1).filter((message) => 'seq' in message)
 }
 
-/** Resolves when the end of a run came after that place. */
+/** Resolves when the end of the run arrives after a position. */
 function ends(socket: Socket, place: number): Promise<void> {
   const isOver = () => socket.received.slice(place).some(({ type }) => type === 'run_result')
   return new Promise((resolve) => {
@@ -59,7 +59,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
     const start = read()
     await atWork(api, runId)
     const middle = read()
-    // Both have begun when they have what is there.
+    // Both readers have started when they have the past events.
     await Promise.all([start, middle].map((pair) => Promise.race(pair.map(async () => undefined))))
     api.play()
     const all = await Promise.all([...start, ...middle])
@@ -125,7 +125,7 @@ describe('a reader that stops reading', () => {
     await slow.next('subscribe_ack')
     slow.socket.pause()
     api.play()
-    // Nobody waits for it: the run comes to its end.
+    // The run ends although a reader is stalled.
     const all = await overSse(api, runId)
     expect(JSON.stringify(all).length).toBeGreaterThan(20 * maxBufferedBytes)
     slow.socket.resume()
@@ -138,7 +138,7 @@ describe('a reader that stops reading', () => {
     expect(await overSocket(api, runId, Number(place) + 1)).toEqual(all.slice(Number(place) + 1))
   })
 
-  it('over SSE delays nobody else, and gets every event when it reads again', async () => {
+  it('over SSE delays no other reader, and gets every event when it reads again', async () => {
     await using api = await openLongRunServer('embedded', { tasks: 60, words: 5_000 })
     const runId = await api.submit()
     const stalled = await api.stream(runId)

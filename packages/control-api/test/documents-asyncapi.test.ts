@@ -11,12 +11,12 @@ import { partOf, schemaCheck } from './answers-schemas.ts'
 const document = asyncApiDocument()
 const check = schemaCheck('asyncapi', document)
 
-/** The schema of AsyncAPI 3.0 documents, as the project gives it out. */
+/** Official schema of AsyncAPI 3.0 documents. */
 const SPECIFICATION = new URL(import.meta.resolve('@asyncapi/specs/schemas/3.0.0.json'))
 
 describe('the AsyncAPI document', () => {
   it('is valid AsyncAPI 3.0, by the schema of the specification', () => {
-    // The specification's file brings the schema of JSON Schema itself along.
+    // The schema file includes the meta-schema of JSON Schema.
     const ajv = new Ajv({ strict: false, meta: false, validateSchema: false })
     addFormats.default(ajv)
     const validate = ajv.compile(JSON.parse(readFileSync(SPECIFICATION, 'utf8')))

@@ -21,7 +21,7 @@ it('the page at /docs shows every route in a browser, and requests only its own 
     const others = asked.filter((url) => !url.startsWith(`${api.url}/`) && !url.startsWith('data:'))
     expect(others).toEqual([])
     expect(asked).toContain(`${api.url}/openapi.json`)
-    // A breach of the policy is told on the console.
+    // The browser reports violations of the policy on the console.
     expect(complaints).toEqual([])
   } finally {
     await browser.close()

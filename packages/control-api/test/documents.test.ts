@@ -85,7 +85,7 @@ interface Raw {
   readonly body: Buffer
 }
 
-/** The answer as it is on the wire; `fetch` would take the compression away. */
+/** Returns the response as on the wire; `fetch` would decompress it. */
 function raw(url: string, encodings: string): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { headers: { 'accept-encoding': encodings } }, (response) => {

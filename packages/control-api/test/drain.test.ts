@@ -11,7 +11,7 @@ const ADMIN = { name: 'admin', scopes: ['admin'] } as const
 
 const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
 
-/** A server whose drain takes no more runs, and which goes on answering. */
+/** Serves a control API whose drain refuses new runs but still responds. */
 async function draining() {
   const begun = Promise.withResolvers<void>()
   let drained: Promise<void> | undefined
@@ -129,7 +129,7 @@ describe('POST /api/lifecycle/drain', () => {
       200,
       { status: 'DRAINING' },
     ])
-    // WebSocket clients are told that the server goes away.
+    // WebSockets are closed with "going away".
     expect(await closed).toEqual([1001, 'The server is shutting down'])
     await stopped
   })

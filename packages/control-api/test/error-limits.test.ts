@@ -1,4 +1,4 @@
-/** Requests that are wrong in many places, on every wire: their errors stay small, and cost little time. */
+/** Requests with many problems, over every protocol: their errors are small and fast. */
 import { performance } from 'node:perf_hooks'
 
 import { apiKey } from '@tutti/control-api'
@@ -9,10 +9,10 @@ import { openServer } from './open-server.ts'
 /** Maximum size of an error body, in bytes. */
 const MAX_BYTES = 16_384
 
-/** Maximum time that an error may take, in milliseconds: far more than it does, far less than a stall. */
+/** Time limit of an error response in milliseconds: far longer than normal, far shorter than a stall. */
 const MAX_MS = 2_000
 
-/** A name that takes six times its size as JSON. */
+/** A name whose JSON form has six times its size. */
 const CONTROL = '\u0001'.repeat(150_000)
 
 const many = (count: number, item: (index: number) => unknown): unknown[] =>

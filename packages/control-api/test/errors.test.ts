@@ -1,4 +1,4 @@
-/** Every code that a request can be answered with: the request, its status, its message. */
+/** Every error code: its request, its status and its message. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { openRecordedServer } from './recorded-server.ts'
 
 const GOOD = { inputs: { topic: 'AI' } }
 
-/** A request that is answered with a code. */
+/** A request that returns an error code. */
 interface Answered {
   readonly with?: TestServerOptions
   readonly request: (api: TestServer) => Promise<Response>
@@ -19,7 +19,7 @@ interface Answered {
   readonly retryAfterMs?: number
 }
 
-/** A code whose requests are in a file of their own, or that no request of this server is answered with. */
+/** A code that another file tests, or that this server never returns. */
 interface Elsewhere {
   readonly file: string | undefined
   readonly why?: string
@@ -37,7 +37,7 @@ const get =
 
 const task = (fields: object) => ({ tasks: [{ name: 'a', description: 'A', ...fields }] })
 
-/** A server with the key `secret`, of these settings. */
+/** Starts a server with the key `secret` and the given settings. */
 const keyed = (settings: object): TestServerOptions => ({
   apiKeys: [
     { name: 'ci', sha256: createHash('sha256').update('secret').digest('hex'), ...settings },
@@ -81,7 +81,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     request: post({ ...GOOD, webhooks: ['crm', 'erp'] }),
     message: "Unknown webhook 'crm', 'erp'. Available: []",
   },
-  UNAUTHORIZED: { with: keyed({}), request: post(GOOD), message: /needs a key/ },
+  UNAUTHORIZED: { with: keyed({}), request: post(GOOD), message: /^A key is required/ },
   FORBIDDEN: {
     with: keyed({ scopes: ['runs:read'] }),
     request: post(GOOD, SECRET),
@@ -104,7 +104,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
   TOOL_NOT_FOUND: { file: 'tools.test.ts' },
   METHOD_NOT_ALLOWED: {
     request: get('/api/runs', { method: 'PUT' }),
-    message: /^\/api\/runs takes .*, got PUT$/,
+    message: /^\/api\/runs allows .*, got PUT$/,
   },
   NOT_ACCEPTABLE: {
     request: get('/api/runs', { headers: { accept: 'image/png' } }),

@@ -101,7 +101,7 @@ describe('the event stream of a run', () => {
     const stream = frames(await api.get(`/api/runs/${runId}/events?events=run_result`))
     expect((await stream.next()).value).toEqual({ comment: 'events follow' })
     const sign = stream.next()
-    // The stream asks the clock when it has sent what there was; until then there is nothing to wake.
+    // The stream uses the clock after the past events; until then there is no timer to fire.
     while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve))
     await clock.advance(15_000)
     expect((await sign).value).toEqual({ comment: 'still here' })

@@ -55,7 +55,7 @@ describe('the request guard', () => {
   })
 })
 
-/** Status and body of `GET /api/status` with headers that fetch would not send. */
+/** Returns status and body of `GET /api/status` with headers that fetch does not allow. */
 function raw(
   api: TestServer,
   headers: Record<string, string>,

@@ -1,4 +1,4 @@
-/** The same submission again: under a key over REST and WebSocket, for each caller of its own. */
+/** Repeated submissions: with a key over REST and WebSocket, per caller. */
 import { createHash } from 'node:crypto'
 
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Submissions at every level, each over REST and over WebSocket, with the same result. */
+/** Submissions with inputs, overrides and task graphs, over REST and WebSocket with the same result. */
 import { describe, expect, it } from 'vitest'
 
 import { eventsOf } from './open-server.ts'
@@ -8,7 +8,7 @@ import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
 const INPUTS = { inputs: { topic: 'AI' } }
 
-/** What became of a submission. */
+/** Outcome of a submission. */
 interface Ended {
   readonly ack: object
   readonly events: readonly LoggedRunEvent[]
@@ -47,7 +47,7 @@ function resultOf(events: readonly LoggedRunEvent[]): RunEventOf<'run_result'> {
   return last
 }
 
-/** What is the same for the same submission: everything but ids and times. */
+/** Returns the parts of an outcome that do not vary: without ids and times. */
 function storyOf({ ack, events }: Ended): object {
   const result = resultOf(events)
   return {
@@ -67,7 +67,7 @@ interface Case {
   readonly rule: string
   readonly body: object
   readonly story: object
-  /** What the events or the prompts must say besides. */
+  /** Further expectations of the events or the prompts. */
   readonly also?: (api: RecordedServer, events: readonly LoggedRunEvent[]) => void
 }
 
@@ -270,7 +270,7 @@ const REFUSED: readonly [body: object, refusal: object][] = [
   ],
   [
     { ensemble: 'archive', taskOverrides: { filer: { maxIterations: 2 } } },
-    { error: 'INVALID_TASK_OVERRIDE', message: expect.stringContaining('is done by code') },
+    { error: 'INVALID_TASK_OVERRIDE', message: expect.stringContaining('has a handler') },
   ],
   [
     task({ tools: ['foobar'] }),
@@ -340,7 +340,7 @@ describe('an invalid submission', () => {
     const { ack } = await overRest(api, body)
     expect(ack).toMatchObject(refusal)
     const told = await overWebSocket(api, body)
-    // What does not fit the schema of a message is a message that does not fit, not a body.
+    // An invalid field makes the message invalid, not its body.
     expect({ ...told.ack, message: '' }).toEqual({ ...ack, message: '' })
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
     expect([api.asked, api.errors]).toEqual([[], []])

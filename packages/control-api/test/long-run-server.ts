@@ -1,4 +1,4 @@
-/** A control API over any store, and a run of many events that a test lets go on where it wants. */
+/** Serves a control API over any store, and a run of many events that the test releases. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,20 +13,20 @@ import { scriptedModel } from '@tutti/testing'
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
 import { Socket } from './open-server.ts'
 
-/** What a test does with it. */
+/** The server and the actions of tests. */
 export interface LongRunServer extends AsyncDisposable {
   readonly url: string
   readonly runs: RunService
-  /** Lets the run go on that waits in its middle. */
+  /** Releases the run that waits in its middle. */
   play(): void
-  /** Submits a run and gives its id. */
+  /** Submits a run and returns its id. */
   submit(): Promise<string>
   /** Opens the event stream of a run. */
   stream(runId: string, query?: string, headers?: Record<string, string>): Promise<Response>
   connect(path?: string): Socket
 }
 
-/** How many tasks the run has, and how long their texts are, in words. */
+/** Number of tasks of the run, and length of their texts in words. */
 export interface LongRunShape {
   readonly tasks?: number
   readonly words?: number
@@ -37,7 +37,7 @@ interface Place {
   remove(): Promise<void>
 }
 
-/** The kinds of stores, by name, each with a place of its own. */
+/** Kinds of stores by name, each with a fresh location. */
 export const STORES = {
   async embedded() {
     const path = mkdtempSync(join(tmpdir(), 'tutti-delivery-'))

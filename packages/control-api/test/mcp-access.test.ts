@@ -42,7 +42,7 @@ function guarded(options: TestServerOptions = {}) {
   })
 }
 
-/** The trail is written a moment later. */
+/** The trail is written with a short delay. */
 const POLL = { timeout: 10_000 }
 
 describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
@@ -66,7 +66,7 @@ describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
       }
       return [await code(peer.call('hum')), await code(peer.call('choir', {}))]
     }
-    // An ensemble that is called with nothing refuses that, which is a result.
+    // An ensemble that lacks inputs returns an error result.
     expect(await may('reader')).toEqual([-32_003, -32_003])
     expect(await may('caller')).toEqual(['may', -32_003])
     expect(await may('conductor')).toEqual([-32_003, 'may'])
@@ -151,7 +151,7 @@ describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
 })
 
 describe('a round of a call', () => {
-  /** The state of a call of `critic` that waits for a form, and its review. */
+  /** Returns the state of a call of `critic` that waits for a form, and its review. */
   async function waitingRound(url: string) {
     const { body } = await postMcp(url, modernCall('choir', { song: 'Ave' }), { key: 'critic-key' })
     const { requestState = '', inputRequests = {} } = body.result ?? {}

@@ -1,34 +1,34 @@
-/** MCP clients of both eras, as their own library makes them, and what a test does with them. */
+/** MCP clients of both eras, built on the SDK, with helpers for tests. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
 import type { CallToolResult, ElicitResult, Progress } from '@modelcontextprotocol/client'
 import type { TestServer } from './open-server.ts'
 
-/** How a client finds out what to speak: 2026-07-28 in the one case, 2025-11-25 in the other. */
+/** Negotiation of a client: 2026-07-28 or 2025-11-25. */
 export const MODES = ['auto', 'legacy'] as const
 
-/** What a client is and can. */
+/** Settings of a client. */
 export interface ClientOptions {
   readonly mode?: (typeof MODES)[number]
   readonly key?: string
-  /** Fills in the forms that it is shown; without it the client shows none. */
+  /** Answers forms; without it the client does not support them. */
   readonly fill?: (form: Form) => ElicitResult | Promise<ElicitResult>
 }
 
-/** A form as a client is shown it. */
+/** A form as the client receives it. */
 export interface Form {
   readonly message: string
   readonly signal: AbortSignal
 }
 
-/** A client that is connected, and what it hears. */
+/** A connected client with its notifications. */
 export interface Peer extends AsyncDisposable {
   readonly client: Client
-  /** Notes on progress, of all calls. */
+  /** Progress notifications of all calls. */
   readonly notes: readonly Progress[]
-  /** Calls a tool, wanting notes. */
+  /** Calls a tool with progress notifications. */
   call(name: string, given?: Record<string, unknown>, signal?: AbortSignal): Promise<CallToolResult>
-  /** Resolves when a note with that text has come. */
+  /** Resolves when a notification with that text has arrived. */
   heard(text: string): Promise<void>
 }
 
@@ -86,13 +86,13 @@ export async function connected(
   }
 }
 
-/** The run that a result tells of. */
+/** Returns the run id in a result. */
 export function runIdOf({ structuredContent: value }: CallToolResult): string {
   if (typeof value !== 'object' || value === null || !('runId' in value)) return ''
   return String(value.runId)
 }
 
-/** The text of a result. */
+/** Returns the text of a result. */
 export function textOf({ content }: CallToolResult): string {
   return content.map((one) => (one.type === 'text' ? one.text : one.type)).join('\n')
 }

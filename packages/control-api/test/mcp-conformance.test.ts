@@ -9,13 +9,13 @@ import { expect, it } from 'vitest'
 import { EXCEPTIONS, type Revision } from './mcp-exceptions.ts'
 import { conformanceServer } from './mcp-fixture.ts'
 
-/** How long one run of the suite may take, in milliseconds; it takes about 5 s. */
+/** Time limit of one run of the suite, in milliseconds; it takes about 5 s. */
 const LIMIT_MS = 60_000
 
-/** The suite gives single answers as little as 500 ms, which a machine at work may miss: what fails is asked again. */
+/** The suite allows as little as 500 ms for a response, which a busy machine can miss, so failures are repeated. */
 const ATTEMPTS = 3
 
-/** Scenarios that the suite has for servers, by revision: that none is left out unseen. */
+/** Number of server scenarios in the suite by revision, to notice skipped ones. */
 const SCENARIOS: Readonly<Record<Revision, number>> = { '2025-11-25': 33, '2026-07-28': 50 }
 
 interface Check {
@@ -39,7 +39,7 @@ it.each(['2025-11-25', '2026-07-28'] as const)(
   ATTEMPTS * LIMIT_MS,
 )
 
-/** Runs the suite once: what it did not pass, as `scenario:check`. */
+/** Runs the suite once and returns the failed checks as `scenario:check`. */
 async function missedChecks(url: string, revision: Revision): Promise<string[]> {
   const results = mkdtempSync(join(tmpdir(), 'tutti-mcp-conformance-'))
   try {
@@ -48,7 +48,7 @@ async function missedChecks(url: string, revision: Revision): Promise<string[]> 
     expect(scenarios).toHaveLength(SCENARIOS[revision])
     const missed = scenarios.flatMap((directory) => {
       const text = readFileSync(join(results, directory, 'checks.json'), 'utf8')
-      // NOTE: it is the suite's own format.
+      // NOTE: the format is that of the suite.
       const checks = JSON.parse(text) as readonly Check[]
       return checks
         .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
@@ -60,12 +60,12 @@ async function missedChecks(url: string, revision: Revision): Promise<string[]> 
   }
 }
 
-/** `server-<scenario>-<instant>` is how the suite names its results. */
+/** Returns the scenario in the name of a result, `server-<scenario>-<instant>`. */
 function scenarioOf(directory: string): string {
   return directory.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '')
 }
 
-/** Its exit code is not looked at: it is not 0 with exceptions. */
+/** Runs the suite and ignores its exit code, which is not 0 with exceptions. */
 async function runSuite(url: string, revision: Revision, results: string): Promise<void> {
   const require = createRequire(import.meta.url)
   const root = dirname(require.resolve('@modelcontextprotocol/conformance/package.json'))

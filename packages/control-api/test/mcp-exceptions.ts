@@ -1,15 +1,15 @@
-/** What of the MCP conformance suite this server does not pass, and why: each check is named, and the test fails when the list is not exact. */
+/** Lists the checks of the MCP conformance suite that this server fails, with reasons. The test requires an exact list. */
 
-/** Checks that fail for one reason, as `scenario:check`, by the revision of the spec. */
+/** Checks that fail for one reason, as `scenario:check`, by revision of the specification. */
 export interface Exception {
   readonly why: string
   readonly checks: Readonly<Partial<Record<Revision, readonly string[]>>>
 }
 
-/** A revision whose requirements are run. */
+/** A revision of the specification that is tested. */
 export type Revision = '2025-11-25' | '2026-07-28'
 
-/** Of the suite in version 0.2.0-alpha.12. */
+/** Exceptions for version 0.2.0-alpha.12 of the suite. */
 export const EXCEPTIONS: readonly Exception[] = [
   {
     why: 'The resources of this server are its runs, not those that the suite reads by name; they cannot be subscribed to',

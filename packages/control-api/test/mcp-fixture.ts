@@ -1,11 +1,11 @@
-/** A server with the tools that the MCP conformance suite calls by name, as far as Tutti's tools can be such. */
+/** Serves the tools that the MCP conformance suite calls by name, where Tutti supports them. */
 import { defineTool, toolCatalog, ToolResult, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
 import { openServer, type TestServer } from './open-server.ts'
 
-/** The schema that the suite wants to find again unchanged. */
+/** Schema that the suite expects unchanged. */
 const NESTED = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -42,7 +42,7 @@ function says(name: string, output: string) {
   return defineTool({ name, description: output, input: Type.Object({}), execute: () => output })
 }
 
-/** Starts it. */
+/** Starts the server. */
 export function conformanceServer(): Promise<TestServer> {
   const model = scriptedModel(() => 'Done')
   const reviewed = task({ name: 'ask', description: 'Ask', review: { prompt: 'Go on?' } })

@@ -188,7 +188,7 @@ describe('a text that responses repeat', () => {
 })
 
 describe('an idle call', () => {
-  /** Reads a stream until a comment comes, by which it says that it is alive. */
+  /** Reads a stream until a comment, which is its heartbeat. */
   async function untilComment(response: Response): Promise<void> {
     let text = ''
     for await (const chunk of response.body ?? []) {

@@ -8,7 +8,7 @@ import { openServer, type TestServer } from './open-server.ts'
 
 import type { ElicitResult } from '@modelcontextprotocol/client'
 
-/** A person who answers forms in turn, and keeps what they were shown. */
+/** A person who answers forms in order, and records them. */
 function person(...answers: readonly (ElicitResult | Promise<ElicitResult>)[]) {
   const forms: Form[] = []
   const first = Promise.withResolvers<void>()
@@ -119,7 +119,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
   })
 })
 
-/** An ensemble whose first task is reviewed, and whose second waits until it is told. */
+/** Ensemble whose first task is reviewed, and whose second waits for the test. */
 function duet() {
   const gate = Promise.withResolvers<string>()
   const sing = task({ name: 'sing', description: 'Sing', review: {} })
@@ -128,7 +128,7 @@ function duet() {
   return { both: ensemble({ name: 'duet', tasks: [sing, hold], model }), finish: gate.resolve }
 }
 
-/** A person who looks at a form until it is taken back. */
+/** Creates a handler that waits until its form is withdrawn. */
 function undecided() {
   const shown = Promise.withResolvers<void>()
   const gone = Promise.withResolvers<void>()

@@ -8,7 +8,7 @@ import { openServer } from './open-server.ts'
 
 const BACH = { composer: 'Bach', hall: 'A' }
 
-/** Two tasks: the second fails when it is told to, and else gives an object. */
+/** Two tasks: the second fails on request, and otherwise returns an object. */
 function quartet() {
   const model = scriptedModel(({ messages }) => {
     const text = JSON.stringify(messages)
@@ -32,7 +32,7 @@ function quartet() {
   })
 }
 
-/** An ensemble whose tool waits until it is told, or its signal aborts. */
+/** Ensemble whose tool waits for the test, or until its signal aborts. */
 function waiting() {
   const started = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<void>()
@@ -94,7 +94,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
   it('[GW-F1] is called as one run, whose result is the result of the call', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connected(api, { mode })
-    // So that the client checks the result by the schema.
+    // Lists the tools, so that the client validates the result by the schema.
     await peer.client.listTools()
     const result = await peer.call('Kronos_Quartet', { piece: 'Opus 1' })
     const { runs } = await api.runs.list({ limit: 10, offset: 0 })
@@ -205,7 +205,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     expect(await endOfOnlyRun(api.runs)).toBe('CANCELLED')
   })
 
-  it('returns an error that says so when another caller cancels it', async () => {
+  it('returns an error when another caller cancels it', async () => {
     const { solo, started } = waiting()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connected(api, { mode })
@@ -227,7 +227,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
   })
 })
 
-/** How the only run of a store ended, when it has. */
+/** Returns the status of the only run of a store when it has ended. */
 async function endOfOnlyRun(runs: Awaited<ReturnType<typeof openServer>>['runs']) {
   const [run] = (await runs.list({ limit: 1, offset: 0 })).runs
   for await (const events of runs.follow({ runId: run?.runId ?? '', from: 0 })) {

@@ -222,7 +222,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     patience.abort()
     await expect(call).rejects.toThrow('abort')
     await aborted.promise
-    // The connection is good for more.
+    // The connection is still usable.
     expect((await peer.client.listTools()).tools[0]?.name).toBe('slow')
   })
 })

@@ -6,13 +6,13 @@ import { expect, it } from 'vitest'
 import { reviewedTask } from './reviewed-ensembles.ts'
 import { openServer } from './open-server.ts'
 
-/** A result as the v1 library gives it. */
+/** A result of the v1 SDK. */
 interface Result {
   readonly content: readonly { readonly text: string }[]
   readonly structuredContent?: { readonly runId: string }
 }
 
-/** What of a v1 client the test uses. */
+/** The parts of a v1 client that the test uses. */
 interface V1Client {
   connect(transport: object): Promise<void>
   close(): Promise<void>
@@ -23,7 +23,7 @@ interface V1Client {
 
 type Made<T> = new (...given: readonly unknown[]) => T
 
-/** The v1 line of the library comes with the conformance suite, which is built on it. */
+/** The v1 SDK is a dependency of the conformance suite. */
 async function v1() {
   const require = createRequire(import.meta.url)
   const { resolve } = createRequire(
@@ -31,7 +31,7 @@ async function v1() {
   )
   const load = (path: string): Promise<unknown> =>
     import(pathToFileURL(resolve(`@modelcontextprotocol/sdk/${path}`)).href)
-  // NOTE: these are the exports of the v1 library, whose types are not installed for us.
+  // NOTE: these are exports of the v1 SDK, whose types are not installed.
   return {
     ...((await load('client/index.js')) as { Client: Made<V1Client> }),
     ...((await load('client/streamableHttp.js')) as {

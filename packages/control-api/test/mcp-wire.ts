@@ -1,12 +1,12 @@
-/** MCP as it goes over the wire, for what no client library would send. */
+/** Sends raw MCP requests that no client SDK would send. */
 
-/** How a message is sent. */
+/** Options of a request. */
 export interface PostOptions {
   readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The last message of an answer, with what tests read of it. */
+/** The last message of a response, with the fields that tests read. */
 export interface McpBody {
   readonly result?: {
     readonly content?: unknown
@@ -18,14 +18,14 @@ export interface McpBody {
   readonly id?: unknown
 }
 
-/** The answer to a message: its status, its headers and the last message of its body. */
+/** Response to a message: status, headers and last message of the body. */
 export interface McpAnswer {
   readonly status: number
   readonly headers: Headers
   readonly body: McpBody
 }
 
-/** Posts a message, or a text that is none, and gives the answer while it comes. */
+/** Posts a message or a text, and returns the response while its body arrives. */
 export function streamMcp(
   url: string,
   message: unknown,
@@ -44,7 +44,7 @@ export function streamMcp(
   })
 }
 
-/** Posts a message, or a text that is none. */
+/** Posts a message or a text. */
 export async function postMcp(
   url: string,
   message: unknown,
@@ -62,7 +62,7 @@ export async function postMcp(
   }
 }
 
-/** A call of a tool as 2026-07-28 has it, by a client that shows forms. */
+/** Returns a 2026-07-28 tool call of a client with forms. */
 export function modernCall(name: string, given: object, more: object = {}) {
   return {
     jsonrpc: '2.0',
@@ -81,7 +81,7 @@ export function modernCall(name: string, given: object, more: object = {}) {
   }
 }
 
-/** The first message of an older client. */
+/** First message of an older client. */
 export const INITIALIZE = {
   jsonrpc: '2.0',
   id: 0,
@@ -93,7 +93,7 @@ export const INITIALIZE = {
   },
 }
 
-/** What of a message of 2026-07-28 is repeated in headers. */
+/** Returns the headers that repeat parts of a 2026-07-28 message. */
 function modernHeaders(message: unknown): Record<string, string> {
   if (typeof message !== 'object' || message === null || !('params' in message)) return {}
   const { params, method } = message as {

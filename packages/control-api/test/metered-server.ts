@@ -1,4 +1,4 @@
-/** A measured server with ensembles for what can happen, and a scenario of which every number is known. */
+/** A measured server with ensembles for all events, and a scenario with known numbers. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,11 +19,11 @@ import type { Logger } from '@tutti/core'
 export interface MeteredServer extends AsyncDisposable {
   readonly url: string
   readonly runs: RunService
-  /** Requests so far, as `route status`, with how often. */
+  /** Requests so far by `route status`, with their counts. */
   readonly asked: ReadonlyMap<string, number>
-  /** Lets tools go on that wait. */
+  /** Releases waiting tools. */
   play(): void
-  /** Makes a request of a route, which is to be answered with a status. */
+  /** Sends a request to a route and expects a status. */
   ask(route: string, status: number, init: Asked): Promise<Response>
   submit(ensemble: string, more?: object): Promise<string>
   ended(runId: string): Promise<void>
@@ -36,18 +36,18 @@ export interface MeteredServer extends AsyncDisposable {
 export interface Asked extends RequestInit {
   readonly path: string
   readonly json?: unknown
-  /** @default that of the operator */
+  /** Key of the request. @default that of the operator */
   readonly key?: string | null
 }
 
-/** Metrics as they were read. */
+/** Metrics of one scrape. */
 export interface Scrape {
   readonly text: string
   readonly families: ReadonlyMap<string, ReadFamily>
   value(name: string, labels?: Readonly<Record<string, string>>): number
 }
 
-/** Who may what. */
+/** API keys of the server. */
 export const KEYS = {
   ops: 'ops-key-of-some-length',
   reader: 'reader-key-of-some-length',
@@ -55,7 +55,7 @@ export const KEYS = {
   single: 'single-key-of-some-length',
 } as const
 
-/** What a turn of the scripted models uses. */
+/** Usage of one turn of the scripted models. */
 export const USAGE = { inputTokens: 100, outputTokens: 10 }
 
 /** Settings of a test. */
@@ -73,7 +73,7 @@ export async function openMeteredServer(
   const path = mkdtempSync(join(tmpdir(), 'tutti-metered-'))
   const gate = Promise.withResolvers<void>()
   const metrics = serverMetrics({ version: '1.2.3', cacheMs: 0 })
-  const { ensembles, tools, models } = house(gate.promise)
+  const { ensembles, tools, models } = buildEnsembles(gate.promise)
   const logger = options.logger === undefined ? {} : { logger: options.logger }
   const runs = new RunService(
     metrics.measured(options.storage ?? sqliteRunStorage(path)),
@@ -162,8 +162,8 @@ export async function openMeteredServer(
   }
 }
 
-/** What is served. */
-function house(opens: Promise<void>) {
+/** Ensembles of the server. */
+function buildEnsembles(opens: Promise<void>) {
   const add = defineTool({
     name: 'add',
     description: 'Adds',
@@ -220,7 +220,7 @@ function house(opens: Promise<void>) {
         name: 'limited',
         tasks: [play],
         model: small,
-        // Longer than the two turns of the run are apart on any machine.
+        // Longer than the time between the two turns of the run on any machine.
         rateLimit: rateLimit({ requests: 1, intervalMs: 1_500 }),
       }),
       ensemble({ name: 'choir', tasks: [sing], reviewPolicy: 'AFTER_LAST_TASK' }),

@@ -41,7 +41,7 @@ it('metrics report a lost lease, a run that was taken over, and a lost store', a
   await until(first, 'tutti_lease_renewals_total', { outcome: 'failed' })
   const away = await first.scrape()
   expect(away.value('tutti_store_available')).toBe(0)
-  // What is counted over all processes is not known, which is not 0.
+  // The cluster-wide metrics are unknown, which is not 0.
   expect(away.families.get('tutti_queue_depth')?.samples).toEqual([])
   expect(away.families.get('tutti_runs')?.samples).toEqual([])
   const errors = away.families.get('tutti_store_errors_total')?.samples ?? []
@@ -53,14 +53,14 @@ it('metrics report a lost lease, a run that was taken over, and a lost store', a
   expect((await first.scrape()).value('tutti_queue_depth')).toBe(0)
 })
 
-/** Takes a run from its process as another one does that finds its lease over. */
+/** Takes over a run, like another process that finds its lease expired. */
 async function loseLease(another: RunStorage, runId: string): Promise<void> {
   const run = await another.runs.get(runId)
   const held = { runId, epoch: run?.epoch ?? 0 }
   expect(await another.queue.release(held, { kind: 'lost' })).toBe('lost')
 }
 
-/** Resolves when a series is there and above 0; each look is a request. */
+/** Resolves when a series exists and is above 0; each check is a request. */
 async function until(
   api: Awaited<ReturnType<typeof openMeteredServer>>,
   ...[name, labels]: [name: string, labels?: Readonly<Record<string, string>>]

@@ -1,19 +1,19 @@
 /**
- * Reads metrics as the format says, and refuses everything else. Written from the documents of the format, and of
- * nothing that writes it.
+ * Parses metrics strictly. It was written from the specifications of the formats, independent of the code that writes
+ * them.
  *
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  * @see https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md
  */
 
-/** One line with a number. */
+/** One line with a value. */
 export interface ReadSample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** A family as it was read. */
+/** A parsed family. */
 export interface ReadFamily {
   readonly name: string
   readonly type: string
@@ -25,7 +25,7 @@ const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
 const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 const NUMBER = /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?Inf|NaN)$/
 
-/** Families by name. @throws {Error} naming the line that breaks a rule, and the rule. */
+/** Parses families by name. @throws {Error} naming the invalid line and the rule. */
 export function readMetrics(
   text: string,
   format: 'prometheus' | 'openmetrics' = 'prometheus',
@@ -187,7 +187,7 @@ function checkHistogram(name: string, samples: readonly ReadSample[]): void {
   }
 }
 
-/** The number of a series: 0 when there is no such series in the family. @throws {Error} when there is no family. */
+/** Returns the value of a series; 0 if the family does not have it. @throws {Error} when there is no such family. */
 export function valueOf(
   families: ReadonlyMap<string, ReadFamily>,
   name: string,
@@ -202,7 +202,7 @@ export function valueOf(
   return found?.value ?? 0
 }
 
-/** Labels as text, whatever order they came in. */
+/** Formats labels as text, independent of their order. */
 function inOrder(labels: Readonly<Record<string, string>>): string {
   return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

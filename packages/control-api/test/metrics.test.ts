@@ -17,11 +17,11 @@ import { webhookReceiver, type Receiver } from './webhook-receiver.ts'
 
 const DEPLOY = new URL('../../../deploy/', import.meta.url)
 
-/** Runs of which each input is so large that a reader who does not read soon has too much waiting. */
+/** Number of runs whose large inputs make a stalled reader exceed its limit. */
 const LARGE_RUNS = 20
 const LARGE = { text: 'x'.repeat(900_000) }
 
-/** Statuses with which the receivers answer: taken, wants nothing more, and failed. */
+/** Status of each receiver: acknowledged, gone and failed. */
 const HOOKS = { ok: 204, gone: 410, down: 500 } as const
 
 describe('metrics after known work', () => {
@@ -108,7 +108,7 @@ describe('metrics after known work', () => {
     expect(value('model_tokens_total', { ...small, direction: 'output' })).toBe(
       turns * USAGE.outputTokens,
     )
-    // 100 tokens at 1 dollar and 10 at 10 dollars the million, a turn.
+    // 100 tokens at 1 dollar and 10 at 10 dollars per million, per turn.
     expect(value('model_cost_usd_total', small)).toBeCloseTo(turns * 0.0002, 9)
     expect(value('model_unpriced_calls_total', small)).toBe(0)
     // The first turn of each run calls tools and has no text.
@@ -162,7 +162,7 @@ describe('metrics after known work', () => {
     const { runs } = await api.runs.list({ limit: 1_000, offset: 0 })
     const events = runs.reduce((sum, { lastSeq }) => sum + lastSeq + 1, 0)
     expect(value('events_written_total')).toBe(events)
-    // The first event of a run comes with it, and a decision is written at rest.
+    // The first event of a run is written with the run, and the decision of an unowned run separately.
     expect(value('commit_events_sum')).toBe(events - runs.length - 1)
     expect(value('store_operation_duration_seconds_count', { operation: 'runs.create' })).toBe(
       // One was refused.
@@ -180,7 +180,7 @@ describe('metrics after known work', () => {
       ),
     )
     const asked = new Map(api.asked)
-    // This one was not answered yet when it was counted.
+    // This request was not complete when it was counted.
     asked.set('getMetrics 200', (asked.get('getMetrics 200') ?? 0) - 1)
     expect(requests).toEqual({ ...Object.fromEntries(asked), 'openSocket 101': 2 })
     expect(value('errors_answered_total', { code: 'UNAUTHORIZED' })).toBe(1)
@@ -292,7 +292,7 @@ describe('the route of the metrics', () => {
   })
 })
 
-/** Work of which everything is known. */
+/** Performs work with known numbers. */
 async function busy(api: MeteredServer, quick: Socket): Promise<void> {
   await dropSlowReader(api)
   for (const ensemble of ['band', 'band', 'band', 'broken', 'flaky', 'limited']) {
@@ -323,7 +323,7 @@ async function busy(api: MeteredServer, quick: Socket): Promise<void> {
   await until(api, 'tutti_run_releases_total', { end: 'ended' }, LARGE_RUNS + 9)
 }
 
-/** Has somebody not read a WebSocket until it is closed. */
+/** Opens a WebSocket that does not read until it is closed. */
 async function dropSlowReader(api: MeteredServer): Promise<void> {
   await using slow = api.connect()
   await slow.next('hello')
@@ -348,7 +348,7 @@ async function refusals(api: MeteredServer): Promise<void> {
   await api.ask('submitRun', 429, { path: '/api/runs', key: KEYS.single, json })
 }
 
-/** Resolves when a series has that value; each look is a request. */
+/** Resolves when a series has a value; each check is a request. */
 async function until(
   api: MeteredServer,
   ...[name, labels, wanted]: [string, Readonly<Record<string, string>>, number]

@@ -1,6 +1,6 @@
 /**
- * A control API on a free port, over an ensemble whose tool waits until the test lets it go on. Every
- * answer, event and message of it is checked against the documents of the API.
+ * Serves a control API on a free port, with an ensemble whose tool waits until the test releases it. Every response,
+ * event and message is checked against the documents of the API.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,28 +18,28 @@ import { AnswerMiss, checkedFetch, messageMisses, missesOf, type Surface } from 
 import type { Logger } from '@tutti/core'
 import type { LoggedRunEvent, RunDetail, ServerMessage } from '@tutti/protocol'
 
-/** A running control API and what a test does with it. */
+/** A running control API and the actions of tests. */
 export interface TestServer extends AsyncDisposable {
   readonly url: string
   readonly runs: RunService
   /** Messages that were logged as errors. */
   readonly errors: readonly string[]
-  /** Lets the waiting tool go on, now and later. */
+  /** Releases the waiting tool, now and in future. */
   play(): void
   get(path: string, init?: RequestInit): Promise<Response>
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
-  /** Submits a run of `Bach` and gives its id. */
+  /** Submits a run of `Bach` and returns its id. */
   submit(): Promise<string>
   detail(runId: string): Promise<RunDetail>
   connect(path?: string, headers?: Record<string, string>): Socket
 }
 
-/** Settings that a test may change. */
+/** Settings that a test can change. */
 export type TestServerOptions = Partial<ControlApiOptions> & { readonly runs?: never } & {
   readonly limits?: RunServiceOptions
-  /** @default a band whose second task waits in its tool */
+  /** Ensembles to serve. @default a band whose second task waits in its tool */
   readonly ensembles?: readonly Ensemble[]
-  /** Promise that the runs wait for before they start; the API serves meanwhile. @default none */
+  /** Promise that the runs wait for before they start; the API already responds. @default none */
   readonly beforeStart?: Promise<void>
   /** Tiers of the catalog, which has the model `small`. @default none */
   readonly tiers?: Readonly<Record<string, string>>
@@ -74,7 +74,7 @@ export async function openServer({
     if (messages.at(-1)?.role === 'tool') return 'It was played in full'
     return { text: 'One moment', toolCalls: [{ name: 'wait', arguments: { bars: 4 } }] }
   }
-  // A model of a provider has no price of its own.
+  // The model of a provider has no known price.
   const model = scriptedModel(answer, { provider: 'scripted' })
   const tune = task({ name: 'tune', description: 'Tune for {composer}' })
   const play = task({
@@ -153,7 +153,7 @@ export interface Frame {
   readonly comment?: string
 }
 
-/** The frames of an event stream, as they come. */
+/** Yields the frames of an event stream as they arrive. */
 export async function* frames(response: Response): AsyncGenerator<Frame> {
   let text = ''
   const decoder = new TextDecoder()
@@ -174,14 +174,14 @@ function frameOf(part: string): Frame {
   return Object.fromEntries(fields)
 }
 
-/** The events of a stream to its end. */
+/** Returns the events of a stream to its end. */
 export async function eventsOf(response: Response): Promise<readonly LoggedRunEvent[]> {
   const events: LoggedRunEvent[] = []
   for await (const { data } of frames(response)) if (data !== undefined) events.push(data)
   return events
 }
 
-/** A WebSocket client that keeps what it was sent; its end fails when a message was not as documented. */
+/** A WebSocket client that stores received messages; its disposal fails after an undocumented message. */
 export class Socket implements AsyncDisposable {
   readonly socket: WebSocket
   readonly received: ServerMessage[] = []
@@ -205,7 +205,7 @@ export class Socket implements AsyncDisposable {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 
-  /** The first message of a type, once it is there. */
+  /** Resolves with the first message of a type. */
   next<Type extends ServerMessage['type']>(
     type: Type,
   ): Promise<Extract<ServerMessage, { type: Type }>> {
@@ -221,12 +221,12 @@ export class Socket implements AsyncDisposable {
     })
   }
 
-  /** The events of runs among what was received. */
+  /** Returns the run events among the received messages. */
   get events(): readonly LoggedRunEvent[] {
     return this.received.filter((message): message is LoggedRunEvent => 'seq' in message)
   }
 
-  /** Close code and reason, once it is closed. */
+  /** Resolves with close code and reason when it is closed. */
   closed(): Promise<readonly [number, string]> {
     return new Promise((resolve) => {
       this.socket.on('close', (code, reason) => resolve([code, reason.toString()]))
@@ -234,9 +234,9 @@ export class Socket implements AsyncDisposable {
   }
 
   /**
-   * The HTTP status with which the handshake was refused.
+   * Resolves with the HTTP status of a refused handshake.
    *
-   * @throws {AnswerMiss} when the refusal is not as documented.
+   * @throws {AnswerMiss} when the response deviates from the OpenAPI document.
    */
   refused(): Promise<number | undefined> {
     return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The options of one run, each with its effect, and none with an effect on another run. */
+/** The options of a run: each has its effect, and only on that run. */
 import { describe, expect, it } from 'vitest'
 
 import { eventsOf } from './open-server.ts'
@@ -20,7 +20,7 @@ async function run(api: RecordedServer, options?: object): Promise<readonly Logg
   return eventsOf(await api.get(`/api/runs/${await submitted(api, options)}/events`))
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that stores its lines. */
 function notes() {
   const lines: [message: string, fields: Readonly<Record<string, unknown>> | undefined][] = []
   const keep: Logger['info'] = (message, fields) => {
@@ -102,7 +102,7 @@ describe('the option', () => {
     },
   )
 
-  it('verbose logs tasks, turns and tool calls; without it nothing is logged', async () => {
+  it('verbose logs tasks, turns and tool calls; without it the log stays empty', async () => {
     const { lines, logger } = notes()
     await using api = await openRecordedServer({ limits: { logger } })
     await run(api)

@@ -1,4 +1,4 @@
-/** Pages, traces and snapshots at their limits in bytes: nothing is missing between two pages, and nothing is twice. */
+/** Pages, traces and snapshots at their limits in bytes, without gaps or duplicates between pages. */
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ import type { AuditList, LoggedRunEvent, RunList } from '@tutti/protocol'
 const PAGE_BYTES = 1_000_000
 const MAX_TAG_BYTES = 16_384
 
-/** An ensemble of one task with an output of that length. */
+/** Ensemble of one task with an output of the given length. */
 function speaker(length: number) {
   const model = scriptedModel(() => 'x'.repeat(length))
   return ensemble({
@@ -27,7 +27,7 @@ async function ended(api: TestServer, runId: string): Promise<readonly LoggedRun
   return eventsOf(await api.get(`/api/runs/${runId}/events`))
 }
 
-/** Submits runs one after another, each when the one before it has ended. */
+/** Submits runs in sequence, each after the end of the previous one. */
 async function submitted(api: TestServer, count: number): Promise<readonly string[]> {
   const runIds = Array.from({ length: count }, (_, index) => `run-${index}`)
   for (const runId of runIds) {
@@ -119,7 +119,7 @@ describe('hello', () => {
     const newest = snapshotTrace.filter((one) => 'runId' in one && one.runId === 'run-9')
     expect(newest.at(0)).toMatchObject({ type: 'ensemble_started' })
     expect(newest.at(-1)).toMatchObject({ type: 'run_result' })
-    // Reading ends with the event that reaches the limit, twice a run.
+    // Reading ends with the event that reaches the limit, twice per run.
     expect(JSON.stringify(snapshotTrace).length).toBeLessThan(2_000_000 + 2 * length)
   })
 })
@@ -193,7 +193,7 @@ describe('the tags of a run', () => {
 })
 
 describe('a page of the audit trail', () => {
-  it('stays small, whatever callers name', async () => {
+  it('stays small when callers send long names', async () => {
     const key = 'admin-key-of-length'
     await using api = await openServer({
       apiKeys: [apiKey(key, { name: 'ann', scopes: ['admin'] })],

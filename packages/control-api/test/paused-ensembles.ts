@@ -1,4 +1,4 @@
-/** Ensembles for dashboards to watch; they stop at each model and tool call until the test goes on. */
+/** Ensembles for dashboards, which stop at each model and tool call until the test releases them. */
 import { defineTool, Type } from '@tutti/core'
 import { agent, ensemble, task, type ChatModel, type TaskDefinition } from '@tutti/ensemble'
 import { scriptedModel, type ScriptedReply } from '@tutti/testing'
@@ -6,13 +6,13 @@ import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 import type { RunEvent } from '@tutti/protocol'
 import type { TestServer } from './open-server.ts'
 
-/** Lets work stop until the test has seen it. */
+/** Stops work until the test has seen it. */
 export class Stops {
   readonly #waiting: (() => void)[] = []
   #watcher: (() => void) | undefined
   #open = false
 
-  /** Waits to be let on; at once when everything may go. */
+  /** Waits to be released; returns at once after `openAll`. */
   async stop(signal: AbortSignal): Promise<void> {
     if (this.#open) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -24,7 +24,7 @@ export class Stops {
     await promise
   }
 
-  /** Resolves when something waits. */
+  /** Resolves when a call waits. */
   async reached(): Promise<void> {
     while (this.#waiting.length === 0) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -33,12 +33,12 @@ export class Stops {
     }
   }
 
-  /** Lets on what has waited longest. */
+  /** Releases the call that has waited longest. */
   next(): void {
     this.#waiting.shift()?.()
   }
 
-  /** Lets on everything, now and later. */
+  /** Releases all calls, now and in future. */
   openAll(): void {
     this.#open = true
     for (const resolve of this.#waiting.splice(0)) resolve()
@@ -47,7 +47,7 @@ export class Stops {
 
 type Script = (turn: number) => string | ScriptedReply | Error
 
-/** A model that answers by the number of the turn in the conversation. */
+/** Model that answers by the number of the turn in the conversation. */
 export function turnModel(script: Script, stops?: Stops): ChatModel {
   const model = scriptedModel(({ messages }) =>
     script(messages.filter(({ role }) => role === 'assistant').length),
@@ -63,7 +63,7 @@ export function turnModel(script: Script, stops?: Stops): ChatModel {
   }
 }
 
-/** A call of the tool `look` or `fall`. */
+/** Returns a call of the tool `look` or `fall`. */
 export function call(name: string, args: object = {}): ScriptedReply {
   return { text: `I ${name}`, toolCalls: [{ name, arguments: args }] }
 }
@@ -91,7 +91,7 @@ export function tools(stops?: Stops) {
   return [look, fall]
 }
 
-/** Two tasks one after the other; the first uses tools that work and fail. */
+/** Two tasks in sequence; the first uses tools that work and fail. */
 export function duo(stops?: Stops) {
   const scout = task({
     name: 'scout',
@@ -119,7 +119,7 @@ export function duo(stops?: Stops) {
   return ensemble({ name: 'duo', tasks: [scout, report], workflow: 'SEQUENTIAL' })
 }
 
-/** One task that answers at once, with whatever a test sets. */
+/** One task that answers at once, with the settings of the test. */
 export function solo(name: string, definition: Partial<TaskDefinition> = {}) {
   return ensemble({
     name,
@@ -135,16 +135,16 @@ export function solo(name: string, definition: Partial<TaskDefinition> = {}) {
   })
 }
 
-/** Submits a run and gives its id. */
+/** Submits a run and returns its id. */
 export async function submit(api: TestServer, name: string): Promise<string> {
   const inputs = name === 'duo' ? { place: 'valley' } : {}
   const response = await api.post('/api/runs', { ensemble: name, inputs })
-  // NOTE: what is not accepted has no id, and the test that waits for it fails.
+  // NOTE: a refused submission has no id, and the test that waits for it fails.
   const { runId } = (await response.json()) as { readonly runId: string }
   return runId
 }
 
-/** Resolves when the log of a run holds that many events of a type: the engine runs ahead of its log. */
+/** Resolves when the log of a run has a number of events of a type, because the engine runs ahead of its log. */
 export async function logged(
   api: TestServer,
   runId: string,

@@ -18,7 +18,7 @@ import {
 
 const BAND = '{"composer":"Bach","hall":"A"}'
 
-/** A task request of the kitchen for the band; the band is the ensemble that waits for the test. */
+/** Returns a task request of the kitchen for the band, the ensemble that waits for the test. */
 function request(more: object = {}): object {
   return {
     type: 'task_request',
@@ -30,7 +30,7 @@ function request(more: object = {}): object {
   }
 }
 
-/** An ensemble with one variable whose model says what it was asked, counting. */
+/** Ensemble with one variable whose model repeats its input and counts. */
 function echo() {
   let calls = 0
   const model = scriptedModel(() => `Answer ${(calls += 1)}`)
@@ -44,19 +44,19 @@ async function connected(api: TestServer): Promise<Socket> {
   return socket
 }
 
-/** Asks over a connection of its own, and gives the end. */
+/** Sends a request over a new connection, and returns the last reply. */
 async function ask(api: TestServer, message: object) {
   await using socket = await connected(api)
   socket.send(message)
   return await socket.next('task_response')
 }
 
-/** The messages that answer peers, in order. */
+/** Returns the replies to peers in order. */
 function replies({ received }: Socket): readonly ServerMessage[] {
   return received.filter(({ type }) => type.startsWith('task_') && !type.startsWith('task_s'))
 }
 
-/** The runs with what a list leaves out. */
+/** Returns the runs with the fields that the list omits. */
 async function recordsOf(api: TestServer) {
   const { runs } = await runsOf(api)
   return Promise.all(runs.map(({ runId }) => api.runs.record(runId)))
@@ -246,7 +246,7 @@ describe('task_request', () => {
     api.play()
     const end = await second.next('task_response')
     expect(end).toMatchObject({ status: 'COMPLETED', result: 'It was played in full' })
-    // When it is over its end is told at once, and not how it went.
+    // After its end, only the response is sent, without progress.
     await using third = await connected(api)
     third.send(request())
     expect(await third.next('task_response')).toEqual(end)
@@ -358,7 +358,7 @@ describe('task_request', () => {
     expect(await again({ ...cached, context: 'Another' })).toMatchObject({ result: 'Answer 1' })
     expect(await again({ ...cached, cacheKey: 'other' })).toMatchObject({ result: 'Answer 2' })
     expect(await again({ cacheKey: 'greeting' })).toMatchObject({ result: 'Answer 3' })
-    // The newest result under a key answers.
+    // The newest result of a key is returned.
     expect(await again(cached)).toMatchObject({ result: 'Answer 3' })
     await clock.advance(10_000)
     expect(await again({ ...cached, maxAge: 'PT10S' })).toMatchObject({ result: 'Answer 3' })

@@ -1,4 +1,4 @@
-/** What is told of a run while it goes on: its detail, the list, and switches of its model. */
+/** State of an unfinished run: its detail, the list, and model switches. */
 import { decode, RunDetail, ROUTES } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
@@ -6,7 +6,7 @@ import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
 import type { LoggedRunEvent, RunList } from '@tutti/protocol'
 
-/** Submits a run and gives its id when its second task has called its tool, which waits. */
+/** Submits a run, and returns its id when its second task waits in its tool. */
 async function atWork(api: TestServer): Promise<string> {
   const runId = await api.submit()
   await seen(api, runId, (event) => event.type === 'metrics_snapshot' && event.taskName === 'play')

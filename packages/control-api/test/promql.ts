@@ -1,12 +1,12 @@
-/** Finds what expressions of PromQL, dashboards and alert rules ask for: metrics, and labels of them. */
+/** Finds the metrics and labels in PromQL expressions, dashboards and alert rules. */
 
-/** A metric that an expression asks for, with the labels that it names there or groups by. */
+/** A metric in an expression, with the labels that the expression selects or groups by. */
 export interface Use {
   readonly metric: string
   readonly labels: readonly string[]
 }
 
-/** Functions, operators and modifiers that expressions here may use. */
+/** Functions, operators and modifiers that the parser knows. */
 const WORDS = new Set(
   (
     'abs avg by changes clamp_max clamp_min count delta histogram_quantile ignoring increase label_replace max min ' +
@@ -14,13 +14,13 @@ const WORDS = new Set(
   ).split(' '),
 )
 
-/** Modifiers that are followed by a list of labels. */
+/** Modifiers that a list of labels follows. */
 const GROUPINGS = new Set(['by', 'on', 'without', 'ignoring', 'group_left'])
 
 const TOKEN =
   /(?<text>"(?:[^"\\]|\\.)*")|(?<name>[a-zA-Z_:][\w:]*)|(?<range>\[[^\]]+\])|(?<number>\d[\d.eE]*[smhdw]?)|(?<mark>[(){},]|[=!<>~]+|[-+*/%])|(?<gap>\s+)/y
 
-/** Every metric that an expression asks for. @throws {Error} when a word or character is not known. */
+/** Returns every metric in an expression. @throws {Error} when a word or character is unknown. */
 export function usesOf(expression: string): readonly Use[] {
   const tokens = tokensOf(expression)
   const uses: { metric: string; labels: string[] }[] = []
@@ -68,13 +68,13 @@ function namesIn(tokens: readonly Token[]): string[] {
   return tokens.filter(({ kind }) => kind === 'name').map(({ text }) => text)
 }
 
-/** A panel that shows numbers. */
+/** A panel with metrics. */
 export interface Panel {
   readonly title: string
   readonly expressions: readonly string[]
 }
 
-/** Panels of a dashboard as Grafana has it, rows left out, with the variables of the dashboard put in. */
+/** Returns the panels of a Grafana dashboard without rows, with its variables replaced. */
 export function panelsIn(dashboard: unknown): readonly Panel[] {
   return listOf(dashboard, 'panels').flatMap((panel): readonly Panel[] => {
     const type = textOf(panel, 'type')
@@ -94,8 +94,8 @@ export interface Alert {
 }
 
 /**
- * Alert rules of a file. It is read as what it is written as, one rule a list item with `alert`, `expr`, `for` and
- * `summary` on lines of their own: any YAML reader reads more than that.
+ * Returns the alert rules of a file. It expects the layout of that file, with `alert`, `expr`, `for` and `summary` on
+ * separate lines, and is not a YAML parser.
  */
 export function alertsIn(yaml: string): readonly Alert[] {
   return yaml

@@ -1,18 +1,18 @@
-/** Sends bytes to a server that no HTTP client would send, and tells what came back. */
+/** Sends bytes that no HTTP client would send, and reads the responses. */
 import { connect, type Socket } from 'node:net'
 
-/** An answer as it came. */
+/** A received response. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** A connection that takes any bytes. */
+/** A connection that sends any bytes. */
 export interface RawConnection extends AsyncDisposable {
   readonly socket: Socket
   send(text: string | Buffer): void
-  /** Everything that came until the server closed. */
+  /** Resolves with all received bytes when the server has closed. */
   closed(): Promise<string>
 }
 
@@ -37,19 +37,19 @@ export function open(url: string): RawConnection {
   }
 }
 
-/** Sends bytes and gives the answers up to the moment when the server closes. */
+/** Sends bytes and returns the responses until the server closes. */
 export async function exchange(url: string, text: string | Buffer): Promise<readonly RawAnswer[]> {
   await using connection = open(url)
   connection.send(text)
   return answersOf(await connection.closed())
 }
 
-/** Lines of a request head, with a Host that is allowed and the wish to close. */
+/** Returns a request head with an allowed Host and `Connection: close`. */
 export function head(requestLine: string, ...headers: readonly string[]): string {
   return [requestLine, 'Host: localhost', 'Connection: close', ...headers, '', ''].join('\r\n')
 }
 
-/** Answers with a Content-Length, one after another. */
+/** Parses consecutive responses with a Content-Length. */
 export function answersOf(text: string): readonly RawAnswer[] {
   const answers: RawAnswer[] = []
   let rest = text
@@ -70,7 +70,7 @@ export function answersOf(text: string): readonly RawAnswer[] {
   return answers
 }
 
-/** Status and code of each answer. */
+/** Returns status and code of each response. */
 export function codesOf(answers: readonly RawAnswer[]): readonly (readonly [number, unknown])[] {
   return answers.map(({ status, body }) => {
     const value: unknown = body.startsWith('{') ? JSON.parse(body) : {}

@@ -1,19 +1,19 @@
-/** An ensemble whose models say what they were asked, so that a test sees what became of a submission. */
+/** An ensemble whose models record their prompts, to observe the effects of submissions. */
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, priceList, task, type ModelRequest } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
 import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
-/** A control API over the studio. */
+/** A control API over the ensemble `studio`. */
 export interface RecordedServer extends TestServer {
-  /** What models were asked, in order. */
+  /** Prompts of the models, in order. */
   readonly asked: readonly ModelRequest[]
-  /** The prompt with which the task of that description began. */
+  /** Returns the first prompt of the task with a description. */
   promptOf(description: string): string
 }
 
-/** The description of the task in a prompt. */
+/** Returns the description of the task in a prompt. */
 function taskIn({ messages }: ModelRequest): string {
   const prompt = messages.find(({ role }) => role === 'user')?.content ?? ''
   return /## Task\n(.*)/.exec(prompt)?.[1] ?? ''
@@ -75,7 +75,7 @@ function tool(name: string) {
   })
 }
 
-/** Calls every tool once, gives JSON where a schema asks for it, else says who it is and what it was told. */
+/** Calls every tool once, returns JSON for a schema, and otherwise its role and prompt. */
 function answerTo(request: ModelRequest, name: string) {
   const { messages, tools } = request
   const last = messages.at(-1)

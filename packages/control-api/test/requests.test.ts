@@ -356,7 +356,7 @@ describe('cancelling over REST', () => {
     const { mode = 'abort' } = body
     expect(events.find(({ type }) => type === 'run_cancelling')).toMatchObject({ mode })
     const { status, tasks } = await api.detail(runId)
-    // With its last task done, a run has nothing left that a boundary could stop.
+    // After its last task, a run has no boundary at which it could stop.
     expect([status, ...tasks.map((task) => task.status)]).toEqual([end, 'COMPLETED', end])
   })
 
@@ -380,7 +380,7 @@ async function newest(api: TestServer): Promise<string> {
   return runs[0]?.runId ?? ''
 }
 
-/** Posts `body` without saying how long it is. */
+/** Posts `body` without a Content-Length. */
 function postChunked(api: TestServer, body: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }

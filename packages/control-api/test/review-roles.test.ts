@@ -1,4 +1,4 @@
-/** The role that a review requires, over A2A and the `/tasks` wire. */
+/** The required role of a review, over A2A and the `/tasks` wire. */
 import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
 
@@ -28,7 +28,7 @@ async function strictChoir(): Promise<TestServer> {
   })
 }
 
-/** Submits a run and gives its id once its review is open. */
+/** Submits a run and returns its id when its review is open. */
 async function reviewed({ runs }: TestServer): Promise<string> {
   const { runId } = await runs.submit({ inputs: { song: 'Ode' } })
   await expect.poll(async () => (await runs.openReviews({ runId })).length).toBe(1)

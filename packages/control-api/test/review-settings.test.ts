@@ -1,4 +1,4 @@
-/** Time, role and action on timeout of reviews, as operators and requests set them. */
+/** Timeout, role and timeout action of reviews, set by operators and requests. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ describe('the time limit of a review', () => {
     ['parked', 0],
     ['in memory', 100 * DAY_MS],
   ])('of a run defined by a request can be three days, %s', async (_, parkAfterMs) => {
-    await using api = await desk({ limits: { parkAfterMs, pollMs: 3_600_000 } })
+    await using api = await openReviewServer({ limits: { parkAfterMs, pollMs: 3_600_000 } })
     const review = { timeoutMs: 3 * DAY_MS, onTimeout: 'FAIL' }
     const runId = await api.submit({ tasks: TASKS, options: { review } })
     const [open] = await api.reviews(1)
@@ -39,7 +39,7 @@ describe('the time limit of a review', () => {
   })
 
   it('can be unlimited', async () => {
-    await using api = await desk()
+    await using api = await openReviewServer()
     await api.submit({ tasks: TASKS, options: { review: { timeoutMs: 0 } } })
     const [open] = await api.reviews(1)
     expect(open).toMatchObject({ timeoutMs: 0, onTimeout: 'EXIT_EARLY' })
@@ -47,7 +47,7 @@ describe('the time limit of a review', () => {
   })
 
   it('is that of the task, the run, the ensemble or the server, in this order', async () => {
-    await using api = await desk({
+    await using api = await openReviewServer({
       rules: { timeoutMs: 4_000, onTimeout: 'FAIL', requiredRole: 'a' },
     })
     const seen = async (ensembleName: string, body: object) => {
@@ -69,7 +69,7 @@ describe('the time limit of a review', () => {
   })
 
   it('of a tool that requires approval is that of the run, with its role', async () => {
-    await using api = await desk()
+    await using api = await openReviewServer()
     const review = { timeoutMs: DAY_MS, onTimeout: 'FAIL', requiredRole: 'ops' }
     await api.submit({ ensemble: 'tool', options: { review } })
     const [open] = await api.reviews(1)
@@ -77,7 +77,7 @@ describe('the time limit of a review', () => {
   })
 
   it('can be set in a run_request, and an error in it has a path', async () => {
-    await using api = await desk()
+    await using api = await openReviewServer()
     await using socket = new Socket(`${api.url}/ws`, {})
     await socket.next('hello')
     const review = { timeoutMs: 5_000, onTimeout: 'FAIL' }
@@ -103,7 +103,7 @@ describe('a review required by the operator', () => {
     [{ tasks: [{ description: 'x', review: 'skip' }] }, '/tasks/0/review'],
     [{ options: { review: { onTimeout: 'CONTINUE' } } }, '/options/review/onTimeout'],
   ])('is not removed by %j, which is refused with the name of the option', async (body, path) => {
-    await using api = await desk()
+    await using api = await openReviewServer()
     const refused = await api.post('/api/runs', { ensemble: 'strict', ...body })
     const answer: { problems: { path: string }[] } = await refused.json()
     expect([refused.status, answer]).toMatchObject([400, { error: 'BAD_REQUEST' }])
@@ -115,7 +115,7 @@ describe('a review required by the operator', () => {
   })
 
   it('is removed by a request if the operator allows it', async () => {
-    await using api = await desk({ rules: { allowOverride: true } })
+    await using api = await openReviewServer({ rules: { allowOverride: true } })
     const body = {
       ensemble: 'strict',
       options: { reviewPolicy: 'NEVER' },
@@ -134,7 +134,7 @@ describe('the required role of a review', () => {
   ]
 
   it('is required of the key that decides, over REST and WebSocket, and every attempt is audited', async () => {
-    await using api = await desk({ keys: KEYS, key: 'the-key-of-the-lead' })
+    await using api = await openReviewServer({ keys: KEYS, key: 'the-key-of-the-lead' })
     const runId = await api.submit({ ensemble: 'strict' })
     const { reviewId } = await api.reviewOf(runId)
     const allowed = async (key: string): Promise<unknown> => {
@@ -172,23 +172,28 @@ describe('the required role of a review', () => {
   })
 
   it('is not enforced without configured keys', async () => {
-    await using api = await desk()
+    await using api = await openReviewServer()
     const { reviewId } = await api.reviewOf(await api.submit({ ensemble: 'strict' }))
     const decided = await api.post(`/api/reviews/${reviewId}`, { decision: 'CONTINUE' })
     expect(decided.status).toBe(200)
   })
 })
 
-interface DeskOptions {
+interface ReviewServerOptions {
   readonly limits?: RunServiceOptions
   readonly rules?: ReviewRules
   readonly keys?: readonly ApiKey[]
-  /** The key of every request that names none. */
+  /** Default key of requests. */
   readonly key?: string
 }
 
-/** Serves ensembles without reviews, with reviews of the operator, and with a tool that needs approval. */
-async function desk({ limits = {}, rules = {}, keys = [], key }: DeskOptions = {}) {
+/** Serves ensembles without reviews, with reviews of the operator, and with a tool that requires approval. */
+async function openReviewServer({
+  limits = {},
+  rules = {},
+  keys = [],
+  key,
+}: ReviewServerOptions = {}) {
   const path = mkdtempSync(join(tmpdir(), 'tutti-desk-'))
   const clock = fakeClock()
   const model = scriptedModel(() => 'Done')
@@ -225,7 +230,7 @@ async function desk({ limits = {}, rules = {}, keys = [], key }: DeskOptions = {
     { port: 0 },
   )
   await runs.start()
-  // Time passes in small steps, as tokens and polls wait for it.
+  // The clock advances in small steps, because tokens and polls wait for it.
   const ticking = setInterval(() => {
     void clock.advance(1)
   }, 2)

@@ -1,12 +1,12 @@
-/** Ensembles with gates: a task that is reviewed, and a tool that is asked for. */
+/** Ensembles with reviews: of a task output, and of a tool call. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, type ReviewSettings } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
-/** How long a reviewer of the choir has, in milliseconds. */
+/** Timeout of reviews in the choir, in milliseconds. */
 export const REVIEW_MS = 60_000
 
-/** An ensemble whose only task is reviewed when it is done. */
+/** Ensemble whose only task is reviewed when it is done. */
 export function reviewedTask(review: ReviewSettings = {}) {
   const sing = task({
     name: 'sing',
@@ -20,7 +20,7 @@ export function reviewedTask(review: ReviewSettings = {}) {
   })
 }
 
-/** An ensemble whose tool is called only when a person agrees; it gives back what it was called with. */
+/** Ensemble whose tool requires approval and returns its input. */
 export function approvedTool() {
   const tune = defineTool({
     name: 'tune',

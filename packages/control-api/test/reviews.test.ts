@@ -264,18 +264,18 @@ function choirServed(
   review: Parameters<typeof reviewedTask>[0] = {},
   options: TestServerOptions = {},
 ) {
-  // A run that waits is parked soon, so that the end of a test need not wait for that.
+  // A waiting run is parked soon, so the test does not wait for its end.
   return openServer({ ensembles: [reviewedTask(review)], limits: { parkAfterMs: 50 }, ...options })
 }
 
-/** A run that waits for a person. */
+/** Starts a run that waits for a person. */
 async function waiting(api: TestServer): Promise<{ runId: string; review: PendingReview }> {
   const submitted = await api.post('/api/runs', { inputs: { song: 'Amen' } })
   const { runId } = (await submitted.json()) as { runId: string }
   return { runId, review: await openReview(api, runId) }
 }
 
-/** The open review of a run, once it has one besides those that are known. */
+/** Returns the open review of a run that is not among the known ones. */
 async function openReview(
   api: TestServer,
   runId: string,

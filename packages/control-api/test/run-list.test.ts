@@ -1,4 +1,4 @@
-/** What a list shows of each run beside its course, and what that costs the store. */
+/** Fields of runs in the list, and its load on the store. */
 import { decode, ROUTES, type RunList } from '@tutti/protocol'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -51,7 +51,7 @@ it('shows no cost without a price, and no end time before the end', async () => 
   await using api = await openServer()
   const runId = await api.submit()
   for await (const batch of api.runs.follow({ runId, from: 0 })) {
-    // From here on its tool waits.
+    // Its tool waits from here on.
     if (batch.some((one) => one.type === 'metrics_snapshot' && one.taskName === 'play')) break
   }
   const [run] = (await list(api)).runs

@@ -7,7 +7,7 @@ import type { ErrorBody } from '@tutti/protocol'
 
 const INPUTS = { composer: 'Bach', hall: 'A' }
 
-/** As many levels as fit into a body. */
+/** Number of levels that fit into a body. */
 const DEEP = 200_000
 
 const deepList = `${'['.repeat(DEEP)}${']'.repeat(DEEP)}`
@@ -52,7 +52,7 @@ describe('deeply nested bodies', () => {
 
 describe('prototype names', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']
-  /** Bodies with a name in every place that takes names of the caller's choice, and in those that do not. */
+  /** Bodies with a name at every place that accepts arbitrary names, and at places that do not. */
   const bodies: readonly ((name: string) => string)[] = [
     (name) => `{"${name}":{"polluted":"yes"}}`,
     (name) => `{"inputs":{"${name}":"yes","composer":"Bach","hall":"A"}}`,
@@ -78,7 +78,7 @@ describe('prototype names', () => {
       await using api = await openServer()
       for (const bodyWith of bodies) {
         const response = await api.post('/api/runs', bodyWith(name))
-        // 503: there are no tools in this server that a request could name.
+        // 503, because this server has no tools that a request could name.
         expect([202, 400, 503]).toContain(response.status)
         await response.text()
         expectClean()

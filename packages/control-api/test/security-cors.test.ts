@@ -125,7 +125,7 @@ describe('host names of the server', () => {
     await using api = await openServer()
     const request = `GET /api/status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
     const [[status, code] = []] = codesOf(await exchange(api.url, request))
-    // A number is written as the address it is, which is loopback.
+    // The number is the decimal form of the loopback address.
     if (host === '2130706433') expect(status).toBe(200)
     else
       expect([

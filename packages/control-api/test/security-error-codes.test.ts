@@ -9,7 +9,7 @@ import { openServer, type TestServer, type TestServerOptions } from './open-serv
 
 type Code = (typeof COMMON_ERRORS)[number]
 
-/** How a code is provoked: with which options, and what is sent. */
+/** Options and request that provoke an error code. */
 interface Attack {
   readonly options?: TestServerOptions
   readonly send: (api: TestServer) => string | Promise<string>
@@ -96,7 +96,7 @@ describe('every error that a route can return', () => {
         connection: 'close',
       })
       expectExtras(code, answer)
-      // Only a fault of the server is logged as one, under the id that its caller gets.
+      // Only an internal error is logged as an error, with the id that the caller gets.
       expect(api.errors).toEqual(code === 'INTERNAL' ? ['Request failed'] : [])
     },
   )

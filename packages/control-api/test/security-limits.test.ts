@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { answersOf, codesOf, exchange, head, open } from './raw-exchange.ts'
 import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
-/** Every answer says that it is data: for no frame, no cache, and nothing to be guessed from. */
+/** Headers of every response: not framed, not cached, not sniffed. */
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -14,8 +14,8 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** How long a poll goes on before the test fails: many times what it takes. */
-const PATIENCE = { timeout: 15_000 }
+/** Timeout of polls, far longer than they take. */
+const POLL = { timeout: 15_000 }
 
 describe('excessive headers', () => {
   it.each([
@@ -83,7 +83,7 @@ describe('slow requests', () => {
     const waiting = api.post('/api/runs?wait=60', { runId: 'slow', inputs })
     await expect.poll(async () => (await api.get('/api/runs/slow')).status).toBe(200)
     const events = eventsOf(await api.get('/api/runs/slow/events'))
-    // Other connections are cut off meanwhile by the same limits, the one after the other.
+    // Other connections are cut off meanwhile by the same limits.
     for (let n = 0; n < 3; n += 1) await exchange(api.url, 'GET /api/status HTTP/1.1\r\n')
     api.play()
     expect((await waiting).status).toBe(200)
@@ -101,7 +101,7 @@ describe('slow requests', () => {
     await using reader = open(api.url)
     reader.socket.pause()
     reader.send('GET /api/runs/loud/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
-    await expect.poll(() => infos, PATIENCE).toContain('Closed a stalled connection')
+    await expect.poll(() => infos, POLL).toContain('Closed a stalled connection')
     expect((await api.detail('loud')).status).toBe('COMPLETED')
   })
 })
@@ -114,14 +114,11 @@ describe('too many connections', () => {
     first.send('GET /api/status HTTP/1.1\r\n')
     second.send('GET /api/status HTTP/1.1\r\n')
     await expect
-      .poll(
-        async () => codesOf(await exchange(api.url, head('GET /api/status HTTP/1.1'))),
-        PATIENCE,
-      )
+      .poll(async () => codesOf(await exchange(api.url, head('GET /api/status HTTP/1.1'))), POLL)
       .toEqual([[429, 'RATE_LIMITED']])
     first.send('Host: localhost\r\nConnection: close\r\n\r\n')
     expect(await first.closed()).toMatch(/^HTTP\/1\.1 200 /)
-    await expect.poll(() => rawStatus(api), PATIENCE).toBe(200)
+    await expect.poll(() => rawStatus(api), POLL).toBe(200)
   })
 
   it('[API-H3] of one address are refused, also as WebSockets, until another closes', async () => {
@@ -129,16 +126,13 @@ describe('too many connections', () => {
     await using first = open(api.url)
     first.send('GET /api/status HTTP/1.1\r\n')
     await expect
-      .poll(
-        async () => codesOf(await exchange(api.url, head('GET /api/status HTTP/1.1'))),
-        PATIENCE,
-      )
+      .poll(async () => codesOf(await exchange(api.url, head('GET /api/status HTTP/1.1'))), POLL)
       .toEqual([[429, 'RATE_LIMITED']])
     await using socket = api.connect()
     expect(await socket.refused()).toBe(429)
     first.send('Host: localhost\r\nConnection: close\r\n\r\n')
     expect(await first.closed()).toMatch(/^HTTP\/1\.1 200 /)
-    await expect.poll(() => rawStatus(api), PATIENCE).toBe(200)
+    await expect.poll(() => rawStatus(api), POLL).toBe(200)
   })
 
   it('of WebSockets have a separate limit', async () => {
@@ -153,7 +147,7 @@ describe('too many connections', () => {
       .poll(async () => {
         await using next = api.connect()
         return await Promise.race([next.refused(), next.next('hello').then(() => 'hello')])
-      }, PATIENCE)
+      }, POLL)
       .toBe('hello')
   })
 })
@@ -286,7 +280,7 @@ describe('unusual requests', () => {
   })
 })
 
-/** Status of a request on a connection of its own. */
+/** Returns the status of a request on a new connection. */
 async function rawStatus(api: TestServer): Promise<number | undefined> {
   const [answer] = await exchange(api.url, head('GET /api/status HTTP/1.1'))
   return answer?.status

@@ -30,7 +30,7 @@ describe('secrets', () => {
     expect(await refused.refused()).toBe(404)
   })
 
-  it('are in no event, whatever their source, while the agents still work with them', async () => {
+  it('are in no event from any source, while the agents still work with them', async () => {
     const given: unknown[] = []
     const login = defineTool({
       name: 'login',

@@ -1,4 +1,4 @@
-/** The dashboard as a browser has it: the policy of the page lets its work through, and nothing else. */
+/** The dashboard in a browser: its policy allows what it needs, and nothing else. */
 import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
 
@@ -21,7 +21,7 @@ describe('the page in a browser', { timeout: LIMIT_MS }, () => {
       const color = await page.evaluate(`getComputedStyle(document.querySelector('h1')).color`)
       expect(color).toBe('rgb(1, 2, 3)')
       expect(asked).toEqual(expect.arrayContaining(['/assets/plex-H9i0j1k2.woff2', '/api/tickets']))
-      // The page that the browser keeps has its policy too.
+      // The cached page also has its policy.
       await page.reload()
       await page.getByText('violin, READY, hello').waitFor()
       expect(await breaches(page)).toEqual([])
@@ -50,7 +50,7 @@ describe('the page in a browser', { timeout: LIMIT_MS }, () => {
   })
 })
 
-/** What a page would do that somebody has put something into. */
+/** Attempts of injected content that the policy must block. */
 function attempts(other: string): string {
   return `{
     const script = document.createElement('script')
@@ -68,7 +68,7 @@ function attempts(other: string): string {
 interface Visit {
   readonly page: Page
   readonly api: TestServer
-  /** What the page told on its console as errors, and what it threw. */
+  /** Collects console errors and exceptions of the page. */
   readonly complaints: readonly string[]
 }
 
@@ -97,7 +97,7 @@ async function inBrowser(html: string, visit: (visit: Visit) => Promise<void>): 
   }
 }
 
-/** The directives of the policy that the page went against since it was loaded. */
+/** Returns the policy directives that the page has violated since it was loaded. */
 function breaches(page: Page): Promise<unknown> {
   return page.evaluate('globalThis.breaches')
 }

@@ -1,4 +1,4 @@
-/** The dashboard as requests see it: who gets the page and who the text, and that nothing else comes out. */
+/** The dashboard over HTTP: clients that get the page or the text, and paths that serve nothing. */
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
@@ -32,7 +32,7 @@ const PAGE_HEADERS = {
   etag: expect.stringMatching(/^"[\w-]{22}"$/),
 }
 
-/** Addresses where no file is, some of which would lead out of the folder on a disk. */
+/** Paths without a file, some of which would lead out of the folder on disk. */
 const NOWHERE = [
   '/assets/none.js',
   '/assets/.hidden.js',
@@ -286,7 +286,7 @@ interface Raw {
   readonly body: Buffer
 }
 
-/** An answer as it is on the wire, to an address as it is written. */
+/** Returns the response as on the wire, for a path sent unchanged. */
 function raw(
   { url }: TestServer,
   path: string,

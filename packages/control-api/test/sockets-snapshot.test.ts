@@ -1,4 +1,4 @@
-/** Connections that want no snapshot: what they are greeted with, and what they get before they subscribe. */
+/** Connections without a snapshot: their hello, and their messages before they subscribe. */
 import { describe, expect, it } from 'vitest'
 
 import { apiKey } from '../src/index.ts'
@@ -142,20 +142,20 @@ async function ended(api: TestServer, runId: string) {
   return eventsOf(await api.get(`/api/runs/${runId}/events`))
 }
 
-/** Resolves when the socket was sent all that comes before this. */
+/** Resolves when the socket has received everything sent before. */
 async function answered(socket: Socket): Promise<void> {
   socket.send({ type: 'ping' })
   await socket.next('pong')
 }
 
-/** Resolves when the socket was told that a run has ended. */
+/** Resolves when the socket has received the end of a run. */
 async function until(socket: Socket, runId: string): Promise<void> {
   await expect
     .poll(() => socket.events.some((event) => event.type === 'run_result' && event.runId === runId))
     .toBe(true)
 }
 
-/** A control API with a run that waits for a person. */
+/** Serves a control API with a run that waits for a person. */
 async function withOpenGate(): Promise<TestServer> {
   const api = await openServer({ ensembles: [reviewedTask()], limits: { parkAfterMs: 50 } })
   await api.post('/api/runs', { inputs: { song: 'Amen' } })
@@ -163,7 +163,7 @@ async function withOpenGate(): Promise<TestServer> {
   return api
 }
 
-/** The names of the reads of more than one record, as they are made. */
+/** Records the names of store reads of more than one record. */
 function countReads(runs: RunService): readonly string[] {
   const made: string[] = []
   const { list, openReviews, readEvents } = runs

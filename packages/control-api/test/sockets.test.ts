@@ -51,7 +51,7 @@ describe('a WebSocket connection', () => {
     await using api = await openServer()
     api.play()
     const list = api.runs.list.bind(api.runs)
-    // A whole run happens between the connection and the making of its hello.
+    // A whole run happens between the connection and the building of its hello.
     api.runs.list = async (query) => {
       await eventsOf(await api.get(`/api/runs/${await api.submit()}/events`))
       return list(query)
@@ -116,7 +116,7 @@ describe('a WebSocket connection', () => {
     expect(socket.events).toHaveLength(1)
   })
 
-  it('gets the result of its own run while it reads another one from its log', async () => {
+  it('gets the result of a run that it submitted while it reads another one from its log', async () => {
     await using api = await openServer()
     const watched = await api.submit()
     await using socket = api.connect()
@@ -171,7 +171,7 @@ describe('a WebSocket connection', () => {
     await socket.next('subscribe_ack')
     api.play()
     await socket.next('run_result')
-    // Until it is answered the connection gets events as they happen.
+    // Until the reply, the connection gets live events.
     const all = socket.events.map(({ seq }) => seq)
     const seqs = all.slice(all.lastIndexOf(2))
     expect(seqs.length).toBeGreaterThan(20)

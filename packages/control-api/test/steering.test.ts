@@ -75,10 +75,10 @@ describe('switching the model of a run', () => {
     const runId = await finished(api)
     await using socket = api.connect()
     await socket.next('hello')
-    const words: unknown[] = []
+    const statuses: unknown[] = []
     socket.socket.on('message', (data: Buffer) => {
       const { type, status } = JSON.parse(data.toString())
-      if (type === 'run_control_ack') words.push(status)
+      if (type === 'run_control_ack') statuses.push(status)
     })
     const active = await api.submit()
     for (const [id, action, model] of [
@@ -87,11 +87,11 @@ describe('switching the model of a run', () => {
       [runId, 'cancel', undefined],
       [active, 'switch_model', 'huge'],
     ]) {
-      const before = words.length
+      const before = statuses.length
       socket.send({ type: 'run_control', runId: id, action, model })
-      await expect.poll(() => words.length).toBe(before + 1)
+      await expect.poll(() => statuses.length).toBe(before + 1)
     }
-    expect(words).toEqual(['NOT_FOUND', 'NOT_FOUND', 'NOT_RUNNING', 'INVALID_MODEL'])
+    expect(statuses).toEqual(['NOT_FOUND', 'NOT_FOUND', 'NOT_RUNNING', 'INVALID_MODEL'])
   })
 })
 
@@ -380,11 +380,11 @@ describe('a directive over a WebSocket', () => {
       socket.send({ type: 'directive', ...message })
       await expect.poll(() => acks.length).toBe(index + 1)
     }
-    const told = async (runId: string) =>
+    const contents = async (runId: string) =>
       (await directives(api, runId)).map(({ content }) => content)
-    expect(await told(first)).toEqual(['All', 'Choir'])
-    expect(await told(second)).toEqual(['All', 'Choir'])
-    expect(await told(third)).toEqual(['All', 'Hum'])
+    expect(await contents(first)).toEqual(['All', 'Choir'])
+    expect(await contents(second)).toEqual(['All', 'Choir'])
+    expect(await contents(third)).toEqual(['All', 'Hum'])
     const ids = (await Promise.all([first, second, third].map((id) => directives(api, id)))).map(
       ([all]) => all?.directiveId,
     )
@@ -431,7 +431,7 @@ async function directives(api: TestServer, runId: string): Promise<readonly Dire
   return events.filter((event) => event.type === 'directive_active')
 }
 
-/** A run whose second task waits in its tool, or is about to. */
+/** Starts a run whose second task waits in its tool, or is about to. */
 async function playing(api: TestServer): Promise<string> {
   const runId = await api.submit()
   for await (const { data } of frames(await api.get(`/api/runs/${runId}/events`))) {

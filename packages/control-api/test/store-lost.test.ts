@@ -68,7 +68,7 @@ describe('a server without its run store', () => {
     await using api = await losing()
     const runId = await api.submit()
     await api.ended(runId)
-    // The first page is there, the next one cannot be read.
+    // The first page can be read, the next one cannot.
     api.loseAfterReads(1)
     const first = await fetch(`${api.url}/api/runs/${runId}/events`)
     const ids: string[] = []
@@ -106,7 +106,7 @@ describe('a server without its run store', () => {
   })
 })
 
-/** A control API over a store that can be lost. Its run has more events than one page. */
+/** Serves a control API over a store that can be lost. Its run has more events than one page. */
 async function losing() {
   const path = mkdtempSync(join(tmpdir(), 'tutti-api-'))
   const store = losable(sqliteRunStorage(path))
@@ -146,12 +146,12 @@ async function losing() {
   }
 }
 
-/** A store that fails every call while it is lost, as Postgres does when its server is away. */
+/** Store that fails every call while it is lost, like Postgres without its server. */
 function losable(inner: RunStorage) {
   let readsLeft = Infinity
   let lost = false
   const listeners = new Set<(notice: StoreNotification) => void>()
-  const tell = (isAvailable: boolean): void => {
+  const notify = (isAvailable: boolean): void => {
     for (const listener of listeners) listener({ kind: 'availability', isAvailable })
   }
   const check = (method: string): void => {
@@ -200,16 +200,16 @@ function losable(inner: RunStorage) {
     storage,
     lose() {
       lost = true
-      tell(false)
+      notify(false)
     },
-    /** Lets so many more reads of events pass. */
+    /** Allows a number of further reads of events. */
     loseAfterReads(count: number) {
       readsLeft = count
     },
     restore() {
       readsLeft = Infinity
       lost = false
-      tell(true)
+      notify(true)
     },
   }
 }

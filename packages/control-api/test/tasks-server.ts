@@ -1,4 +1,4 @@
-/** A control API with agents to ask over the `/tasks` wire: short, long, failing, careful. */
+/** A control API with agents for the `/tasks` wire: short, long, failing, careful. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, priceList, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -6,20 +6,20 @@ import { scriptedModel } from '@tutti/testing'
 import { reviewedTask, approvedTool } from './reviewed-ensembles.ts'
 import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
-/** What each model call of the stage costs, in US dollars. */
+/** Cost of each model call in US dollars. */
 export const CALL_USD = 0.25
 
-/** A stage, and what a test does with it besides. */
+/** A server and the actions of tests. */
 export interface TasksServer extends TestServer {
-  /** Address of one agent alone. */
+  /** Returns the address of one agent. */
   agent(name: string): string
-  /** Sends a body as it is, or as JSON. */
+  /** Sends a text unchanged, or a value as JSON. */
   send(method: string, body: unknown, headers?: Record<string, string>): Promise<Response>
-  /** The newest run. */
+  /** Returns the newest run. */
   newest(): Promise<string>
 }
 
-/** Starts a stage. `play` lets the long agent go on. */
+/** Starts a server. `play` releases the long agent. */
 export async function openTasksServer(options: TestServerOptions = {}): Promise<TasksServer> {
   const gate = Promise.withResolvers<void>()
   const wait = defineTool({
@@ -34,7 +34,7 @@ export async function openTasksServer(options: TestServerOptions = {}): Promise<
       return 'waited'
     },
   })
-  // A million tokens for as many dollars: a call costs what its usage says in millionths.
+  // The price is 1 dollar per million input tokens.
   const usage = { inputTokens: CALL_USD * 1_000_000, outputTokens: 0 }
   const priced = { provider: 'scripted', name: 'priced' }
   const echo = scriptedModel(({ messages }) => {
@@ -93,12 +93,12 @@ export async function openTasksServer(options: TestServerOptions = {}): Promise<
   }
 }
 
-/** A body of a send with a text, and what else is asked. */
+/** Returns a send body with a text and further fields. */
 export function sendBody(text: string, params: object = {}, envelope: object = {}) {
   return { ...envelope, params: { message: { parts: [{ text }] }, ...params } }
 }
 
-/** The lines of a stream. */
+/** Returns the lines of a stream. */
 export async function linesOf(response: Response): Promise<readonly Record<string, unknown>[]> {
   const text = await response.text()
   return text

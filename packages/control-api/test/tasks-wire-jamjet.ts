@@ -1,19 +1,19 @@
 /**
- * The client of JamJet's `agent_tool`, byte for byte on the wire, over a socket of its own: what it sends,
- * and how it reads what comes. It knows no ids of requests, no states but `completed`, and takes any 2xx.
+ * Imitates the client of JamJet's `agent_tool` byte for byte on a raw socket: its requests, and how it reads responses. It
+ * ignores request ids, knows no state but `completed`, and accepts any 2xx status.
  */
 import { connect, type Socket } from 'node:net'
 
-/** An answer as it comes. */
+/** A response that is being received. */
 export interface RawResponse {
   readonly status: number
   readonly head: string
-  /** The bytes of the body, without the marks of chunks; ends when the body ends or breaks off. */
+  /** Bytes of the body without chunk headers; ends when the body ends or breaks off. */
   readonly body: AsyncGenerator<Buffer>
   readonly socket: Socket
 }
 
-/** Sends bytes as they are and reads the answer. */
+/** Sends bytes unchanged and reads the response. */
 export async function rawRequest(url: string, bytes: string): Promise<RawResponse> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -58,7 +58,7 @@ export async function rawRequest(url: string, bytes: string): Promise<RawRespons
   return { status: Number(head.split(' ')[1]), head, body, socket }
 }
 
-/** The bytes of a request of JamJet's HTTP client. */
+/** Returns the bytes of a request of JamJet's HTTP client. */
 export function jamjetBytes(url: string, body: string): string {
   const { host, pathname } = new URL(url)
   const head = [
@@ -71,7 +71,7 @@ export function jamjetBytes(url: string, body: string): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** The body of a send: no id, no role, and the input as compact JSON, its keys in order. */
+/** Returns the body of a send: no id, no role, and the input as compact JSON with its keys in order. */
 export function jamjetBody(method: string, input: unknown): string {
   const text = JSON.stringify(JSON.stringify(inOrder(input)))
   return `{"jsonrpc":"2.0","method":"${method}","params":{"message":{"parts":[{"text":${text}}]}}}`
@@ -91,9 +91,9 @@ async function textOf({ body }: RawResponse): Promise<string> {
 }
 
 /**
- * Sync mode, and one turn of a conversation: the whole body is the output.
+ * Sync mode, and one turn of a conversation: the output is the whole body.
  *
- * @throws {Error} as JamJet fails its node.
+ * @throws {Error} when JamJet would fail its node.
  */
 export async function jamjetSync(agent: string, input: unknown): Promise<Record<string, unknown>> {
   const url = `${agent.replace(/\/+$/, '')}/tasks/send`
@@ -106,7 +106,7 @@ export async function jamjetSync(agent: string, input: unknown): Promise<Record<
   return JSON.parse(text)
 }
 
-/** Conversational mode: how many turns it took, and the last body. */
+/** Conversational mode: the number of turns, and the last body. */
 export async function jamjetConversation(agent: string, input: unknown, maxTurns = 5) {
   let next = input
   for (let turn = 0; ; turn += 1) {
@@ -116,13 +116,13 @@ export async function jamjetConversation(agent: string, input: unknown, maxTurns
   }
 }
 
-/** What came of a stream. */
+/** Outcome of a stream. */
 export interface JamjetStream {
   readonly chunks: readonly Record<string, unknown>[]
   readonly cost: number
   readonly id: string | undefined
   readonly reason?: 'budget_exceeded'
-  /** The lines as they came, empty ones among them. */
+  /** Received lines, including empty ones. */
   readonly lines: readonly string[]
 }
 
@@ -169,7 +169,7 @@ export async function jamjetStream(
   return { chunks, cost, id: idOf(), lines }
 }
 
-/** The cancel: no envelope, on a connection of its own. */
+/** Sends the cancel: no envelope, on a separate connection. */
 export async function jamjetCancel(agent: string, id: unknown) {
   const url = `${agent}/tasks/cancel`
   const response = await rawRequest(url, jamjetBytes(url, `{"id":${JSON.stringify(id)}}`))

@@ -1,4 +1,4 @@
-/** What the `/tasks` wire takes and refuses, from whom, under which address, and within which limits. */
+/** Requests of the `/tasks` wire: valid and invalid bodies, access, paths and limits. */
 import { apiKey } from '@tutti/control-api'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -213,7 +213,7 @@ describe('tasks/cancel', () => {
     expect(await sent(api, '/tasks/cancel', { id })).toMatchObject({ http: 409 })
   })
 
-  it('[GW-R4] responds in time, whatever the end of the run', async () => {
+  it('[GW-R4] responds in time for every end of the run', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const run = await api.runs.submit({ ensemble: 'long' })
@@ -356,7 +356,7 @@ describe('a key', () => {
     expect((await running)['status']).toBe('canceled')
   })
 
-  it('[GW-O2] of another caller never matches an earlier task, whatever its idempotency key', async () => {
+  it('[GW-O2] of another caller never matches an earlier task, even with its idempotency key', async () => {
     const apiKeys = [key('one', ['runs:write']), key('other', ['runs:write'])]
     await using api = await openTasksServer({ apiKeys })
     const send = (who: string) =>
@@ -437,7 +437,7 @@ describe('a store that cannot be read', () => {
     await using api = await openTasksServer()
     const { TuttiError } = await import('@tutti/core')
     const follow = api.runs.follow
-    // oxlint-disable-next-line require-yield -- It never comes to it.
+    // oxlint-disable-next-line require-yield -- the generator fails before its first value
     api.runs.follow = async function* away() {
       throw new TuttiError('STORE_UNAVAILABLE', 'The store is away', { retryable: true })
     }

@@ -1,4 +1,4 @@
-/** Reviews over the `/tasks` wire, and what else a second message to a task does. */
+/** Reviews over the `/tasks` wire, and other effects of a second message to a task. */
 import { defineTextTool } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -13,7 +13,7 @@ async function ask(api: TasksServer, agent: string, text: string): Promise<Json>
   return (await api.send(`/agents/${agent}/tasks/send`, sendBody(text))).json() as Promise<Json>
 }
 
-/** The status of the answer, and the answer. */
+/** Returns the status and the body of a reply. */
 async function reply(api: TasksServer, id: unknown, text: string, metadata: object = {}) {
   const response = await api.send('/tasks/send', sendBody(text, { id, metadata }))
   return { http: response.status, ...((await response.json()) as Json) } as Json

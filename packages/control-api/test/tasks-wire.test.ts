@@ -251,7 +251,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
       },
     )
     await until('the task', async () => isWaiting(api, await api.newest()))
-    // The webhooks, the audit trail and the stream wait for the clock, which stood still so far.
+    // Webhooks, audit trail and stream wait for the clock, which has not advanced so far.
     await until('the task', () => clock.pending >= 3)
     for (let sign = 1; sign <= 3; sign += 1) {
       await clock.advance(100)
@@ -266,7 +266,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(lines.at(-1)).toContain('"completed"')
   })
 
-  it('sends many streams at once, each with all events of its own run', async () => {
+  it('sends many streams at once, each with all events of one run', async () => {
     await using api = await openTasksServer({
       limits: { maxConcurrentRuns: 4, maxQueuedRuns: 100 },
     })
@@ -315,7 +315,7 @@ describe('a caller that disconnects', () => {
     const before = clock.pending
     gone.abort()
     expect(await sent).toBe('gone')
-    // The grace, and the audit trail.
+    // Waits for the timers of the grace period and of the audit trail.
     await until('the task', () => clock.pending === before + 2)
     await clock.advance(29_999)
     expect((await api.detail(runId)).status).toBe('RUNNING')
@@ -411,7 +411,7 @@ describe('a caller that disconnects', () => {
     socket.write(jamjetBytes(url, jamjetBody('tasks/sendSubscribe', {})))
     const runId = await taken.promise
     socket.destroy()
-    // When later requests are answered the end of the connection was seen.
+    // When later requests are handled, the server has noticed the closed connection.
     for (let count = 0; count < 3; count += 1) await api.get('/api/status')
     const before = clock.pending
     gate.resolve()
@@ -437,7 +437,7 @@ describe('a caller that disconnects', () => {
     const before = clock.pending
     gone.abort()
     await sent
-    // When later requests are answered the end of the connection was seen.
+    // When later requests are handled, the server has noticed the closed connection.
     for (let count = 0; count < 3; count += 1) await api.get('/api/status')
     expect(clock.pending).toBe(before)
     api.play()

@@ -1,4 +1,4 @@
-/** A small request that would make huge texts is refused on every way in, before anything is stored. */
+/** Small requests that would create huge texts are refused over every protocol, before anything is stored. */
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'

@@ -76,7 +76,7 @@ const TOOLS: readonly AgentTool[] = [
   }),
 ]
 
-function desk(options: TestServerOptions = {}) {
+function openToolServer(options: TestServerOptions = {}) {
   return openServer({ tools: toolCatalog(TOOLS), ...options })
 }
 
@@ -87,7 +87,7 @@ async function invoke(api: Desk, name: string, body: unknown): Promise<[number, 
   return [response.status, await response.json()]
 }
 
-/** A tool that waits until the test lets it go on, and tells when its signal aborts. */
+/** Tool that waits until the test releases it, and reports when its signal aborts. */
 function waitingTool(name = 'waiting') {
   const gate = Promise.withResolvers<string>()
   const begun = Promise.withResolvers<void>()
@@ -116,7 +116,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['a typed tool with JSON text', 'tune', '{"hertz":440,"parts":["A"]}', 'A at 440, calm'],
     ['a typed tool with input to coerce', 'tune', { hertz: '440', parts: 'A' }, 'A at 440, calm'],
   ])('calls %s', async (_title, name, input, output) => {
-    await using api = await desk()
+    await using api = await openToolServer()
     expect(await invoke(api, name, { input })).toEqual([
       200,
       expect.objectContaining({ tool: name, status: 'SUCCESS', output }),
@@ -124,7 +124,7 @@ describe('POST /api/tools/{name}/invoke', () => {
   })
 
   it('returns the result as a value, and its duration', async () => {
-    await using api = await desk()
+    await using api = await openToolServer()
     expect(await invoke(api, 'calculator', { input: '6*7' })).toEqual([
       200,
       {
@@ -138,7 +138,7 @@ describe('POST /api/tools/{name}/invoke', () => {
   })
 
   it('[GW-I1] refuses invalid input with every problem and its path in the body', async () => {
-    await using api = await desk()
+    await using api = await openToolServer()
     expect(await invoke(api, 'tune', { input: { hertz: 1, mood: [] } })).toEqual([
       400,
       {
@@ -153,7 +153,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
     const paths = async (name: string, body: unknown) => {
       const [status, answer] = await invoke(api, name, body)
-      // NOTE: every refusal of a body has problems.
+      // NOTE: every refused body has problems.
       const { problems } = answer as { readonly problems: readonly { readonly path: string }[] }
       return [status, ...problems.map(({ path }) => path)]
     }
@@ -171,7 +171,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['broken', {}, 'A string snapped'],
     ['leaver', {}, 'Enough'],
   ])('[GW-I1] returns 200 and FAILED when tool "%s" fails or throws', async (name, input, why) => {
-    await using api = await desk()
+    await using api = await openToolServer()
     expect(await invoke(api, name, { input })).toEqual([
       200,
       { tool: name, status: 'FAILED', errorMessage: why, durationMs: expect.any(Number) },
@@ -182,7 +182,10 @@ describe('POST /api/tools/{name}/invoke', () => {
   it('[GW-I1] returns FAILED at the time limit of a slow tool', async () => {
     const clock = fakeClock()
     const { begun, tool } = waitingTool()
-    await using api = await desk({ tools: toolCatalog([{ ...tool, timeoutMs: 700 }]), clock })
+    await using api = await openToolServer({
+      tools: toolCatalog([{ ...tool, timeoutMs: 700 }]),
+      clock,
+    })
     const answer = invoke(api, 'waiting', { input: {} })
     await begun
     await clock.advance(700)
@@ -197,14 +200,14 @@ describe('POST /api/tools/{name}/invoke', () => {
   })
 
   it('truncates output that is too long, and states its length', async () => {
-    await using api = await desk()
+    await using api = await openToolServer()
     const [, answer] = await invoke(api, 'long', { input: {} })
     const { output } = answer as { readonly output: string }
     expect(output).toHaveLength(1_000_000 + '\n[truncated: 1000001 characters in full]'.length)
   })
 
   it('returns 404 with the known names and the nearest for an unknown tool', async () => {
-    await using api = await desk()
+    await using api = await openToolServer()
     const names = TOOLS.map(({ name }) => name).join(', ')
     expect(await invoke(api, 'calcluator', { input: '1*1' })).toEqual([
       404,
@@ -219,7 +222,7 @@ describe('POST /api/tools/{name}/invoke', () => {
   })
 
   it('returns 503 when there are no tools', async () => {
-    await using api = await desk({ tools: toolCatalog([]) })
+    await using api = await openToolServer({ tools: toolCatalog([]) })
     expect(await invoke(api, 'calculator', { input: '' })).toMatchObject([
       503,
       { error: 'NOT_CONFIGURED' },
@@ -231,7 +234,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['careful', 'whatever it is called with'],
     ['hasty', { proceeds: false }],
   ])('[GW-I3] refuses tool "%s", which requires approval', async (name, input) => {
-    await using api = await desk()
+    await using api = await openToolServer()
     expect(await invoke(api, name, { input })).toEqual([
       403,
       { error: 'FORBIDDEN', message: expect.stringContaining(`Tool "${name}" requires a review`) },
@@ -240,7 +243,7 @@ describe('POST /api/tools/{name}/invoke', () => {
   })
 
   it('[GW-I3] lets a tool run that continues without approval', async () => {
-    await using api = await desk()
+    await using api = await openToolServer()
     expect(await invoke(api, 'hasty', { input: { proceeds: true } })).toMatchObject([
       200,
       { status: 'SUCCESS', output: 'Played softly' },
@@ -248,7 +251,7 @@ describe('POST /api/tools/{name}/invoke', () => {
   })
 
   it('[GW-I5] returns 500 with an id for a misconfigured tool, and logs the reason', async () => {
-    await using api = await desk()
+    await using api = await openToolServer()
     const [status, answer] = await invoke(api, 'unset', { input: {} })
     expect([status, answer]).toMatchObject([
       500,
@@ -265,7 +268,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     const first = waitingTool('first')
     const second = waitingTool('second')
     const tools = toolCatalog([first.tool, second.tool, calculator])
-    await using api = await desk({ tools, maxToolCalls: 2 })
+    await using api = await openToolServer({ tools, maxToolCalls: 2 })
     const calls = [invoke(api, 'first', { input: {} }), invoke(api, 'second', { input: {} })]
     await Promise.all([first.begun, second.begun])
     const refused = await api.post('/api/tools/calculator/invoke', { input: '1*1' })
@@ -286,7 +289,7 @@ describe('POST /api/tools/{name}/invoke', () => {
   })
 
   it('[GW-I2] frees the slot after every kind of end', async () => {
-    await using api = await desk({ maxToolCalls: 1 })
+    await using api = await openToolServer({ maxToolCalls: 1 })
     const statuses: number[] = []
     const calls: readonly [string, unknown][] = [
       ['broken', {}],
@@ -302,7 +305,7 @@ describe('POST /api/tools/{name}/invoke', () => {
 
   it('[GW-I4] aborts the signal of the tool when the caller disconnects', async () => {
     const { tool, begun, aborted } = waitingTool()
-    await using api = await desk({ tools: toolCatalog([tool]), maxToolCalls: 1 })
+    await using api = await openToolServer({ tools: toolCatalog([tool]), maxToolCalls: 1 })
     const controller = new AbortController()
     const gone = api.get('/api/tools/waiting/invoke', {
       method: 'POST',
@@ -320,7 +323,7 @@ describe('POST /api/tools/{name}/invoke', () => {
 
   it('counts calls', async () => {
     const toolMetrics = createToolMetrics()
-    await using api = await desk({ toolMetrics })
+    await using api = await openToolServer({ toolMetrics })
     await invoke(api, 'calculator', { input: '1*1' })
     await invoke(api, 'calculator', { input: 'one' })
     await invoke(api, 'broken', { input: {} })
@@ -349,7 +352,7 @@ describe('tool_request', () => {
     ['careful', '{}', { status: 'REJECTED', error: expect.stringMatching(/^FORBIDDEN: /) }],
     ['unset', '{}', { status: 'FAILED', error: expect.stringMatching(/^TOOL_EXECUTION_FAILED: /) }],
   ])('calls tool "%s" with %j', async (tool, input, expected) => {
-    await using api = await desk()
+    await using api = await openToolServer()
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ ...request, tool, ...(input === undefined ? {} : { input }) })
@@ -359,7 +362,7 @@ describe('tool_request', () => {
   it('[GW-I2] counts towards the calls in flight', async () => {
     const { tool, begun, finish } = waitingTool()
     const tools = toolCatalog([tool, calculator])
-    await using api = await desk({ tools, maxToolCalls: 1 })
+    await using api = await openToolServer({ tools, maxToolCalls: 1 })
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ ...request, tool: 'waiting' })
@@ -372,7 +375,7 @@ describe('tool_request', () => {
 
   it('[GW-I4] aborts the signal of the tool when the connection closes', async () => {
     const { tool, begun, aborted } = waitingTool()
-    await using api = await desk({ tools: toolCatalog([tool]) })
+    await using api = await openToolServer({ tools: toolCatalog([tool]) })
     const socket = api.connect()
     await socket.next('hello')
     socket.send({ ...request, tool: 'waiting' })
@@ -392,7 +395,7 @@ describe('tool_request', () => {
         return idempotencyKey
       },
     })
-    await using api = await desk({ tools: toolCatalog([keyed]) })
+    await using api = await openToolServer({ tools: toolCatalog([keyed]) })
     for (const from of ['kitchen', 'kitchen', 'cellar']) {
       await using socket = api.connect()
       await socket.next('hello')
@@ -404,7 +407,7 @@ describe('tool_request', () => {
   })
 
   it('reaches only shared tools, while REST reaches all', async () => {
-    await using api = await desk({ shared: { tools: ['calculator'] } })
+    await using api = await openToolServer({ shared: { tools: ['calculator'] } })
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ ...request, tool: 'tune', input: '{}' })

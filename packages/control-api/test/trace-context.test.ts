@@ -1,4 +1,4 @@
-/** The trace in which somebody asks is that of the run, by whatever way, and what a run tells others names it. */
+/** A run has the trace of its caller, over every protocol, and passes it on. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 
 import { defineTextTool, runSpanKey, spanTraceparent, toolCatalog } from '@tutti/core'
@@ -15,7 +15,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const traceparent = `00-${TRACE}-b7ad6b7169203331-01`
 const tracestate = 'vendor=1,other=2'
 
-/** An ensemble, and a tool of its own, that note the trace they are called in. */
+/** An ensemble and a tool that record their trace context. */
 function watching() {
   const seen: (string | undefined)[] = []
   const look = defineTextTool({
@@ -75,15 +75,15 @@ describe('a direct tool call', () => {
 
 describe('a webhook', () => {
   it('is called in the span of the run', async () => {
-    const told = Promise.withResolvers<IncomingHttpHeaders>()
+    const received = Promise.withResolvers<IncomingHttpHeaders>()
     const receiver = createServer((request, response) => {
-      told.resolve(request.headers)
+      received.resolve(request.headers)
       response.end()
     })
     await new Promise<void>((resolve) => {
       receiver.listen(0, '127.0.0.1', resolve)
     })
-    // NOTE: a server that listens on a port has an address of this kind.
+    // NOTE: a server that listens on a port has such an address.
     const { port } = receiver.address() as AddressInfo
     const { ensembles } = watching()
     const secret = `whsec_${btoa('x'.repeat(24))}`
@@ -91,7 +91,7 @@ describe('a webhook', () => {
     await using api = await openServer({ ensembles, webhooks })
     const body = { runId: 'run-1', webhooks: ['ops'] }
     await api.post('/api/runs', body, { traceparent, tracestate })
-    expect(await told.promise).toMatchObject({
+    expect(await received.promise).toMatchObject({
       traceparent: spanTraceparent(traceparent, runSpanKey('run-1')),
       tracestate,
     })

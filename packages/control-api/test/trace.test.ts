@@ -1,4 +1,4 @@
-/** The trace of a run, in the form of AgentEnsemble's viewers. */
+/** The trace of a run in the format of AgentEnsemble's viewers. */
 import { decode, ROUTES, type DagModel, type ExecutionTrace, type RunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
@@ -217,7 +217,7 @@ describe('the trace of a run', () => {
     expect(trace).toMatchObject({ taskTraces: [], metadata: { status: 'COMPLETED' } })
   })
 
-  it('has nested spans, none of which ends before it starts', async () => {
+  it('has nested spans that do not end before they start', async () => {
     await using api = await openRecordedServer()
     const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
     for (const task of trace.taskTraces) {

@@ -1,4 +1,4 @@
-/** `POST /api/runs?wait=…`: callers that want the result in the answer. */
+/** `POST /api/runs?wait=…`: callers that want the result in the response. */
 import { decode, RunDetail, ROUTES } from '@tutti/protocol'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -8,12 +8,12 @@ import { until } from '../../../tooling/test-kit/wait.ts'
 import { eventsOf, openServer } from './open-server.ts'
 import { openRecordedServer } from './recorded-server.ts'
 
-/** A time that nothing else takes. */
+/** A timeout that no other code uses. */
 const WAIT_MS = 599_000
 
 const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
 
-/** A fake clock that says how many wait for a time of their own on it. */
+/** Fake clock that counts the waiters with that timeout. */
 function countingClock() {
   const clock = fakeClock()
   let waiting = 0
@@ -95,7 +95,7 @@ describe('a submission with `wait`', () => {
     await until('the timers of the wait', () => clock.waiting() === 1)
     expect((await api.get('/api/runs/mine', { method: 'DELETE' })).status).toBe(204)
     const response = await answering
-    // It ended before it was deleted: either is true, and neither is an error.
+    // The run ended before its deletion: both responses are correct, and neither is an error.
     expect([200, 202]).toContain(response.status)
     expect(await response.json()).toMatchObject({ runId: 'mine' })
   })

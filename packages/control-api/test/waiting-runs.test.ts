@@ -1,4 +1,4 @@
-/** Runs whose tools ask a person while they run. */
+/** Runs whose tools ask a person during the run. */
 import { serveControlApi } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
@@ -72,7 +72,7 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
 
 const POLL = { timeout: 20_000 }
 
-/** Serves an ensemble whose tool asks for a room and then books it, and one that asks nothing. */
+/** Serves an ensemble whose tool asks for a room and then books it, and one without questions. */
 async function questions(
   store: keyof typeof STORES,
   { idempotent }: { readonly idempotent: boolean },

@@ -1,4 +1,4 @@
-/** A receiver of webhooks on loopback: checks signatures as any receiver does, and answers as a test says. */
+/** Webhook receiver on loopback that verifies signatures and responds as the test requires. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 import { Webhook as Verifier } from 'standardwebhooks'
@@ -6,25 +6,25 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import type { WebhookDelivery } from '@tutti/protocol'
 import type { AddressInfo } from 'node:net'
 
-/** One request that was verified. */
+/** A verified request. */
 export interface Received {
   readonly id: string
   readonly delivery: WebhookDelivery
 }
 
-/** A receiver that listens. */
+/** A running receiver. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly secret: string
-  /** What came with a signature that fits. */
+  /** Requests with a valid signature. */
   readonly received: readonly Received[]
-  /** Requests whose signature does not fit. */
+  /** Number of requests with an invalid signature. */
   readonly forged: number
-  /** Resolves when that many have come. */
+  /** Resolves when a number of requests has arrived. */
   until(count: number): Promise<readonly Received[]>
 }
 
-/** What a receiver does with the request of that number, from 0: a status, or no answer at all. */
+/** Reaction to the request of an index, from 0: a status, a redirect or no response. */
 export type Answering = (index: number) => number | 'silence' | 'redirect'
 
 /** Starts a receiver. */
@@ -52,7 +52,7 @@ export async function webhookReceiver(
       at(now(), () => verifier.verify(body, headers))
       received.push({
         id: headers['webhook-id'] ?? '',
-        // NOTE: what the verifier has let through was made by the sender under test.
+        // NOTE: the verifier accepted it, so it came from the sender under test.
         delivery: JSON.parse(body) as WebhookDelivery,
       })
     } catch {
@@ -92,7 +92,7 @@ export async function webhookReceiver(
   }
 }
 
-/** Does something at another time: the verifier asks the clock of the machine how old a message is. */
+/** Runs a function at another system time, because the verifier compares the age of messages with it. */
 function at(time: number, work: () => void): void {
   const { now } = Date
   Date.now = () => time

@@ -15,9 +15,9 @@ import { webhookReceiver, type Receiver } from './webhook-receiver.ts'
 describe('a webhook', () => {
   it('is notified of the end of a run that names it, signed, with the run in detail', async () => {
     await using receiver = await webhookReceiver()
-    await using house = await opened({ ci: receiver })
-    const runId = await house.submit({ webhooks: ['ci'], tags: { by: 'ci' } })
-    await house.submit({})
+    await using server = await opened({ ci: receiver })
+    const runId = await server.submit({ webhooks: ['ci'], tags: { by: 'ci' } })
+    await server.submit({})
     const [{ id, delivery } = missing()] = await receiver.until(1)
     expect(receiver.forged).toBe(0)
     expect(decode(WebhookDelivery, delivery).ok).toBe(true)
@@ -26,36 +26,37 @@ describe('a webhook', () => {
       data: { runId, status: 'COMPLETED', tags: { by: 'ci' }, webhooks: ['ci'] },
     })
     expect(id).toContain(runId)
-    await house.settled()
+    await server.settled()
     expect(receiver.received).toHaveLength(1)
   })
 
   it('is notified of failed and cancelled runs', async () => {
     await using receiver = await webhookReceiver()
-    await using house = await opened({ ci: receiver })
-    await house.submit({ ensemble: 'broken', webhooks: ['ci'] })
+    await using server = await opened({ ci: receiver })
+    await server.submit({ ensemble: 'broken', webhooks: ['ci'] })
     await receiver.until(1)
-    const held = await house.submit({ ensemble: 'reviewed', webhooks: ['ci'] })
+    const held = await server.submit({ ensemble: 'reviewed', webhooks: ['ci'] })
     await receiver.until(2)
-    await house.runs.send(held, { kind: 'cancel' })
-    const told = (await receiver.until(3)).map(({ delivery }) => delivery.type)
-    expect(told).toEqual(['run.failed', 'review.requested', 'run.cancelled'])
+    await server.runs.send(held, { kind: 'cancel' })
+    const types = (await receiver.until(3)).map(({ delivery }) => delivery.type)
+    expect(types).toEqual(['run.failed', 'review.requested', 'run.cancelled'])
   })
 
   it('gets only the events that it selects', async () => {
     await using all = await webhookReceiver()
     await using ends = await webhookReceiver()
-    await using house = await opened({
+    await using server = await opened({
       all,
       ends: { ...webhookOf(ends), events: ['run.completed'] },
     })
-    const runId = await house.submit({ ensemble: 'reviewed', webhooks: ['all', 'ends'] })
+    const runId = await server.submit({ ensemble: 'reviewed', webhooks: ['all', 'ends'] })
     const [{ delivery } = missing()] = await all.until(1)
-    if (delivery.type !== 'review.requested') throw new Error(`It was told ${delivery.type}`)
+    if (delivery.type !== 'review.requested')
+      throw new Error(`Unexpected delivery: ${delivery.type}`)
     expect(delivery.data).toMatchObject({ runId, timing: 'AFTER_EXECUTION', taskName: 'sing' })
     const { reviewId } = delivery.data
     const decision = { action: 'CONTINUE' } as const
-    await house.runs.send(runId, { kind: 'decide', reviewId, decision })
+    await server.runs.send(runId, { kind: 'decide', reviewId, decision })
     const [end = missing()] = await ends.until(1)
     expect(end.delivery.type).toBe('run.completed')
     await all.until(2)
@@ -67,35 +68,35 @@ describe('a webhook', () => {
       (index) => [500, 'redirect' as const, 200][index] ?? 200,
       () => clock.now(),
     )
-    await using house = await opened({ ci: receiver }, { clock })
-    await house.submit({ webhooks: ['ci'] })
+    await using server = await opened({ ci: receiver }, { clock })
+    await server.submit({ webhooks: ['ci'] })
     await receiver.until(1)
-    await house.settled()
+    await server.settled()
     await clock.advance(4_000)
-    await house.settled()
+    await server.settled()
     expect(receiver.received).toHaveLength(1)
     await clock.advance(6_000)
     await receiver.until(2)
-    await house.settled()
+    await server.settled()
     await clock.advance(6 * 60_000)
     const all = await receiver.until(3)
-    await house.settled()
+    await server.settled()
     expect(new Set(all.map(({ id }) => id)).size).toBe(1)
     await clock.advance(60_000)
-    await house.settled()
+    await server.settled()
     expect(receiver.received).toHaveLength(3)
     expect(
-      house.warnings.filter((text) => text === 'Webhook delivery failed; retrying'),
+      server.warnings.filter((text) => text === 'Webhook delivery failed; retrying'),
     ).toHaveLength(2)
   })
 
   it('gets no more attempts after it returned 410', async () => {
     await using gone = await webhookReceiver(() => 410)
-    await using house = await opened({ gone })
-    await house.submit({ webhooks: ['gone'] })
+    await using server = await opened({ gone })
+    await server.submit({ webhooks: ['gone'] })
     await gone.until(1)
-    await house.until(() => house.warnings.includes('Webhook delivery failed permanently'))
-    await house.settled()
+    await server.until(() => server.warnings.includes('Webhook delivery failed permanently'))
+    await server.settled()
     expect(gone.received).toHaveLength(1)
   })
 
@@ -103,12 +104,12 @@ describe('a webhook', () => {
     const clock = fakeClock(Date.now())
     await using silent = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
     await using quick = await webhookReceiver()
-    await using house = await opened({ silent, quick }, { clock })
-    await house.submit({ webhooks: ['silent', 'quick'] })
+    await using server = await opened({ silent, quick }, { clock })
+    await server.submit({ webhooks: ['silent', 'quick'] })
     await quick.until(1)
     await silent.until(1)
     await clock.advance(16_000)
-    await house.until(() => house.warnings.includes('Webhook delivery failed; retrying'))
+    await server.until(() => server.warnings.includes('Webhook delivery failed; retrying'))
     await clock.advance(10_000)
     await silent.until(2)
   })
@@ -130,8 +131,8 @@ describe('a webhook', () => {
 
   it('that is not registered is refused, with the registered names', async () => {
     await using receiver = await webhookReceiver()
-    await using house = await opened({ ci: receiver })
-    const response = await house.post({ webhooks: ['cd', 'ci'] })
+    await using server = await opened({ ci: receiver })
+    const response = await server.post({ webhooks: ['cd', 'ci'] })
     expect(response.status).toBe(400)
     expect(await response.json()).toEqual({
       error: 'INVALID_WEBHOOK',
@@ -166,16 +167,16 @@ interface House extends AsyncDisposable {
   readonly runs: RunService
   readonly warnings: readonly string[]
   post(body: object): Promise<Response>
-  /** Submits a run and gives its id. */
+  /** Submits a run and returns its id. */
   submit(body: object): Promise<string>
-  /** Resolves when `holds` does; what it asks about happens by itself. */
+  /** Resolves when `holds` returns true, without advancing the clock. */
   until(holds: () => boolean): Promise<void>
-  /** Resolves when nothing is under way: deliveries that are due have been claimed and settled. */
+  /** Resolves when no delivery is in progress: due deliveries have been claimed and settled. */
   settled(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A control API with webhooks over ensembles that end at once, fail, or wait for a review. */
+/** Serves a control API with webhooks and ensembles that end at once, fail, or wait for a review. */
 async function opened(
   webhooks: Readonly<Record<string, Webhook | Pick<Receiver, 'url' | 'secret'>>>,
   {

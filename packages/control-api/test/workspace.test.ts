@@ -1,4 +1,4 @@
-/** The files of the workspace over HTTP; what a path can lead to is tested beside the sources. */
+/** The files of the workspace over HTTP; the tests next to the sources cover paths. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,36 +8,36 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { openServer, type TestServer } from './open-server.ts'
 
-let home: string
+let folder: string
 let workspace: string
 
 beforeAll(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-files-')))
-  workspace = join(home, 'work')
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-files-')))
+  workspace = join(folder, 'work')
   mkdirSync(join(workspace, 'docs/deep'), { recursive: true })
-  writeFileSync(join(home, 'secret.txt'), 'SECRET')
+  writeFileSync(join(folder, 'secret.txt'), 'SECRET')
   writeFileSync(join(workspace, '.env'), 'SECRET')
   writeFileSync(join(workspace, 'größe.md'), '# Größe\n')
   writeFileSync(join(workspace, 'page.html'), '<script>alert(1)</script>')
   writeFileSync(join(workspace, 'image.png'), Buffer.from([0x89, 0x50, 0xff]))
   writeFileSync(join(workspace, 'big.log'), 'x'.repeat(1024 * 1024 + 1))
   writeFileSync(join(workspace, 'docs/a.txt'), 'a')
-  symlinkSync(join(home, 'secret.txt'), join(workspace, 'link'))
+  symlinkSync(join(folder, 'secret.txt'), join(workspace, 'link'))
 })
 
 afterAll(() => {
-  rmSync(home, { recursive: true })
+  rmSync(folder, { recursive: true })
 })
 
 async function refusal(api: TestServer, path: string): Promise<readonly [number, unknown]> {
   const response = await api.get(path)
   const text = await response.text()
   expect(text).not.toContain('SECRET')
-  expect(text).not.toContain(home)
+  expect(text).not.toContain(folder)
   return [response.status, (JSON.parse(text) as { readonly error?: unknown }).error]
 }
 
-/** The status line of a request whose target is sent as it is, with nothing made of it by a client. */
+/** Returns the status line of a request whose target is sent unchanged. */
 function rawStatus(api: TestServer, target: string): Promise<string> {
   const { hostname, port } = new URL(api.url)
   return new Promise((resolve, reject) => {
@@ -56,7 +56,7 @@ function rawStatus(api: TestServer, target: string): Promise<string> {
   })
 }
 
-/** Where the routes are: on their own, and under the address of the socket of one run. */
+/** Paths of the routes: top-level, and below the socket of a run. */
 const BASES: readonly [string, (api: TestServer) => Promise<string>][] = [
   ['/api/workspace', () => Promise.resolve('/api/workspace')],
   ['/runs/{runId}/api/workspace', async (api) => `/runs/${await api.submit()}/api/workspace`],
@@ -159,7 +159,7 @@ it('does not exist for an unknown run', async () => {
 })
 
 it('returns NOT_FOUND after the workspace was removed', async () => {
-  const gone = join(home, 'gone')
+  const gone = join(folder, 'gone')
   mkdirSync(gone)
   await using api = await openServer({ workspace: gone })
   rmSync(gone, { recursive: true })

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest'
 
 import { UnreadData } from './unread-data.ts'
 
-/** More than the buffers of two sockets on loopback hold. */
+/** Larger than the buffers of two sockets on loopback. */
 const LARGE = Buffer.alloc(16_000_000)
 
-/** A connection whose reader takes nothing. */
+/** Opens a connection whose client does not read. */
 async function unread(): Promise<{ readonly near: Socket; readonly close: () => void }> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { endAtExpiry } from './until-expiry.ts'
 
-/** A stream that the test writes to. */
+/** Returns a stream that the test writes to. */
 function stream(type = 'text/event-stream; charset=utf-8') {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()

@@ -15,8 +15,8 @@ const AT_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
 describe('createRunListeners', () => {
   it('[API-C2] measures the time to the first token of each call and ignores other tokens', () => {
-    const { tell, value } = counting()
-    tell([
+    const { emit, value } = counting()
+    emit([
       llm('started', 1, 0),
       llm('started', 2, 1_000),
       token(1, 400),
@@ -26,23 +26,23 @@ describe('createRunListeners', () => {
     ])
     expect(value('tutti_model_time_to_first_token_seconds_count{model="m"}')).toBe(2)
     expect(value('tutti_model_time_to_first_token_seconds_sum{model="m"}')).toBeCloseTo(2.4)
-    tell([failed(1, 'MODEL_FAILED', { retryInMs: 5 }), llm('started', 1, 5_000), token(1, 6_000)])
+    emit([failed(1, 'MODEL_FAILED', { retryInMs: 5 }), llm('started', 1, 5_000), token(1, 6_000)])
     expect(value('tutti_model_time_to_first_token_seconds_sum{model="m"}')).toBeCloseTo(3.4)
     expect(value('tutti_model_retries_total{model="m"}')).toBe(1)
   })
 
   it('forgets the calls of a run that continues in another process', () => {
-    const { tell, value } = counting()
-    tell([
+    const { emit, value } = counting()
+    emit([
       llm('started', 1, 0),
       { type: 'run_resumed', resumedAt: at(0), epoch: 2, completedTasks: [] },
     ])
-    tell([token(1, 400)])
+    emit([token(1, 400)])
     expect(value('tutti_model_time_to_first_token_seconds_count{model="m"}')).toBeUndefined()
   })
 
   it('counts incomplete responses by code, and cached tokens, but not unknown tokens', () => {
-    const { tell, value } = counting()
+    const { emit, value } = counting()
     const answer = {
       type: 'llm_iteration_completed',
       agentRole: 'Player',
@@ -58,7 +58,7 @@ describe('createRunListeners', () => {
       model: 'm',
     } as const
     const unknown = { inputTokens: -1, outputTokens: -1 }
-    tell([
+    emit([
       { ...answer, finishReason: 'stop', cachedInputTokens: 8 },
       { ...answer, finishReason: 'refusal', ...unknown },
       { ...answer, finishReason: 'length', ...unknown },
@@ -73,14 +73,14 @@ describe('createRunListeners', () => {
   })
 
   it('reports unknown codes as other', () => {
-    const { tell, value } = counting()
-    tell([failed(1, 'what a provider said'), failed(1, 'RATE_LIMIT_TIMEOUT')])
+    const { emit, value } = counting()
+    emit([failed(1, 'what a provider said'), failed(1, 'RATE_LIMIT_TIMEOUT')])
     expect(value('tutti_model_calls_total{model="m",code="other"}')).toBe(1)
     expect(value('tutti_model_calls_total{model="m",code="RATE_LIMIT_TIMEOUT"}')).toBe(1)
   })
 
   it('counts calls, tokens and cost of other agents once', () => {
-    const { tell, value } = counting()
+    const { emit, value } = counting()
     const call = {
       agentRole: 'Who',
       taskName: 't',
@@ -93,7 +93,7 @@ describe('createRunListeners', () => {
       retry_index: 0,
     }
     const brought = { latency_ms: 5, chunks_received: 1, total_turns: 1 }
-    tell([
+    emit([
       {
         type: 'agent_tool_progress',
         ...call,
@@ -134,38 +134,38 @@ describe('createRunListeners', () => {
   })
 
   it('measures how long reviews were open, from their events or from the store', async () => {
-    const { tell, value, wait } = counting()
-    tell([
+    const { emit, value, wait } = counting()
+    emit([
       review('r1', 0),
       { type: 'review_withdrawn', reviewId: 'r1', reason: 'x', withdrawnAt: at(4_000) },
     ])
     expect(value('tutti_gate_wait_seconds_sum{outcome="withdrawn"}')).toBe(4)
-    tell([{ type: 'review_timed_out', reviewId: 'elsewhere', action: 'CONTINUE' }])
-    tell([{ type: 'review_timed_out', reviewId: 'unknown', action: 'CONTINUE' }])
+    emit([{ type: 'review_timed_out', reviewId: 'elsewhere', action: 'CONTINUE' }])
+    emit([{ type: 'review_timed_out', reviewId: 'unknown', action: 'CONTINUE' }])
     await wait()
     expect(value('tutti_gates_closed_total{outcome="timed_out"}')).toBe(2)
     expect(value('tutti_gate_wait_seconds_count{outcome="timed_out"}')).toBe(1)
   })
 
   it('measures the time to durability without tokens, and never below 0', () => {
-    const { tell, value, clock } = counting()
+    const { emit, value, clock } = counting()
     clock.set(AT_MS + 2_000)
     const timeless: RunEvent = { type: 'review_timed_out', reviewId: 'r', action: 'CONTINUE' }
-    tell([llm('started', 1, 500), token(1, 0), timeless, llm('started', 2, 9_000)])
+    emit([llm('started', 1, 500), token(1, 0), timeless, llm('started', 2, 9_000)])
     expect(value('tutti_event_durable_lag_seconds_count')).toBe(2)
     expect(value('tutti_event_durable_lag_seconds_sum')).toBe(1.5)
   })
 
   it('counts claims and releases by kind, and forgets a released run', () => {
-    const { hear, tell, value } = counting()
+    const { report, emit, value } = counting()
     for (const [epoch, lostOwners] of [
       [2, 0],
       [3, 1],
     ] as const) {
-      hear({ kind: 'claimed', run: record(epoch), lostOwners })
+      report({ kind: 'claimed', run: record(epoch), lostOwners })
     }
-    hear({ kind: 'released', runId: 'run-1', end: 'lost' })
-    tell([
+    report({ kind: 'released', runId: 'run-1', end: 'lost' })
+    emit([
       {
         type: 'task_skipped',
         taskIndex: 1,
@@ -220,18 +220,18 @@ function counting() {
   const clock = { ...fakeClock(), now: () => now }
   const openedAt = (reviewId: string) => Promise.resolve(reviewId === 'unknown' ? undefined : AT_MS)
   const { onActivity, onExecuted } = createRunListeners({ instruments, clock, openedAt })
-  const hear = (activity: Parameters<(typeof onActivity)[number]>[0]) => {
+  const report = (activity: Parameters<(typeof onActivity)[number]>[0]) => {
     for (const listener of onActivity) listener(activity)
   }
-  hear({ kind: 'claimed', run: record(1), lostOwners: 0 })
+  report({ kind: 'claimed', run: record(1), lostOwners: 0 })
   return {
-    hear,
+    report,
     clock: {
       set(ms: number) {
         now = ms
       },
     },
-    tell(events: readonly RunEvent[]) {
+    emit(events: readonly RunEvent[]) {
       const logged = events.map((event, seq): LoggedRunEvent => ({
         ...event,
         runId: 'run-1',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { MessageInbox, MAX_IN_FLIGHT } from './inbox.ts'
 
-/** A connection that notes whether it is read, and answers that end when the test says so. */
+/** Creates a connection that records whether it is read, and handlers that end on request. */
 function connection() {
   const ends: (() => void)[] = []
   const begun: string[] = []

@@ -1,4 +1,4 @@
-/** Real files, on systems that name what is open and on those that do not. */
+/** Tests with real files, both with and without `/proc/self/fd`. */
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -26,20 +26,20 @@ import { formatFileTime, listDirectory } from './list-directory.ts'
 import { openInside, assertStillInside, type Root } from './open-inside.ts'
 import { MAX_FILE_BYTES, readTextFile } from './read-text-file.ts'
 
-/** Ways to know what was opened: by the open file itself, as on Linux, and by the path, as elsewhere. */
+/** Ways to locate an open file: by its descriptor, as on Linux, or by its path, as elsewhere. */
 const SYSTEMS = [
   ['that reports the paths of open files', process.platform === 'linux'],
   ['that does not report them', false],
 ] as const
 
-let home: string
+let base: string
 let inside: string
 let outside: string
 
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-workspace-')))
-  inside = join(home, 'inside')
-  outside = join(home, 'outside')
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-workspace-')))
+  inside = join(base, 'inside')
+  outside = join(base, 'outside')
   for (const directory of [inside, outside]) mkdirSync(join(directory, 'docs'), { recursive: true })
   writeFileSync(join(inside, 'a.txt'), 'inside')
   writeFileSync(join(inside, 'docs/b.txt'), 'inside docs')
@@ -48,24 +48,24 @@ beforeEach(() => {
 })
 
 afterEach(() => {
-  rmSync(home, { recursive: true })
+  rmSync(base, { recursive: true })
 })
 
 describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
   const root = (): Root => ({ path: inside, namesOpenFiles })
 
-  /** The text of a file, or the code of the refusal. */
+  /** Returns the text of a file, or the code of the error. */
   async function read(path: string): Promise<string> {
     try {
       return (await readTextFile(root(), path)).toString()
     } catch (error) {
       if (!TuttiError.isInstance(error)) throw error
-      expect(error.message).not.toContain(home)
+      expect(error.message).not.toContain(base)
       return error.code
     }
   }
 
-  /** The names in a directory, or the code of the refusal. */
+  /** Returns the names in a directory, or the code of the error. */
   async function list(path = ''): Promise<readonly string[]> {
     try {
       const entries = await listDirectory(root(), path)
@@ -196,7 +196,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
   it.runIf(process.platform === 'linux')('does not trust the reported size of a file', async () => {
     const system: Root = { path: '/proc', namesOpenFiles }
     expect((await readTextFile(system, 'version')).toString()).toContain('Linux')
-    // Its size is 0, and what it holds far more than is sent.
+    // The reported size is 0, and the content is far larger than the limit.
     await expect(readTextFile(system, 'kallsyms')).rejects.toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
     })
@@ -280,7 +280,7 @@ it.each([
   expect(formatFileTime(ms)).toBe(instant)
 })
 
-/** Swaps until it is told to stop; what is there now stays as long as a call takes, so that calls fall between. */
+/** Swaps links until it is stopped. Each state lasts as long as a call, so that calls fall between swaps. */
 const SWAPPER = `
   const { renameSync, symlinkSync, unlinkSync, writeFileSync } = require('node:fs')
   const { workerData, parentPort } = require('node:worker_threads')
@@ -302,7 +302,7 @@ const SWAPPER = `
   }
   parentPort.postMessage('stopped')`
 
-/** A thread that swaps until it is disposed of. */
+/** Starts a thread that swaps links until it is disposed. */
 async function swapping(): Promise<AsyncDisposable & { readonly rounds: number }> {
   writeFileSync(join(outside, 'docs/secret.txt'), 'SECRET')
   const state = new SharedArrayBuffer(8)

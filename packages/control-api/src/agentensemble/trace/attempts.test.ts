@@ -11,9 +11,9 @@ const iso = (ms: number): string => new Date(START + ms).toISOString()
 
 const where = { taskName: 'a', taskIndex: 1, attempt: 1, agentRole: 'A', taskDescription: 'Do' }
 
-/** The events, each with its place in a log. */
+/** Adds a position in the log to each event. */
 function logged(...events: readonly object[]): readonly LoggedRunEvent[] {
-  // NOTE: each is written below with the fields of its type that are looked at.
+  // NOTE: each event below has only the fields that are read.
   return events.map(
     (event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }) as LoggedRunEvent,
   )
@@ -44,13 +44,13 @@ const begun = [
   { type: 'task_input', ...where, sentAt: iso(10) },
 ]
 
-/** Start and end of a span, from the start of the run. */
+/** Returns start and end of a span relative to the start of the run. */
 const spanOf = ({ startedAt, completedAt }: WorkSpan): readonly [number, number] => [
   startedAt - START,
   completedAt - START,
 ]
 
-/** A turn and its first call, as the only ones of an attempt. */
+/** Returns the only turn of an attempt and its first call. */
 function onlyTurn(events: readonly LoggedRunEvent[]) {
   const turns = collectAttempts(events)[0]?.turns
   const [first] = turns ?? []

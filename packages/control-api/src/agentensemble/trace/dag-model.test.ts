@@ -13,7 +13,7 @@ function planned(...tasks: readonly (readonly [name: string, context: readonly s
     agentRole: 'Worker',
     context: [...context],
   }))
-  // NOTE: only the fields that the graph reads are written.
+  // NOTE: the events have only the fields that the graph reads.
   return [
     { type: 'ensemble_started', tasks: plan, runId: 'r', seq: 0, id: 'r:0' } as LoggedRunEvent,
   ]

@@ -12,17 +12,17 @@ const lead = { taskName: 'lead', taskIndex: 1, attempt: 1, agentRole: 'Lead', ta
 const worker = { ...lead, taskName: 'worker', taskIndex: 2, agentRole: 'Worker' }
 const ids = { ...lead, delegationId: 'd', workerTask: 'worker', depth: 1 }
 
-/** The delegation of a lead whose worker was at work from 100 to 400, seen at 900. */
+/** Returns the delegation of a lead whose worker worked from 100 to 400, as seen at 900. */
 function delegationAfter(
   ...events: readonly object[]
 ): TaskTrace['delegations'][number] | undefined {
-  const told = [
+  const given = [
     { type: 'task_started', ...lead, startedAt: iso(0) },
     { type: 'task_input', ...lead, sentAt: iso(10), toolNames: [] },
     ...events,
   ]
-  // NOTE: each is written here with the fields of its type that are looked at.
-  const logged = told.map(
+  // NOTE: each event has only the fields that are read.
+  const logged = given.map(
     (event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }) as LoggedRunEvent,
   )
   const attempts = collectAttempts(logged)
