@@ -1,4 +1,4 @@
-/** The callers of requests and messages, and what they may do. */
+/** Callers of requests and messages, and their permissions. */
 import { TuttiError } from '@tutti/core'
 
 import type { Scope } from '@tutti/protocol'
@@ -9,19 +9,19 @@ export interface Caller {
   /** Name of the key; undefined where no keys are set. */
   readonly name: string | undefined
   readonly scopes: ReadonlySet<Scope>
-  /** Roles of the key; undefined where no keys are set: then any caller may decide any review. */
+  /** Roles of the key; undefined where no keys are set, and every caller may decide every review. */
   readonly roles: ReadonlySet<string> | undefined
-  /** Quota of its runs at this moment; undefined for no limit. */
+  /** Returns the current quota of the caller's runs; undefined for no limit. */
   readonly quota: () => Quota | undefined
   /** Address of the connection. */
   readonly remoteAddress: string | undefined
-  /** When the key expires, in milliseconds since 1970; Infinity for never. */
+  /** Time at which the key expires, in milliseconds since 1970; Infinity for never. */
   readonly expiresAt: number
   /**
    * Counts one more request or message.
    *
-   * @throws {TuttiError} RATE_LIMITED when it is one too many for this minute, UNAUTHORIZED when the key
-   * has expired meanwhile.
+   * @throws {TuttiError} RATE_LIMITED when it exceeds the rate limit, UNAUTHORIZED when the key has
+   * expired meanwhile.
    */
   readonly count: () => void
 }

@@ -1,4 +1,4 @@
-/** Pure: durations as the wire writes them, in milliseconds. */
+/** Pure: parses durations of the wire. */
 
 const DURATION =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
@@ -8,12 +8,12 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** What each part is worth; a month and a year have no length of their own. */
+/** Length of each part; a year and a month have no fixed length. */
 const PARTS_MS = [NaN, NaN, 7 * DAY_MS, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS]
 
 /**
- * The length of an ISO-8601 duration such as `PT1.5S` in milliseconds; undefined when it counts years or
- * months, which are not always as long, or is not a duration.
+ * Parses an ISO-8601 duration such as `PT1.5S` to milliseconds; undefined when it is not a duration, or contains years
+ * or months, which have no fixed length.
  *
  * @see https://www.rfc-editor.org/rfc/rfc3339#appendix-A
  */

@@ -1,4 +1,4 @@
-/** What the gateway needs from the server that mounts it. */
+/** Options of the gateway, which the server that mounts it provides. */
 import type { Redactor, ErrorMetrics } from './http/on-error.ts'
 import type { LargeReads } from './http/large-reads.ts'
 import type { Clock, Logger, ToolCatalog, ToolMetrics } from '@tutti/core'
@@ -7,14 +7,14 @@ import type { NewAuditEntry, RunService } from '@tutti/runs'
 /** Version of the API that agent cards and MCP servers state; it grows with breaking changes only. */
 export const API_VERSION = '1.0.0'
 
-/** The runs, the tools and what of them peers may use. */
+/** The runs and tools of a server, and those that peers may use. */
 export interface Sharing {
   readonly runs: RunService
   readonly tools: ToolCatalog
   readonly shared: Shared | undefined
 }
 
-/** What peers may use, by name. */
+/** Names of the ensembles and tools that peers may use; absent for all. */
 export interface Shared {
   readonly ensembles?: readonly string[]
   readonly tools?: readonly string[]
@@ -27,7 +27,7 @@ export interface AuditRecorder {
   record(entry: NewAuditEntry): void
 }
 
-/** An API key that signatures are bound to. */
+/** An API key to which signatures are bound. */
 export interface SigningKey {
   readonly name: string
   /** SHA-256 of the key, in hex. */
@@ -47,17 +47,17 @@ export interface ServerResources {
   readonly redactor: Redactor
   readonly metrics: ErrorMetrics
   readonly trail: AuditRecorder
-  /** Takes turns at large answers. */
+  /** Limits the number of large answers that are built at the same time. */
   readonly reads: LargeReads
-  /** Longest request body, in bytes. */
+  /** Maximum size of a request body, in bytes. */
   readonly maxBodyBytes: number
-  /** Time between signs of life on quiet connections, in milliseconds. */
+  /** Interval of heartbeats on quiet connections, in milliseconds. */
   readonly heartbeatMs: number
 }
 
 /** Options of the gateway. */
 export interface GatewayOptions extends Sharing, ServerResources {
-  /** Public address of the server; undefined for the address of each request. */
+  /** Public URL of the server; undefined for the origin of each request. */
   readonly publicUrl: string | undefined
   /** API keys of the server; with none, every caller is anonymous. */
   readonly apiKeys: readonly SigningKey[]

@@ -1,6 +1,6 @@
 /**
- * The gateway: runs as tasks of other protocols. The server mounts the routes behind its own authentication, limits
- * and audit trail, and shares the building blocks below.
+ * Runs as tasks of other protocols. The server mounts the routes behind its own authentication, limits and audit trail,
+ * and shares the building blocks below.
  */
 
 // Protocols

@@ -1,4 +1,4 @@
-/** The agents of a server, and requests to them. */
+/** Agents of a server, and requests to them. */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 
 import { sharedEnsembles } from '../service/sharing.ts'
@@ -12,9 +12,9 @@ import type { Ensemble } from '@tutti/ensemble'
 export interface ServedAgent {
   readonly name: string
   readonly description: string
-  /** Path of its addresses: empty, or `/agents/{ensemble}`. */
+  /** Path prefix of its routes: empty, or `/agents/{ensemble}`. */
   readonly path: string
-  /** Its skills; a message that names none is for the first. */
+  /** Ensembles, which are its skills. A message that names none is for the first. */
   readonly ensembles: readonly Ensemble[]
 }
 
@@ -34,7 +34,7 @@ export function rootAgent(sharing: Sharing): ServedAgent | undefined {
   }
 }
 
-/** Returns the agent of one shared ensemble; undefined when there is none of that name. */
+/** Returns the agent of one shared ensemble; undefined when the name is unknown. */
 export function ensembleAgent(sharing: Sharing, name: string): ServedAgent | undefined {
   const found = sharedEnsembles(sharing).find((ensemble) => ensemble.name === name)
   if (found === undefined) return undefined
@@ -53,11 +53,11 @@ export interface A2aCall {
   readonly agent: ServedAgent
   /** Headers of the request. */
   readonly headers: Headers
-  /** Aborts when the caller is gone; tasks continue. */
+  /** Aborts when the caller disconnects; tasks continue. */
   readonly gone: AbortSignal
 }
 
-/** Returns the extensions that the headers ask for and the agent has; 0.3 has another name for the header. */
+/** Returns the requested extensions that the agent supports; the header of 0.3 has another name. */
 export function activeExtensions(headers: Headers): readonly string[] {
   const asked = headers.get('a2a-extensions') ?? headers.get('x-a2a-extensions') ?? ''
   const names = asked.split(',').map((name) => name.trim())

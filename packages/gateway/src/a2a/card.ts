@@ -1,10 +1,8 @@
 /**
- * The cards by which agents are discovered. They need no key: they state how to call the agent, and with which kind of
- * key.
+ * Cards for the discovery of agents. They are public: they state how to call the agent, and with which kind of key.
  *
- * Callers that name version 1.x get a card with the fields of 1.0 only, because its JSON schema is closed.
- * All others get a card that readers of 0.3 and of 1.0 can use: clients of 0.3 send no version, and an absent
- * version means 0.3.
+ * Callers of version 1.x get a card with the fields of 1.0 only, because its JSON schema is closed. All others get a
+ * card that readers of 0.3 and 1.0 can use: clients of 0.3 send no version, and an absent version means 0.3.
  */
 import { createHash } from 'node:crypto'
 
@@ -16,10 +14,10 @@ import { MESSAGE_MEDIA_TYPES } from './message.ts'
 
 import type { ServedAgent } from './agent.ts'
 
-/** What a card is made of. */
+/** Parts of a card. */
 export interface CardParts {
   readonly agent: ServedAgent
-  /** Where the server is, without a slash at its end. */
+  /** URL of the server, without a trailing slash. */
   readonly base: string
   /** Whether callers need a key. */
   readonly isSecured: boolean
@@ -27,7 +25,7 @@ export interface CardParts {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The card with the fields of 1.0 only. */
+/** Returns the card with the fields of 1.0 only. */
 export function agentCard({ agent, base, isSecured }: CardParts): Json {
   const rpc = `${base}${agent.path}/a2a`
   return {
@@ -56,12 +54,14 @@ export function agentCard({ agent, base, isSecured }: CardParts): Json {
   }
 }
 
-/** Names no field that has `token` in it: scanners of cards, that of the test kit too, take it for a credential. */
+/**
+ * Description of the usage extension. It must not contain `token`, which scanners of cards mistake for a credential.
+ */
 const USAGE_DESCRIPTION =
   'Reports the usage of a task in metadata: total_cost_usd, and cost_usd since the previous update. A request can ' +
   'set max_cost_usd there as the budget of its task, and deadline_ms, after which the task is cancelled.'
 
-/** The card with the fields of 0.3 and of 1.0. */
+/** Returns the card with the fields of 0.3 and 1.0. */
 export function hybridCard(parts: CardParts): Json {
   const { supportedInterfaces, capabilities, securitySchemes: _, ...card } = agentCard(parts)
   const rpc = `${parts.base}${parts.agent.path}/a2a`
@@ -115,7 +115,7 @@ function describeInput({ tasks }: Pick<Ensemble, 'tasks'>): string {
   return `Input: a data part, an object of strings with the fields ${variables.join(', ')}.`
 }
 
-/** Time for which a card may be cached, in seconds: it changes only when the server restarts. */
+/** Cache lifetime of a card, in seconds. A card changes only when the server restarts. */
 const MAX_AGE_S = 300
 
 /** Answers with the card of an agent, in the version that the request asks for. */

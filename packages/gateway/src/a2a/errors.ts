@@ -1,4 +1,4 @@
-/** Errors of A2A, and what each error of the server is over JSON-RPC and REST. */
+/** Errors of A2A, and the mapping of other errors to JSON-RPC and REST. */
 import { TuttiError } from '@tutti/core'
 
 import { limitMessage, limitProblems, formatProblems } from '../http/error-limits.ts'
@@ -11,7 +11,7 @@ import type { ErrorCode, Problem } from '@tutti/protocol'
 export interface A2aErrorInfo {
   readonly rpcCode: number
   readonly httpStatus: number
-  /** Name of the gRPC status, which REST answers have too. */
+  /** Name of the gRPC status, which REST responses contain too. */
   readonly status: string
 }
 
@@ -43,14 +43,14 @@ export const A2A_ERRORS = {
   INVALID_PARAMS: { rpcCode: -32602, httpStatus: 400, status: 'INVALID_ARGUMENT' },
 } as const satisfies Readonly<Record<string, A2aErrorInfo>>
 
-/** Reason of an error, as `ErrorInfo` carries it. */
+/** Reason of an error in `ErrorInfo`. */
 export type A2aReason = keyof typeof A2A_ERRORS
 
-/** An error that A2A has a reason for. */
+/** An error with a reason of A2A. */
 export class A2aError extends TuttiError {
   override readonly name = 'A2aError'
   readonly reason: A2aReason
-  /** Problems of the parameters, where they are the reason. */
+  /** Problems of invalid parameters. */
   readonly problems: readonly Problem[]
 
   constructor(reason: A2aReason, message: string, problems: readonly Problem[] = []) {
@@ -66,7 +66,7 @@ export function invalidParams(problems: readonly Problem[]): A2aError {
   return new A2aError('INVALID_PARAMS', text, problems)
 }
 
-/** An error as both wires answer it. */
+/** An error in the form of both wires. */
 export interface ErrorAnswer extends A2aErrorInfo {
   readonly message: string
   /** Objects in the JSON form of `google.protobuf.Any`. */
@@ -80,7 +80,7 @@ const A2A_DOMAIN = 'a2a-protocol.org'
 /** Domain of the error codes of the control API. */
 const TUTTI_DOMAIN = 'tutti.dev'
 
-/** Error codes of the control API that A2A has a reason for. */
+/** Error code of the control API → reason of A2A. */
 const REASONS: Partial<Record<ErrorCode, A2aReason>> = {
   RUN_NOT_FOUND: 'TASK_NOT_FOUND',
   RUN_COMPLETED: 'UNSUPPORTED_OPERATION',
@@ -90,13 +90,13 @@ const REASONS: Partial<Record<ErrorCode, A2aReason>> = {
   UNSUPPORTED_MEDIA_TYPE: 'CONTENT_TYPE_NOT_SUPPORTED',
 }
 
-/** Codes that are answered as on every other route: credentials of A2A belong to HTTP. */
+/** Codes that are answered as on every other route, because credentials of A2A are those of HTTP. */
 const CREDENTIAL_CODES: readonly TuttiError['code'][] = ['UNAUTHORIZED', 'FORBIDDEN']
 
 /**
- * Returns the answer to an error. Internal errors are logged under the id in their message.
+ * Returns the answer to an error. Internal errors are logged with the id in their message.
  *
- * @throws the error itself, when it is about the credentials of the caller.
+ * @throws the error itself, when it concerns the credentials of the caller.
  */
 export function errorAnswer(error: unknown, options: ErrorReporting): ErrorAnswer {
   if (error instanceof A2aError) {
@@ -125,7 +125,7 @@ function translateWireError(wire: WireError): ErrorAnswer {
   if (reason !== undefined) return toErrorAnswer(reason, message, problems)
   const isFault = wire.status === 500
   return {
-    // -32000 is defined by the server: it cannot take the request at this moment.
+    // -32000 is in the range for server errors: the server cannot accept the request now.
     rpcCode: isFault ? -32603 : -32000,
     httpStatus: wire.status,
     status: isFault ? 'INTERNAL' : wire.status === 429 ? 'RESOURCE_EXHAUSTED' : 'UNAVAILABLE',

@@ -1,13 +1,14 @@
 /**
- * Pure: from the events of a run to the updates of its task for one reader.
+ * Pure: maps the events of a run to the updates of its task for one reader.
  *
- * GW-U1 A change of the state or of the question is a status, and so is the request of a cancel.
- * GW-U2 The output of the last task of the run is the artifact. Its text is sent as it is written; where it begins again
- *    (another model turn, another attempt, another process) it replaces what came before.
- * GW-U3 When the text of the last task was sent already it is only closed; otherwise it is sent again as a whole.
- * GW-U4 Outputs of the other tasks are statuses while the task works, and artifacts when it ends without the last one.
- * GW-U5 A stream begins with the task and has every later change in order, each once. It ends with the state in which its
- *    reader has nothing to wait for: a subscription at the end of the task, a message also at a question.
+ * GW-U1 A change of the state or the question is a status update, and so is the request of a cancel.
+ * GW-U2 The output of the last task of the run is the artifact. Its text is sent as the model writes it. When it begins
+ *    again (in another model turn, attempt or process), it replaces the earlier text.
+ * GW-U3 If the text of the last task has been sent, the output only closes it; otherwise the whole output is sent.
+ * GW-U4 Outputs of the other tasks are status updates while the task works, and artifacts when it ends without the last
+ *    one.
+ * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
+ *    ends, the stream of a message also at a question.
  */
 import { toUsageMetadata, type RunUsage } from '../service/usage.ts'
 import {
@@ -35,14 +36,14 @@ import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
 type Update = Omit<ArtifactUpdate, 'taskId' | 'contextId' | 'metadata'>
 
-/** Makes the updates of one stream, out of the events of the run in order. */
+/** Makes the updates of one stream from the events of the run, in order. */
 export class TaskUpdates {
   readonly #identity: LoadedTask['identity']
   readonly #showing: Showing
   #view: TaskView
-  /** Usage in the last update. */
+  /** Usage in the previous update. */
   #reportedUsage: RunUsage
-  /** The text of the artifact that is being written, as the caller has it. */
+  /** Text of the current artifact that the caller has received. */
   #written = ''
   #isFresh = true
 
@@ -57,7 +58,7 @@ export class TaskUpdates {
     return this.#view
   }
 
-  /** What one more event changes for the caller. */
+  /** Yields the updates of the next event. */
   *after(event: LoggedRunEvent): Generator<StreamItem> {
     const before = this.#view
     const view = advanceView(before, event)
@@ -84,7 +85,7 @@ export class TaskUpdates {
     yield { statusUpdate: { ...ids, status: toWireStatus(this.#identity, view), ...this.#usage() } }
   }
 
-  /** What a task that ended without its output has in place of it. */
+  /** Yields the other outputs of a task that ended without its own. */
   *#leftOver(
     view: TaskView,
     ids: Pick<ArtifactUpdate, 'taskId' | 'contextId'>,
@@ -139,17 +140,17 @@ export class TaskUpdates {
     const artifact = toArtifact(event, this.#showing.modes)
     const isWritten = !this.#isFresh && this.#written === event.output
     if (!isWritten) return { artifact, append: false, lastChunk: true }
-    // The text is there already, in pieces; an artifact must have a part.
+    // The text was sent in pieces; an artifact must have a part.
     const [, ...others] = artifact.parts
     const parts = others.length === 0 ? [{ text: '' }] : others
     return { artifact: { ...artifact, parts }, append: true, lastChunk: true }
   }
 }
 
-/** How a task is followed. */
+/** Options of a stream. */
 export interface Following {
   readonly showing: Showing
-  /** Where the stream ends: at the end of the task, or also at a question. */
+  /** End of the stream: at the end of the task, or also at a question. */
   readonly until: 'terminal' | 'settled'
 }
 

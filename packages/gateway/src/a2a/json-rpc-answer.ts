@@ -3,12 +3,12 @@
  *
  *   media type ─▶ JSON ─▶ request ─▶ version ─▶ method ─▶ parameters ─▶ operation ─▶ answer or stream
  *
- * GW-J1 What A2A or JSON-RPC has an error for is answered with 200: HTTP has carried the request well. Faults, and
- *    refusals that pass, have the status that they have on every route.
- * GW-J2 An answer has the id of its request, wherever that could be read.
+ * GW-J1 Errors of A2A and JSON-RPC are answered with 200, because the HTTP request succeeded. Internal errors and
+ *    temporary refusals have the status that they have on every route.
+ * GW-J2 An answer has the id of its request, if that can be read.
  * GW-J3 The name of a method determines the version of its answer; its parameters may be of any version.
- * GW-J4 A request without an id is not performed. An unknown method is reported first; with the methods of 0.3
- *    invalid parameters are too, as its test kit expects.
+ * GW-J4 A request without an id is not performed. An unknown method is reported first; for methods of 0.3, invalid
+ *    parameters are too, as its test kit expects.
  * GW-J5 Errors of the streaming methods of 0.3 are sent as the only message of a stream, as 0.3 requires. Methods
  *    of 1.0 answer with JSON.
  */
@@ -32,7 +32,7 @@ import { streamResponse } from './stream-response.ts'
 import type { A2aCall } from './agent.ts'
 import type { OperationOutcome } from './operations.ts'
 
-/** The answer to one request. */
+/** Answers one request. */
 export async function answerJsonRpc(request: Request, a2aCall: A2aCall): Promise<Response> {
   const { headers, service } = a2aCall
   const { options } = service

@@ -1,4 +1,4 @@
-/** Pure: requests and answers of JSON-RPC 2.0. @see https://www.jsonrpc.org/specification */
+/** Pure: reads requests and formats answers of JSON-RPC 2.0. @see https://www.jsonrpc.org/specification */
 import { previewOf } from '@tutti/protocol'
 
 import { A2aError } from './errors.ts'
@@ -6,10 +6,10 @@ import { isParams, type Params } from './params.ts'
 
 import type { ErrorAnswer } from './errors.ts'
 
-/** Id of a request, which its answer repeats; null when it has no readable one. */
+/** Id of a request, which its answer repeats; null when it cannot be read. */
 export type JsonRpcId = string | number | null
 
-/** A request. */
+/** A JSON-RPC request. */
 export interface RpcRequest {
   readonly id: JsonRpcId
   readonly method: string
@@ -27,9 +27,9 @@ export function readRpcId(sent: unknown): JsonRpcId {
 }
 
 /**
- * The request in a parsed body; `assertAnswerable` checks that it has an id.
+ * Reads the request in a parsed body; `assertAnswerable` checks that it has an id.
  *
- * @throws {A2aError} INVALID_REQUEST naming everything that keeps it from being one.
+ * @throws {A2aError} INVALID_REQUEST naming every problem.
  */
 export function rpcRequest(sent: unknown): RpcRequest {
   if (Array.isArray(sent)) throw invalid(['must be a single request: batches are not supported'])
@@ -51,7 +51,7 @@ export function rpcRequest(sent: unknown): RpcRequest {
 }
 
 /**
- * Rejects a request without an id, which would be a notification: every method of A2A has an answer.
+ * Rejects a request without an id: it would be a notification, and every method of A2A has an answer.
  *
  * @throws {A2aError} INVALID_REQUEST when there is no id.
  */
@@ -61,9 +61,9 @@ export function assertAnswerable(sent: unknown): void {
 }
 
 /**
- * The parameters of a request as an object; none are an empty one.
+ * Returns the parameters of a request as an object, which is empty when they are absent.
  *
- * @throws {A2aError} INVALID_PARAMS when they are something else.
+ * @throws {A2aError} INVALID_PARAMS when they are not an object.
  */
 export function rpcParams(params: unknown): Params {
   if (params === undefined) return {}
@@ -71,12 +71,12 @@ export function rpcParams(params: unknown): Params {
   throw new A2aError('INVALID_PARAMS', `params must be an object, got ${preview(params)}`)
 }
 
-/** An answer with a result. */
+/** Returns an answer with a result. */
 export function rpcResult(id: JsonRpcId, result: unknown): object {
   return { jsonrpc: '2.0', id, result }
 }
 
-/** An answer with an error. */
+/** Returns an answer with an error. */
 export function rpcError(id: JsonRpcId, { rpcCode, message, details }: ErrorAnswer): object {
   return { jsonrpc: '2.0', id, error: { code: rpcCode, message, data: details } }
 }

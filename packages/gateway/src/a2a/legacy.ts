@@ -1,6 +1,6 @@
 /**
- * Pure: from the objects of A2A 1.0 to those of 0.3, which say what they are in `kind`, have states in lower
- * case, and end a stream with `final`.
+ * Pure: converts the objects of A2A 1.0 to those of 0.3, which have their type in `kind`, states in lower case, and
+ * `final` in the last update of a stream.
  *
  * @see https://a2a-protocol.org/v0.3.0/specification/
  */
@@ -18,7 +18,7 @@ import type {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A task of 0.3. */
+/** Converts a task to 0.3. */
 export function toLegacyTask({ status, artifacts, history, ...task }: WireTask): Json {
   return {
     kind: 'task',
@@ -29,7 +29,7 @@ export function toLegacyTask({ status, artifacts, history, ...task }: WireTask):
   }
 }
 
-/** One message of a stream of 0.3; `isLast` says whether the stream ends with it. */
+/** Converts a message of a stream to 0.3; `isLast` returns whether a state ends the stream. */
 export function toLegacyItem(item: StreamItem, isLast: (state: A2aTaskState) => boolean): Json {
   if ('task' in item) return toLegacyTask(item.task)
   if ('statusUpdate' in item) {
@@ -58,7 +58,7 @@ function toLegacyArtifact({ parts, ...artifact }: Artifact): Json {
   return { ...artifact, parts: parts.map(toLegacyPart) }
 }
 
-/** Data of 0.3 are objects; other values become text with their JSON. */
+/** Converts a part to 0.3, whose data are objects; other values become their JSON as text. */
 function toLegacyPart({ text, raw, url, data, metadata, filename, mediaType }: WirePart): Json {
   const more = metadata === undefined ? {} : { metadata }
   if (text !== undefined) return { kind: 'text', text, ...more }

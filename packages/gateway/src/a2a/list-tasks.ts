@@ -1,10 +1,10 @@
 /**
  * Lists the tasks of an agent.
  *
- * GW-L1 The one whose status changed last comes first; of two at the same time the one with the greater id.
- * GW-L2 A page token is the place of the last task of its page, so that a page has no task that the one before had,
- *    whatever has changed meanwhile, but for tasks whose status changed.
- * GW-L3 A task belongs to the context that its run was tagged with, else to one of its own, named by its id.
+ * GW-L1 Tasks are sorted by the time of their last status change, newest first, then by descending id.
+ * GW-L2 A page token is the position of the last task of its page. Later pages repeat no task. A task whose
+ *    status changes meanwhile moves to the front, before the token.
+ * GW-L3 A task belongs to the context in the tag of its run, else to a separate one with the id of the task.
  */
 import { decode } from '@tutti/protocol'
 import { Type } from '@tutti/core'
@@ -21,13 +21,13 @@ import type { ChangedRun, ChangedRunsQuery } from '@tutti/runs'
 /** Default page size. Source: A2A. */
 const DEFAULT_PAGE_SIZE = 50
 
-/** Size after which a page ends, in bytes. */
+/** Size at which a page ends, in bytes. */
 const MAX_PAGE_BYTES = 1_000_000
 
 /**
- * A page of tasks, the last changed first.
+ * Returns a page of tasks, last changed first.
  *
- * @throws {A2aError} INVALID_PARAMS for a page token that is none.
+ * @throws {A2aError} INVALID_PARAMS for an invalid page token.
  */
 export async function listTasks(
   params: ListTasksParams,
@@ -42,7 +42,7 @@ export async function listTasks(
     ...(status === undefined ? {} : RUNS_IN_STATE[status]),
     ...(statusTimestampAfter === undefined ? {} : { since: Date.parse(statusTimestampAfter) }),
     after,
-    // One more than a page has shows whether there is another page.
+    // One run more than the page shows whether another page follows.
     limit: pageSize + 1,
   })
   const { tasks, last, read } = await readPage(runs.slice(0, pageSize), showing, call)
@@ -74,7 +74,7 @@ async function readPage(
     if (run === undefined) continue
     const { identity, view } = await readTask(call, run, showing)
     const { status: shown, ...task } = toWireTask(identity, view, showing)
-    // What the list is in the order of, also where the log is a moment ahead.
+    // The time by which the list is sorted, even if the log is slightly ahead.
     tasks.push({ ...task, status: { ...shown, timestamp: new Date(changedAt).toISOString() } })
     bytes += eventSize(task)
     if (bytes > MAX_PAGE_BYTES) break
@@ -82,7 +82,7 @@ async function readPage(
   return { tasks, last: page[read - 1], read }
 }
 
-/** The runs whose tasks are in a state. */
+/** Task state → query for the runs of its tasks. */
 const RUNS_IN_STATE: Readonly<
   Record<A2aTaskState, Pick<ChangedRunsQuery, 'statuses' | 'awaitsReview'>>
 > = {

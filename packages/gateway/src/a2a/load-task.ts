@@ -1,4 +1,4 @@
-/** Reads tasks: their runs, and the events of the log that the task is made of. */
+/** Reads tasks from their runs and the events of the log. */
 import { eventPages } from '@tutti/runs'
 
 import { USAGE_EVENTS } from '../service/usage.ts'
@@ -9,7 +9,7 @@ import { firstView, VIEW_EVENTS, advanceView, type TaskView } from './view.ts'
 import type { A2aCall } from './agent.ts'
 import type { RunRecord } from '@tutti/runs'
 
-/** A task as of the newest event that was read. */
+/** A task as of the newest event read. */
 export interface LoadedTask {
   readonly run: RunRecord
   readonly identity: WireTaskIdentity
@@ -19,7 +19,7 @@ export interface LoadedTask {
 /**
  * Finds the run of a task.
  *
- * @throws {A2aError} TASK_NOT_FOUND when there is none, or when it is of another agent.
+ * @throws {A2aError} TASK_NOT_FOUND when it does not exist, or belongs to another agent.
  */
 export async function findTaskRun(
   { service, agent }: Pick<A2aCall, 'service' | 'agent'>,
@@ -42,7 +42,7 @@ export async function loadTask(
   return readTask(call, await findTaskRun(call, id))
 }
 
-/** Reads the task that a run is, up to the newest event of its log; its usage only where that is wanted. */
+/** Reads the task of a run up to the newest event of its log, with its usage unless `usage` is false. */
 export async function readTask(
   { service }: Pick<A2aCall, 'service'>,
   run: RunRecord,

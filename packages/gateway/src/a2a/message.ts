@@ -10,9 +10,9 @@ export const MESSAGE_MEDIA_TYPES = ['text/plain', 'application/json'] as const
 
 /** Content of a message. */
 export interface MessageContent {
-  /** Its texts, one after another; files of text are text. */
+  /** Texts and text files, joined by line breaks. */
   readonly text: string
-  /** Its data, in order. */
+  /** Data parts, in order. */
   readonly data: readonly unknown[]
 }
 
@@ -35,14 +35,14 @@ export function readContent(parts: readonly WirePart[]): MessageContent {
   return { text: texts.join('\n'), data: read.flatMap(({ data }) => data ?? []) }
 }
 
-/** The objects among the data, merged in order. */
+/** Merges the objects among the data, in order. */
 export function mergeObjects({ data }: MessageContent): Params {
   return Object.assign({}, ...data.filter(isParams)) as Params
 }
 
 function findPartProblems(part: WirePart, index: number): readonly Problem[] {
   const path = `/message/parts/${index}`
-  // NOTE: fields that the schema does not have are still there.
+  // NOTE: decoding preserves fields that are not in the schema.
   const { kind, type } = part as WirePart & { readonly kind?: unknown; readonly type?: unknown }
   const word = kind ?? type
   const given = CONTENTS.filter((content) => Object.hasOwn(part, content))

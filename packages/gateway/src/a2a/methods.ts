@@ -1,4 +1,4 @@
-/** Pure: the methods of JSON-RPC, in all versions. */
+/** Pure: the JSON-RPC methods of all versions. */
 import { A2aError } from './errors.ts'
 import { assertParams, OPERATIONS, type A2aOperation, type OperationName } from './operations.ts'
 
@@ -8,7 +8,7 @@ import type { A2aVersion } from './read-request.ts'
 /** A method of JSON-RPC. */
 export interface Method {
   readonly operation: A2aOperation
-  /** The version whose objects are in the answer. */
+  /** Version of the objects in the answer. */
   readonly version: A2aVersion
   /** Whether results are sent as a stream. */
   readonly isStreaming: boolean
@@ -20,7 +20,7 @@ export interface Method {
   readonly assertParams: (params: Params) => void
 }
 
-/** Names of 0.3, and of its drafts, for the same. */
+/** Name in 0.3 or its drafts → name in 1.0. */
 const LEGACY_NAMES: Readonly<Record<string, OperationName>> = {
   'message/send': 'SendMessage',
   'message/stream': 'SendStreamingMessage',
@@ -34,13 +34,13 @@ const LEGACY_NAMES: Readonly<Record<string, OperationName>> = {
   'tasks/pushNotificationConfig/delete': 'DeleteTaskPushNotificationConfig',
 }
 
-/** Names that drafts of 1.0 had for the same. */
+/** Name in drafts of 1.0 → name in 1.0. */
 const DRAFT_NAMES: Readonly<Record<string, OperationName>> = {
   SetTaskPushNotificationConfig: 'CreateTaskPushNotificationConfig',
   ListTaskPushNotificationConfig: 'ListTaskPushNotificationConfigs',
 }
 
-/** Names of 0.3 for the card that only those see who have a key; it had an error of its own for none. */
+/** Names of 0.3 for the card for authenticated callers, whose absence has its own error code there. */
 const LEGACY_CARD_NAMES: readonly string[] = [
   'agent/getAuthenticatedExtendedCard',
   'agent/getExtendedAgentCard',
@@ -74,7 +74,7 @@ function isOperation(name: string): name is OperationName {
 }
 
 /**
- * The method of that name.
+ * Finds a method by name.
  *
  * @throws {A2aError} METHOD_NOT_FOUND.
  */

@@ -1,4 +1,4 @@
-/** Operations of A2A over every wire: from parameters to an answer or a stream. */
+/** Operations of A2A, which every wire performs. */
 import { TuttiError } from '@tutti/core'
 import { decode, USAGE_EXTENSION } from '@tutti/protocol'
 
@@ -32,7 +32,7 @@ import {
 import type { Static, TSchema } from '@tutti/core'
 import type { TaskView } from './view.ts'
 
-/** How long a cancel waits for the work of a task to stop, in milliseconds. */
+/** Maximum time that a cancel waits for the work of a task to stop, in milliseconds. */
 const CANCEL_WAIT_MS = 10_000
 
 /** Result of an operation. */
@@ -43,13 +43,11 @@ export type OperationOutcome =
   | { readonly kind: 'page'; readonly page: TaskPage }
   | { readonly kind: 'stream'; readonly stream: TaskStream }
 
-/** Performs an operation; `params` are those of any version, unchecked. */
+/** Performs an operation; `params` are of any version and not validated. */
 export type A2aOperation = (params: Params, call: A2aCall) => Promise<OperationOutcome>
 
 /**
- * The operations by their names in 1.0.
- *
- * Every one throws {A2aError} INVALID_PARAMS with every problem of its parameters.
+ * Operations by their names in 1.0. Each throws {A2aError} INVALID_PARAMS with every problem of its parameters.
  */
 export const OPERATIONS = {
   async SendMessage(params, call) {
@@ -141,7 +139,7 @@ function decodeParams<Schema extends TSchema>(schema: Schema, params: Params): S
   throw invalidParams(decoded.problems)
 }
 
-/** Reads the parameters of a message whose answer can have the requested form. */
+/** Reads the parameters of a message, and checks that the answer can have the requested form. */
 function readSendParams(params: Params): SendParams {
   const sent = decodeParams(SendParams, params)
   const { acceptedOutputModes: modes = [], ...configuration } = sent.configuration ?? {}
@@ -160,8 +158,8 @@ function startOrContinue(params: SendParams, call: A2aCall): Promise<LoadedTask>
 }
 
 /**
- * Begins a task. A new one is returned as it begins, whatever has happened since; a repeated message under the same
- * idempotency key returns the task as of now.
+ * Begins a task. A new task is returned in its first state; a repeated message with the same idempotency key returns
+ * the task in its current state.
  *
  * @throws {A2aError} INVALID_PARAMS or CONTENT_TYPE_NOT_SUPPORTED.
  * @throws {TuttiError} as `GatewayService.begin`.
@@ -175,10 +173,10 @@ async function beginTask(params: SendParams, a2aCall: A2aCall): Promise<LoadedTa
 }
 
 /**
- * Continues a task; returns it as it was before the effects of the message.
+ * Continues a task; returns its state before the effects of the message.
  *
- * @throws {A2aError} TASK_NOT_FOUND; UNSUPPORTED_OPERATION when it has ended; INVALID_PARAMS when its context is
- * another one, or the message does not answer what is asked.
+ * @throws {A2aError} TASK_NOT_FOUND; UNSUPPORTED_OPERATION when it has ended; INVALID_PARAMS when the context
+ * differs, or the message does not answer the question.
  * @throws {TuttiError} as `GatewayService.continue`.
  */
 async function continueTask(
@@ -211,7 +209,7 @@ async function continueTask(
   return reviewId === undefined ? loaded : { ...loaded, view: withoutReview(view, reviewId) }
 }
 
-/** Returns the id of the open review that a message names, or else of the oldest. */
+/** Returns the id of the open review that a message names, or else of the oldest one. */
 function findNamedReview(view: TaskView, named: unknown): string | undefined {
   const reviews = openReviews(view)
   if (named === undefined) return reviews[0]?.reviewId
@@ -241,7 +239,7 @@ async function cancelTask(id: string, a2aCall: A2aCall): Promise<LoadedTask> {
   return loadTask(a2aCall, id)
 }
 
-/** Waits until the task has ended or asks a question, or the caller is gone. */
+/** Waits until the task has ended or asks a question, or the caller disconnects. */
 async function waitUntilSettled(
   task: LoadedTask,
   { service, gone: signal }: A2aCall,

@@ -1,34 +1,34 @@
 /**
- * Pure: from parameters as clients of all versions write them to those of A2A 1.0, still unchecked.
+ * Pure: converts parameters of every version to those of A2A 1.0, without validation.
  *
- * GW-P1 A field may have the name that it has in `a2a.proto` (`context_id`), as the JSON form of Protocol
- *    Buffers allows; what is inside of `data` and `metadata` is the client's own, and is left as it is.
- * GW-P2 A field that is null, or an id that is empty, is one that is not there.
- * GW-P3 Parts, roles and states of 0.3 become those of 1.0. A value that is none is left for the schema.
+ * GW-P1 Fields may have their names of `a2a.proto` (`context_id`), as the JSON form of Protocol Buffers allows. The
+ *    content of `data` and `metadata` belongs to the client and does not change.
+ * GW-P2 A field that is null, or an empty id, counts as absent.
+ * GW-P3 Parts, roles and states of 0.3 become those of 1.0. Invalid values are left to the schema.
  */
 import { TASK_STATES } from './wire.ts'
 
 /** Parameters of any method. */
 export type Params = Readonly<Record<string, unknown>>
 
-/** Fields whose content is the client's own. */
+/** Fields whose content belongs to the client. */
 const OPAQUE: readonly string[] = ['data', 'metadata']
 
-/** Fields that mean nothing when they are empty. */
+/** Fields that count as absent when they are empty. */
 const IDS: readonly string[] = ['taskId', 'contextId', 'pageToken', 'status']
 
-/** Parameters as 1.0 has them. */
+/** Converts parameters to those of 1.0. */
 export function toModernParams(params: Params): Params {
   const { message, status, name, lastUpdatedAfter, ...rest } = renameFields(params)
   return {
     ...rest,
     ...(message === undefined ? {} : { message: toModernMessage(message) }),
     ...(status === undefined ? {} : { status: toModernState(status) }),
-    // Drafts of 1.0 named a task by its resource, `tasks/{id}`.
+    // Drafts of 1.0 identified a task by its resource, `tasks/{id}`.
     ...(rest['id'] === undefined && typeof name === 'string'
       ? { id: name.replace(/^tasks\//, '') }
       : {}),
-    // They also had a name of their own for the time after which a task has changed.
+    // They also had another name for `statusTimestampAfter`.
     ...(rest['statusTimestampAfter'] === undefined && lastUpdatedAfter !== undefined
       ? { statusTimestampAfter: toModernTime(lastUpdatedAfter) }
       : {}),
@@ -69,7 +69,9 @@ function toModernParts(parts: unknown): unknown {
   return Array.isArray(parts) ? parts.map(toModernPart) : parts
 }
 
-/** 0.3 has `{kind: 'file', file: {bytes | uri, mimeType, name}}`, and drafts of 1.0 had other names in it. */
+/**
+ * Converts a part. 0.3 has `{kind: 'file', file: {bytes | uri, mimeType, name}}`; drafts of 1.0 had other names in it.
+ */
 function toModernPart(part: unknown): unknown {
   if (!isParams(part)) return part
   const { file, ...rest } = renameFields(part)
@@ -87,10 +89,10 @@ function toModernPart(part: unknown): unknown {
   }
 }
 
-/** The last moment that a date can be, in milliseconds since 1970. Source: ECMA-262, time values. */
+/** Latest date, in milliseconds since 1970. Source: ECMA-262, time values. */
 const MAX_TIME = 8.64e15
 
-/** Drafts of 1.0 had times as milliseconds since 1970. */
+/** Converts a time; drafts of 1.0 had milliseconds since 1970. */
 function toModernTime(time: unknown): unknown {
   const isTime = typeof time === 'number' && time >= 0 && time <= MAX_TIME
   return isTime ? new Date(time).toISOString() : time

@@ -1,15 +1,17 @@
-/** Reads requests over A2A: the version, and the body within its limits. */
+/** Reads the versions and the bodies of A2A requests. */
 import { assertJson } from '../http/read-body.ts'
 import { parseJsonBytes, type ParsedJson } from '../http/parse-json.ts'
 import { A2aError, invalidParams } from './errors.ts'
 
-/** How much of a too long body is read, as a multiple of the limit: callers that still send do not read the answer. */
+/**
+ * Part of a too long body that is read, as a multiple of the limit: a caller that still sends does not read the answer.
+ */
 const MAX_EXCESS = 8
 
 /**
  * Reads and parses the body; undefined when there is none.
  *
- * @throws {A2aError} INVALID_PARAMS when it is too long.
+ * @throws {A2aError} INVALID_PARAMS when it is too long or cut off.
  * @throws {TuttiError} UNSUPPORTED_MEDIA_TYPE when its content type is not JSON.
  */
 export async function readRequest(
@@ -46,7 +48,7 @@ export type A2aVersion = '0.3' | '1.0'
 /**
  * Returns the version in the header `A2A-Version`, whose third number is ignored; undefined when there is none.
  *
- * @throws {A2aError} VERSION_NOT_SUPPORTED for one that is not among `known`.
+ * @throws {A2aError} VERSION_NOT_SUPPORTED when it is not among `known`.
  */
 export function readVersion(
   headers: Headers,

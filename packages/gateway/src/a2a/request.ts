@@ -1,4 +1,4 @@
-/** Pure: reads messages as the beginning of tasks, and as replies to tasks. */
+/** Pure: reads messages that begin tasks, and messages to tasks. */
 import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
 import { suggest, type ReviewDecisionBody } from '@tutti/protocol'
 
@@ -17,7 +17,7 @@ import type { ServedAgent } from './agent.ts'
 import type { SendParams } from './wire.ts'
 import type { A2aRequest } from '@tutti/core'
 
-/** A sender of messages, as the reading depends on it. */
+/** Sender of a message, with the fields that its reading needs. */
 export interface MessageSender {
   readonly agent: ServedAgent
   readonly headers: Headers
@@ -29,7 +29,7 @@ export interface MessageSender {
  * Reads a message that begins a task.
  *
  * @throws {A2aError} INVALID_PARAMS or CONTENT_TYPE_NOT_SUPPORTED.
- * @throws {TuttiError} BAD_REQUEST for inputs or an idempotency key that do not fit.
+ * @throws {TuttiError} BAD_REQUEST for invalid inputs or an invalid idempotency key.
  */
 export function readBegin(
   params: SendParams,
@@ -55,7 +55,7 @@ export function readBegin(
   }
 }
 
-/** Reads a message to a task. What it means depends on whether a review is open. */
+/** Reads a message to a task. Its meaning depends on whether a review is open. */
 export function readReply(content: MessageContent, reviewId: string | undefined): TaskMessage {
   return {
     reviewId,
@@ -73,7 +73,7 @@ export function readReply(content: MessageContent, reviewId: string | undefined)
 const PARTS = '/message/parts'
 
 /**
- * Reads a message as the decision of a review. A remark must not become the input of a tool: only JSON does.
+ * Reads a message as the decision of a review. Only JSON becomes the input of a tool, so that a remark never does.
  *
  * @throws {TuttiError} BAD_REQUEST if it does not decide the review.
  */
@@ -108,11 +108,11 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Reads the inputs of an ensemble. Data that are objects give the variables that they name, and
- * text the only one that is left. A message that names none is one text, in which data are JSON. An ensemble
- * without variables takes any message, since A2A has none that says nothing.
+ * Reads the inputs of an ensemble. Data objects set the variables that they name, and text sets the only remaining one.
+ * A message that names no variable is one text, with data as JSON. An ensemble without variables accepts any message,
+ * because A2A has no empty ones.
  *
- * @throws {TuttiError} BAD_REQUEST saying what is needed.
+ * @throws {TuttiError} BAD_REQUEST naming the needed inputs.
  */
 export function readInputs(
   ensemble: Pick<Ensemble, 'name' | 'tasks'>,
@@ -137,13 +137,13 @@ function readOwnText(values: Readonly<Record<string, unknown>>, name: string): s
   return typeof value === 'string' ? value : undefined
 }
 
-/** Returns a context for a message without one; the same one when the same message is sent again. */
+/** Returns a new context id; with an idempotency key, a repeated message gets the same one. */
 function createContextId(key: string | undefined, caller: string | undefined): string {
   if (key === undefined) return `context-${crypto.randomUUID()}`
   return toRequestKey(`context of ${caller ?? ''}`, key).replace(/^peer/, 'context')
 }
 
-/** Returns the message with the fields of A2A, for the history of its task and for tools and handlers. */
+/** Returns the message with its A2A fields, for the history of its task and for tools and handlers. */
 function toOrigin({ message, metadata: ofRequest }: SendParams, contextId: string): A2aRequest {
   const { messageId, parts, metadata, extensions, referenceTaskIds } = message
   return {
@@ -162,7 +162,7 @@ function toOrigin({ message, metadata: ofRequest }: SendParams, contextId: strin
 
 const PART_FIELDS = ['text', 'raw', 'url', 'data', 'metadata', 'filename', 'mediaType']
 
-/** Returns the ensemble that `metadata.ensemble` of the request or of its message names, or else the first. */
+/** Returns the ensemble in `metadata.ensemble` of the request or its message, or else the first. */
 function selectEnsemble({ message, metadata }: SendParams, agent: ServedAgent): Ensemble {
   const [first] = agent.ensembles
   const wanted = readEnsembleName(metadata) ?? readEnsembleName(message.metadata) ?? first?.name

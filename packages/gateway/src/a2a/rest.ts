@@ -1,9 +1,9 @@
 /**
- * Answers requests over REST, the binding HTTP+JSON of A2A 1.0.
+ * Answers requests over REST, the HTTP+JSON binding of A2A 1.0.
  *
- * GW-H1 The address says the operation; its parameters are in the address, the query and the body.
- * GW-H2 Errors are objects as in AIP-193, with the status that A2A gives them.
- * GW-H3 A request that names no version is one of 1.0: what 0.3 had at these addresses is not spoken.
+ * GW-H1 The path determines the operation; its parameters are in the path, the query and the body.
+ * GW-H2 Errors are objects of AIP-193, with the status that A2A defines.
+ * GW-H3 A request without a version is one of 1.0; the REST binding of 0.3 is not supported.
  */
 import { Type, type TObject } from '@tutti/core'
 
@@ -17,17 +17,17 @@ import { GetTaskParams, ListTasksParams } from './wire.ts'
 
 import type { A2aCall } from './agent.ts'
 
-/** What an address stands for. */
+/** Operation of a path. */
 export interface RestCall {
   readonly operation: OperationName
-  /** The parameters that are in the address. */
+  /** Parameters in the path. */
   readonly params: Params
 }
 
-/** The media type of answers. @see https://a2a-protocol.org/latest/specification/ section 11.1 */
+/** Media type of answers. @see https://a2a-protocol.org/latest/specification/ section 11.1 */
 const MEDIA_TYPE = 'application/a2a+json'
 
-/** The answer to one request; `call` is undefined at an address that stands for nothing. */
+/** Answers one request; `call` is undefined for an unknown path. */
 export async function answerRest(
   request: Request,
   call: RestCall | undefined,
@@ -74,7 +74,7 @@ const QUERIES: Partial<Record<OperationName, TObject>> = {
   ListTasks: ListTasksParams,
 }
 
-/** The query, with numbers and yes or no where the operation takes them. */
+/** Reads the query, with integers and booleans where the operation has them. */
 function readQueryParams(url: string, operation: OperationName): Params {
   const schema = QUERIES[operation]
   if (schema === undefined) return {}
@@ -108,8 +108,7 @@ function toErrorBody({ httpStatus: code, status, message, details }: ErrorAnswer
 }
 
 /**
- * Returns the call that a path stands for, given its decoded segments such as `['tasks', 'run-1:cancel']`; undefined
- * when it stands for nothing.
+ * Parses the decoded segments of a path, such as `['tasks', 'run-1:cancel']`; undefined for an unknown path.
  *
  * @see https://github.com/a2aproject/A2A/blob/main/specification/a2a.proto `google.api.http`
  */
@@ -136,13 +135,13 @@ export function parseRestPath(method: string, path: readonly string[]): RestCall
   }
 }
 
-/** `{id}`, `{id}:cancel` or `{id}:subscribe`; ids of tasks have no colon. */
+/** Parses `{id}`, `{id}:cancel` or `{id}:subscribe`; ids of tasks contain no colon. */
 function parseTaskPath(method: string, segment: string): RestCall | undefined {
   const [id = '', verb, ...more] = segment.split(':')
   if (more.length > 0) return undefined
   const params = { id }
   if (verb === undefined) return method === 'GET' ? { operation: 'GetTask', params } : undefined
-  // The proto has GET, the first clients of 1.0 send POST.
+  // The proto has GET; early clients of 1.0 send POST.
   if (verb === 'subscribe') return { operation: 'SubscribeToTask', params }
   return verb === 'cancel' && method === 'POST' ? { operation: 'CancelTask', params } : undefined
 }

@@ -1,12 +1,12 @@
 /**
- * The server as an A2A agent: its card, JSON-RPC and REST.
+ * Routes of the server as an A2A agent: card, JSON-RPC and REST.
  *
  *   {base}/.well-known/agent-card.json   card
  *   {base}/a2a                           JSON-RPC of 1.0 and 0.3
- *   {base}                               the same, for callers who only know where the agent is
+ *   {base}                               the same, for callers that know only the base URL
  *   {base}/a2a/v1/…                      REST of 1.0
  *
- * The base is that of the server for all shared ensembles together, and `/agents/{ensemble}` for one alone.
+ * The base is the root of the server for all shared ensembles together, and `/agents/{ensemble}` for one alone.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -26,10 +26,10 @@ import { answerRest, parseRestPath } from './rest.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
 
-/** Every request shows tasks, and so needs to read runs; operations that change something need more. */
+/** Scope of every request, since each shows tasks; operations that change something need more. */
 const SCOPE = 'runs:read'
 
-/** The routes of the A2A agent. */
+/** Returns the routes of the A2A agents. */
 export function a2aRoutes(options: GatewayOptions): readonly HttpRoute[] {
   return [
     ...routesBelow('', options, () => rootAgent(options)),
@@ -95,7 +95,7 @@ function routesBelow(base: string, options: GatewayOptions, find: FindAgent): re
   ]
 }
 
-/** Whole segments are parameters: a colon begins one in the patterns of the router. */
+/** Paths of REST. Parameters are whole segments, because a colon begins a parameter in the router's patterns. */
 const REST_ADDRESSES = [
   ['GET', '{first}'],
   ['POST', '{first}'],
@@ -107,7 +107,7 @@ const REST_ADDRESSES = [
   ['DELETE', '{first}/{second}/{third}/{fourth}'],
 ] as const
 
-/** States which of the requested extensions are in the answer. */
+/** Adds the header that lists the active extensions. */
 function withExtensions(response: Response, { headers }: A2aCall): Response {
   const active = activeExtensions(headers)
   if (active.length > 0) response.headers.set('a2a-extensions', active.join(', '))

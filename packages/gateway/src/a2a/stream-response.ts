@@ -1,4 +1,4 @@
-/** Answers with a stream of updates in the format of Server-Sent Events. */
+/** Answers with updates as Server-Sent Events. */
 import { eventStream, STREAM_HEADERS } from '../http/event-stream.ts'
 import { errorAnswer, type ErrorAnswer } from './errors.ts'
 
@@ -6,13 +6,13 @@ import type { GatewayOptions } from '../gateway-options.ts'
 import type { TaskStream } from './events.ts'
 import type { StreamItem } from './wire.ts'
 
-/** How a wire writes the messages of a stream. */
+/** Formats the messages of a stream for a wire. */
 export interface StreamWriter {
   item(item: StreamItem): object
   error(error: ErrorAnswer): object
 }
 
-/** Answers with the task, and with its updates as they come. */
+/** Answers with the task, then with its updates. */
 export function streamResponse(
   stream: TaskStream,
   options: GatewayOptions,

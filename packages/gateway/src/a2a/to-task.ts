@@ -1,4 +1,4 @@
-/** Pure: from the view of a task to the objects of A2A 1.0. */
+/** Pure: converts the view of a task to the objects of A2A 1.0. */
 import { toUsageMetadata } from '../service/usage.ts'
 import {
   doneTasks,
@@ -13,25 +13,25 @@ import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from '.
 import type { ReviewState, RunEventOf } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
-/** Tag of runs with the context that they belong to. */
+/** Tag of runs with their context. */
 export const CONTEXT_TAG = 'a2aContext'
 
-/** Key of the message in the memo of a run of an earlier version. */
+/** Key of the message in the memo of runs of earlier versions. */
 const MESSAGE_MEMO = 'a2aMessage'
 
 /** Fields of a task that do not change. */
 export interface WireTaskIdentity {
   readonly id: string
   readonly contextId: string
-  /** The message that began it. */
+  /** Message that began the task. */
   readonly asked: WireMessage
 }
 
-/** The form in which a caller gets a task. */
+/** Form in which a caller receives a task. */
 export interface Showing {
-  /** Maximum number of messages of the history. @default all */
+  /** Maximum number of messages in the history. @default all */
   readonly historyLength?: number | undefined
-  /** @default true */
+  /** Whether the task has its artifacts. @default true */
   readonly artifacts?: boolean
   /** Media types that the caller accepts; any when empty. */
   readonly modes: readonly string[]
@@ -39,7 +39,7 @@ export interface Showing {
   readonly usage: boolean
 }
 
-/** Returns the identity of the task that a run is; a run that was begun over another wire gets a message. */
+/** Returns the identity of the task of a run; a run that was submitted over another wire gets a message. */
 export function toTaskIdentity({ runId, tags, inputs, request }: RunRecord): WireTaskIdentity {
   const contextId = String(tags[CONTEXT_TAG] ?? runId)
   const asked = readOriginMessage(request) ?? {
@@ -56,11 +56,11 @@ function readOriginMessage(request: RunRecord['request']): WireMessage | undefin
     const { protocol: _, contextId: __, requestMetadata: ___, ...message } = origin
     return { role: 'ROLE_USER', ...message }
   }
-  // NOTE: only earlier versions stored it, after they had checked the message.
+  // NOTE: only earlier versions stored it, after validating the message.
   return memo?.[MESSAGE_MEMO] as WireMessage | undefined
 }
 
-/** Returns a task as of its view. */
+/** Converts a view to a task. */
 export function toWireTask(identity: WireTaskIdentity, view: TaskView, showing: Showing): WireTask {
   const { historyLength = Infinity, artifacts: wanted = true, modes, usage } = showing
   const history = historyLength === 0 ? [] : toHistory(identity, view).slice(-historyLength)
@@ -88,7 +88,7 @@ export function toWireStatus(identity: WireTaskIdentity, view: TaskView): A2aTas
   return { state, message, timestamp }
 }
 
-/** Returns the message that began the task, then questions, answers and guidance in the order of their times. */
+/** Returns the message that began the task, then questions, answers and guidance by time. */
 function toHistory(identity: WireTaskIdentity, { run }: TaskView): readonly WireMessage[] {
   const reviews = run.reviews.flatMap((review) => {
     const { reviewId, requestedAt, decidedAt } = review
@@ -101,7 +101,7 @@ function toHistory(identity: WireTaskIdentity, { run }: TaskView): readonly Wire
     at: activeAt,
     message: userMessage(identity, directiveId, content),
   }))
-  // Directives of earlier versions have no time: they come last.
+  // Directives of earlier versions have no time and come last.
   const inOrder = [...reviews, ...guidance].toSorted((a, b) => parseTime(a) - parseTime(b))
   return [identity.asked, ...inOrder.map(({ message }) => message)]
 }
@@ -146,7 +146,7 @@ function toQuestion(identity: WireTaskIdentity, review: ReviewState): WireMessag
   return agentMessage(identity, reviewId, [{ text }, { data }])
 }
 
-/** Returns the question of a review without a prompt; a tool call has the question of its tool. */
+/** Returns the question of a review without a prompt; that of a tool call is its description. */
 function formatQuestion({ timing, taskName, taskDescription }: ReviewState): string {
   switch (timing) {
     case 'BEFORE_EXECUTION':

@@ -1,15 +1,15 @@
 /**
- * Pure: a task of A2A as a view of the state of its run.
+ * Pure: an A2A task as a view of the state of its run.
  *
- *   SUBMITTED ─▶ WORKING ⇄ INPUT_REQUIRED ─▶ COMPLETED | FAILED | CANCELED | REJECTED
+ *   `SUBMITTED ─▶ WORKING ⇄ INPUT_REQUIRED ─▶ COMPLETED | FAILED | CANCELED | REJECTED`
  *
- * GW-V1 The state is that of the run; while a review is open it is INPUT_REQUIRED, and the oldest open review is the
+ * GW-V1 The state is that of the run. While a review is open, it is INPUT_REQUIRED and the oldest open review is the
  *    question.
- * GW-V2 The output of the last planned task of the run is the artifact, under the name of that task. A run that ended
+ * GW-V2 The output of the last planned task of the run is the artifact, with the name of that task. A run that ended
  *    without it has the outputs of its other tasks as artifacts.
- * GW-V3 A review that a message has decided is closed, also before the log shows it.
+ * GW-V3 A review that a message has decided is closed, even before the log contains the decision.
  *
- * The size of the batches does not change the view. Text of models and tool calls is not folded: a task does not show it.
+ * The view does not contain text of models and tool calls, because a task does not show them.
  */
 import { applyRunEvent, emptyRunState } from '@tutti/protocol'
 
@@ -22,16 +22,16 @@ import type { RunRecord } from '@tutti/runs'
 /** A task as of one event of its run. */
 export interface TaskView {
   readonly run: RunState
-  /** When the state changed last. */
+  /** Time of the last state change, in ISO 8601. */
   readonly changedAt: string
-  /** Reviews that messages have decided. */
+  /** Ids of reviews that messages have decided. */
   readonly decided: readonly string[]
   readonly usage: RunUsage
-  /** The `seq` of the first event that is not in the view. */
+  /** `seq` of the first event after the view. */
   readonly nextSeq: number
 }
 
-/** Types of the events that a view is made of, in addition to those of usage. */
+/** Types of the events that a view folds, in addition to those of usage. */
 export const VIEW_EVENTS = [
   'ensemble_started',
   'delegation_started',
@@ -48,7 +48,7 @@ export const VIEW_EVENTS = [
 
 const FOLDED: ReadonlySet<string> = new Set(VIEW_EVENTS)
 
-/** The view of a run before its first event. */
+/** Returns the view of a run before its first event. */
 export function firstView({ createdAt }: Pick<RunRecord, 'createdAt'>): TaskView {
   return {
     run: emptyRunState(),
@@ -59,7 +59,7 @@ export function firstView({ createdAt }: Pick<RunRecord, 'createdAt'>): TaskView
   }
 }
 
-/** The view after one more event. */
+/** Returns the view after the next event. */
 export function advanceView(view: TaskView, event: LoggedRunEvent): TaskView {
   const next = { ...view, usage: addEventUsage(view.usage, event), nextSeq: event.seq + 1 }
   if (!FOLDED.has(event.type)) return next
@@ -67,7 +67,7 @@ export function advanceView(view: TaskView, event: LoggedRunEvent): TaskView {
   return { ...folded, changedAt: findChangeTime(view, folded, event) ?? view.changedAt }
 }
 
-/** When an event changed the state of the task; undefined if it did not, or its time is unknown. */
+/** Returns the time at which an event changed the state; undefined if it did not, or has no time. */
 function findChangeTime(
   before: TaskView,
   after: TaskView,
@@ -93,19 +93,19 @@ function findChangeTime(
   }
 }
 
-/** The view after a message has decided a review. */
+/** Returns the view after a message has decided a review. */
 export function withoutReview(view: TaskView, reviewId: string): TaskView {
   return { ...view, decided: [...view.decided, reviewId] }
 }
 
-/** Reviews that wait for a decision, the oldest first. */
+/** Returns the open reviews, oldest first. */
 export function openReviews({ run, decided }: Pick<TaskView, 'run' | 'decided'>): ReviewState[] {
   return run.reviews.filter(
     ({ status, reviewId }) => status === 'OPEN' && !decided.includes(reviewId),
   )
 }
 
-/** The state of the task. */
+/** Returns the state of the task. */
 export function toTaskState(view: Pick<TaskView, 'run' | 'decided'>): A2aTaskState {
   const { status, error, cancelMode, startedAt } = view.run
   switch (status) {
@@ -154,10 +154,10 @@ export function findFinalTask({ run }: Pick<TaskView, 'run'>): string | undefine
   return run.tasks.findLast(({ delegatedBy }) => delegatedBy === undefined)?.name
 }
 
-/** Size of the outputs that a view keeps in addition to the newest, in characters. */
+/** Maximum size of the outputs that a view retains in addition to the newest, in characters. */
 const MAX_OUTPUTS = 4_000_000
 
-/** Forgets the outputs that completed first, as far as they exceed {@link MAX_OUTPUTS} together. */
+/** Drops the oldest outputs beyond {@link MAX_OUTPUTS} in total. */
 function dropOldOutputs(run: RunState, event: LoggedRunEvent): RunState {
   if (event.type !== 'task_completed') return run
   let room = MAX_OUTPUTS

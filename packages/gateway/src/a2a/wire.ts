@@ -1,6 +1,6 @@
 /**
- * Objects of A2A 1.0 in the JSON form of `a2a.proto`. Requests may have fields that are not here: A2A wants them
- * ignored, so that clients can be newer than their server.
+ * Objects of A2A 1.0 in the JSON form of `a2a.proto`. Unknown fields in requests are ignored, as A2A requires, so that
+ * clients can be newer than the server.
  *
  * @see https://github.com/a2aproject/A2A/blob/main/specification/a2a.proto
  */
@@ -25,7 +25,7 @@ export const TASK_STATES = [
 export const A2aTaskState = Type.Enum([...TASK_STATES])
 export type A2aTaskState = Type.Static<typeof A2aTaskState>
 
-/** One piece of a message or an artifact; exactly one of `text`, `raw`, `url` and `data` is there. */
+/** Part of a message or an artifact, with exactly one of `text`, `raw`, `url` and `data`. */
 export const WirePart = Type.Object({
   text: Type.Optional(Type.String()),
   /** Base64. */
@@ -44,7 +44,7 @@ type Role = 'ROLE_USER' | 'ROLE_AGENT'
 /** A message of a client. */
 export const SentMessage = Type.Object({
   messageId: NonEmpty,
-  /** Long enough for any id generator, and short enough to be stored with every task. */
+  /** Context id: long enough for any id generator, short enough to be stored with every task. */
   contextId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   taskId: Type.Optional(NonEmpty),
   role: Type.Literal('ROLE_USER'),
@@ -65,10 +65,10 @@ export const SendParams = Type.Object({
       acceptedOutputModes: Type.Optional(Type.Array(Type.String())),
       historyLength: Type.Optional(HistoryLength),
       returnImmediately: Type.Optional(Type.Boolean()),
-      /** The opposite of `returnImmediately`, of 0.3. */
+      /** Opposite of `returnImmediately`, in 0.3. */
       blocking: Type.Optional(Type.Boolean()),
       taskPushNotificationConfig: Type.Optional(Type.Unknown()),
-      /** The same in 0.3. */
+      /** Name of `taskPushNotificationConfig` in 0.3. */
       pushNotificationConfig: Type.Optional(Type.Unknown()),
     }),
   ),
@@ -109,14 +109,14 @@ export interface WireMessage {
   readonly referenceTaskIds?: readonly string[]
 }
 
-/** Output of a task. */
+/** An artifact, the output of a task. */
 export interface Artifact {
   readonly artifactId: string
   readonly name?: string
   readonly parts: readonly WirePart[]
 }
 
-/** State of a task since a time, with a message. */
+/** State of a task with its time and a message. */
 export interface A2aTaskStatus {
   readonly state: A2aTaskState
   readonly message?: WireMessage
@@ -134,7 +134,7 @@ export interface WireTask {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** The status of a task has changed. */
+/** Update with a new status of a task. */
 export interface StatusUpdate {
   readonly taskId: string
   readonly contextId: string
@@ -142,7 +142,7 @@ export interface StatusUpdate {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** A task has an output, or more of it. */
+/** Update with an artifact, or more of it. */
 export interface ArtifactUpdate {
   readonly taskId: string
   readonly contextId: string

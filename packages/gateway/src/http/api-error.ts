@@ -1,4 +1,4 @@
-/** Pure: from anything that was thrown to an error body and a status. */
+/** Pure: maps thrown errors to error bodies and statuses. */
 import { TuttiError } from '@tutti/core'
 import {
   ERROR_CODES,
@@ -10,13 +10,13 @@ import {
 
 import { formatProblems } from './error-limits.ts'
 
-/** An error as it goes over the wire. */
+/** An error with its status and its body on the wire. */
 export interface WireError {
   readonly status: number
   readonly body: ErrorBody
 }
 
-/** Default of `retryAfterMs`: the time until a store or a server is back. */
+/** Default of `retryAfterMs`: the usual time until a store or a server is available again. */
 const RETRY_MS: Partial<Record<ErrorCode, number>> = { STORE_UNAVAILABLE: 5_000, DRAINING: 5_000 }
 
 /** Returns the error of an invalid request; `what` names the invalid part, such as "request body". */
@@ -26,7 +26,7 @@ export function badRequest(what: string, problems: readonly Problem[]): TuttiErr
   })
 }
 
-/** Maximum number of missing inputs that are named. */
+/** Maximum number of missing inputs that an error names. */
 const MAX_MISSING = 100
 
 /** Returns the wire form of `error`; undefined for an internal error, whose text is not sent to callers. */

@@ -8,10 +8,10 @@ import type { AuditRecorder } from '../gateway-options.ts'
 import type { ErrorCode, Scope } from '@tutti/protocol'
 import type { NewAuditEntry } from '@tutti/runs'
 
-/** Subject of an action, as far as it is known. */
+/** Known part of the subject of an action. */
 export type AuditSubject = Pick<NewAuditEntry, 'runId' | 'target'>
 
-/** Status of an answer whose run has no result, although the action itself was done. */
+/** Status of an answer whose action succeeded, but whose run has no result. */
 export const TASK_WITHOUT_RESULT = 422
 
 /** An action before its outcome is known. */
@@ -22,7 +22,7 @@ export interface AuditedAction extends AuditSubject {
   readonly via: NewAuditEntry['via']
 }
 
-/** The trail, and the time of the action. */
+/** Audit trail and time of an action. */
 export interface AuditTools {
   readonly trail: AuditRecorder
   /** Milliseconds since 1970. */
@@ -37,10 +37,10 @@ export function isAudited(scope: Scope | null): boolean {
   return scope !== null && scope !== 'runs:read'
 }
 
-/** Codes of 500 and above for actions that were not begun. */
+/** Codes with a status of 500 or more for actions that did not begin. */
 const NOT_BEGUN: readonly ErrorCode[] = ['NOT_CONFIGURED', 'DRAINING']
 
-/** Maximum length of a run id or a target in an entry; callers can send names of any length. */
+/** Maximum length of a run id or a target in an entry, because callers can send names of any length. */
 const MAX_SUBJECT_LENGTH = 1_000
 
 function shortenSubject({ runId, target }: AuditSubject): AuditSubject {
@@ -50,7 +50,7 @@ function shortenSubject({ runId, target }: AuditSubject): AuditSubject {
   }
 }
 
-/** Does `work` and records its outcome; an answer with an error status counts as an error. */
+/** Performs `work` and records its outcome; an answer with an error status counts as an error. */
 export async function audited<T>(
   { caller, action, via, ...subject }: AuditedAction,
   { trail, now }: AuditTools,

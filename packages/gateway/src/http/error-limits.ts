@@ -1,29 +1,29 @@
 /**
- * Pure: keeps error bodies small, whatever was sent. Without a limit, a request with many wrong fields gets an
- * answer that is many times its own size.
+ * Pure: limits the size of error bodies. Without a limit, the answer to a request with many invalid fields is many
+ * times as large as the request.
  *
- * GW-B1 The message and each text of a problem are cut; problems that do not fit are counted, not sent.
- * GW-B2 A body is at most `MAX_ERROR_BYTES` as JSON, on every wire, also where a wire repeats the message.
+ * GW-B1 The message and each text of a problem are cut. Problems beyond the limit are counted, not sent.
+ * GW-B2 A body has at most `MAX_ERROR_BYTES` as JSON on every wire, including wires that repeat the message.
  */
 import { shortText, type ErrorBody, type Problem } from '@tutti/protocol'
 
 /** Maximum size of an error body on every wire, in bytes of JSON. */
 export const MAX_ERROR_BYTES = 16_384
 
-/** Of the body: the message, which two wires send twice, and the problems. The rest is for codes and ids. */
+/** Maximum sizes of the message, which two wires send twice, and of the problems. The rest is for codes and ids. */
 const MAX_MESSAGE_BYTES = 2_048
 const MAX_PROBLEMS_BYTES = 10_240
 
 const MAX_PATH_LENGTH = 300
 const MAX_TEXT_LENGTH = 500
 
-/** Maximum number of problems that are looked at. */
+/** Maximum number of problems in a body. */
 const MAX_PROBLEMS = 100
 
-/** Problems whose text stands in the message too: the message is often all that a person sees. */
+/** Number of problems that the message contains too: often a person sees only the message. */
 const PROBLEMS_IN_MESSAGE = 5
 
-/** Returns the first problems as one line of text, and the number of the rest. */
+/** Formats the first problems as one line of text, with the number of the others. */
 export function formatProblems(problems: readonly Problem[]): string {
   const shown = problems
     .slice(0, PROBLEMS_IN_MESSAGE)
@@ -32,7 +32,7 @@ export function formatProblems(problems: readonly Problem[]): string {
   return rest === 0 ? shown.join('; ') : `${shown.join('; ')}; and ${rest} more problems`
 }
 
-/** Returns the body within the limits. */
+/** Limits an error body. */
 export function limitBody(body: ErrorBody): ErrorBody {
   const { problems, message, requestId } = body
   return {
@@ -43,7 +43,7 @@ export function limitBody(body: ErrorBody): ErrorBody {
   }
 }
 
-/** Returns the message, cut so that it takes at most 2 KiB as JSON. */
+/** Cuts a message to at most 2 KiB as JSON. */
 export function limitMessage(message: string): string {
   const cut = shortText(message, MAX_MESSAGE_BYTES - 2)
   if (jsonBytes(cut) <= MAX_MESSAGE_BYTES) return cut
@@ -51,7 +51,7 @@ export function limitMessage(message: string): string {
   return shortText(message, Math.floor(MAX_MESSAGE_BYTES / 6) - 1)
 }
 
-/** Returns the problems that fit, and one that counts those that do not. */
+/** Returns the problems within the limit, and one that counts the others. */
 export function limitProblems(problems: readonly Problem[]): Problem[] {
   const fitting: Problem[] = []
   let bytes = 0
@@ -74,7 +74,7 @@ function limitProblem({ path, message, expected, received }: Problem): Problem {
   }
 }
 
-/** Received values are already cut where problems are found; those of other sources are not. */
+/** Limits a received value. Schema validation has cut it already; other sources of problems have not. */
 function limitValue(value: unknown): unknown {
   if (typeof value === 'string') return shortText(value, MAX_TEXT_LENGTH)
   return typeof value === 'object' ? shortText(JSON.stringify(value), MAX_TEXT_LENGTH) : value

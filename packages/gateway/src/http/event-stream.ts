@@ -1,8 +1,8 @@
 /**
- * The body of a stream of events, for every protocol.
+ * Bodies of event streams, for every protocol.
  *
- * The body is pulled: a slow reader holds back its own stream and nothing else, since what it has not read is in the
- * log. A batch of events is encoded at once and not retained while a reader stalls.
+ * The reader pulls the body. A slow reader delays only its own stream, because unread events are in the log. A batch of
+ * events is encoded at once and not retained while a reader stalls.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
@@ -19,13 +19,13 @@ export const STREAM_HEADERS = {
 
 /** Translates the events of a run into the text of a stream. */
 export interface EventEncoder {
-  /** Text before any event. */
+  /** Text before the first event. */
   readonly head: string
-  /** Text that shows a silent connection to be alive. */
+  /** Text that keeps a quiet connection alive. */
   readonly keepAlive: string
-  /** Whether the stream ends here; read before each batch. */
+  /** Whether the stream has ended; read before each batch. */
   readonly isDone?: boolean
-  /** Encodes a batch; empty when the reader gets nothing of it. */
+  /** Encodes a batch; empty when none of it is sent. */
   encode(events: readonly LoggedRunEvent[]): string
   /** Encodes the end of a stream whose events cannot be read. */
   fail(error: unknown): string
@@ -38,9 +38,9 @@ export interface EventStreamParts {
   /** Aborted when the reader leaves. */
   readonly stop: AbortController
   readonly clock: Clock
-  /** Longest silence, in milliseconds. */
+  /** Maximum time without data, in milliseconds. */
   readonly heartbeatMs: number
-  /** Limits what waits for all readers. */
+  /** Limits the unread data of all readers. */
   readonly unread?: { check(): void }
   readonly watch?: StreamWatch
 }
@@ -53,7 +53,7 @@ export interface StreamWatch {
   over(): void
 }
 
-/** Returns the body. */
+/** Creates the body of a stream. */
 export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array> {
   const { batches, encoder, clock, heartbeatMs } = parts
   const bytes = new TextEncoder()
@@ -81,7 +81,7 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
   let hasFailed = false
   const source: UnderlyingDefaultSource<Uint8Array> = {
     start(controller) {
-      // Sends the headers at once.
+      // The first chunk makes the server send the headers at once.
       controller.enqueue(bytes.encode(encoder.head))
     },
     async pull(controller) {
@@ -104,11 +104,11 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
     },
     cancel: end,
   }
-  // Nothing is read ahead: what waits for a reader waits in its socket, where it is counted.
+  // Without read-ahead, unread data is only in the socket, where it is counted.
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 
-/** Calls `watch.over` once, and only after `watch.begun`; a stream that is never read did not begin. */
+/** Returns a watch that calls `over` once, and only after `begun`; a stream that is never read does not begin. */
 function watchOnce({ watch }: EventStreamParts): StreamWatch {
   let phase: 'new' | 'read' | 'over' = 'new'
   return {
@@ -129,11 +129,11 @@ export interface RunEventsEncoderOptions {
   readonly wants: (type: LoggedRunEvent['type']) => boolean
   /** Called with the events that are sent. */
   readonly given?: (events: readonly LoggedRunEvent[]) => void
-  /** Called when the events cannot be read; the reader comes back for the rest. */
+  /** Called when the events cannot be read; the reader reconnects for the rest. */
   readonly onError: (error: unknown) => void
 }
 
-/** Returns the encoder of events as they are, each with its id and type. */
+/** Returns the encoder of the event stream route, which sends each event with its id and type. */
 export function runEventsEncoder(options: RunEventsEncoderOptions): EventEncoder {
   const { wants, given, onError } = options
   return {
@@ -158,7 +158,7 @@ function toFrame(event: LoggedRunEvent): string {
 const texts = new WeakMap<LoggedRunEvent, string>()
 const bytes = new WeakMap<LoggedRunEvent, Buffer>()
 
-/** Returns an event as JSON text, encoded once however many readers it has. */
+/** Returns an event as JSON text, encoded once for all readers. */
 export function encodeEventText(event: LoggedRunEvent): string {
   const known = texts.get(event)
   if (known !== undefined) return known
@@ -167,7 +167,7 @@ export function encodeEventText(event: LoggedRunEvent): string {
   return text
 }
 
-/** Returns an event as JSON text in UTF-8. All readers share the bytes, which must not be changed. */
+/** Returns an event as JSON text in UTF-8. All readers share the bytes, which must not be modified. */
 export function encodeEventBytes(event: LoggedRunEvent): Buffer {
   const known = bytes.get(event)
   if (known !== undefined) return known

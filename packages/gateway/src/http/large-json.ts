@@ -1,15 +1,15 @@
 /**
- * Makes JSON of large values piece by piece. Between two pieces the event loop has a pass: making the JSON of some
- * megabytes at once would delay every other request.
+ * Serializes large values piece by piece. Between two pieces the event loop runs, because serializing some megabytes at
+ * once would delay every other request.
  */
 import { readTurn } from '@tutti/runs'
 
 import type { LargeReads } from './large-reads.ts'
 
-/** Characters made at a time. A longer text is one piece. */
+/** Number of characters of a piece. A longer text is one piece. */
 const PIECE = 256_000
 
-/** Characters that a value takes in addition to its texts. */
+/** Number of characters that a value takes in addition to its texts. */
 const PER_VALUE = 8
 
 /** Returns the JSON of `value` in UTF-8. */
@@ -27,10 +27,10 @@ export async function largeJson(value: unknown): Promise<Uint8Array<ArrayBuffer>
   return Buffer.concat(parts)
 }
 
-/** Status of a response to a client that has left. Source: nginx, 499. */
+/** Status of a response to a client that has disconnected. Source: nginx, 499. */
 const CLIENT_CLOSED_REQUEST = 499
 
-/** Builds a large answer to `request` in its turn, and its JSON piece by piece. */
+/** Builds a large answer in its turn and serializes it piece by piece. */
 export async function largeResponse(
   reads: LargeReads,
   { signal }: Pick<Request, 'signal'>,
@@ -62,7 +62,10 @@ function* pieces(value: unknown): Generator<string> {
   yield isList ? ']' : '}'
 }
 
-/** Characters that are left of `limit` after `value`. Stops below zero, so that it takes no longer than a piece. */
+/**
+ * Returns the characters that remain of `limit` after `value`. Stops below zero, so that it takes no longer than a
+ * piece.
+ */
 function remainingRoom(value: unknown, limit: number): number {
   if (typeof value === 'string') return limit - value.length - PER_VALUE
   let left = limit - PER_VALUE

@@ -1,18 +1,18 @@
 /**
- * Takes turns at building large answers, so that what they need together is limited however many are asked for.
+ * Limits the number of large answers that are built at the same time, and so their memory.
  *
  * GW-C1 At most `AT_ONCE` answers are built at a time; the others wait in order.
  * GW-C2 Before each answer, readers that hold too much unread data are dropped.
- * GW-C3 The turn of a client that has left goes to the next one at once.
+ * GW-C3 The turn of a client that has disconnected passes to the next one at once.
  *
  * Each answer begins in its own pass of the event loop, because building one blocks the thread for some milliseconds.
  */
 import { readTurn } from '@tutti/runs'
 
-/** Answers built at a time. While one waits for the store, another uses the processor. */
+/** Number of answers built at the same time. While one waits for the store, another uses the processor. */
 const AT_ONCE = 2
 
-/** Takes turns. */
+/** Queue for building large answers. */
 export class LargeReads {
   readonly #makeRoom: () => void
   readonly #waiting: (() => void)[] = []
@@ -23,9 +23,9 @@ export class LargeReads {
   }
 
   /**
-   * Builds an answer when its turn has come.
+   * Builds an answer when its turn comes.
    *
-   * @throws the reason of `signal` when it has aborted before that.
+   * @throws the reason of `signal` when it has aborted by then.
    */
   async run<T>(build: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#building >= AT_ONCE) {

@@ -15,13 +15,13 @@ export interface ErrorMetrics {
   }
 }
 
-/** Removes secrets. */
+/** Removes secrets from texts and values. */
 export interface Redactor {
-  /** `text` with every secret replaced; the same text when it has none. */
+  /** Returns `text` with every secret replaced; the same text when it has none. */
   text(text: string): string
   /**
-   * `value` with every secret replaced in its texts, also in the names of its fields; the very same value
-   * when it has none. Values must be such as JSON can hold; others in it are left as they are.
+   * Returns `value` with every secret replaced in its texts and field names; the identical value when it has none. Only
+   * JSON values are searched.
    */
   value<T>(value: T): T
 }
@@ -33,14 +33,14 @@ export interface ErrorReporting {
   readonly metrics: ErrorMetrics
 }
 
-/** Returns the wire form of anything that was thrown; internal errors are logged under the id that they carry. */
+/** Maps a thrown error to its wire form and counts it; an internal error is logged with its request id. */
 export function reportError(
   error: unknown,
   { logger, redactor, metrics }: ErrorReporting,
 ): WireError {
   const wire = toWireError(error) ?? toInternalError(error, logger)
   countError(error, wire, metrics)
-  // Cut after redaction: the rest of a secret that was cut in two would not be recognized.
+  // Cut after redaction, because a part of a secret would not be recognized.
   const { status, body } = redactor.value(wire)
   return { status, body: limitBody(body) }
 }
@@ -54,7 +54,7 @@ function countError(
   if (status !== TOO_MANY) return
   const reason = TuttiError.isInstance(error) ? error.details?.['reason'] : undefined
   const known = TOO_MANY_REASONS.find((named) => named === reason)
-  // The code itself names the spending limit of a key.
+  // For the spending limit of a key, the code is the reason.
   instruments.tooMany.add({ reason: known ?? body.error.toLowerCase() })
 }
 

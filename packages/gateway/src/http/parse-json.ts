@@ -2,8 +2,8 @@
 import { errorMessage, type Problem } from '@tutti/core'
 
 /**
- * Maximum nesting: far more than anything in the protocol, and far less than the stack of code that walks over the
- * value later.
+ * Maximum nesting: far more than the protocol needs, and far less than the stack depth of code that traverses the
+ * value.
  */
 export const MAX_BODY_DEPTH = 128
 

@@ -1,4 +1,4 @@
-/** Reads request bodies: limited, as JSON, and checked against a schema. */
+/** Reads request bodies: limits their size, parses JSON and validates it. */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
 
@@ -8,7 +8,7 @@ import { parseJsonBytes } from './parse-json.ts'
 import type { Static, TSchema } from '@tutti/core'
 
 /**
- * Reads and checks the body of `request`. An empty body is an empty object, so that a call without parameters needs
+ * Reads and validates the body of `request`. An empty body is an empty object, so that a call without parameters needs
  * no body.
  *
  * @throws {TuttiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, or BAD_REQUEST with every problem.
@@ -55,8 +55,7 @@ function parseBody(request: Request, bytes: Uint8Array): unknown {
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**
- * Refuses a body that is said to be something else than JSON; one that says nothing as well, when
- * there is one.
+ * Rejects a body whose content type is not JSON, or missing.
  *
  * @throws {TuttiError} UNSUPPORTED_MEDIA_TYPE.
  */

@@ -3,11 +3,11 @@ import { traceContextOf, type TraceContext } from '@tutti/core'
 
 import { badRequest } from './api-error.ts'
 
-/** 1 to 255 visible ASCII characters, which a header takes as they are. */
+/** 1 to 255 visible ASCII characters, which need no encoding in a header. */
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /**
- * Returns the key under which a repeated submission is recognized; undefined when there is none.
+ * Returns the idempotency key of a request; undefined when there is none.
  *
  * @throws {TuttiError} BAD_REQUEST when it is invalid.
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
@@ -21,8 +21,8 @@ export function readIdempotencyKey(headers: Headers): string | undefined {
 }
 
 /**
- * Returns the trace that a request belongs to. Repeated headers arrive as a list: a `tracestate` may be one, a
- * `traceparent` is invalid then.
+ * Returns the trace context of a request. Repeated headers arrive as a list, which is valid for `tracestate` and
+ * invalid for `traceparent`.
  *
  * @see https://www.w3.org/TR/trace-context/#traceparent-header
  */

@@ -1,26 +1,26 @@
-/** What a route handler is given and gives. */
+/** HTTP routes and their calls. */
 import type { AddSubject } from './audited.ts'
 import type { Caller } from '../caller.ts'
 import type { Scope } from '@tutti/protocol'
 
-/** A route of the protocol's table with what answers it. */
+/** A route and its handler. */
 export interface HttpRoute {
   readonly method: string
-  /** As in the table, with parameters like `{runId}`. */
+  /** Path as in the protocol's table, with parameters such as `{runId}`. */
   readonly path: string
-  /** What its callers must be allowed to do; null when everybody may. */
+  /** Scope that callers need; null for public routes. */
   readonly scope: Scope | null
-  /** Which requests are of this route, where another one after it has the same address. @default all */
+  /** Whether a request belongs to this route, if a later route has the same path. @default all do */
   isFor?(request: Request): boolean
   /**
-   * Media types that it can send on success, one of which `Accept` must allow.
+   * Media types of successful answers, one of which `Accept` must allow.
    *
-   * @default that of the protocol's table; routes that are not in the table ignore `Accept`
+   * @default that of the protocol's table; routes outside the table ignore `Accept`
    */
   readonly mediaTypes?: readonly string[]
-  /** True where a ticket in the query takes the place of a key. */
+  /** Whether a ticket in the query can replace the key. */
   readonly takesTicket?: true
-  /** True where the route itself refuses what forms of web pages send, in the words of its own protocol. */
+  /** Whether the route itself rejects requests of HTML forms, with errors of its protocol. */
   readonly refusesForms?: true
   handle(call: HttpRouteCall): Promise<Response> | Response
 }
@@ -30,6 +30,6 @@ export interface HttpRouteCall {
   readonly request: Request
   readonly parameters: Readonly<Record<string, string>>
   readonly caller: Caller
-  /** Says for the audit trail what the request is about, where its path does not. */
+  /** Adds the subject of the request to its audit entry, if the path does not contain it. */
   readonly addSubject: AddSubject
 }

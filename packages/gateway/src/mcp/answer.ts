@@ -1,4 +1,4 @@
-/** Results of calls: of a run that has ended, and of a call that failed. */
+/** Results of calls: of ended runs, and of failed calls. */
 import { reportError, type ErrorReporting } from '../http/on-error.ts'
 import { addEventUsage, NO_RUN_USAGE, toUsageMetadata } from '../service/usage.ts'
 
@@ -8,11 +8,11 @@ import type { RunEvent, RunEventOf } from '@tutti/protocol'
 /** Folds the events of a run, in order, into the result of its call. */
 export interface RunAnswer {
   add(event: RunEvent): void
-  /** Undefined before the run has ended. */
+  /** Returns the result; undefined before the run has ended. */
   result(): CallToolResult | undefined
 }
 
-/** Returns the fold of one run; `valueTask` is the task whose structured output is that of the run. */
+/** Creates the fold of one run; `valueTask` is the task whose structured output is that of the run. */
 export function runAnswer(runId: string, valueTask: string | undefined): RunAnswer {
   let value: { readonly structured: unknown } | undefined
   let result: CallToolResult | undefined
@@ -64,12 +64,12 @@ export function runAnswer(runId: string, valueTask: string | undefined): RunAnsw
 
 type End = RunEventOf<'run_result'>
 
-/** Key in `_meta` of a result for its error, as REST answers it. */
+/** Key in `_meta` of a result for its error, in the form of REST. */
 const ERROR_META = 'tutti/error'
 
 /**
- * Returns the result of a call that was refused or failed, with `before` in front of the message. Internal errors are
- * logged under the id in their message.
+ * Returns the result of a call that was refused or failed, with `before` as prefix of the message. Internal errors are
+ * logged with the id in their message.
  */
 export function errorResult(
   error: unknown,

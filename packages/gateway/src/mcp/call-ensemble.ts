@@ -1,4 +1,4 @@
-/** Runs an ensemble for an MCP client: one call is one run, however many rounds the client needs for it. */
+/** Runs an ensemble for an MCP client: one call is one run, over any number of rounds. */
 import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 
 import { findRecord } from '../runs/find-run.ts'
@@ -25,7 +25,7 @@ import type {
 } from '@modelcontextprotocol/server'
 import type { Ensemble } from '@tutti/ensemble'
 
-/** Maximum delay of a timer, in milliseconds: a review has its own time limit. */
+/** Maximum delay of a timer, in milliseconds; a review has its own timeout. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /** A call of an ensemble. */
@@ -33,9 +33,9 @@ export interface EnsembleCall {
   readonly service: GatewayService
   readonly context: ServerContext
   readonly states: RoundStates
-  /** Era of the protocol that the client speaks. */
+  /** Protocol era of the client. */
   readonly era: 'modern' | 'legacy'
-  /** Whether the client shows forms. */
+  /** Whether the client can show forms. */
   readonly hasForms: boolean
   /** Name under which the ensemble was called. */
   readonly name: string
@@ -43,10 +43,10 @@ export interface EnsembleCall {
 }
 
 /**
- * Returns the result of the run, or the form that has to be filled in first.
+ * Runs an ensemble and returns its result, or the form that a person must fill in first.
  *
  * @throws {TuttiError} BAD_REQUEST for invalid arguments, and as `GatewayService.begin`.
- * @throws {ProtocolError} when a round is not one of this call.
+ * @throws {ProtocolError} when a round does not belong to this call.
  */
 export async function callEnsemble(
   ensembleCall: EnsembleCall,
@@ -77,7 +77,7 @@ export async function callEnsemble(
   }
 }
 
-/** Returns the state of the round before; undefined in the first round. */
+/** Returns the state of the previous round; undefined in the first round. */
 function readRoundState({ context: { mcpReq }, name }: EnsembleCall): RoundState | undefined {
   const state = mcpReq.requestState<RoundState>()
   if (state?.tool === name) return state

@@ -13,18 +13,18 @@ export interface McpToolCallOptions {
   readonly given: Readonly<Record<string, unknown>>
   /** Aborts when the client abandons the call. */
   readonly signal: AbortSignal
-  /** In which trace it calls. */
+  /** Trace context of the call. */
   readonly trace?: TraceContext
-  /** The call, for the tool. */
+  /** Call of the MCP client, for the tool. */
   readonly request?: McpRequest
   /** Reports progress to the client; undefined when it did not ask for it. */
   readonly report?: ReportProgress | undefined
 }
 
 /**
- * Returns the result of the call; a failure of the tool is a result too.
+ * Calls a tool and returns its result; a failure of the tool is a result too.
  *
- * @throws {TuttiError} as `invokeTool`.
+ * @throws {TuttiError} as `invokeCatalogTool`.
  */
 export async function callTool(
   options: GatewayOptions,
@@ -42,7 +42,7 @@ export async function callTool(
   return toolResult(invocation, tool.outputSchema)
 }
 
-/** Counts the reports: progress over MCP must grow, which a fraction need not. */
+/** Reports progress as the number of reports, because progress over MCP must grow and that of a tool need not. */
 function countingReports(report: ReportProgress): NonNullable<Invocation['onProgress']> {
   let count = 0
   return (_call, { message }) => {
@@ -51,14 +51,14 @@ function countingReports(report: ReportProgress): NonNullable<Invocation['onProg
   }
 }
 
-/** Pure: an invocation as MCP has it. */
+/** Pure: converts an invocation to a result of MCP. */
 export function toolResult(
   { status, output = '', errorMessage = '', structured }: ToolInvocation,
   outputSchema: object | undefined,
 ): CallToolResult {
   if (status === 'FAILED') return failed(errorMessage === '' ? 'The tool failed' : errorMessage)
   if (structured === undefined) {
-    // A client that was promised a value takes none for a fault of the protocol.
+    // With an output schema, a client treats a missing value as a protocol error.
     return outputSchema === undefined ? { content: [text(output)] } : failed(withoutValue(output))
   }
   const shown = output === '' ? JSON.stringify(structured) : output

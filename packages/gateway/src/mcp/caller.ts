@@ -1,10 +1,10 @@
-/** The client of a call: its caller, which the MCP SDK carries as a token, and the reports of progress that it gets. */
+/** Client of a call: its caller, which the MCP SDK carries as auth info, and its progress reports. */
 import { anyone, type Caller } from '../caller.ts'
 
 import type { RunNote } from './events.ts'
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server'
 
-/** Returns a caller in the form that the SDK carries; without the key itself. */
+/** Converts a caller to the auth info of the SDK, without the key itself. */
 export function toAuthInfo(caller: Caller): AuthInfo {
   return {
     token: '',
@@ -14,10 +14,10 @@ export function toAuthInfo(caller: Caller): AuthInfo {
   }
 }
 
-/** Returns the caller of the request that a handler answers. */
+/** Returns the caller of a request. */
 export function mcpCallerOf({ http }: Pick<ServerContext, 'http'>): Caller {
   const caller = http?.authInfo?.extra?.['caller']
-  // NOTE: `authInfoOf` made it. A request without one may do nothing.
+  // NOTE: `toAuthInfo` created it. A request without it has no scope.
   return caller === undefined ? { ...anyone(), scopes: new Set() } : (caller as Caller)
 }
 
@@ -33,7 +33,7 @@ export function progressReporter({ mcpReq }: ServerContext): ReportProgress | un
     try {
       await mcpReq.notify({ method: 'notifications/progress', params })
     } catch {
-      // The client has gone: the signal of the call aborts too.
+      // The client has disconnected: the signal of the call aborts too.
     }
   }
 }

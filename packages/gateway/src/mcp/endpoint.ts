@@ -1,16 +1,16 @@
 /**
- * The endpoint of MCP clients of every era, with the MCP SDK behind it. This file is loaded at the first request: the
- * SDK would slow down the start.
+ * The endpoint for MCP clients of every era, based on the MCP SDK. This file is loaded at the first request, because
+ * the SDK would slow down the start.
  *
  *   body ─▶ era ─┬─ 2026-07-28 ─▶ a server for this request
  *                └─ older ─▶ the server of its session
  *
- * GW-E1 A body is read once, with the limits of every other body.
+ * GW-E1 A body is read once, with the same limits as every other body.
  * GW-E2 Each message of a batch counts as a request of its key.
- * GW-E3 A tool call is answered by a stream from the start, so that proxies and clients do not time out; everything else
- *    is plain JSON.
- * GW-E4 Ids, progress tokens and method names are short, since answers and notifications repeat them; errors of the SDK
- *    are cut, since they repeat what was sent.
+ * GW-E3 A tool call is answered with a stream from the start, so that proxies and clients do not time out. Everything
+ *    else is plain JSON.
+ * GW-E4 Ids, progress tokens and method names are limited in length, because answers and notifications repeat them.
+ *    Errors of the SDK are cut, because they repeat parts of the request.
  */
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import { errorMessage, TuttiError, Type } from '@tutti/core'
@@ -33,7 +33,7 @@ import type { RunReader } from './resources.ts'
 
 /** Parts that the MCP server needs in addition to the options. */
 export interface McpParts {
-  /** Signs the states of calls between two rounds. */
+  /** Signs the state of a call between two rounds. */
   readonly signer: Signer
   readonly reader: RunReader
 }
@@ -41,10 +41,10 @@ export interface McpParts {
 /** Answers one HTTP request of a caller. */
 export type AnswerMcp = (request: Request, caller: Caller) => Promise<Response>
 
-/** Messages of one batch, at most; batches were taken out of MCP with 2025-06-18. */
+/** Maximum number of messages in a batch; MCP has no batches since 2025-06-18. */
 const MAX_BATCH = 50
 
-/** Makes the endpoint of a server. */
+/** Creates the endpoint of a server. */
 export function mcpEndpoint(options: GatewayOptions, parts: McpParts): AnswerMcp {
   const { signer, reader } = parts
   const serverParts: McpServerParts = {
@@ -79,7 +79,7 @@ export function mcpEndpoint(options: GatewayOptions, parts: McpParts): AnswerMcp
   }
 }
 
-/** Cuts the message of an error of the SDK and leaves out its details where they are too long (GW-E4). */
+/** Cuts the message of a long SDK error and omits its details (GW-E4). */
 async function limitError(response: Response): Promise<Response> {
   const { status, headers } = response
   const isJson = headers.get('content-type')?.startsWith('application/json') === true
@@ -93,7 +93,7 @@ async function limitError(response: Response): Promise<Response> {
   return Response.json({ jsonrpc: '2.0', id, error: cut }, { status })
 }
 
-/** Maximum length of a text that answers repeat. */
+/** Maximum length of a text that answers repeat, in characters. */
 const MAX_REPEATED_LENGTH = MAX_RPC_ID_LENGTH
 
 /** Returns the problem of the first message with a text too long to repeat (GW-E4); undefined when there is none. */
@@ -126,7 +126,7 @@ async function readMcpBody(request: Request, maxBytes: number): Promise<Body> {
   }
 }
 
-/** The request itself is counted already. */
+/** Counts the messages of a batch after the first, which was counted as the request. */
 function countBatch(length: number, caller: Caller): void {
   if (length > MAX_BATCH) {
     const message = `must hold at most ${MAX_BATCH} messages, got ${length}`

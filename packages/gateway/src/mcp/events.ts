@@ -1,4 +1,4 @@
-/** Pure: from the events of a run to the progress that an MCP client gets. */
+/** Pure: maps the events of a run to progress for an MCP client. */
 import type { RunEvent } from '@tutti/protocol'
 
 /** Progress of a run. */
@@ -10,20 +10,20 @@ export interface RunNote {
   readonly message: string
 }
 
-/** Notes on one run. */
+/** Progress notes of one run. */
 export interface RunNotes {
-  /** Returns the note on the next event; undefined for most. */
+  /** Takes the next event and returns its note; undefined for most events. */
   add(event: RunEvent): RunNote | undefined
-  /** Returns a note that nothing has happened, for clients that end silent calls. */
+  /** Returns a note without an event, for clients that end silent calls. */
   heartbeat(): RunNote
 }
 
-/** Returns the notes on one run. */
+/** Creates the notes of one run. */
 export function runNotes(): RunNotes {
   let done = 0
   let total = 0
   let notes = 0
-  // Between two tasks the notes close in on the next whole number and never reach it.
+  // Between two tasks, progress approaches the next whole number and never reaches it.
   const say = (message: string): RunNote => {
     const progress = done + 1 - 1 / (notes + 1)
     notes += 1
@@ -44,7 +44,7 @@ export function runNotes(): RunNotes {
   }
 }
 
-/** An agent may stream word by word: so many chunks are worth one note. */
+/** Number of chunks per note: an agent may stream word by word. */
 const CHUNKS_A_NOTE = 10
 
 function describeEvent(event: RunEvent): string | undefined {

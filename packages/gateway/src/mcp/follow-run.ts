@@ -1,12 +1,12 @@
 /**
- * Follows the run of a call until it has ended, or a person has to be asked.
+ * Follows the run of a call until it has ended, or a person must decide a review.
  *
  *   events ─▶ progress · reviews · answer ─▶ result
  *
  * GW-F1 A call ends with the result of its run, or with a form.
  * GW-F2 A client that abandons its call cancels the run.
- * GW-F3 Progress grows, and is reported before the result. A client that asked for it gets a report at least once in
- *    `heartbeatMs`, so that its time limit does not end a call whose run is at work.
+ * GW-F3 Progress grows and is reported before the result. A client that requested it gets a report at least every
+ *    `heartbeatMs`, so that its timeout does not end a call whose run is active.
  */
 import { runNotFound } from '../runs/find-run.ts'
 import { runAnswer } from './answer.ts'
@@ -21,19 +21,19 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 export interface FollowedCall extends ReviewContext {
   /** Name of the task whose structured output is that of the run. */
   readonly valueTask: string | undefined
-  /** The last event of an earlier round; -1 in the first. */
+  /** `seq` of the last event of an earlier round; -1 in the first. */
   readonly lastSeq: number
   readonly reviews: CallReviews
   /** Aborts when the client abandons the call. */
   readonly signal: AbortSignal
-  /** Whether only an explicit cancel aborts the signal, and not a lost connection. */
+  /** Whether only an explicit cancel aborts the signal, not a lost connection. */
   readonly isExplicit: boolean
   /** Reports progress; undefined when the client did not ask for it. */
   readonly report: ReportProgress | undefined
 }
 
 /**
- * Returns the result of the call.
+ * Follows a run and returns the result of the call.
  *
  * @throws {TuttiError} STORE_UNAVAILABLE when the events cannot be read, RUN_NOT_FOUND when the run was
  * deleted meanwhile.
@@ -84,7 +84,7 @@ interface Progress {
   stop(): void
 }
 
-/** Reports events after `lastSeq`, and now and then that nothing has happened. */
+/** Reports events after `lastSeq`, and a heartbeat when there are none. */
 function createProgress({ service, report, lastSeq }: FollowedCall): Progress {
   if (report === undefined) return { report: () => Promise.resolve(), stop: () => undefined }
   const { clock, heartbeatMs } = service.options

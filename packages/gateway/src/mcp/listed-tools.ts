@@ -1,6 +1,6 @@
 /**
- * Pure: the tools that MCP clients see: every shared tool of the catalog, then every shared ensemble, in the order in
- * which they were configured.
+ * Pure: lists the tools for MCP clients: the shared tools of the catalog, then the shared ensembles, in configured
+ * order.
  */
 import { inputVariables, type Ensemble } from '@tutti/ensemble'
 
@@ -18,7 +18,7 @@ export type ListedTool = { readonly definition: Tool } & (
   | { readonly kind: 'ensemble'; readonly ensemble: Ensemble }
 )
 
-/** Returns the tools that a client may call, each under its own name. */
+/** Returns the tools that a client may call, with unique names. */
 export function listTools(sharing: Sharing): readonly ListedTool[] {
   const tools = sharedTools(sharing)
   const ensembles = sharedEnsembles(sharing)
@@ -51,12 +51,12 @@ function toolDefinition({
     ...(outputSchema === undefined
       ? {}
       : { outputSchema: toOutputSchema(outputSchema, schemaId(name)) }),
-    // Idempotent is only the default of tools, too weak to promise it to clients.
+    // `idempotent` is the default of tools, which is too weak to promise it to clients.
     ...(idempotent ? {} : { annotations: { idempotentHint: false } }),
   }
 }
 
-/** Every run costs, and calls tools of whatever kind. */
+/** Annotations of ensembles: a run has costs and calls arbitrary tools. */
 const RUN_HINTS = { readOnlyHint: false, idempotentHint: false, openWorldHint: true } as const
 
 function ensembleDefinition(name: string, ensemble: Ensemble): Tool {
@@ -87,7 +87,7 @@ function describeEnsemble({ name, description, tasks }: Ensemble): string {
   return `${does}\n\nThe run has ${count} and can take minutes.`
 }
 
-/** Where the value of a variable goes, for the model that has to give it. */
+/** Describes the use of a variable for the model that provides its value. */
 function describeVariable(variable: string, { tasks }: Ensemble): string {
   const text = tasks
     .flatMap(({ description, expectedOutput }) => [description, expectedOutput])
@@ -96,10 +96,10 @@ function describeVariable(variable: string, { tasks }: Ensemble): string {
   return `Replaces {${variable}} in the task${start}`
 }
 
-/** Characters of a task's text in the description of a variable. */
+/** Maximum number of characters of a task's text in the description of a variable. */
 const MAX_USE = 200
 
-/** The result of a run, as its outputs and its end. */
+/** Returns the schema of the result of a run. */
 function runSchema(
   name: string,
   structured: object | undefined,
@@ -128,7 +128,7 @@ function runSchema(
   }
 }
 
-/** The task whose output as a value is that of the run: the last one, when it says what its output is. */
+/** Returns the task whose structured output is that of the run: the last one, if it has an output schema. */
 export function findStructuredTask({
   tasks,
   manager,

@@ -1,6 +1,6 @@
 /**
- * Pure: schemas of tools as MCP requires them. The specification up to 2025-11-25 has only objects as input and
- * output. Other values are wrapped in both eras, so that a client that moves to the new one sees the same shape.
+ * Pure: converts schemas of tools to those of MCP. Up to 2025-11-25 the specification allows only objects as input and
+ * output. Other values are wrapped in both eras, so that a client that upgrades sees the same shape.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema
  */
@@ -16,8 +16,8 @@ export interface ObjectSchema {
 const FIELD = 'result'
 
 /**
- * The schema of arguments, which are always an object, also where their schema leaves that open. One without
- * parameters forbids others, as the specification recommends.
+ * Returns the schema of arguments, which must be an object even if their schema does not say it. A schema without
+ * parameters forbids all, as the specification recommends.
  */
 export function toInputSchema(schema: object): ObjectSchema {
   const given = toPlainJson(schema)
@@ -29,7 +29,7 @@ export function toInputSchema(schema: object): ObjectSchema {
     : { ...given, type: 'object' }
 }
 
-/** Keywords that say nothing about which parameters there are. */
+/** Keywords that do not affect which parameters are allowed. */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   'type',
   'title',
@@ -40,7 +40,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
   '$comment',
 ])
 
-/** The schema of a structured result. */
+/** Returns the schema of a structured result. */
 export function toOutputSchema(schema: object, id: string): ObjectSchema {
   const given = toPlainJson(schema)
   if (isObjectSchema(given)) return { ...given, type: 'object' }
@@ -51,19 +51,19 @@ export function toOutputSchema(schema: object, id: string): ObjectSchema {
   }
 }
 
-/** A structured result that fits `outputSchemaOf` its schema; without one, an object at any rate. */
+/** Converts a value to a structured result that matches `toOutputSchema`; without a schema, to an object. */
 export function toStructuredContent(
   value: unknown,
   schema: object | undefined,
 ): Record<string, unknown> {
   const isWrapped = schema === undefined ? !isJsonObject(value) : !isObjectSchema(schema)
-  // NOTE: what fits a schema of objects is an object; without a schema it was looked at.
+  // NOTE: a value of an object schema is an object; without a schema it was checked.
   return isWrapped ? { [FIELD]: value } : (value as Record<string, unknown>)
 }
 
 /**
- * A schema that can stand inside of another: one that refers to its own parts gets a name of its own, so that
- * `#` still refers to it. `id` is that name, a URI.
+ * Returns a schema that can be nested in another. A schema with references gets the URI `id`, so that `#` still refers
+ * to it.
  */
 export function embedNamedSchema(schema: object, id: string): object {
   const given = toPlainJson(schema)
@@ -75,8 +75,8 @@ function isObjectSchema(schema: object): boolean {
   return 'type' in schema && schema.type === 'object'
 }
 
-/** A schema as JSON: what libraries hang on theirs is left behind. */
+/** Converts a schema to plain JSON, without the symbols and functions that libraries add. */
 function toPlainJson(schema: object): Readonly<Record<string, unknown>> {
-  // NOTE: the JSON of an object that is a schema is that of an object.
+  // NOTE: the JSON of an object is an object.
   return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>
 }

@@ -1,4 +1,4 @@
-/** Pure: shared ensembles as MCP prompts, with which a person starts a run from a client. */
+/** Pure: prompts for shared ensembles, with which a person starts a run from an MCP client. */
 import { ProtocolError } from '@modelcontextprotocol/server'
 import { unknownName } from '@tutti/protocol'
 
@@ -7,7 +7,7 @@ import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server'
 
 const INVALID_PARAMS = -32_602
 
-/** A prompt for each ensemble, with its template variables as arguments. */
+/** Returns a prompt for each ensemble, with its template variables as arguments. */
 export function toPrompts(tools: readonly ListedTool[]): Prompt[] {
   return tools.flatMap(({ kind, definition }) => {
     if (kind !== 'ensemble') return []
@@ -27,7 +27,7 @@ export function toPrompts(tools: readonly ListedTool[]): Prompt[] {
 }
 
 /**
- * The message that has a model run an ensemble.
+ * Returns the message that makes a model run an ensemble.
  *
  * @throws {ProtocolError} for an unknown name and for missing arguments.
  */

@@ -50,7 +50,7 @@ export function toMcpRequest({ name, given, meta }: McpCall): McpRequest {
   return { protocol: 'mcp', name, arguments: given, ...(meta === undefined ? {} : { meta }) }
 }
 
-/** Returns the call in a context of the SDK. */
+/** Returns the call of an SDK context. */
 export function toMcpCall(
   name: string,
   given: McpCall['given'],
@@ -59,13 +59,13 @@ export function toMcpCall(
   return { name, given, meta: mcpReq._meta }
 }
 
-/** Returns the trace that `_meta` names; an invalid one is ignored. */
+/** Returns the trace context in `_meta`; an invalid one is ignored. */
 export function readCallTrace(meta: McpCall['meta']): TraceContext {
   return traceContextOf(meta?.['traceparent'], meta?.['tracestate'])
 }
 
 /**
- * Reads the inputs of a run: a text for each template variable, and nothing else.
+ * Reads the inputs of a run: exactly one text for each template variable.
  *
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
@@ -84,7 +84,7 @@ export function readInputArguments(
     ...Object.entries(given).flatMap(([key, value]) => findArgumentProblems(key, value, variables)),
   ]
   if (problems.length > 0) throw badRequest(`arguments of "${name}"`, problems)
-  // NOTE: no problem means that every value is a string.
+  // NOTE: without a problem, every value is a string.
   return given as Inputs
 }
 

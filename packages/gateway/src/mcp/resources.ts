@@ -14,21 +14,21 @@ import type {
 } from '@modelcontextprotocol/server'
 import type { ListRunsQuery, RunDetail, RunList } from '@tutti/protocol'
 
-/** Reads runs as REST shows them. */
+/** Reads runs in the form of REST. */
 export interface RunReader {
   list(query: ListRunsQuery): Promise<RunList>
   /** @throws {TuttiError} RUN_NOT_FOUND. */
   detail(runId: string): Promise<RunDetail>
 }
 
-/** Runs on a page. */
+/** Number of runs on a page. */
 const PAGE = 50
 
 const INVALID_PARAMS = -32_602
 
 const NOT_FOUND = -32_002
 
-/** The addresses of runs. */
+/** URI templates of runs. */
 export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
   {
     uriTemplate: 'tutti://runs/{runId}',

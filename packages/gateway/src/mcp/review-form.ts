@@ -1,4 +1,4 @@
-/** Pure: a review as a form that a person fills in at an MCP client, and the decision in the form. */
+/** Pure: converts a review to a form of an MCP client, and the filled form to a decision. */
 import { limitText } from '@tutti/core'
 import { ReviewDecisionBody, decode, type RunEventOf } from '@tutti/protocol'
 
@@ -6,10 +6,10 @@ import { asksQuestion } from '../service/decision-in-text.ts'
 
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 
-/** Characters of what is under review in the text of a form; the dashboard shows the whole. */
+/** Maximum number of characters of a reviewed text in a form; the dashboard shows all of it. */
 const MAX_SHOWN = 4_000
 
-/** The form of a review; `problem` is what was wrong with the last answer, if there was one. */
+/** Returns the form of a review; `problem` describes why the last answer was not accepted. */
 export function toReviewForm(
   review: RunEventOf<'review_requested'>,
   problem?: string,
@@ -43,14 +43,14 @@ export function toReviewForm(
   }
 }
 
-/** What is filled in where a tool asks for words. */
+/** Form for the question of a tool. */
 const ANSWER: ElicitRequestFormParams['requestedSchema'] = {
   type: 'object',
   properties: { answer: { type: 'string', title: 'Answer' } },
   required: ['answer'],
 }
 
-/** What the text of an EDIT takes the place of. */
+/** Meaning of the text of an EDIT. */
 const EDITED = {
   BEFORE_EXECUTION: 'the new text of the task',
   DURING_EXECUTION: 'the input of the tool as JSON',

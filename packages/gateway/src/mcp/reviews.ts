@@ -3,7 +3,7 @@
  *
  *   2026-07-28   review ─▶ the call ends with a form ─▶ the client repeats it with the answer
  *   2025-11-25   review ─▶ a question over the open stream, while the call continues
- *   no forms     review ─▶ a note that says where it can be decided
+ *   no forms     review ─▶ a progress note with the route that decides it
  *
  * GW-Q1 The first decision counts: a review that is decided elsewhere withdraws its question.
  * GW-Q2 An invalid answer leaves the review open, and the person is asked again with the reason.
@@ -31,14 +31,14 @@ export interface CallReviews {
   end(): void
 }
 
-/** For clients without forms: no questions. */
+/** Reviews of clients without forms: none is shown. */
 export const NO_CALL_REVIEWS: CallReviews = {
   opened: () => Promise.resolve(undefined),
   see: () => undefined,
   end: () => undefined,
 }
 
-/** The run of a call, and who decides its reviews. */
+/** Run of a call, and the call that decides its reviews. */
 export interface ReviewContext {
   readonly service: GatewayService
   readonly call: GatewayCall
@@ -48,13 +48,13 @@ export interface ReviewContext {
 /** A round of a call. */
 export interface Round extends ReviewContext {
   readonly declined: readonly string[]
-  /** The answers of the client, by review. */
+  /** Answers of the client, by review id. */
   readonly responses: Readonly<Record<string, unknown>>
   /** Signs the state of the call. */
   readonly mint: (seq: number, declined: readonly string[]) => Promise<string>
 }
 
-/** Ends a round with the forms of the open reviews, after the answers of the round before have been read. */
+/** Applies the answers of the previous round, then ends the round with the forms of the open reviews. */
 export async function roundReviews({ responses, mint, ...context }: Round): Promise<CallReviews> {
   const { runs } = context.service.options
   const { runId } = context
@@ -100,7 +100,7 @@ function readElicitResult(
   return action === 'decline' || action === 'cancel' ? { action } : undefined
 }
 
-/** A call whose client takes questions while it continues. */
+/** A call whose client answers questions while it continues. */
 export interface LiveCall extends ReviewContext {
   /** Shows a form until it is answered or the signal aborts. */
   readonly elicit: (form: ElicitRequestFormParams, signal: AbortSignal) => Promise<ElicitResult>
@@ -109,7 +109,7 @@ export interface LiveCall extends ReviewContext {
 /** Maximum number of questions about one review; bounds clients that answer automatically. */
 const MAX_ASKED = 5
 
-/** Asks over the open stream. */
+/** Shows reviews over the open stream. */
 export function liveReviews({ elicit, ...context }: LiveCall): CallReviews {
   const asked = new Map<string, AbortController>()
   const ask = async (review: ReviewRecord, signal: AbortSignal): Promise<void> => {
@@ -155,10 +155,10 @@ export function liveReviews({ elicit, ...context }: LiveCall): CallReviews {
   }
 }
 
-/** Codes of a decision that comes too late: the review is closed already. */
+/** Codes of a decision that is too late: the review is closed. */
 const CLOSED: readonly string[] = ['REVIEW_RESOLVED', 'REVIEW_NOT_FOUND', 'RUN_COMPLETED']
 
-/** Decides a review. Returns the problem if it is still open, so that the person can be asked again. */
+/** Decides a review. Returns the problem if the review is still open, so that the person can be asked again. */
 export async function decideByForm(
   { service, call }: Pick<ReviewContext, 'service' | 'call'>,
   review: Pick<ReviewRecord, 'runId' | 'reviewId'>,

@@ -1,7 +1,7 @@
 /**
- * What a client carries from one round of a call to the next while a person fills in a form (2026-07-28 has
- * no sessions). It is signed as tickets are: every process of the server accepts it, and no other caller can
- * make or use it. On a server without keys every caller may do everything, and the signature only shows that the
+ * The state that a client carries from one round of a call to the next while a person fills in a form, because
+ * 2026-07-28 has no sessions. It is signed like a ticket: every process of the server accepts it, and no other caller
+ * can create or use it. On a server without keys every caller has all scopes, and the signature only proves that the
  * state came from this server.
  */
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server'
@@ -15,26 +15,26 @@ export interface RoundState {
   /** Name under which the tool was called. */
   readonly tool: string
   readonly runId: string
-  /** The last event that the client was sent. */
+  /** `seq` of the last event that was sent to the client. */
   readonly seq: number
-  /** Reviews that the person did not want to decide here. */
+  /** Ids of the reviews that the person declined to decide here. */
   readonly declined: readonly string[]
 }
 
-/** Makes and reads states. */
+/** Signs and verifies states. */
 export interface RoundStates {
   mint(state: RoundState, context: ServerContext): Promise<string>
-  /** Rejects a state that is forged, too old, or of another caller. */
+  /** Returns the state; rejects one that is forged, expired, or of another caller. */
   verify(state: string, context: ServerContext): Promise<RoundState>
 }
 
-/** Separates these signatures from others with the same secret. */
+/** Purpose, which separates these signatures from others with the same secret. */
 const PURPOSE = 'tutti mcp request state v2'
 
-/** A person may take days; most reviews time out earlier. */
+/** Lifetime of a state: a person may take days, and most reviews time out earlier. */
 const TTL_SECONDS = 7 * 24 * 3_600
 
-/** Returns what signs the states of the callers of one server. */
+/** Creates the states of one server. */
 export function roundStates(keys: readonly SigningKey[], signer: Signer): RoundStates {
   const codecOf = (context: ServerContext) => {
     const { name } = mcpCallerOf(context)

@@ -1,14 +1,12 @@
-/** The server as an MCP server, of both protocol eras, at one address. */
+/** Routes of the server as an MCP server of both protocol eras, at one path. */
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { HttpRoute } from '../http/route.ts'
 import type { AnswerMcp, McpParts } from './endpoint.ts'
 
-/** Where MCP clients find it. */
+/** Path of the MCP endpoint. */
 export const MCP_PATH = '/mcp'
 
-/**
- * The routes of the MCP server. They need `runs:read`; calls need more, depending on what is called.
- */
+/** Returns the routes of the MCP server. They need `runs:read`; calls need further scopes. */
 export function mcpRoutes(options: GatewayOptions, parts: McpParts): readonly HttpRoute[] {
   let endpoint: Promise<AnswerMcp> | undefined
   const handle: HttpRoute['handle'] = async ({ request, caller }) => {

@@ -1,19 +1,19 @@
 /**
- * An MCP server over the shared tools and ensembles: for one request in the era of 2026-07-28, for one session before
- * it.
+ * MCP server for the shared tools and ensembles: one for each request in the era of 2026-07-28, one for each session
+ * before it.
  *
  *   tools/call ─find─▶ listed tool ─scope─▶ tool call or run ─▶ result
  *                                   └───── audit trail ─────┘
  *
  * GW-M1 Listing needs the scope of the endpoint, a tool `tools:invoke`, an ensemble `runs:write`. A caller without the
  *    scope gets a JSON-RPC error.
- * GW-M2 An unknown name is a JSON-RPC error. Everything that a call itself leads to, also a refusal or a failure, is a
+ * GW-M2 An unknown name is a JSON-RPC error. Every other outcome of a call, including a refusal or a failure, is a
  *    result, which a model can read.
- * GW-M3 Every call is in the audit trail, under the name of its action over REST.
- * GW-M4 Headers that the input schema of a tool declares (`x-mcp-header`) must agree with the arguments; the SDK compares
- *    them, in the era that has them.
- * GW-M5 Parameters that do not match are answered with the code for invalid parameters. They are read with schemas of
- *    ours, since the SDK reports its own as internal errors.
+ * GW-M3 Every call is in the audit trail, with the name of the REST action.
+ * GW-M4 Headers that the input schema of a tool declares (`x-mcp-header`) must equal the arguments. The SDK compares
+ *    them in the era that has them.
+ * GW-M5 Invalid parameters are answered with the code for invalid parameters. They are validated here, because it
+ *    reports violations of the SDK schemas as internal errors.
  */
 import { McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { errorMessage, Type, type Static, type TSchema } from '@tutti/core'
@@ -38,7 +38,7 @@ import type {
   InputRequiredResult,
 } from '@modelcontextprotocol/server'
 
-/** What the servers of all requests and sessions share. */
+/** Parts that the servers of all requests and sessions share. */
 export interface McpServerParts {
   readonly service: GatewayService
   readonly tools: readonly ListedTool[]
@@ -53,18 +53,18 @@ export interface McpServerUse {
   readonly onCalls?: (change: 1 | -1) => void
 }
 
-/** Code for a missing scope, in the range that is left to servers. */
+/** JSON-RPC code for a missing scope, in the range for server errors. */
 const FORBIDDEN = -32_003
 
 const INVALID_PARAMS = -32_602
 
-/** How long clients may cache lists, in milliseconds: they change only with the process. */
+/** Cache lifetime of lists, in milliseconds. They change only when the process restarts. */
 const LIST_TTL_MS = 60_000
 
 const INSTRUCTIONS =
   'The tools of this server are catalog tools, which answer at once, and ensembles: teams of agents whose runs can take minutes and report progress.'
 
-/** Returns a server that is not connected yet. */
+/** Creates a server that is not connected yet. */
 export function createMcpServer(parts: McpServerParts, use: McpServerUse): McpServer {
   const { service, tools, reader, states } = parts
   const made = new ListingServer(
@@ -143,7 +143,7 @@ const PromptParams = Type.Object({
 
 const ResourceParams = Type.Object({ uri: Type.String() })
 
-/** A schema in the form that the SDK takes. @see https://standardschema.dev */
+/** A schema in the form that the SDK accepts. @see https://standardschema.dev */
 interface ParamsSchema<Value> {
   readonly '~standard': {
     readonly version: 1
@@ -160,7 +160,7 @@ interface ParamsIssue {
   readonly path: readonly string[]
 }
 
-/** GW-M5 Returns the schema of parameters for the SDK. */
+/** Converts a schema of parameters for the SDK (GW-M5). */
 function toParamsSchema<Schema extends TSchema>(schema: Schema): ParamsSchema<Static<Schema>> {
   const validate = (given: unknown) => {
     const decoded = decode(schema, given)
@@ -174,7 +174,7 @@ function toParamsSchema<Schema extends TSchema>(schema: Schema): ParamsSchema<St
   return { '~standard': { version: 1, vendor: 'tutti', validate } }
 }
 
-/** GW-M4 Tools are listed without being registered, so the SDK asks here for their input schemas. */
+/** MCP server whose tools are listed without registration, so the SDK reads their input schemas here (GW-M4). */
 class ListingServer extends McpServer {
   readonly #tools: readonly ListedTool[]
 
@@ -188,7 +188,7 @@ class ListingServer extends McpServer {
   }
 }
 
-/** A client that does not specify its elicitation shows forms: they came first. */
+/** Whether a client can show forms. An elicitation capability without modes means forms, the original mode. */
 function showsForms(elicitation: ClientCapabilities['elicitation']): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || !('url' in elicitation))
 }
@@ -200,7 +200,7 @@ function findListed(tools: readonly ListedTool[], name: string): ListedTool {
   throw new ProtocolError(INVALID_PARAMS, unknownName('tool', name, names))
 }
 
-/** One call as it came. */
+/** One call of a client. */
 interface Call extends Pick<McpServerUse, 'era'> {
   readonly name: string
   readonly given: Readonly<Record<string, unknown>>
@@ -239,7 +239,7 @@ async function callListed(
   }
 }
 
-/** Scopes that calls need. */
+/** Kind of listed tool → scope of its calls. */
 const SCOPES = {
   tool: 'tools:invoke',
   ensemble: 'runs:write',

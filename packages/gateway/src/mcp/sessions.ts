@@ -1,12 +1,12 @@
 /**
- * The sessions of clients that speak 2025-11-25 or older. Without a session such a client could neither cancel a call
- * nor be asked a question.
+ * Sessions of clients with protocol 2025-11-25 or older. Without a session such a client could neither cancel a call
+ * nor answer a question.
  *
- *   initialize ─▶ session ─▶ requests · notifications/cancelled · answers ─▶ DELETE, or idle too long
+ *   initialize ─▶ session ─▶ requests · notifications/cancelled · answers ─▶ DELETE, or idle timeout
  *
- * GW-S1 A session belongs to the caller that opened it: for others it does not exist.
- * GW-S2 The server never ends a session with a call in progress. The longest idle session of the same key makes room.
- *    Another key loses a session only if it has more than the caller.
+ * GW-S1 A session belongs to the caller that opened it; for others it does not exist.
+ * GW-S2 The server never ends a session with a call in progress. At the limit, the longest idle session of the same key
+ *    is ended; that of another key only if this key has more sessions than the caller.
  * GW-S3 A session exists in one process. Others answer 404, and the client initializes again, as the specification
  *    requires.
  *
@@ -25,13 +25,13 @@ import { createMcpServer, type McpServerParts } from './server.ts'
 
 import type { Caller } from '../caller.ts'
 
-/** Maximum number of sessions of one process: each holds about 5 kB. */
+/** Maximum number of sessions of one process; each takes about 5 kB. */
 export const MAX_SESSIONS = 1_000
 
-/** One key may have one in this many of all sessions. */
+/** One key may have the maximum number of sessions divided by this. */
 const KEY_SHARE = 4
 
-/** How long a session may be idle, in milliseconds. */
+/** Idle timeout of a session, in milliseconds. */
 export const SESSION_IDLE_MS = 30 * 60_000
 
 /** `Retry-After` when every session is in use, in milliseconds. */
@@ -41,12 +41,12 @@ interface Session {
   readonly owner: string | undefined
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly close: () => Promise<void>
-  /** On the monotonic clock, in milliseconds. */
+  /** Time of the last use on the monotonic clock, in milliseconds. */
   usedAt: number
   calls: number
 }
 
-/** The sessions of one process. */
+/** Sessions of one process. */
 export class McpSessions {
   readonly #parts: McpServerParts
   readonly #maxSessions: number
@@ -116,7 +116,7 @@ export class McpSessions {
     return session
   }
 
-  /** Ends what is idle too long. */
+  /** Ends sessions after their idle timeout. */
   #sweep(): void {
     const oldest = this.#now() - SESSION_IDLE_MS
     for (const [sessionId, { usedAt, calls }] of this.#sessions) {
@@ -148,7 +148,7 @@ export class McpSessions {
     return [...this.#sessions].filter(([, session]) => session.owner === owner)
   }
 
-  /** The longest idle session of the key with the most sessions, if these are more than `count`. */
+  /** Returns the longest idle session of the key with the most sessions, if it has at least two more than `count`. */
   #idleOfLarger(count: number): string | undefined {
     const owners = new Set([...this.#sessions.values()].map(({ owner }) => owner))
     const [most = []] = [...owners]
@@ -180,13 +180,13 @@ function longestIdle(sessions: readonly Entry[]): string | undefined {
 const NO_SESSION =
   'Mcp-Session-Id is required: send initialize first, or use protocol 2026-07-28, which has no sessions'
 
-/** An error of JSON-RPC. @see https://www.jsonrpc.org/specification#error_object */
+/** A JSON-RPC error. @see https://www.jsonrpc.org/specification#error_object */
 interface JsonRpcFault {
   readonly code: number
   readonly message: string
 }
 
-/** Answers with an error before a message has reached the SDK. */
+/** Returns an error response for a message that does not reach the SDK. */
 export function jsonRpcError(status: number, error: JsonRpcFault): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status })
 }

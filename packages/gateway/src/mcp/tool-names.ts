@@ -1,14 +1,14 @@
-/** Pure: names under which MCP clients call what is shared. */
+/** Pure: names of shared ensembles for MCP clients. */
 
-/** Longest name: what model providers take; MCP itself allows 128. */
+/** Maximum length of a name for model providers; MCP allows 128. */
 const MAX_LENGTH = 64
 
-/** What a name begins with that a tool of the catalog has already. */
+/** Prefix of a name that another tool has already. */
 const PREFIX = 'run_'
 
 /**
- * A name for each of `names` that MCP and model providers take, and that is none of `taken` nor of another:
- * other characters become `_`, and a clash gets the prefix `run_` and then a number.
+ * Assigns each of `names` a unique name that MCP and model providers accept and that is not in `taken`. Other
+ * characters become `_`; a clash gets the prefix `run_`, then a number.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names
  */

@@ -1,4 +1,4 @@
-/** Pure: from the events of a run to the messages that a peer gets about its task. */
+/** Pure: maps the events of a run to the messages for a peer. */
 import type { WireError } from '../http/api-error.ts'
 import type { RunEvent, RunEventOf, ServerMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
 
@@ -32,7 +32,7 @@ export function taskReporter(): (event: RunEvent) => PeerTaskProgress | undefine
   }
 }
 
-/** Returns the end of a task, given when its run ended and its deadline, in milliseconds since 1970. */
+/** Returns the end of a task from the end of its run and its deadline, both in milliseconds since 1970. */
 export function toTaskEnd(
   { status, outputs, durationMs, error }: RunEventOf<'run_result'>,
   { endedAt, deadlineAt }: { readonly endedAt: number; readonly deadlineAt: number },
@@ -52,8 +52,8 @@ export function toTaskEnd(
 export type PeerResponse = Extract<ServerMessage, { type: 'task_response' | 'tool_response' }>
 
 /**
- * Returns the response to a request that was refused: REJECTED, or FAILED for an internal error. The text begins with
- * the code, since the wire has no other place for it.
+ * Returns the response to a refused request: REJECTED, or FAILED for an internal error. The text begins with the code,
+ * because the message has no field for it.
  */
 export function toPeerRefusal(
   { status, body }: WireError,

@@ -13,13 +13,13 @@ import type { BeginRequest } from '../service/gateway-service.ts'
 import type { Ensemble } from '@tutti/ensemble'
 import type { Problem, TaskRequest, ToolRequest } from '@tutti/protocol'
 
-/** Tag of runs with the name of the peer that asked for them. */
+/** Tag of runs with the name of the peer. */
 const PEER_TAG = 'peer'
 
 /** A task of a peer. */
 export interface PeerTask extends BeginRequest {
   readonly limits: UsageLimits
-  /** Whether the peer gets the progress and the end of the task. */
+  /** Whether progress and end of the task are sent to the peer. */
   readonly isReported: boolean
 }
 
@@ -49,29 +49,29 @@ export function readTaskRequest(
   }
 }
 
-/** Returns the trace of a request; an invalid one is ignored. */
+/** Returns the trace context of a request; an invalid one is ignored. */
 export function readPeerTrace({
   traceContext,
 }: Pick<TaskRequest | ToolRequest, 'traceContext'>): TraceContext {
   return traceContextOf(traceContext?.traceparent, traceContext?.tracestate)
 }
 
-/** How a peer wants its task; `priority` is ignored. */
+/** Delivery options of a task; `priority` is ignored. */
 export interface TaskDelivery {
   readonly isReported: boolean
   /** Maximum duration from the submission, in milliseconds. */
   readonly deadlineMs?: number
-  /** Key under which results are found again. */
+  /** Key under which results are cached. */
   readonly cacheKey?: string
-  /** Maximum age of an earlier result, in milliseconds; absent when none is wanted. */
+  /** Maximum age of a cached result, in milliseconds; absent to use none. */
   readonly maxAgeMs?: number
 }
 
-/** Ways of delivery that this server has. */
+/** Supported delivery methods. */
 const METHODS = ['WEBSOCKET', 'NONE']
 
 /**
- * Reads how a task is to be delivered.
+ * Reads the delivery options of a task.
  *
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
@@ -109,7 +109,7 @@ function isPositive(ms: number | undefined): boolean {
   return ms !== undefined && ms > 0
 }
 
-/** Converts seconds or a duration to milliseconds. Infinity when absent, undefined when it has no fixed length. */
+/** Converts seconds or a duration to milliseconds; Infinity when absent, undefined when it has no fixed length. */
 function readMaxAge(maxAge: TaskRequest['maxAge']): number | undefined {
   if (maxAge === undefined) return Infinity
   return typeof maxAge === 'number' ? maxAge * 1_000 : durationMs(maxAge)

@@ -1,12 +1,12 @@
 /**
- * Answers requests of peers over a WebSocket: a shared ensemble is a task for them, a shared tool a tool.
+ * Answers requests of peers over a WebSocket. A shared ensemble is a task for peers, a shared tool a tool.
  *
- * GW-T1 `task_accepted` is sent as soon as the run is durable and has its id, so that the peer can cancel it;
- *    `task_response` is sent when the run has ended.
- * GW-T2 The same `requestId` of the same peer is one run, over any connection; each request gets the response. A lost
+ * GW-T1 `task_accepted` is sent as soon as the run is durable. It contains the run id, so that the peer can cancel the
+ *    run. `task_response` is sent when the run has ended.
+ * GW-T2 The same `requestId` of the same peer is one run over any connection; each request gets the response. A lost
  *    connection does not affect the run.
  * GW-T3 A run that has not ended at its deadline is cancelled.
- * GW-T4 With USE_CACHED, the newest COMPLETED run of the same task, key and actor answers if it is not too old.
+ * GW-T4 With USE_CACHED, the newest COMPLETED run of the same task, key and actor is returned if it is not too old.
  */
 import { isTerminalRunStatus, type LoggedRunEvent, type ServerMessage } from '@tutti/protocol'
 
@@ -34,10 +34,10 @@ export interface PeerConnection {
 }
 
 /**
- * Begins the task; its end is sent later.
+ * Begins a task; its end is sent later.
  *
  * @throws {TuttiError} BAD_REQUEST with every problem, INVALID_ENSEMBLE for an unknown task, and as
- * `RunService.submit`; nothing has been sent then.
+ * `RunService.submit`; no message has been sent by then.
  */
 export async function answerTaskRequest(
   request: TaskRequest,
@@ -58,7 +58,7 @@ export async function answerTaskRequest(
 
 /**
  * Sends the progress and the end of a task. Resolves when the end has been sent or the connection is closed, and never
- * rejects: if the run cannot be read, the peer gets an `error`, and the end when it asks again under its `requestId`.
+ * rejects: if the run cannot be read, the peer gets an `error`, and can repeat the request with its `requestId`.
  */
 async function reportTask(
   run: RunRecord,
@@ -82,7 +82,7 @@ async function reportTask(
   }
 }
 
-/** The events of a run until its end; only the result of a run that has ended. */
+/** Yields the events of a run until its end; of an ended run only the result. */
 async function* eventsToReport(
   { runId, status }: RunRecord,
   { runs }: Pick<GatewayOptions, 'runs'>,
@@ -94,8 +94,8 @@ async function* eventsToReport(
 }
 
 /**
- * Calls the tool and replies, as `POST /api/tools/{name}/invoke` does. The call is cancelled when the connection is
- * closed. The same request has the same idempotency key when it is sent again.
+ * Calls a tool and replies, as `POST /api/tools/{name}/invoke` does. The call is cancelled when the connection is
+ * closed. A repeated request has the same idempotency key.
  *
  * @throws {TuttiError} as `findTool` and `invokeTool`.
  */

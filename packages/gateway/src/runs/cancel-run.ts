@@ -6,14 +6,14 @@ import { actorOf, type Caller } from '../caller.ts'
 import type { CancelAccepted, CancelBody, RunStatus } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
-/** How a cancel takes effect, and its caller. */
+/** Mode and caller of a cancel. */
 export interface CancelRequest {
   readonly mode: CancelBody['mode']
   readonly caller: Caller
 }
 
 /**
- * Cancels a run; resolves with the status it has then.
+ * Cancels a run and returns its status after that.
  *
  * @throws {TuttiError} as `RunService.send`.
  */
@@ -27,7 +27,7 @@ export async function cancelRun(
   return status
 }
 
-/** Cancels a run. Returns its status then; undefined for a run that has ended already, or is gone. */
+/** Cancels a run and returns its status after that; undefined for a run that has ended or does not exist. */
 export async function cancelUnlessOver(
   runs: RunService,
   runId: string,

@@ -7,7 +7,7 @@ import type { AddSubject } from '../http/audited.ts'
 import type { ReviewDecisionApplied, ReviewDecisionBody, ReviewVerdict } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
-/** Who decides. */
+/** Caller of a decision. */
 interface DecisionCall {
   readonly caller: Caller
   /** Called with the run of the review, for the audit trail. */
@@ -15,7 +15,7 @@ interface DecisionCall {
 }
 
 /**
- * Decides a review; resolves when the decision is durable. The owner of the run judges whether the decision is valid.
+ * Decides a review; resolves when the decision is durable. The owner of the run validates the decision.
  *
  * @throws {TuttiError} REVIEW_NOT_FOUND; FORBIDDEN when the caller lacks the role that the review requires; and as
  * `RunService.send`.

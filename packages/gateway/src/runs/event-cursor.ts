@@ -1,23 +1,23 @@
-/** Pure: where in a run's events a reader begins. */
+/** Pure: resolves the position at which a reader begins. */
 import { TuttiError } from '@tutti/core'
 
 import { badRequest } from '../http/api-error.ts'
 
 import type { RunRecord } from '@tutti/runs'
 
-/** What a reader says of where it wants to begin. */
+/** Requested position of a reader. */
 export interface CursorRequest {
-  /** Absolute, or counted from the end when negative. */
+  /** First `seq`; a negative one counts from the end. */
   readonly from?: number | undefined
-  /** `id` of the last event it has seen; comes before `from`. */
+  /** `id` of the last event that the reader has received; takes precedence over `from`. */
   readonly lastEventId?: string | undefined
 }
 
 /**
- * The `seq` to begin at.
+ * Returns the first `seq` to read.
  *
- * @throws {TuttiError} CURSOR_PAST_END when the run has no such event yet; BAD_REQUEST when the id is
- * not one of this run's.
+ * @throws {TuttiError} CURSOR_PAST_END when the run has no such event yet; BAD_REQUEST when the id belongs
+ * to another run.
  */
 export function resolveCursor(
   { runId, lastSeq }: Pick<RunRecord, 'runId' | 'lastSeq'>,

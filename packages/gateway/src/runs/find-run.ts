@@ -1,4 +1,4 @@
-/** Finds the run that a request names, and the place in its events where a reader begins. */
+/** Finds the run of a request, and the position at which its reader begins. */
 import { TuttiError } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
 
@@ -7,9 +7,9 @@ import { resolveCursor, type CursorRequest } from './event-cursor.ts'
 import type { RunRecord, RunService, RunWithTasks } from '@tutti/runs'
 
 /**
- * The run of that id with its tasks.
+ * Finds a run with its tasks.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when there is none.
+ * @throws {TuttiError} RUN_NOT_FOUND when it does not exist.
  */
 export async function findRun(runs: RunService, runId: string): Promise<RunWithTasks> {
   const found = await runs.get(runId)
@@ -18,9 +18,9 @@ export async function findRun(runs: RunService, runId: string): Promise<RunWithT
 }
 
 /**
- * The run of that id without its tasks, which cost another read.
+ * Finds a run without its tasks, which need another read.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when there is none.
+ * @throws {TuttiError} RUN_NOT_FOUND when it does not exist.
  */
 export async function findRecord(runs: RunService, runId: string): Promise<RunRecord> {
   const found = await runs.record(runId)
@@ -28,20 +28,20 @@ export async function findRecord(runs: RunService, runId: string): Promise<RunRe
   return found
 }
 
-/** The error for a run id that names nothing. */
+/** Returns the error for an unknown run id. */
 export function runNotFound(runId: string): TuttiError {
   return new TuttiError('RUN_NOT_FOUND', `No run with ID ${runId}`)
 }
 
-/** Where a reader of a run begins. */
+/** Position at which a reader begins. */
 export interface ReadingPlace {
   readonly cursor: number
-  /** Whether the run has ended and holds nothing from there on. */
+  /** Whether the run has ended and has no event from there on. */
   readonly over: boolean
 }
 
 /**
- * The place in the events of a run that a reader asks for.
+ * Finds the position that a reader requests.
  *
  * @throws {TuttiError} RUN_NOT_FOUND, CURSOR_PAST_END or BAD_REQUEST.
  */

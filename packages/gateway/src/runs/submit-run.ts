@@ -7,7 +7,7 @@ import { actorOf, type Caller } from '../caller.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { RunRecord, RunSubmission } from '@tutti/runs'
 
-/** The caller, and fields of a run that a request body does not have. */
+/** Caller of a submission, and fields of the run that are not part of a request body. */
 export interface SubmissionOptions extends Pick<
   RunSubmission,
   | 'idempotencyKey'

@@ -1,4 +1,4 @@
-/** Waits for a run to end, for callers that want its result in the answer. */
+/** Waits for a run to end, for callers that want its result in the response. */
 import { isTerminalRunStatus } from '@tutti/protocol'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -7,12 +7,12 @@ import type { RunRecord } from '@tutti/runs'
 /** Limits of a wait. */
 export interface WaitOptions {
   readonly timeoutMs: number
-  /** Aborts when the caller is gone; the run continues. */
+  /** Aborts when the caller disconnects; the run continues. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Whether a run ends within a time. A run that is deleted meanwhile does not.
+ * Returns whether a run ends within a time. A run that is deleted meanwhile does not.
  *
  * @throws {TuttiError} STORE_UNAVAILABLE when its events cannot be read.
  */

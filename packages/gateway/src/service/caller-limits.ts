@@ -1,4 +1,4 @@
-/** Pure: what a caller lets a task use, as the usage extension states it. */
+/** Pure: limits of a caller on the usage of a task, as the usage extension defines them. */
 import { Type, type Static } from '@tutti/core'
 import { decode, type Problem, USAGE_EXTENSION } from '@tutti/protocol'
 
@@ -64,7 +64,9 @@ export function resolveLimits(
   }
 }
 
-/** Describes the limit that is exceeded; undefined when none is. A limit that is just reached is not exceeded. */
+/**
+ * Describes the exceeded limit; undefined when none is. Reaching a limit does not exceed it, except for the deadline.
+ */
 export function describeExceededLimit(
   { maxCostUsd, maxTokens, deadlineAt }: RunLimits,
   { knownCostUsd: costUsd = 0, tokens }: Pick<RunUsage, 'knownCostUsd' | 'tokens'>,

@@ -1,14 +1,14 @@
 /**
  * Pure: reads decisions of reviews from messages.
  *
- * Words for yes, no and exit count only on their own: "no" rejects and "no: why" gives the reason, while
- * "no changes in the second part" is a new text.
+ * Words for yes, no and exit are decisions only if they are the whole text: "no" rejects and "no: why" adds the reason,
+ * while "no changes in the second part" is a replacement text.
  */
 import { decode, ReviewDecisionBody, type RunEventOf } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
 
-/** Fields of a review that the reading of a message depends on. */
+/** Fields of a review that determine how a message is read. */
 export type ReviewAsked = Pick<
   RunEventOf<'review_requested'>,
   'timing' | 'taskDescription' | 'toolInput'
@@ -18,7 +18,7 @@ const YES = /^(?:approved?|continue|go on|yes|y|ok(?:ay)?|accept(?:ed)?|lgtm)[.!
 const EXIT = /^(?:exit|exit[ _]early|stop)[.!]?$/i
 const NO = /^(?:reject(?:ed)?|deny|denied|no|n)(?:[.!]|\s*[:,]\s*(?<why>.*))?$/is
 
-/** Returns the decision that a text is; undefined for any other text. */
+/** Parses a text as a decision; undefined for any other text. */
 export function parseDecision(text: string): ReviewDecisionBody | undefined {
   const word = text.trim()
   if (YES.test(word)) return { decision: 'CONTINUE' }
@@ -30,8 +30,8 @@ export function parseDecision(text: string): ReviewDecisionBody | undefined {
 }
 
 /**
- * Whether a tool asks a question, and not for permission to be called: its question is its whole input, or it has no
- * input. Then any text is the answer.
+ * Whether a tool asks a question instead of requesting approval: its input is the question, or it has no input. Any
+ * text then is the answer.
  */
 export function asksQuestion({ timing, taskDescription: asked, toolInput }: ReviewAsked): boolean {
   if (timing !== 'DURING_EXECUTION') return false
@@ -43,18 +43,18 @@ export function asksQuestion({ timing, taskDescription: asked, toolInput }: Revi
 export interface ReviewMessage {
   /** An object with the field `decision`, as the route for decisions takes it. */
   readonly object?: Readonly<Record<string, unknown>> | undefined
-  /** The answer to a question of a tool; absent when the message has none. */
+  /** Answer to a question of a tool; absent when the message has none. */
   readonly answer?: unknown
   readonly text: string
-  /** JSON of a new input for a tool; absent when the text is not one. */
+  /** New input for a tool as JSON; absent when the text is not JSON. */
   readonly toolInput?: string | undefined
   /** JSON Pointer to the message in its request. */
   readonly path: string
 }
 
 /**
- * Reads a message as the decision of a review: an object is the decision itself, any answer answers a question of a
- * tool, "approve" and its like decide, and other text replaces what is under review.
+ * Reads a message as the decision of a review: an object is the decision itself, any text answers a question of a tool,
+ * words such as "approve" decide, and other text replaces the reviewed output or input.
  *
  * @throws {TuttiError} BAD_REQUEST if the message does not decide this review.
  */

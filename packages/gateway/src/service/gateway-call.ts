@@ -1,13 +1,13 @@
-/** On whose behalf a protocol acts, and how its actions are recorded. */
+/** Requests of a protocol with their caller, and the audit of their actions. */
 import { assertScope, type Caller } from '../caller.ts'
 import { audited, type AuditSubject, type AddSubject } from '../http/audited.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { Scope } from '@tutti/protocol'
 
-/** An action of the control API that a foreign request amounts to. */
+/** The action of the control API that a foreign request performs. */
 export interface GatewayAction extends AuditSubject {
-  /** Name of the route that does the same. */
+  /** Name of the corresponding route. */
   readonly name: 'submitRun' | 'cancelRun' | 'decideReview' | 'injectDirective' | 'invokeTool'
   /** Scope that the caller needs; null when the action follows from an earlier one. */
   readonly scope: Scope | null
@@ -24,7 +24,7 @@ export interface GatewayCall {
   perform<T>(action: GatewayAction, work: (addSubject: AddSubject) => Promise<T>): Promise<T>
 }
 
-/** A request whose every action is an entry of the audit trail; `about` is what all of them are about. */
+/** Creates a call that records each action in the audit trail; `about` is the common subject of its actions. */
 export function auditedCall(
   { trail, clock }: Pick<GatewayOptions, 'trail' | 'clock'>,
   caller: Caller,
@@ -42,7 +42,7 @@ export function auditedCall(
   }
 }
 
-/** A request that its route or message has in the audit trail as a whole. */
+/** Creates a call whose route or message is recorded in the audit trail as a whole. */
 export function recordedCall(
   caller: Caller,
   addSubject: AddSubject = () => undefined,

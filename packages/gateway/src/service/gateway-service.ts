@@ -3,11 +3,11 @@
  *
  *   foreign request ─▶ begin · continue · cancel ─▶ run ─▶ events ─▶ foreign events
  *
- * A protocol translates and decides nothing: it reads its requests into the requests below, and folds the events of a
- * run into its own. Scopes, audit entries, budgets, deadlines and retries are the same for every protocol.
+ * A protocol only translates: it reads its requests into the requests below, and folds the events of a run into its
+ * own. Scopes, audit entries, budgets, deadlines and retries are the same for every protocol.
  *
- * GW-G1 A task is a run, with the same id. A caller finds the runs of the ensembles that its address shares.
- * GW-G2 `begin` is idempotent under an idempotency key of the same caller.
+ * GW-G1 A task is a run with the same id. A caller finds the runs of the ensembles that are shared at the address.
+ * GW-G2 `begin` is idempotent for an idempotency key of the same caller.
  * GW-G3 A message to a task decides a review if one is open, and otherwise guides the agents.
  * GW-G4 The process that received a deadline or the limits of a caller enforces them until it stops: the run may then
  *    continue in another process without them. A budget is part of the run and always enforced.
@@ -45,7 +45,7 @@ export interface BeginRequest extends Pick<
   /** Id that the caller chose for the task. @default a random one */
   readonly runId?: string | undefined
   readonly trace?: TraceContext | undefined
-  /** What the task may use; the deadline counts from the creation of the run. */
+  /** Limits of the task; the deadline counts from the creation of the run. */
   readonly limits?: UsageLimits
   /** Maximum age of an earlier result under the same `cacheKey`, in milliseconds. @default no earlier result is used */
   readonly maxAgeMs?: number | undefined
@@ -61,10 +61,10 @@ export interface TaskMessage {
   guide(): string
 }
 
-/** Runs under one cache key that are considered for an earlier result. */
+/** Maximum number of runs under a cache key that are considered for an earlier result. */
 const CACHED_RUNS = 10
 
-/** Pause before a cancel that failed is tried again, in milliseconds. */
+/** Delay before a failed operation is retried, in milliseconds. */
 const RETRY_MS = 1_000
 
 /** Begins, continues and cancels tasks. */
@@ -127,7 +127,7 @@ export class GatewayService {
   }
 
   /**
-   * Takes a message to a task; resolves when its effect is durable.
+   * Processes a message to a task; resolves when its effect is durable.
    *
    * @throws {TuttiError} REVIEW_NOT_FOUND for a review of another task, FORBIDDEN, and as `RunService.send`.
    */
@@ -199,8 +199,8 @@ export class GatewayService {
   }
 
   /**
-   * Cancels the run of a client that has gone, retrying while that can help. An explicit cancel counts always; a
-   * lost connection does not while the server stops, since the server itself closes connections then.
+   * Cancels the run of a client that has disconnected, and retries while that can help. An explicit cancel always
+   * applies. A lost connection does not while the server drains, because the server itself closes connections then.
    */
   async cancelAbandoned(
     call: GatewayCall,
@@ -247,7 +247,7 @@ export class GatewayService {
     })
   }
 
-  /** Runs `work` until it succeeds or another try cannot help. Never rejects. */
+  /** Performs `work` until it succeeds or a retry cannot help. Never rejects. */
   async #retrying(
     { runId, what, isNeeded = () => this.options.runs.state !== 'DRAINING' }: Retried,
     work: () => Promise<unknown>,
@@ -267,11 +267,11 @@ export class GatewayService {
   }
 }
 
-/** Work that is retried. */
+/** An operation that is retried. */
 interface Retried {
   readonly runId: string
-  /** For the log: the work after "Failed to". */
+  /** Description for the log, after "Failed to". */
   readonly what: string
-  /** Whether the work still makes sense. @default while the server does not stop */
+  /** Whether the operation is still needed. @default until the server drains */
   readonly isNeeded?: () => boolean
 }

@@ -1,4 +1,4 @@
-/** Pure: from a text in natural language, or in JSON, to the inputs of an ensemble. */
+/** Pure: parses texts, in natural language or JSON, as inputs of an ensemble. */
 import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
 
 import { badRequest } from '../http/api-error.ts'
@@ -6,10 +6,10 @@ import { badRequest } from '../http/api-error.ts'
 import type { Problem } from '@tutti/protocol'
 
 /**
- * The inputs that `text` gives an ensemble: those of a JSON object of strings that has all its variables;
- * else the whole text, when the ensemble has exactly one variable. Blank text is none.
+ * Parses the inputs of an ensemble: a JSON object of strings with all its variables, or else the whole text as its only
+ * variable. Blank text has no inputs.
  *
- * @throws {TuttiError} BAD_REQUEST saying what is needed.
+ * @throws {TuttiError} BAD_REQUEST naming the needed inputs.
  */
 export function parseInputs(
   { name, tasks }: Pick<Ensemble, 'name' | 'tasks'>,
@@ -19,7 +19,7 @@ export function parseInputs(
   const given = text === undefined || text.trim() === '' ? undefined : text
   const value = given === undefined ? {} : parseObject(given)
   const problems = value === undefined ? undefined : findInputProblems(value, variables)
-  // NOTE: no problem means that every value is a string.
+  // NOTE: without a problem, every value is a string.
   if (problems?.length === 0) return value as Inputs
   const [only, ...others] = variables
   if (given !== undefined && only !== undefined && others.length === 0) return { [only]: given }
@@ -51,7 +51,7 @@ function findInputProblems(value: object, variables: readonly string[]): readonl
   ]
 }
 
-/** The object that a text is the JSON of; undefined when it is of none. */
+/** Parses the JSON of an object; undefined for any other text. */
 function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)

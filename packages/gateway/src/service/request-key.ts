@@ -1,21 +1,21 @@
-/** Pure: texts of any length and content as keys that every store takes. */
+/** Pure: hashes texts of any length and content to keys that every store accepts. */
 import { createHash } from 'node:crypto'
 
-/** The key under which a request of a peer is recognised when it is sent again. */
+/** Returns the idempotency key of a request of a peer. */
 export function toRequestKey(from: string, requestId: string): string {
   return `peer-${digest([from, requestId])}`
 }
 
-/** Fields that runs share when the result of one may answer for the other. */
+/** Fields that runs have in common if one's result can be returned for the other. */
 export interface CacheScope {
   readonly ensemble: string
-  /** The key that the peer chose. */
+  /** Key that the peer chose. */
   readonly cacheKey: string
-  /** Name of the actor: no actor is given the result of another. */
+  /** Name of the actor; an actor never receives the result of another. */
   readonly actor?: string
 }
 
-/** The key of the runs whose results answer for each other. */
+/** Returns the cache key of runs. */
 export function toCacheKey({ ensemble, cacheKey, actor }: CacheScope): string {
   return digest([ensemble, cacheKey, ...(actor === undefined ? [] : [actor])])
 }

@@ -5,16 +5,16 @@ import { unknownName, type ErrorCode, type SharedCapability } from '@tutti/proto
 import type { Sharing } from '../gateway-options.ts'
 import type { Ensemble } from '@tutti/ensemble'
 
-/** The ensembles that peers may ask for: to them each is one task. */
+/** Returns the shared ensembles; for a peer, each is one task. */
 export function sharedEnsembles({ runs, shared }: Sharing): readonly Ensemble[] {
   const names = shared?.ensembles
   return runs.ensembles.filter(({ name }) => names === undefined || names.includes(name))
 }
 
 /**
- * Finds a shared ensemble by name; `kind` is what the protocol calls it.
+ * Finds a shared ensemble by name; `kind` is the protocol's term for it.
  *
- * @throws {TuttiError} INVALID_ENSEMBLE, or the given code, naming those that exist.
+ * @throws {TuttiError} INVALID_ENSEMBLE, or `code`, naming the shared ensembles.
  */
 export function findShared(
   ensembles: readonly Ensemble[],
@@ -27,13 +27,13 @@ export function findShared(
   throw new TuttiError(code, unknownName(kind, name, names))
 }
 
-/** The tools that peers may ask for. */
+/** Returns the shared tools. */
 export function sharedTools({ tools, shared }: Sharing): readonly AgentTool[] {
   const names = shared?.tools
   return tools.tools.filter(({ name }) => names === undefined || names.includes(name))
 }
 
-/** Everything that is shared, tasks first. */
+/** Returns all shared capabilities, tasks first. */
 export function sharedCapabilities(sharing: Sharing): SharedCapability[] {
   const described = (
     type: SharedCapability['type'],
@@ -45,7 +45,7 @@ export function sharedCapabilities(sharing: Sharing): SharedCapability[] {
   ]
 }
 
-/** The tags of a shared ensemble or tool, as a field; nothing when it has none. */
+/** Returns the tags of a shared ensemble or tool as a field; empty when it has none. */
 export function sharedTagsOf(
   { shared }: Pick<Sharing, 'shared'>,
   name: string,
@@ -55,9 +55,9 @@ export function sharedTagsOf(
 }
 
 /**
- * Checks that what is to be shared is there.
+ * Checks that the shared names exist.
  *
- * @throws {TuttiError} CONFIG_INVALID naming everything that is not.
+ * @throws {TuttiError} CONFIG_INVALID naming every unknown name.
  */
 export function assertShared(sharing: Sharing): void {
   const { runs, tools, shared } = sharing

@@ -1,17 +1,17 @@
-/** Pure: what a run has used, folded from its events, in the form in which agents report it to each other. */
+/** Pure: folds the events of a run into its usage, and formats it as the usage extension does. */
 import { USAGE_EXTENSION, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 
 /** Tokens and cost of a run so far. */
 export interface RunUsage {
-  /** Read and written; unknown numbers count as 0. */
+  /** Input and output tokens; unknown numbers count as 0. */
   readonly tokens: number
   /** Sum of the known costs, in US dollars; absent while no cost is known. */
   readonly knownCostUsd?: number
-  /** Whether a model without a known price was used, so that the total cost is unknown. */
+  /** Whether a model without a known price was used, which makes the total cost unknown. */
   readonly hasUnknownCost: boolean
 }
 
-/** The usage of a run that has not begun. */
+/** Usage of a run that has not begun. */
 export const NO_RUN_USAGE: RunUsage = { tokens: 0, hasUnknownCost: false }
 
 /** Types of the events that report usage. */
@@ -24,9 +24,9 @@ export const USAGE_EVENTS = [
   'agent_tool_error',
 ] as const satisfies readonly LoggedRunEvent['type'][]
 
-/** What one event adds. */
+/** Usage of one event. */
 export interface EventUsage {
-  /** In US dollars; absent when not known. */
+  /** In US dollars; absent if unknown. */
   readonly costUsd?: number
   readonly tokens: number
 }

@@ -1,7 +1,7 @@
 /**
  * Answers of the wire: bare, or as JSON-RPC responses to requests with an id.
  *
- * A refusal has its usual HTTP status, also as a JSON-RPC error: callers of this wire look at the status first.
+ * A refusal has its usual HTTP status, also as a JSON-RPC error, because callers of this wire check the status first.
  *
  * @see https://www.jsonrpc.org/specification#error_object
  */
@@ -24,7 +24,7 @@ export function answerValue(envelope: Envelope, value: object, status = 200): Re
   return Response.json(wrapResult(envelope, value), { status })
 }
 
-/** Answers with an error; `more` goes into its body, or into the `data` of the JSON-RPC error. */
+/** Answers with an error; `more` is added to its body, or to the `data` of the JSON-RPC error. */
 export function answerRefusal(
   { rpcId }: Envelope,
   { status, body }: WireError,
@@ -37,7 +37,7 @@ export function answerRefusal(
   return Response.json({ jsonrpc: '2.0', id: rpcId, error }, { status, headers })
 }
 
-/** Answers with the result of `work`, or with its error in the form that the envelope asks for. */
+/** Answers with the result of `work`, or with its error in the form of the envelope. */
 export async function answerErrors(
   envelope: Envelope,
   options: ErrorReporting,
@@ -46,13 +46,13 @@ export async function answerErrors(
   try {
     return await work()
   } catch (error) {
-    // A bare error is answered like every other, so that the audit trail has its code.
+    // A bare error is handled like that of other routes, so that the audit trail has its code.
     if (envelope.rpcId === undefined) throw error
     return answerRefusal(envelope, reportError(error, options))
   }
 }
 
-/** Codes of JSON-RPC, and of A2A where it has one. */
+/** Error code → JSON-RPC code of A2A. */
 const RPC_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   RUN_NOT_FOUND: -32_001,
   RUN_COMPLETED: -32_002,

@@ -1,12 +1,12 @@
 /**
- * Pure: from the events of a run, in order from the first, to the lines and the answer of its task.
+ * Pure: maps the events of a run, in order from the first, to the lines and the answer of its task.
  *
  * GW-A1 `cost_usd` is the cost of one model call or agent call, so that the lines of a stream add up to the cost of the
  *    task; `total_cost_usd` is the sum so far. The last line has only the sum.
  * GW-A2 There is one answer: when the run has ended, or when a review is open at or after `stopFrom`. Reviews that were
- *    decided before that do not count.
- * GW-A3 `model_failed` and `task_failed` void the text of their turn or attempt, `resumed` that of every turn that had
- *    not ended.
+ *    decided before do not count.
+ * GW-A3 `model_failed` and `task_failed` invalidate the text of their turn or attempt, `resumed` that of every turn
+ *    that had not ended.
  */
 import { FAILURE_CODES, isFailureCode } from '@tutti/protocol'
 
@@ -22,13 +22,13 @@ export interface TaskReply {
   readonly id: string
   readonly sessionId?: string
   readonly status: 'completed' | 'failed' | 'canceled' | 'input-required'
-  /** The result, or the question; null when there is neither. */
+  /** Result or question; null when there is neither. */
   readonly output: string | null
-  /** Failure code, where there is no result. */
+  /** Failure code; absent when there is a result. */
   readonly error?: string
   /** Description of the error. */
   readonly message?: string
-  /** Whether another try may succeed. */
+  /** Whether a retry may succeed. */
   readonly retryable?: boolean
   readonly total_cost_usd?: number
   readonly total_tokens: number
@@ -47,24 +47,24 @@ export interface TaskArtifact {
   readonly parts: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** How the events of one run are mapped. */
+/** Options of the mapping of one run. */
 export interface TaskLinesOptions {
   readonly id: string
   readonly sessionId?: string | undefined
-  /** Place in the log from which an open review is the answer. */
+  /** First `seq` at which an open review is the answer. */
   readonly stopFrom: number
-  /** Explains the cancellation of a run with this usage; undefined when the gateway did not cause it. */
+  /** Describes the limit that cancelled a run with this usage; undefined when no limit did. */
   readonly whyCancelled?: (usage: RunUsage) => string | undefined
 }
 
-/** What one event adds to a stream. */
+/** Update of one event. */
 export interface TaskUpdate {
   readonly line?: TaskLine
-  /** The answer, after which nothing follows. */
+  /** Answer, which ends the stream. */
   readonly end?: TaskReply
 }
 
-/** Returns a function that maps the events of a run, in order. */
+/** Returns a function that maps the events of one run, in order. */
 export function taskLines(options: TaskLinesOptions): (event: LoggedRunEvent) => TaskUpdate {
   const structured = new Map<string, unknown>()
   const open = new Map<string, RunEventOf<'review_requested'>>()
@@ -197,7 +197,7 @@ function named({ id, sessionId }: TaskLinesOptions): Pick<TaskReply, 'id' | 'ses
   return { id, ...(sessionId === undefined ? {} : { sessionId }) }
 }
 
-/** The text of the question that a review asks. */
+/** Formats the question of a review. */
 function formatQuestion({
   timing,
   prompt,

@@ -1,14 +1,14 @@
 /**
- * From the parameters of a send to its task.
+ * Finds or begins the task of a send.
  *
  *   params ─┬─ no id, or a free one ──────────────▶ begin
- *           └─ the id of an existing task ─┬─ no message ──────▶ only followed
+ *           └─ the id of an existing task ─┬─ no message ──────▶ follow
  *                                          └─ a message ───────▶ continue
  *
- * GW-O1 A task is a run: their ids are the same. A caller sees the runs of the ensembles that are shared, and
- *    under the address of one ensemble only those of it.
- * GW-O2 The same new task under the same idempotency key is one run, also when its id was chosen.
- * GW-O3 What needs a scope of its own over REST needs it here: deciding, guiding, following a run of another caller.
+ * GW-O1 A task is a run with the same id. A caller sees the runs of the shared ensembles, and at the address of one
+ *    ensemble only its runs.
+ * GW-O2 Repeated sends of a new task with the same idempotency key are one run, even if the caller chose its id.
+ * GW-O3 Deciding, guiding, and following a run of another caller need the same scopes as over REST.
  */
 import { TuttiError, Type, type Static, type TraceContext } from '@tutti/core'
 import { decode, USAGE_EXTENSION } from '@tutti/protocol'
@@ -40,21 +40,21 @@ export interface TaskSender {
   readonly trace?: TraceContext
 }
 
-/** A task that a send began or named, and what of its log the answer covers. */
+/** Task of a send, and the part of its log that the answer covers. */
 export interface OpenTask {
   readonly run: RunRecord
   readonly sessionId?: string
-  /** The first event in the lines of a stream. */
+  /** First `seq` in the lines of a stream. */
   readonly linesFrom: number
-  /** Place in the log from which an open review is the answer. */
+  /** First `seq` at which an open review is the answer. */
   readonly stopFrom: number
-  /** Whether this send began the run, and no other request can find it without having been sent its id. */
+  /** Whether this send began the run, and its caller can find it only by the id in the answer. */
   readonly isUnnamed: boolean
-  /** Limits of this request on the run, without those that are the budget of the run. */
+  /** Limits of this request on the run, without those in the budget of the run. */
   readonly limits: RunLimits
 }
 
-/** Tag of runs with the caller that asked for them. */
+/** Tag of runs with the name of the caller. */
 const PEER_TAG = 'peer'
 
 /** Tag of the runs of a session. */
@@ -63,8 +63,8 @@ const SESSION_TAG = 'session'
 /**
  * Begins or continues a task, and enforces the limits of the request from then on.
  *
- * @throws {TuttiError} BAD_REQUEST with every problem, INVALID_ENSEMBLE, RUN_NOT_FOUND, RUN_COMPLETED, FORBIDDEN, and as
- * `GatewayService.begin` and `continue`.
+ * @throws {TuttiError} BAD_REQUEST with every problem, INVALID_ENSEMBLE, RUN_NOT_FOUND, RUN_COMPLETED, FORBIDDEN, and
+ * as `GatewayService.begin` and `continue`.
  */
 export async function openTask(params: TasksSendParams, sender: TaskSender): Promise<OpenTask> {
   const { service, call } = sender
@@ -99,7 +99,7 @@ function isRepeat({ request, actor }: RunRecord, { idempotencyKey, call }: TaskS
   return key !== undefined && key === idempotencyKey && actor === call.caller.name
 }
 
-/** What a send stores with the run that it begins, in addition to the message. */
+/** Data that a send stores with a new run, in addition to the message. */
 const Memo = Type.Object({
   sessionId: Type.Optional(Type.String()),
   idempotencyKey: Type.Optional(Type.String()),
@@ -150,7 +150,7 @@ function beginRequest(
   }
 }
 
-/** The ensemble of this name, or else the first of the address. */
+/** Returns the ensemble with a name, or else the first of the address. */
 function chooseEnsemble(name: string | undefined, ensembles: readonly Ensemble[]): Ensemble {
   const [first] = ensembles
   if (first === undefined) {
@@ -187,7 +187,7 @@ async function continueTask(
   return { ...task, run: after, linesFrom: lastSeq + 1, stopFrom: after.lastSeq }
 }
 
-/** @throws {TuttiError} BAD_REQUEST when the request contradicts the task. */
+/** Checks a request against its task. @throws {TuttiError} BAD_REQUEST when they contradict each other. */
 function assertSameTask({ runId, ensemble, request }: RunRecord, params: TasksSendParams): void {
   const { sessionId, metadata } = params
   const stored = readMemo(request).sessionId

@@ -1,8 +1,8 @@
 /**
  * Pure: reads requests of the wire.
  *
- * GW-D1 A body with a JSON-RPC `id` is answered with a JSON-RPC response, one without it with the bare result. JamJet
- *    sends the envelope without an id: that is not a notification, and is answered too.
+ * GW-D1 A body with a JSON-RPC `id` is answered with a JSON-RPC response, any other with the bare result. JamJet sends
+ *    the envelope without an id; that is not a notification and is answered too.
  * GW-D2 A refusal names every problem at once.
  */
 import { Type, type Static, type TObject } from '@tutti/core'
@@ -59,7 +59,7 @@ function insideParams(problem: Problem): Problem {
   return { ...problem, path: `/params${problem.path}` }
 }
 
-/** Reads the parameters of a cancel. JamJet sends nothing but the id; others send an envelope. */
+/** Reads the parameters of a cancel. JamJet sends only the id; others send an envelope. */
 export function readCancel(body: Readonly<Record<string, unknown>>): CancelParams {
   const isBare = !['jsonrpc', 'method', 'params'].some((field) => Object.hasOwn(body, field))
   if (!isBare) return readParams(body, 'tasks/cancel', CancelParams)
@@ -69,7 +69,7 @@ export function readCancel(body: Readonly<Record<string, unknown>>): CancelParam
 }
 
 /**
- * Checks what the schema cannot express.
+ * Checks rules that the schema cannot express.
  *
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
@@ -108,19 +108,19 @@ function findPartProblems({ type, kind, text, data }: TextPart, path: string): P
   )
 }
 
-/** A message as it is understood. */
+/** Text of a message. */
 export interface MessageText {
-  /** As it was sent: data as JSON, one line for each part. */
+  /** Text as sent: data as JSON, one line for each part. */
   readonly raw: string
-  /** The same, but a JSON string stands for its text, and `{}` and `null` for nothing. */
+  /** Text with a JSON string replaced by its value, and `{}` and `null` by an empty text. */
   readonly text: string
-  /** The object of which the message is the JSON. */
+  /** Object, if the message is its JSON. */
   readonly object?: Readonly<Record<string, unknown>>
 }
 
 /**
- * Reads the parts of a message. JamJet sends the compact JSON of its input as the text: a text is in quotes, no input
- * is `{}`. Other callers send plain text.
+ * Reads the parts of a message. JamJet sends its input as compact JSON: a text in quotes, and `{}` for no input. Other
+ * callers send plain text.
  */
 export function readMessage(parts: readonly TextPart[]): MessageText {
   const raw = parts.map(({ text, data }) => text ?? JSON.stringify(data)).join('\n')
@@ -128,13 +128,13 @@ export function readMessage(parts: readonly TextPart[]): MessageText {
   if (typeof value === 'string') return { raw, text: value }
   if (value === null) return { raw, text: '' }
   if (typeof value !== 'object' || Array.isArray(value)) return { raw, text: raw }
-  // NOTE: an object of JSON that is not a list has text keys.
+  // NOTE: a JSON object has text keys.
   const object = value as Record<string, unknown>
   return { raw, text: Object.keys(object).length === 0 ? '' : raw, object }
 }
 
 /**
- * Reads a message as the decision of a review. Text that is not JSON becomes a JSON string as the input of a tool.
+ * Reads a message as the decision of a review. As the input of a tool, text that is not JSON becomes a JSON string.
  *
  * @throws {TuttiError} BAD_REQUEST if it does not decide the review.
  */

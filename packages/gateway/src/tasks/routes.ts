@@ -1,20 +1,20 @@
 /**
- * The server as an agent on the `/tasks` wire: `send`, `sendSubscribe` and `cancel`, for all shared ensembles and,
- * below `/agents/{ensemble}`, for one of them alone.
+ * Routes of the server as an agent on the `/tasks` wire: `send`, `sendSubscribe` and `cancel`, for all shared ensembles
+ * and, below `/agents/{ensemble}`, for one of them.
  *
- *   body ─▶ envelope ─▶ params ─▶ task ─▶ followed ─┬─ send: one answer
- *                                                   └─ sendSubscribe: lines, the last one is the answer
+ *   body ─▶ envelope ─▶ params ─▶ task ─▶ follow ─┬─ send: one answer
+ *                                                 └─ sendSubscribe: lines; the last one is the answer
  *
- * GW-R1 A send is answered when the run has ended or waits for a person. A 2xx answer has a result or a question; a task
- *    that failed or was cancelled is answered with 422, since callers of this wire take every 2xx for a result. In a
- *    JSON-RPC response, and in the last line of a stream, `status` says it.
- * GW-R2 The first line of a stream has the id of the task, and is sent before anything has happened. The stream ends with
- *    the answer. If the events cannot be read it ends with a line with status `working` and the error; its reader
- *    comes back with the id.
- * GW-R3 A run whose caller leaves without having been sent its id is cancelled after a time of grace, since no request
- *    can name it. It continues if the caller chose the id, sent an idempotency key, or was sent the first line.
- * GW-R4 A cancel is answered when the run has stopped, or soon, with the status that the task has then.
- * GW-R5 A refusal has the status and the error body of every other; a JSON-RPC error has the body as its `data`.
+ * GW-R1 A send is answered when the run has ended or waits for a person. A 2xx answer has a result or a question. A
+ *    task that failed or was cancelled is answered with 422, because callers of this wire treat every 2xx as a result.
+ *    A JSON-RPC response, and the last line of a stream, have the state in `status` instead.
+ * GW-R2 The first line of a stream has the id of the task and is sent at once. The stream ends with the answer. If the
+ *    events cannot be read, it ends with a line with status `working` and the error; the caller can continue with the
+ *    id.
+ * GW-R3 If the caller disconnects before it received the id, the run is cancelled after a grace period, because no
+ *    request can name it. It continues if the caller chose the id, sent an idempotency key, or received the first line.
+ * GW-R4 A cancel is answered when the run has stopped, or after `CANCEL_WAIT_MS`, with the status of the task.
+ * GW-R5 A refusal has the same status and error body as on other routes; a JSON-RPC error has the body as its `data`.
  */
 import { Type } from '@tutti/core'
 
@@ -39,26 +39,26 @@ import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
 import type { RunUsage } from '../service/usage.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Longest silence of a stream, in milliseconds: callers give up after 30 s. @see JamJet `idle_timeout_secs` */
+/** Maximum silence of a stream, in milliseconds: callers time out after 30 s. @see JamJet `idle_timeout_secs` */
 const KEEP_ALIVE_MS = 10_000
 
-/** Time that a run without a caller has left to end, in milliseconds. */
+/** Grace period of a run whose caller has disconnected, in milliseconds. */
 const GRACE_MS = 30_000
 
-/** How long a cancel waits for the run to stop, in milliseconds: callers give up after 5 s. */
+/** Maximum time that a cancel waits for the run to stop, in milliseconds: callers time out after 5 s. */
 const CANCEL_WAIT_MS = 3_000
 
-/** What is below each address of an agent. */
+/** Routes of each agent. */
 const METHODS = [
   { path: '/tasks/send', scope: 'runs:write', answer: answerSend },
   { path: '/tasks/sendSubscribe', scope: 'runs:write', answer: answerSubscribe },
   { path: '/tasks/cancel', scope: 'runs:control', answer: answerCancel },
 ] as const
 
-/** Addresses of agents: all ensembles together, and each alone. */
+/** Path prefixes of agents: all ensembles together, and each alone. */
 const PREFIXES = ['', '/agents/{ensemble}']
 
-/** The routes of the `/tasks` wire. */
+/** Returns the routes of the `/tasks` wire. */
 export function tasksRoutes(options: GatewayOptions): readonly HttpRoute[] {
   const service = new GatewayService(options)
   return PREFIXES.flatMap((prefix) =>
@@ -76,7 +76,7 @@ interface WireCall {
   readonly body: Readonly<Record<string, unknown>>
   readonly envelope: Envelope
   readonly sender: TaskSender
-  /** Aborts when the caller has gone. */
+  /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -109,7 +109,7 @@ async function handle(
   return answerErrors(envelope, options, () => answerCall(call))
 }
 
-/** A body without a content type is taken for JSON. */
+/** Adds the content type of JSON to a request that has none. */
 function asJson(request: Request): Request {
   if (request.headers.has('content-type') || request.body === null) return request
   const headers = new Headers(request.headers)
@@ -127,7 +127,7 @@ async function takeSend(method: string, { body, sender }: WireCall): Promise<Ope
   return openTask(params, sender)
 }
 
-/** Cancels the run later if no request can name it. A server that stops has left its callers, and not they it. */
+/** Cancels the run later if no request can name it. A draining server closes connections itself, so it cancels none. */
 function leaveTask({ run, isUnnamed }: OpenTask, { service, call }: TaskSender): void {
   const { runs, clock } = service.options
   if (!isUnnamed || runs.state === 'DRAINING') return
@@ -146,7 +146,7 @@ async function answerSend(call: WireCall): Promise<Response> {
       if (last !== undefined && isAnswer(last)) return answerWith(last, envelope)
     }
   } catch (error) {
-    // The run exists all the same: with its id the caller can ask for it again.
+    // The run still exists: with its id the caller can send another request.
     return answerRefusal(envelope, reportError(error, options), firstLine(task))
   }
   leaveTask(task, sender)
@@ -184,7 +184,7 @@ async function answerSubscribe(call: WireCall): Promise<Response> {
   let isDone = false
   const encoder = {
     head: written(firstLine(task)),
-    // Readers pass over empty lines. @see https://github.com/ndjson/ndjson-spec
+    // Readers skip empty lines. @see https://github.com/ndjson/ndjson-spec
     keepAlive: '\n',
     get isDone() {
       return isDone
@@ -209,7 +209,7 @@ async function answerSubscribe(call: WireCall): Promise<Response> {
   return new Response(body, { headers: LINE_HEADERS })
 }
 
-/** Returns a function that maps batches of events, from the first on, to the lines of a request; its answer is last. */
+/** Returns a function that maps batches of events, from the first, to the lines of a request; the answer is last. */
 function lineReader(
   { run: { runId: id }, sessionId, linesFrom, stopFrom, limits }: OpenTask,
   { clock }: Pick<GatewayOptions, 'clock'>,

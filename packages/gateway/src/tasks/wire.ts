@@ -1,15 +1,15 @@
 /**
- * Request bodies of the wire. They are open: callers that speak a fuller version of A2A send more fields.
+ * Request bodies of the wire. Unknown fields are allowed, because callers with a fuller version of A2A send more.
  *
- * @see A2A 0.1, `tasks/send` and `tasks/cancel`; JamJet's `agent_tool` sends the least of it.
+ * @see A2A 0.1, `tasks/send` and `tasks/cancel`, of which JamJet's `agent_tool` uses a subset
  */
 import { Type, type Static } from '@tutti/core'
 import { SubmitRunBody, USAGE_EXTENSION } from '@tutti/protocol'
 
-/** Chosen by a caller for a session: visible ASCII, which every store takes as a tag. */
+/** Session id that a caller chooses: visible ASCII, which every store accepts as a tag. */
 const SessionId = Type.String({ pattern: '^[!-~]{1,255}$' })
 
-/** What the caller can still spend on the task. */
+/** Limits of the caller on the task. */
 const CallerLimits = Type.Object({
   max_cost_usd: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -19,7 +19,7 @@ const CallerLimits = Type.Object({
 
 const Kind = Type.Optional(Type.Enum(['text', 'data']))
 
-/** A piece of a message: text, or any JSON as `data`. */
+/** Part of a message: text, or any JSON as `data`. */
 export const TextPart = Type.Object({
   type: Kind,
   kind: Kind,
@@ -30,20 +30,20 @@ export type TextPart = Static<typeof TextPart>
 
 const Message = Type.Object({
   parts: Type.Array(TextPart, { minItems: 1 }),
-  /** Id of the task, where later versions have it. */
+  /** Id of the task, at its place in later versions. */
   taskId: Type.Optional(Type.String({ minLength: 1 })),
 })
 
-/** The parameters of `tasks/send` and `tasks/sendSubscribe`. */
+/** Parameters of `tasks/send` and `tasks/sendSubscribe`. */
 export const TasksSendParams = Type.Object({
-  /** Id of an existing task, or of the one to begin. */
+  /** Id of an existing or a new task. */
   id: Type.Optional(SubmitRunBody.properties.runId),
   sessionId: Type.Optional(SessionId),
-  /** Absent to wait for an existing task. */
+  /** Message; absent to wait for an existing task. */
   message: Type.Optional(Message),
   metadata: Type.Optional(
     Type.Object({
-      /** Name of an ensemble; the address of one ensemble has no other. */
+      /** Name of an ensemble; at the address of one ensemble only its own. */
       ensemble: Type.Optional(Type.String({ minLength: 1 })),
       /** Id of the review that the message decides. @default the oldest open one */
       reviewId: Type.Optional(Type.String({ minLength: 1 })),
@@ -53,10 +53,10 @@ export const TasksSendParams = Type.Object({
 })
 export type TasksSendParams = Static<typeof TasksSendParams>
 
-/** The parameters of `tasks/cancel`. */
+/** Parameters of `tasks/cancel`. */
 export const CancelParams = Type.Object({ id: Type.String({ minLength: 1 }) })
 export type CancelParams = Static<typeof CancelParams>
 
-/** The id of a JSON-RPC request. */
+/** Id of a JSON-RPC request. */
 export const RpcId = Type.Union([Type.String({ maxLength: 255 }), Type.Number(), Type.Null()])
 export type RpcId = Static<typeof RpcId>

@@ -1,14 +1,14 @@
-/** Pure: the result of a tool as an answer carries it, however long it is and whatever it holds. */
+/** Pure: limits the result of a tool to the size of an answer. */
 import { limitText, type ToolResult } from '@tutti/core'
 
 import type { ToolInvocation } from '@tutti/protocol'
 
-/** Characters of a text, and of the JSON of a value, in one answer: as much as a request may hold. */
+/** Maximum number of characters of a text, and of the JSON of a value, in an answer. */
 export const MAX_ANSWER_LENGTH = 1_000_000
 
 /**
- * What came of a call. Text that is too long is cut, and says how long it is in full. A value that is too
- * long, or is not JSON, is left out, and the text says so.
+ * Limits a result. A long text is cut and gets its full length as a suffix. A value that is too long or not JSON is
+ * omitted, with a note in the text.
  */
 export function limitResult(
   { success, output, errorMessage = '', structured }: ToolResult,
@@ -30,7 +30,7 @@ function withoutValue(
   return { status: 'SUCCESS', output: `${text}\n[structured result omitted: ${why}]` }
 }
 
-/** Tools can return values that JSON cannot represent, such as cycles. */
+/** Returns the JSON of a value; undefined for values without JSON, such as cycles. */
 function toJsonOrUndefined(value: unknown): string | undefined {
   try {
     const text: unknown = JSON.stringify(value)

@@ -1,15 +1,15 @@
 /**
- * Calls one tool by hand, outside of any run.
+ * Calls one tool directly, outside of any run.
  *
- *   name ─find─▶ tool ─turn─▶ input ─check─▶ body ─▶ result, bounded
+ *   name ─find─▶ tool ─limiter─▶ input ─check─▶ body ─▶ limited result
  *
- * GW-I1 Input that does not fit is refused with every problem before the body runs; a failure, a throw and a
- *    timeout of the tool are results that say FAILED.
- * GW-I2 At most `maxToolCalls` calls are in flight, over REST and WebSocket together; one more is refused.
- * GW-I3 A tool that needs a person's approval is refused: a direct call has no reviewer.
- * GW-I4 When the caller goes away the signal of the tool aborts.
- * GW-I5 A tool that is set up wrongly is a fault of the server: it is logged under an id that the caller gets.
- * GW-I6 The result and its progress hold no secrets of the operator.
+ * GW-I1 Invalid input is refused with every problem before the body runs. A failure, an exception and a timeout of the
+ *    tool are results with the status FAILED.
+ * GW-I2 At most `maxToolCalls` calls are in flight, over REST and WebSocket together; further ones are refused.
+ * GW-I3 A tool that requires approval is refused, because a direct call has no reviewer.
+ * GW-I4 When the caller disconnects, the signal of the tool aborts.
+ * GW-I5 A misconfigured tool is an internal error, which is logged with an id that the caller receives.
+ * GW-I6 The result and its progress contain no secrets of the operator.
  */
 import {
   createLimiter,
@@ -38,35 +38,35 @@ export type ToolInvoker = Pick<
   'tools' | 'clock' | 'logger' | 'maxToolCalls' | 'toolMetrics' | 'redactor'
 >
 
-/** One call by hand. */
+/** One direct call. */
 export interface Invocation {
   readonly input: GivenInput
   /** Aborts when the caller no longer waits for the result. */
   readonly signal: AbortSignal
-  /** Stable identity of the call, for tools that look at it. @default a random one */
+  /** Idempotency key of the call, for tools that use it. @default a random one */
   readonly idempotencyKey?: string
   /** W3C trace context of the caller. */
   readonly traceparent?: string
   readonly tracestate?: string
-  /** The call of the MCP client, for the tool. */
+  /** Call of the MCP client, for the tool. */
   readonly request?: RunToolOptions['request']
   /** Called with the progress of the call. */
   readonly onProgress?: RunToolOptions['onProgress']
 }
 
-/** The role under which calls by hand are counted. */
+/** Role under which direct calls are counted. */
 const AGENT_ROLE = 'by hand'
 
 /** `Retry-After` at the limit of calls, in milliseconds. */
 const RETRY_MS = 1_000
 
-/** Limiters by catalog: all callers of one catalog share one. */
+/** Limiters by catalog, which all callers of a catalog share. */
 const limiters = new WeakMap<ToolCatalog, Limiter>()
 
 /**
- * The tool of a name among `known`.
+ * Finds a tool by name.
  *
- * @throws {TuttiError} TOOL_NOT_FOUND naming the known ones; NOT_CONFIGURED when there is none at all.
+ * @throws {TuttiError} TOOL_NOT_FOUND naming the known tools; NOT_CONFIGURED when there are none.
  */
 export function findTool(known: readonly AgentTool[], name: string): AgentTool {
   const found = known.find((tool) => tool.name === name)
@@ -79,10 +79,10 @@ export function findTool(known: readonly AgentTool[], name: string): AgentTool {
 }
 
 /**
- * Calls `tool`.
+ * Calls a tool.
  *
- * @throws {TuttiError} BAD_REQUEST with every problem of the input; FORBIDDEN when the tool needs
- * approval; CONCURRENCY_LIMIT; TOOL_EXECUTION_FAILED.
+ * @throws {TuttiError} BAD_REQUEST with every problem of the input; FORBIDDEN when the tool requires a review;
+ * CONCURRENCY_LIMIT at the limit of calls; TOOL_EXECUTION_FAILED for a misconfigured tool.
  */
 export async function invokeCatalogTool(
   options: ToolInvoker,
@@ -138,8 +138,8 @@ async function callTool(
 }
 
 /**
- * Redacts texts before they are cut: the rest of a secret that was cut in two would not be recognized. A value is
- * redacted later, when it is known to be JSON.
+ * Redacts texts before they are cut, because a part of a secret would not be recognized. A value is redacted later,
+ * when it is known to be JSON.
  */
 function redactResult(
   { output, errorMessage, ...result }: ToolResult,
@@ -152,7 +152,7 @@ function redactResult(
   }
 }
 
-/** The arguments as JSON text, which is what a tool call carries. */
+/** Validates the input and returns it as JSON text, the form in a tool call. */
 async function checkArguments(tool: AgentTool, input: GivenInput): Promise<string> {
   const given = toInvocationArguments(tool, input)
   const read = given.ok ? await tool.readInput(given.value) : given
@@ -172,7 +172,7 @@ function getLimiter({ tools, maxToolCalls }: ToolInvoker): Limiter {
   return made
 }
 
-/** Stands in for the reviewer that a direct call does not have: rejects, and remembers that it was asked. */
+/** Reviewer of direct calls: rejects, and remembers that it was asked. */
 class AbsentReviewer implements Reviewer {
   wasAsked = false
 

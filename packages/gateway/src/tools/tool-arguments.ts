@@ -1,19 +1,19 @@
-/** Pure: from the input of a direct call to the arguments of its tool. */
+/** Pure: converts the input of a direct call to the arguments of its tool. */
 import { errorMessage, type AgentTool } from '@tutti/core'
 
 import type { Problem } from '@tutti/protocol'
 
-/** What a tool is given by hand: text, or an object. */
+/** Input of a direct call: text, or an object. */
 export type GivenInput = string | Readonly<Record<string, unknown>>
 
-/** The arguments, or what is wrong with them. */
+/** Arguments, or their problems. */
 export type ToolArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 /**
- * The arguments of one call. A text tool takes text as it is; a typed tool takes an object, or text that
- * is the JSON of one. Whether an object fits the schema of the tool is not looked at.
+ * Converts the input of one call. A text tool accepts text unchanged; a typed tool accepts an object, or its JSON as
+ * text. The object is not validated against the schema of the tool.
  */
 export function toInvocationArguments(
   { name, kind }: Pick<AgentTool, 'name' | 'kind'>,
