@@ -1,7 +1,7 @@
-/** What a tool that asks another agent tells of it. */
+/** Reports of a tool that calls another agent. */
 import type { RunEventOf } from '@tutti/protocol'
 
-/** An event of a call to another agent, as the log of a run keeps it. */
+/** Event of a call to another agent, as stored in the log of a run. */
 export type AgentToolEvent = RunEventOf<
   | 'agent_tool_invoked'
   | 'agent_tool_progress'
@@ -11,13 +11,13 @@ export type AgentToolEvent = RunEventOf<
   | 'agent_tool_error'
 >
 
-/** Where a call belongs, which only whoever makes it knows. */
+/** Fields that place a call in its run; only the caller of the tool knows them. */
 type CallField = Exclude<keyof AgentToolEvent & keyof RunEventOf<'tool_progress'>, 'type'>
 
 type WithoutCallFields<E> = E extends AgentToolEvent ? Omit<E, CallField | 'timestamp_ms'> : never
 
-/** The same as the tool tells it: its place and its time are added. */
+/** The same event as a tool reports it, without its place and time. */
 export type AgentReport = WithoutCallFields<AgentToolEvent>
 
-/** The same with its time, as whoever made the call is told. */
+/** The same report with its time, as the caller of the tool receives it. */
 export type TimedAgentReport = AgentReport & Pick<AgentToolEvent, 'timestamp_ms'>

@@ -1,76 +1,75 @@
-/** Approval of a tool call by a person: what is asked, and what can be answered. */
+/** Approval of tool calls: requests to a reviewer, and answers. */
 import type { Problem } from '@tutti/protocol'
 import type { ToolSchema } from './tool-schema.ts'
 import type { TSchema, TString } from 'typebox'
 
-/** Time a reviewer has when nothing else is said; AgentEnsemble's. */
+/** Default time limit of a review in milliseconds, as in AgentEnsemble. */
 export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000
 
-/** The actions that can follow when no answer arrives in time. */
+/** Actions that can follow when no answer arrives in time. */
 export const APPROVAL_TIMEOUT_ACTIONS = ['CONTINUE', 'EXIT_EARLY', 'FAIL'] as const
 
 /** Action when no answer arrives in time. */
 export type ApprovalTimeoutAction = (typeof APPROVAL_TIMEOUT_ACTIONS)[number]
 
-/** How long to wait for an answer, and what silence means. */
+/** Time limit of a review, and the action when it passes. */
 export interface ApprovalOptions {
-  /** In milliseconds; Infinity waits for ever. @default 300000 */
+  /** In milliseconds; Infinity waits without a limit. @default 300000 */
   readonly timeoutMs?: number
-  /** @default EXIT_EARLY */
+  /** Action when no answer arrives in time. @default EXIT_EARLY */
   readonly onTimeout?: ApprovalTimeoutAction
   /** Role that the reviewer must have, where reviewers have roles. */
   readonly requiredRole?: string
 }
 
-/** What a tool that asked learns: go on, or go on with another input. */
+/** Result of an approval for the tool: continue, or continue with another input. */
 export type ApprovalDecision<Input = unknown> =
   | { readonly action: 'CONTINUE'; readonly timedOut: boolean }
   | { readonly action: 'EDIT'; readonly input: Input }
 
-/** How a question is asked. */
+/** Options of a question to the reviewer. */
 export interface AnswerOptions<Schema extends ToolSchema = TString> extends ApprovalOptions {
-  /** What an answer looks like. @default a text */
+  /** Schema of the answer. @default a text */
   readonly schema?: Schema
-  /** Takes the question back when it aborts: the wait for its answer rejects with the reason. */
+  /** Withdraws the question when it aborts: the wait for its answer rejects with the reason. */
   readonly signal?: AbortSignal
 }
 
-/** What came of a question. */
+/** Result of a question. */
 export type Answer<Value = string> =
   | { readonly answered: true; readonly value: Value }
-  /** Nobody answered in time, or the reviewer lets the tool go on without an answer. */
+  /** No answer arrived in time, or the reviewer lets the tool continue without one. */
   | { readonly answered: false; readonly timedOut: boolean }
 
-/** The tool call under review. */
+/** Tool call under review. */
 interface CallUnderReview {
   readonly toolName: string
   readonly callId: string
   readonly agentRole: string
   readonly taskName?: string
   readonly runId?: string
-  /** The input that the call came with. */
+  /** Input of the call. */
   readonly input: unknown
   /** JSON Schema that an edited input must fit. */
   readonly inputSchema: TSchema
   /**
-   * Whether the body of the tool is at work already; false when it is asked for permission to begin. Taken
-   * as true where it is not said.
+   * Whether the body of the tool has begun; false while it waits for permission to begin. True when absent.
    */
   readonly hasBegun?: boolean
   /**
-   * Whether the call can be cut off while it waits and be made again for the answer: its tool is idempotent,
-   * and the call has made no step and is not a step itself. Taken as false where it is not said.
+   * Whether the call can be interrupted while it waits, and repeated for the answer: its tool is idempotent, and the
+   * call has made no step and is not a step itself. False when absent.
    */
   readonly isRepeatable?: boolean
 }
 
-/** A request to a reviewer. */
+/** Request to a reviewer. */
 export interface ApprovalRequest extends CallUnderReview {
-  /** Description of the call by its tool. */
+  /** Description of the call, by its tool. */
   readonly description: string
-  /** Whether it asks for an answer, not for the approval of the call. */
+  /** Whether the tool asks a question instead of requesting approval. */
   readonly asksForAnswer?: boolean
-  /** The problems of an edited input; none when it fits. */
+  /** Returns the problems of an edited input; none when it is valid. */
   checkEdit(input: unknown): Promise<readonly Problem[]>
   readonly timeoutMs: number
   readonly onTimeout: ApprovalTimeoutAction
@@ -78,20 +77,20 @@ export interface ApprovalRequest extends CallUnderReview {
   readonly requiredRole?: string
 }
 
-/** What a reviewer can answer. */
+/** Answer of a reviewer. */
 export type ApprovalAnswer =
   | { readonly action: 'CONTINUE' }
-  /** Goes on with this input in place of the model's. */
+  /** Continues with this input instead of the model's. */
   | { readonly action: 'EDIT'; readonly input: unknown }
-  /** Does not do it; the model reads why. */
+  /** Rejects the call; the model gets the feedback. */
   | { readonly action: 'REJECT'; readonly feedback?: string }
-  /** Ends the whole run, keeping what is done. */
+  /** Ends the whole run and keeps its results. */
   | { readonly action: 'EXIT_EARLY' }
 
-/** The port to whoever decides. */
+/** Port to the person or system that decides reviews. */
 export interface Reviewer {
   /**
-   * Answers a request. The signal aborts when the answer is no longer needed: it came too late, or the
+   * Answers a request. The signal aborts when the answer is no longer needed, because the time limit passed or the
    * call was cancelled.
    */
   decide(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>

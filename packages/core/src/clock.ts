@@ -1,13 +1,13 @@
-/** What is done with the clock port of `@tutti/protocol`. */
+/** Functions on the clock port of `@tutti/protocol`. */
 import type { Clock } from '@tutti/protocol'
 
 export { systemClock, type Clock } from '@tutti/protocol'
 
-/** The millisecond that was written last, and its text: many events fall into the same one. */
+/** Last formatted millisecond and its text; many events share one millisecond. */
 let lastMs = Number.NaN
 let lastText = ''
 
-/** The instant of `clock` as ISO 8601 text in UTC, the form that the wire uses. */
+/** Returns the time of `clock` as ISO 8601 text in UTC, the form of the wire. */
 export function isoNow(clock: Clock): string {
   const ms = clock.now()
   if (ms !== lastMs) {
@@ -17,7 +17,7 @@ export function isoNow(clock: Clock): string {
   return lastText
 }
 
-/** Resolves after `delayMs`, or as soon as `signal` aborts; it never rejects. */
+/** Resolves after `delayMs`, or as soon as `signal` aborts; never rejects. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) {

@@ -1,6 +1,6 @@
 /**
- * Defining tools. A typed tool declares its input with a schema: the types of its body are inferred
- * from it, and the body only ever sees input that fits.
+ * Definition of tools. A typed tool declares its input with a schema: the types of its body are inferred from it, and the
+ * body only gets valid input.
  *
  *   input ─read─▶ typed value ─approve─▶ body ─▶ text, value or result ─check output─▶ ToolResult
  */
@@ -22,7 +22,7 @@ import type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from './tool-s
 import type { ToolResult } from './tool-result.ts'
 import type { ToolSettings } from './tool-settings.ts'
 
-/** What the author of a typed tool writes. */
+/** Definition of a typed tool. */
 export interface ToolDefinition<
   Input extends ToolSchema,
   Output extends ToolSchema,
@@ -31,24 +31,23 @@ export interface ToolDefinition<
 > extends ToolSettings<Value> {
   /** Schema of the arguments, an object: TypeBox, JSON Schema, Zod, Valibot or ArkType. */
   readonly input: Input
-  /** Schema of the value that `execute` returns, when it returns more than text. */
+  /** Schema of the value that `execute` returns; needed when it returns more than text. */
   readonly output?: Output
   /**
-   * Whether slips of form are mended where the meaning is plain: `"5"` for 5, `"true"` for true, one
-   * value for a list of one, JSON text for the object or list it spells, null for a field that may be
-   * left out. @default true
+   * Whether values are coerced where their meaning is clear: `"5"` to 5, `"true"` to true, one value to a list of one,
+   * JSON text to the object or list, null to an absent field. @default true
    */
   readonly coerce?: boolean
-  /** What a value that does not match `output` means: a warning in the log, or a failed call. @default warn */
+  /** Effect of a value that does not match `output`: a warning in the log, or a failed call. @default warn */
   readonly outputCheck?: OutputCheck
   /**
-   * Does the work. Returns text, a {@link ToolResult}, or a value that matches `output`; what it
-   * throws becomes a failed result that the model sees.
+   * Runs the tool. Returns text, a {@link ToolResult}, or a value that matches `output`. An error that it throws
+   * becomes a failed result for the model.
    */
   execute(input: Value, context: ToolContext<Value>): ToolReturn<Given> | Promise<ToolReturn<Given>>
 }
 
-/** The options that a typed tool has. */
+/** Names of the options of a typed tool. */
 export const TYPED_TOOL_NAMES = {
   ...TOOL_SETTING_NAMES,
   input: true,
@@ -58,7 +57,7 @@ export const TYPED_TOOL_NAMES = {
   execute: true,
 } as const satisfies OptionNames<ToolDefinition<ToolSchema, ToolSchema>>
 
-/** The parts that a definition has when it is a copy of a tool with changes. */
+/** Names of the parts that a definition has when it is a changed copy of a tool. */
 const TOOL_PART_NAMES = {
   kind: true,
   inputSchema: true,
@@ -71,9 +70,9 @@ const TOOL_PART_NAMES = {
 >
 
 /**
- * Makes a typed tool. Its schemas are compiled here, once.
+ * Creates a typed tool and compiles its schemas.
  *
- * @throws {TypeError} naming everything of the definition that does not fit.
+ * @throws {TypeError} listing every problem of the definition.
  */
 export function defineTool<
   const Input extends ToolSchema,
@@ -103,7 +102,7 @@ export function defineTool<
   })
 }
 
-/** What the author of a text tool writes. */
+/** Definition of a text tool. */
 export interface TextToolDefinition extends ToolSettings<string> {
   execute(
     input: string,
@@ -117,9 +116,9 @@ const TEXT_TOOL_NAMES = {
 } as const satisfies OptionNames<TextToolDefinition>
 
 /**
- * Makes a tool whose whole input is one string, such as an expression or a question.
+ * Creates a tool whose whole input is one string, such as an expression or a question.
  *
- * @throws {TypeError} naming everything of the definition that does not fit.
+ * @throws {TypeError} listing every problem of the definition.
  */
 export function defineTextTool(definition: TextToolDefinition): TypedTool<string> {
   assertToolSettings(definition, { ...TEXT_TOOL_NAMES, ...TOOL_PART_NAMES })
@@ -133,12 +132,12 @@ export function defineTextTool(definition: TextToolDefinition): TypedTool<string
   })
 }
 
-/** The input as a Standard Schema: the library's own, or one that reads as the tool does. */
+/** Returns the input as a Standard Schema: that of the library, or one that reads as the tool does. */
 function resolveStandardSchema<Schema extends ToolSchema>(
   schema: Schema,
   { read }: ValueReader<ValueOf<Schema>>,
 ): StandardToolSchema<SourceOf<Schema>, ValueOf<Schema>>['~standard'] {
   const standard = isStandardSchema(schema) ? schema : createStandardSchema(schema, read)
-  // NOTE: both read by this schema, and these are the types of what it takes and gives.
+  // NOTE: both read by this schema, so these are the types of its input and output.
   return standard['~standard'] as StandardToolSchema<SourceOf<Schema>, ValueOf<Schema>>['~standard']
 }

@@ -1,6 +1,6 @@
 /**
- * The one error type of Tutti. Expected outcomes are values; an error that is thrown carries a stable
- * code, so that a caller can act on it without reading its text.
+ * The error type of Tutti. Expected outcomes are values; a thrown error has a stable code, so that callers can act on it
+ * without parsing its message.
  */
 import type { ErrorCode, FailureCode } from '@tutti/protocol'
 
@@ -8,15 +8,15 @@ const BRAND = Symbol.for('tutti.error')
 
 /** Everything a {@link TuttiError} holds besides its message. */
 export interface TuttiErrorOptions {
-  /** What led to this error. */
+  /** Error that led to this one. */
   readonly cause?: unknown
-  /** Facts about the error that can be written as JSON, such as the list of problems. */
+  /** JSON data about the error, such as the list of problems. */
   readonly details?: Readonly<Record<string, unknown>>
-  /** Whether the same call may succeed when it is made again. @default false */
+  /** Whether a retry of the same call may succeed. @default false */
   readonly retryable?: boolean
 }
 
-/** An error with a code of `@tutti/protocol`: one that crosses the wire or one a run can end with. */
+/** Error with a code of `@tutti/protocol`: an error code of the wire, or a failure code of a run. */
 export class TuttiError extends Error {
   override readonly name: string = 'TuttiError'
   readonly code: ErrorCode | FailureCode
@@ -31,19 +31,19 @@ export class TuttiError extends Error {
     this.retryable = options.retryable ?? false
   }
 
-  /** Whether `value` is a Tutti error, also one made by another copy of this package. */
+  /** Whether `value` is a Tutti error, including one of another copy of this package. */
   static isInstance(value: unknown): value is TuttiError {
     return typeof value === 'object' && value !== null && BRAND in value
   }
 
-  /** Turns anything that was thrown into a Tutti error; one that already is one comes back as it is. */
+  /** Converts a thrown value to a Tutti error; returns a Tutti error unchanged. */
   static from(value: unknown, code: ErrorCode | FailureCode): TuttiError {
     if (TuttiError.isInstance(value)) return value
     return new TuttiError(code, errorMessage(value), { cause: value })
   }
 }
 
-/** The text of anything that was thrown; never empty. */
+/** Returns the message of a thrown value; never empty. */
 export function errorMessage(value: unknown): string {
   const text = value instanceof Error ? value.message || value.name : value
   return typeof text === 'string' && text !== '' ? text : 'Unknown error'

@@ -1,4 +1,4 @@
-/** Tools for LLM agents. To define: `defineTool`, `defineTextTool`. To run: `runTool`, `runToolCalls`. */
+/** Tools for LLM agents: definition (`defineTool`, `defineTextTool`) and execution (`runTool`, `runToolCalls`). */
 
 // To define
 export { default as Type, type Static, type TObject, type TSchema } from 'typebox'

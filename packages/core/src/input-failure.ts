@@ -1,7 +1,7 @@
-/** The words for input that does not fit, for the model that has to mend it. */
+/** Messages about invalid input, for the model that has to correct it. */
 import type { Problem } from '@tutti/protocol'
 
-/** `Invalid input for "x": ` and every problem with its path. */
+/** Returns `Invalid input for "x": ` and every problem with its path. */
 export function formatInputFailure(
   toolName: string,
   problems: readonly Problem[],
@@ -10,7 +10,7 @@ export function formatInputFailure(
   return `Invalid ${origin} for "${toolName}": ${problemList(problems)}`
 }
 
-/** Every problem with its path, in one line; a problem with the value itself names it `whole`. */
+/** Returns every problem with its path, in one line; a problem of the whole value is named `whole`. */
 export function problemList(problems: readonly Problem[], whole = 'input'): string {
   return problems.map(({ path, message }) => `${path === '' ? whole : path} ${message}`).join('; ')
 }

@@ -1,4 +1,4 @@
-/** Whether a value has to be waited for; what is there already is not, which saves a turn. */
+/** Whether a value has to be awaited. Not awaiting an available value saves a microtask. */
 export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return value instanceof Promise
 }

@@ -1,17 +1,17 @@
 /**
- * Checks of option objects at run time. The compiler rejects unknown keys only in object literals; a definition that
- * comes from JavaScript, from a variable or from a spread may still have a misspelled one, and a typo must never
- * turn off a review or a limit.
+ * Checks of option objects at run time. The compiler rejects unknown keys only in object literals; a definition from
+ * JavaScript, from a variable or from a spread can still have a misspelled key, and a typo must never turn off a review or
+ * a limit.
  */
 import { suggest } from '@tutti/protocol'
 
 /**
- * The names of all options of `Options`. Write the list with `satisfies OptionNames<Options>`: an option that is
- * missing from it, or no longer exists, is then an error of the compiler.
+ * Names of all options of `Options`. Write the list with `satisfies OptionNames<Options>`: an option that is missing
+ * from it, or no longer exists, is then a compile error.
  */
 export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>
 
-/** Makes the error of a definition that does not fit: a `TypeError` with the code CONFIG_INVALID. */
+/** Returns the error of an invalid definition: a `TypeError` with the code CONFIG_INVALID. */
 export function definitionError(message: string): TypeError & { readonly code: 'CONFIG_INVALID' } {
   const error = new TypeError(message)
   return Object.defineProperty(Object.assign(error, { code: 'CONFIG_INVALID' as const }), 'code', {
@@ -19,7 +19,7 @@ export function definitionError(message: string): TypeError & { readonly code: '
   })
 }
 
-/** Returns one problem for each key of `given` that is not a known option; `owner` is such as `review`. */
+/** Returns one problem for each key of `given` that is not a known option; `owner` is, for example, `review`. */
 export function findUnknownOptions(
   given: object,
   known: Readonly<Record<string, true>>,
@@ -33,9 +33,9 @@ export function findUnknownOptions(
 }
 
 /**
- * Checks the keys of an options object; `action` is such as `Cannot define tool "datetime":`.
+ * Checks the keys of an options object; `action` is, for example, `Cannot define tool "datetime":`.
  *
- * @throws {TypeError} naming every unknown option.
+ * @throws {TypeError} listing every unknown option.
  */
 export function assertKnownOptions(
   action: string,
@@ -67,7 +67,7 @@ export function pickOptions<Given extends object, Name extends string>(
   known: Readonly<Record<Name, true>>,
 ): Pick<Given, Extract<keyof Given, Name>> {
   const entries = Object.entries(given).filter(([name]) => Object.hasOwn(known, name))
-  // NOTE: the entries are those of `given` whose names are in `known`, as the type says.
+  // NOTE: the entries are those of `given` whose names are in `known`, which is the declared type.
   return Object.fromEntries(entries) as Pick<Given, Extract<keyof Given, Name>>
 }
 

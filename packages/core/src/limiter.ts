@@ -1,34 +1,34 @@
 /**
- * Bounds how much runs at the same time, and how often something starts: for one tool, for the tools
- * that use one API, or for all tools of a run. Whoever waits gets its turn in the order of asking.
+ * Limits how many calls run at the same time and how often calls start: for one tool, for the tools that use one API, or
+ * for all tools of a run. Waiting calls proceed in the order in which they asked.
  */
 import { systemClock, type Clock } from './clock.ts'
 import { assertKnownOptions, type OptionNames } from './known-options.ts'
 
-/** Turns, given in the order of asking. */
+/** Limiter of concurrent calls; slots are granted in the order of the requests. */
 export interface Limiter {
   readonly maxConcurrent: number
-  /** Turns that are taken now. */
+  /** Number of slots in use. */
   readonly running: number
-  /** Those that wait for a turn now. */
+  /** Number of requests that wait for a slot. */
   readonly waiting: number
-  /** Takes a turn if one is free now and nobody waits; the turn lasts until {@link release}. */
+  /** Takes a slot if one is free and no request waits; the slot is held until {@link release}. */
   tryAcquire(): boolean
-  /** Waits for a turn; rejects with the signal's reason when it aborts first. */
+  /** Waits for a slot; rejects with the signal's reason when it aborts first. */
   acquire(signal?: AbortSignal): Promise<void>
-  /** Gives a turn back. */
+  /** Returns a slot. */
   release(): void
 }
 
-/** What bounds a limiter. */
+/** Limits of a limiter. */
 export interface LimiterOptions {
-  /** Turns at the same time, an integer of at least 1; Infinity is no bound. */
+  /** Maximum number of slots in use at the same time, an integer of at least 1; Infinity means no limit. */
   readonly maxConcurrent: number
-  /** Turns begun in any `intervalMs`, an integer of at least 1. @default Infinity */
+  /** Maximum number of slots granted in any `intervalMs`, an integer of at least 1. @default Infinity */
   readonly maxPerInterval?: number
   /** Length of an interval in milliseconds. @default 1000 */
   readonly intervalMs?: number
-  /** @default the system's clock */
+  /** Clock that measures the intervals. @default the system clock */
   readonly clock?: Clock
 }
 
@@ -40,10 +40,10 @@ const OPTION_NAMES = {
 } as const satisfies OptionNames<LimiterOptions>
 
 /**
- * Makes a limiter, such as `createLimiter({ maxConcurrent: 2, maxPerInterval: 10 })` for an API that
- * allows ten calls a second.
+ * Creates a limiter, such as `createLimiter({ maxConcurrent: 2, maxPerInterval: 10 })` for an API that allows ten calls a
+ * second.
  *
- * @throws {RangeError} naming every bound that does not fit.
+ * @throws {RangeError} listing every invalid limit.
  */
 export function createLimiter(options: LimiterOptions): Limiter {
   assertKnownOptions('Cannot create limiter:', options, OPTION_NAMES)
@@ -78,9 +78,9 @@ function assertBounds({ maxConcurrent, maxPerInterval, intervalMs }: Bounds): vo
 class TurnLimiter implements Limiter {
   readonly #bounds: Bounds
   readonly #clock: Clock
-  /** Those that wait, first come first. */
+  /** Waiting requests, in order. */
   readonly #queue = new Set<() => void>()
-  /** When the turns of the last interval began; kept only where an interval bounds. */
+  /** Start times of the slots granted in the last interval; used only with `maxPerInterval`. */
   readonly #begun: number[] = []
   #running = 0
   #stopTimer: (() => void) | undefined
@@ -113,14 +113,14 @@ class TurnLimiter implements Limiter {
     if (this.tryAcquire()) return Promise.resolve()
     return new Promise((resolve, reject) => {
       const begin = (): void => {
-        signal?.removeEventListener('abort', giveUp)
+        signal?.removeEventListener('abort', cancel)
         resolve()
       }
-      const giveUp = (): void => {
+      const cancel = (): void => {
         this.#queue.delete(begin)
         reject(asError(signal?.reason))
       }
-      signal?.addEventListener('abort', giveUp, { once: true })
+      signal?.addEventListener('abort', cancel, { once: true })
       this.#queue.add(begin)
       this.#serve()
     })
@@ -131,7 +131,7 @@ class TurnLimiter implements Limiter {
     this.#serve()
   }
 
-  /** Lets as many of those that wait begin as may; wakes up again when only an interval is in the way. */
+  /** Grants free slots to waiting requests; sets a timer when only the interval prevents it. */
   #serve(): void {
     for (const begin of this.#queue) {
       if (!this.#isFree()) break

@@ -1,4 +1,4 @@
-/** Where libraries write what happened. A server plugs its own logger in; by default nothing is written. */
+/** Port for log output of the libraries. A server provides its own logger; by default no log is written. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
@@ -6,10 +6,10 @@ export interface Logger {
   error(message: string, fields?: LogFields): void
 }
 
-/** Facts that go with a log line. */
+/** Data of a log line. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 const nothing = (): void => undefined
 
-/** A logger that writes nothing. */
+/** Logger that writes nothing. */
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing }

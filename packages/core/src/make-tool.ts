@@ -1,5 +1,5 @@
 /**
- * What every kind of tool is made of: a reader of its input, a body, and the settings that all have.
+ * Assembly of tools from a reader of the input, a body and settings.
  *
  *   input ─read─▶ typed value ─approve─▶ begin ─▶ body ─▶ text, value or result ─check output─▶ ToolResult
  */
@@ -16,13 +16,13 @@ import type { OutputRules } from './tool-output.ts'
 import type { ToolContext, TypedTool } from './tool.ts'
 import type { StandardToolSchema } from './tool-schema.ts'
 
-/** What a tool body may return. */
+/** Value that a tool body can return. */
 export type ToolReturn<Output = string> = string | ToolResult | Output
 
-/** The parts of a tool besides its settings. */
+/** Parts of a tool in addition to its settings. */
 export interface ToolParts<Input, Output, Source = Input> {
   readonly kind: TypedTool<Input>['kind']
-  /** Says what fits; what it gives is what the body gets. */
+  /** Validates the input and returns the value that the body gets. */
   readonly reader: ValueReader<Input>
   readonly output?: OutputRules
   /** The input as a Standard Schema. */
@@ -33,7 +33,7 @@ export interface ToolParts<Input, Output, Source = Input> {
   ): ToolReturn<Output> | Promise<ToolReturn<Output>>
 }
 
-/** Makes a tool from its parts; its settings have been checked. */
+/** Creates a tool from its parts; its settings are already checked. */
 export function makeTool<Input, Output, Source = Input>(
   settings: ToolSettings<Input>,
   { kind, reader, output, standard, execute }: ToolParts<Input, Output, Source>,
@@ -55,7 +55,7 @@ export function makeTool<Input, Output, Source = Input>(
       const reading = reader.read(input)
       const decoded = isPromise(reading) ? await reading : reading
       if (!decoded.ok) return ToolResult.failure(formatInputFailure(name, decoded.problems))
-      // NOTE: a context reads the edits of a reviewer with this tool's own reader; that is the type.
+      // NOTE: the context reads edits of a reviewer with this tool's reader, which returns this type.
       const typed = context as ToolContext<Input>
       const value =
         approval === undefined
@@ -84,7 +84,7 @@ interface ToApprove<Input> {
   readonly context: ToolContext<Input>
 }
 
-/** The input that a reviewer agreed to: the model's, or an edited one. */
+/** Returns the input that a reviewer approved: the model's, or an edited one. */
 async function requestApprovedInput<Input>(
   settings: ApprovalSettings<Input>,
   { name, input, context }: ToApprove<Input>,

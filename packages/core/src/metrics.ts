@@ -1,31 +1,31 @@
 /**
- * Counts and durations of tool calls, by tool and agent role. `ToolMetrics` is the port that calls are
- * counted through; `createToolMetrics` keeps the numbers in memory.
+ * Counts and durations of tool calls, by tool and agent role. `ToolMetrics` is the port through which calls are counted;
+ * `createToolMetrics` keeps the numbers in memory.
  */
 
-/** Whose numbers they are. */
+/** Labels of a measurement. */
 export interface ToolMetricsLabels {
   readonly toolName: string
   readonly agentRole: string
 }
 
 /**
- * How a call counts: it worked, the tool said that it did not (refused input included), or the tool
- * broke: it threw, timed out or ignored its signal. Calls that were cancelled are not counted.
+ * Outcome of a call in the metrics. `failure`: the tool reported a failure, or its input was invalid. `error`: the
+ * tool threw, timed out or ignored its signal. Cancelled calls are not counted.
  */
 export type CountedOutcome = 'success' | 'failure' | 'error'
 
-/** Where calls are counted. What it throws is logged and changes nothing. */
+/** Port that counts calls. Errors that it throws are logged and ignored. */
 export interface ToolMetrics {
-  /** One call that ended, after `durationMs`. */
+  /** Counts a call that ended after `durationMs`. */
   countCall(labels: ToolMetricsLabels, outcome: CountedOutcome, durationMs: number): void
-  /** A counter of the tool's own. */
+  /** Adds to a custom counter of the tool. */
   increment(labels: ToolMetricsLabels, name: string, by: number): void
-  /** One value of a distribution of the tool's own. */
+  /** Records one value of a custom distribution of the tool. */
   record(labels: ToolMetricsLabels, name: string, value: number): void
 }
 
-/** A distribution, by what can be added up. */
+/** Distribution of values, in numbers that can be aggregated. */
 export interface ValueSummary {
   readonly count: number
   readonly sum: number
@@ -33,12 +33,12 @@ export interface ValueSummary {
   readonly max: number
 }
 
-/** The numbers of one tool in the hands of one agent role. */
+/** Numbers of one tool and agent role. */
 export interface ToolMetricsSnapshot extends ToolMetricsLabels {
   readonly success: number
   readonly failure: number
   readonly error: number
-  /** Of every counted call, in milliseconds; absent before the first. */
+  /** Durations of all counted calls in milliseconds; absent before the first. */
   readonly durationMs?: ValueSummary
   readonly counters: Readonly<Record<string, number>>
   readonly values: Readonly<Record<string, ValueSummary>>
@@ -46,11 +46,11 @@ export interface ToolMetricsSnapshot extends ToolMetricsLabels {
 
 /** Metrics that can be read. */
 export interface ToolMetricsStore extends ToolMetrics {
-  /** A copy of the numbers, one entry for each tool and agent role, in the order of their first call. */
+  /** Returns a copy of the numbers, one entry for each tool and agent role, in the order of their first call. */
   snapshot(): readonly ToolMetricsSnapshot[]
 }
 
-/** Makes metrics that are kept in memory: a few numbers for each tool and role, whatever the number of calls. */
+/** Creates metrics in memory. Memory grows with the number of tools and roles, not with the number of calls. */
 export function createToolMetrics(): ToolMetricsStore {
   const byTool = new Map<string, Map<string, Tally>>()
   const tallyOf = ({ toolName, agentRole }: ToolMetricsLabels): Tally => {

@@ -1,4 +1,4 @@
-/** The allow-list of tools that requests may name. */
+/** Allow-list of the tools that requests can name. */
 import { TuttiError } from './errors.ts'
 
 import type { AgentTool } from './tool.ts'
@@ -6,18 +6,18 @@ import type { AgentTool } from './tool.ts'
 /** Tools by name. */
 export interface ToolCatalog {
   readonly tools: readonly AgentTool[]
-  /** The tool of that name, or undefined. */
+  /** Returns the tool of that name, or undefined. */
   find(name: string): AgentTool | undefined
   /**
-   * The tool of that name.
+   * Returns the tool of that name.
    *
-   * @throws {TuttiError} INVALID_TOOL, listing the known names, when there is none.
+   * @throws {TuttiError} INVALID_TOOL, listing the known names, when it does not exist.
    */
   resolve(name: string): AgentTool
 }
 
 /**
- * Makes a catalog of tools.
+ * Creates a catalog of tools.
  *
  * @throws {TypeError} when two tools have the same name.
  */

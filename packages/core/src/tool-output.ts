@@ -1,4 +1,4 @@
-/** From what a tool body returned to the result of its call. */
+/** Conversion of the return value of a tool body to the result of its call. */
 import { formatInputFailure } from './input-failure.ts'
 import { isPromise } from './is-promise.ts'
 import { isToolResult, ToolResult } from './tool-result.ts'
@@ -6,23 +6,23 @@ import { isToolResult, ToolResult } from './tool-result.ts'
 import type { ValueReader } from './input/input-reader.ts'
 import type { ToolContext } from './tool.ts'
 
-/** What a value that does not match the output schema means: a warning in the log, or a failed call. */
+/** Effect of a value that does not match the output schema: a warning in the log, or a failed call. */
 export type OutputCheck = 'warn' | 'strict'
 
-/** How the output of a tool is checked. */
+/** Rules for the output of a tool. */
 export interface OutputRules {
   readonly reader: ValueReader<unknown>
   readonly check: OutputCheck
 }
 
-/** Whose output it is. */
+/** Tool and call of an output. */
 export interface OutputOrigin {
   readonly name: string
   readonly context: ToolContext
   readonly output: OutputRules | undefined
 }
 
-/** The result of a call whose body returned `value`: text, a result, or a value that becomes JSON text. */
+/** Returns the result of a call whose body returned `value`: text, a result, or a value that becomes JSON text. */
 export function toToolResult(
   value: unknown,
   origin: OutputOrigin,
@@ -34,7 +34,7 @@ export function toToolResult(
   return result.structured === undefined ? result : checkOutput(result, origin, output)
 }
 
-/** Text is the value itself where the output schema says so, and only text where it does not. */
+/** Reads text as the value itself where the output schema allows it, and else as text only. */
 async function readTextOutput(text: string, { reader }: OutputRules): Promise<ToolResult> {
   const decoded = await reader.read(text)
   return decoded.ok ? ToolResult.success(text, text) : ToolResult.success(text)
@@ -44,12 +44,12 @@ function toResult(value: unknown, output: OutputRules | undefined): ToolResult {
   if (typeof value === 'string') return ToolResult.success(value)
   if (isToolResult(value) && !(output !== undefined && isDeclaredValue(value, output))) return value
   if (value === undefined || (value === null && output === undefined)) return ToolResult.success('')
-  // Not every value is JSON: a function, for one, has no text.
+  // `JSON.stringify` returns undefined for values such as functions.
   const text: string | undefined = JSON.stringify(value)
   return text === undefined ? ToolResult.success('') : ToolResult.success(text, value)
 }
 
-/** Whether a value that looks like a result is the output itself: the tool declares such fields. */
+/** Whether a value that looks like a result is the declared output: the output schema has such fields. */
 function isDeclaredValue(value: ToolResult, { reader }: OutputRules): boolean {
   if (ToolResult.isMade(value)) return false
   const { properties = {} } = reader.jsonSchema as { readonly properties?: object }
@@ -70,7 +70,7 @@ async function checkOutput(
     const { problems } = decoded
     context.logger.warn('Tool output does not match its schema', { tool: name, problems })
   } catch {
-    // A logger that throws is no reason to lose the output.
+    // A logger that throws must not lose the output.
   }
   return result
 }

@@ -1,16 +1,16 @@
-/** What a tool call came to: text for the model, and the value behind it for programs. */
+/** Result of a tool call: text for the model, and optionally a value for programs. */
 export interface ToolResult {
-  /** False when the tool could not do what was asked; the model is told and may try again. */
+  /** False when the call failed; the model gets the error and may try again. */
   readonly success: boolean
   /** Text for the model; empty when the call failed. */
   readonly output: string
-  /** Why it failed; present exactly when `success` is false. */
+  /** Reason of the failure; present exactly when `success` is false. */
   readonly errorMessage?: string
   /** The result as a JSON value, when the tool has one. */
   readonly structured?: unknown
 }
 
-/** A result of the functions below: its class is how it is told from output that only looks like one. */
+/** Result of the functions below; the class distinguishes it from output of the same shape. */
 class MadeToolResult implements ToolResult {
   readonly success: boolean
   readonly output: string
@@ -23,24 +23,24 @@ class MadeToolResult implements ToolResult {
   }
 }
 
-/** The two ways to make a {@link ToolResult}. */
+/** Constructors of a {@link ToolResult}. */
 export const ToolResult = {
-  /** A call that worked. */
+  /** Returns the result of a successful call. */
   success(output: string, structured?: unknown): ToolResult {
     const result = new MadeToolResult(true, output)
     return structured === undefined ? result : Object.assign(result, { structured })
   },
-  /** A call that did not. */
+  /** Returns the result of a failed call. */
   failure(errorMessage: string): ToolResult {
     return Object.assign(new MadeToolResult(false, ''), { errorMessage })
   },
-  /** Whether a value was made by `success` or `failure`, and does not only look like a result. */
+  /** Whether `success` or `failure` created the value; false for other objects of the same shape. */
   isMade(value: unknown): boolean {
     return value instanceof MadeToolResult
   },
 }
 
-/** The text of a result that is sent to the model: its output, or `Error: …`. */
+/** Returns the text of a result for the model: its output, or `Error: …`. */
 export function toModelText(result: ToolResult): string {
   return result.success
     ? result.output

@@ -1,4 +1,4 @@
-/** What every kind of tool is told besides its schema and body, with the defaults and the checks. */
+/** Settings of tools, with their defaults and checks. */
 import { APPROVAL_TIMEOUT_ACTIONS, type ApprovalOptions } from './approval.ts'
 import {
   definitionError,
@@ -10,42 +10,42 @@ import { createLimiter, type Limiter } from './limiter.ts'
 
 import type { AgentTool } from './tool.ts'
 
-/** Default limit of one tool call: long enough for a web request, short enough to notice a hang. */
+/** Default time limit of a tool call in milliseconds: long enough for a web request, short enough to notice a hang. */
 export const DEFAULT_TOOL_TIMEOUT_MS = 30_000
 
-/** What the author of any tool writes. */
+/** Settings of any tool. */
 export interface ToolSettings<Input> {
-  /** Name the model calls it by: letters, digits, `_` and `-`, at most 64 of them. */
+  /** Name by which the model calls the tool: 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string
-  /** What it does, written for the model. */
+  /** Description of the tool, for the model. */
   readonly description: string
-  /** Limit of one call in milliseconds, above 0; Infinity is none. @default 30000 */
+  /** Time limit of one call in milliseconds, above 0; Infinity means no limit. @default 30000 */
   readonly timeoutMs?: number
   /**
-   * How long a cancelled call may take to stop, in milliseconds, above 0, when it needs longer than calls are
-   * given: Infinity for one whose work has limits of its own. @default what calls are given, 5000
+   * Time that a cancelled call may take to stop, in milliseconds, above 0, when it needs longer than the default.
+   * Infinity for a tool whose work has its own limits. @default 5000
    */
   readonly graceMs?: number
-  /** Whether a call whose outcome is unknown may be made again. @default true */
+  /** Whether a call whose outcome is unknown may be repeated. @default true */
   readonly idempotent?: boolean
   /**
-   * Whether a person must agree to each call before the body runs. With no reviewer the tool is
-   * misconfigured: its calls fail the task and are never made. @default false
+   * Whether a person must approve each call before the body runs. Without a reviewer the tool is misconfigured: its
+   * calls fail the task and the body never runs. @default false
    */
   readonly requireApproval?: boolean | ApprovalSettings<Input>
-  /** Calls running at the same time, at most. @default no bound of its own */
+  /** Maximum number of concurrent calls. @default no limit */
   readonly maxConcurrentCalls?: number
-  /** A limiter that this tool shares with others; not together with `maxConcurrentCalls`. */
+  /** Limiter that this tool shares with others; cannot be combined with `maxConcurrentCalls`. */
   readonly limiter?: Limiter
 }
 
-/** How approval is asked for. */
+/** Settings of an approval. */
 export interface ApprovalSettings<Input> extends ApprovalOptions {
-  /** What the reviewer reads. @default the name of the tool and the start of its input */
+  /** Returns the text for the reviewer. @default the name of the tool and the start of its input */
   describe?(input: Input): string
 }
 
-/** The options that every tool has. */
+/** Names of the settings of every tool. */
 export const TOOL_SETTING_NAMES = {
   name: true,
   description: true,
@@ -64,13 +64,13 @@ const APPROVAL_SETTING_NAMES = {
   describe: true,
 } as const satisfies OptionNames<ApprovalSettings<never>>
 
-/** The part of a tool that follows from its settings alone. */
+/** Part of a tool that follows from its settings alone. */
 export type SettledTool = Pick<
   AgentTool,
   'name' | 'description' | 'timeoutMs' | 'graceMs' | 'idempotent' | 'requireApproval' | 'limiter'
 >
 
-/** Fills in the defaults. */
+/** Applies the defaults. */
 export function settleTool<Input>(settings: ToolSettings<Input>): SettledTool {
   const { name, description, graceMs, maxConcurrentCalls } = settings
   const limiter =
@@ -89,9 +89,9 @@ export function settleTool<Input>(settings: ToolSettings<Input>): SettledTool {
 }
 
 /**
- * Checks the settings of a tool; `known` are the options that this kind of tool has.
+ * Checks the settings of a tool; `known` are the options of its kind.
  *
- * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ * @throws {TypeError} with the code CONFIG_INVALID, listing every problem.
  */
 export function assertToolSettings(
   settings: ToolSettings<never>,

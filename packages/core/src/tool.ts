@@ -1,4 +1,4 @@
-/** The tool contract: what agents, pipelines and the control API know of a tool, and what its body is given. */
+/** The tool contract: the interface of a tool, and the context of its body. */
 import type { AgentReport } from './agent-report.ts'
 import type { Answer, AnswerOptions, ApprovalDecision, ApprovalOptions } from './approval.ts'
 import type { ToolCallOutcome } from './call/outcome.ts'
@@ -11,130 +11,126 @@ import type { StandardToolSchema, ToolSchema, ValueOf } from './tool-schema.ts'
 import type { Decoded } from '@tutti/protocol'
 import type { TSchema, TString } from 'typebox'
 
-/** Something a model can call by name. Made by `defineTool` or `defineTextTool`. */
+/** Tool that a model can call by name. Created by `defineTool` or `defineTextTool`. */
 export interface AgentTool {
-  /** Name the model calls it by: letters, digits, `_` and `-`, at most 64 of them. */
+  /** Name by which the model calls the tool: 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string
-  /** What it does, written for the model. */
+  /** Description of the tool, for the model. */
   readonly description: string
-  /** Whether its input is an object of its own shape, or one string under the field `input`. */
+  /** Whether the input is an object of a declared shape, or one string under the field `input`. */
   readonly kind: 'typed' | 'text'
-  /** The author's own JSON Schema of the arguments: it is sent to the model as it is. */
+  /** JSON Schema of the arguments as the author wrote it; it is sent to the model unchanged. */
   readonly inputSchema: TSchema
   /** JSON Schema of the structured result, when the tool declares one. */
   readonly outputSchema?: TSchema
-  /** How long one call may take, in milliseconds; the time a person takes to approve is not counted. */
+  /** Time limit of one call in milliseconds; time spent waiting for approval does not count. */
   readonly timeoutMs: number
   /**
-   * How long a cancelled call may take to stop, in milliseconds, when it needs longer than the calls around it;
-   * Infinity for one whose work has limits of its own.
+   * Time that a cancelled call may take to stop, in milliseconds, when it needs longer than the default; Infinity for
+   * a tool whose work has its own limits.
    */
   readonly graceMs?: number
-  /** False when a call whose outcome is unknown must not be made again. */
+  /** False when a call whose outcome is unknown must not be repeated. */
   readonly idempotent: boolean
-  /** Whether a person must agree to each call. */
+  /** Whether a person must approve each call. */
   readonly requireApproval: boolean
-  /** Bounds how many calls run at the same time; tools may share one. */
+  /** Limits the number of concurrent calls; tools can share a limiter. */
   readonly limiter?: Limiter
-  /** The input as the body gets it (defaults filled in, slips of form mended), or every problem it has. */
+  /** Returns the input as the body gets it (defaults filled in, values coerced), or every problem. */
   readInput(input: unknown): Decoded<unknown> | Promise<Decoded<unknown>>
   /**
-   * Checks `input` and runs the tool body. Bad input is a failed result; what the body throws is
-   * thrown. `runTool` is the safe way to call.
+   * Validates `input` and runs the tool body. Invalid input is a failed result; errors of the body are rethrown.
+   * `runTool` is the safe way to call.
    */
   call(input: unknown, context: ToolContext): Promise<ToolResult>
 }
 
 /**
- * A tool whose input and output types are known to the compiler. `Input` is what the body gets, `Source`
- * what a caller gives: a schema library can make the one of the other. It is a Standard Schema of its input too:
- * whatever takes one (a router, a form, another tool) can take the tool.
+ * Tool whose input and output types are known to the compiler. `Input` is what the body gets and `Source` what a
+ * caller passes; a schema library can transform one into the other. The tool is also a Standard Schema of its input,
+ * so it can be used wherever such a schema is accepted (a router, a form, another tool).
  */
 export interface TypedTool<Input, Output = string, Source = Input>
   extends AgentTool, StandardToolSchema<Source, Input> {
   readInput(input: unknown): Decoded<Input> | Promise<Decoded<Input>>
-  /** The tool body itself, for tests: no check of the input, no time limit, no approval. */
+  /** Runs the tool body directly, for tests: without validation, time limit or approval. */
   execute(input: Input, context: ToolContext<Input>): Promise<string | ToolResult | Output>
 }
 
 /** Identity and origin of one tool call. */
 interface ToolCallInfo {
-  /** The model's own id of the call. */
+  /** The model's id of the call. */
   readonly callId: string
   /**
-   * Identity of this call: of its run, task, attempt, turn and the model's own id. A tool that is called
-   * twice with the same key is asked to do the same thing once.
+   * Identifies this call by its run, task, attempt, turn and the model's id. A tool that gets the same key twice must
+   * act once.
    */
   readonly idempotencyKey: string
-  /** Role of the agent that called, or `unknown`. */
+  /** Role of the calling agent, or `unknown`. */
   readonly agentRole: string
-  /** Name of the task the call belongs to, if any. */
+  /** Name of the task that the call belongs to. */
   readonly taskName?: string
-  /** Run the call belongs to, if any. */
+  /** Id of the run that the call belongs to. */
   readonly runId?: string
-  /** The request of the agent or MCP client that started the run; absent when it came over another API. */
+  /** Request of the agent or MCP client that started the run; absent when it came over another API. */
   readonly request?: CallerRequest
-  /** W3C trace context for what the call sends out, such as `00-<trace>-<span>-01`; undefined with no trace. */
+  /** W3C trace context for requests of the tool, such as `00-<trace>-<span>-01`; undefined without a trace. */
   readonly traceparent: string | undefined
-  /** W3C `tracestate`: passed on unchanged, and never without `traceparent`. */
+  /** W3C `tracestate`, passed on unchanged; never present without `traceparent`. */
   readonly tracestate?: string | undefined
 }
 
-/** Reports of a tool while it works. */
+/** Reports of a running tool. */
 interface ToolReports {
   /** Reports progress to the readers of the run. */
   readonly reportProgress: (progress: string | ToolProgress) => void
   /** Reports a changed file of the workspace. */
   readonly reportFileChange: (change: FileChange) => void
-  /**
-   * Reports a request to another agent, as it happens. Its usage counts for the budgets of the task and of
-   * the run.
-   */
+  /** Reports a request to another agent. Its usage counts towards the budgets of the task and the run. */
   readonly reportAgent: (report: AgentReport) => void
 }
 
-/** The context of one tool call. Its members can be destructured: none needs `this`. */
+/** Context of one tool call. Its members can be destructured: none uses `this`. */
 export interface ToolContext<Input = unknown> extends ToolCallInfo, ToolReports {
   /** Aborts when the call is cancelled or has timed out. */
   readonly signal: AbortSignal
-  /** Time, as the run measures it: what waits by it can be tested without waiting. */
+  /** Clock of the run; tools that wait by it can be tested without waiting. */
   readonly clock: Clock
   /** A logger for this tool. */
   readonly logger: Logger
-  /** The tool's own measurements, in addition to the counts and durations of every tool. */
+  /** Custom metrics of the tool, in addition to the counts and durations of every tool. */
   readonly metrics: ToolMeter
-  /** Whether anything can decide a review. */
+  /** Whether a reviewer is configured. */
   readonly hasReviewer: boolean
   /**
-   * Asks the reviewer and waits; the tool's time limit stands still meanwhile. CONTINUE and EDIT come
-   * back, with an edit that fits the tool's schema. REJECT and EXIT_EARLY are thrown, so that a body
-   * that forgets to look does nothing: the first becomes a failure that the model reads, the second
-   * ends the run early.
+   * Requests approval and waits; the tool's time limit is paused meanwhile. Returns CONTINUE, or EDIT with an input that
+   * matches the tool's schema. REJECT and EXIT_EARLY are thrown, so that a body that ignores the result does nothing:
+   * REJECT becomes a failure for the model, EXIT_EARLY ends the run early.
    *
-   * @throws {TuttiError} TOOL_CONFIGURATION when there is no reviewer: silence is never a yes.
+   * @throws {TuttiError} TOOL_CONFIGURATION without a reviewer: no answer never counts as approval.
    */
   readonly requestApproval: (
     description: string,
     options?: ApprovalOptions,
   ) => Promise<ApprovalDecision<Input>>
   /**
-   * Asks the reviewer a question and waits, with the time limit standing still. The answer fits `schema`;
-   * who lets the tool go on without one, or says nothing in time, is told apart.
+   * Asks the reviewer a question and waits; the tool's time limit is paused meanwhile. The answer matches `schema`, or
+   * is marked as missing when the reviewer continues without one or does not answer in time.
    *
-   * @throws {TuttiError} TOOL_CONFIGURATION when there is no reviewer, TOOL_REJECTED when the reviewer will
-   * not answer, TOOL_INPUT_INVALID for an answer that does not fit, EXIT_EARLY.
+   * @throws {TuttiError} TOOL_CONFIGURATION without a reviewer, TOOL_REJECTED when the reviewer rejects the question,
+   * TOOL_INPUT_INVALID for an invalid answer, EXIT_EARLY.
    */
   readonly requestAnswer: <Schema extends ToolSchema = TString>(
     question: string,
     options?: AnswerOptions<Schema>,
   ) => Promise<Answer<ValueOf<Schema>>>
-  /** Returns what this call may still use. */
+  /** Returns the remaining limits of this call. */
   readonly remaining: () => Remaining
   /**
-   * Calls another tool as a part of this call: with its signal, reviewer, metrics and logger, and within
-   * its time. The outcome is reported as a step of this call.
+   * Calls another tool as a step of this call: with its signal, reviewer, metrics and logger, and within its time limit.
+   * The outcome is reported as a step.
    *
-   * @throws {TuttiError} EXIT_EARLY and TOOL_CONFIGURATION of the other tool, which end this call too.
+   * @throws {TuttiError} EXIT_EARLY and TOOL_CONFIGURATION of the other tool, which also end this call.
    */
   readonly callTool: (
     tool: AgentTool,
@@ -143,38 +139,38 @@ export interface ToolContext<Input = unknown> extends ToolCallInfo, ToolReports 
   ) => Promise<ToolCallOutcome>
 }
 
-/** How another tool is called. */
+/** Options of a call of another tool. */
 export interface CallToolOptions {
-  /** Names the call within this one. @default its number, from 1 */
+  /** Name of the step within this call. @default its number, from 1 */
   readonly step?: string
-  /** Aborts this one call earlier than the call it is a part of. */
+  /** Aborts the step before the call that it is a part of. */
   readonly signal?: AbortSignal
 }
 
-/** What is left of the limits of a call, its task and its run; Infinity where there is none. */
+/** Remaining limits of a call, its task and its run; Infinity where there is no limit. */
 export interface Remaining {
   readonly timeMs: number
   readonly costUsd: number
   readonly tokens: number
 }
 
-/** How far a call is. */
+/** Progress of a call. */
 export interface ToolProgress {
   readonly message: string
-  /** Done so far, from 0 to 1. */
+  /** Completed part, from 0 to 1. */
   readonly fraction?: number
 }
 
-/** A file that a tool has changed. */
+/** File that a tool changed. */
 export interface FileChange {
-  /** Relative to the tool's directory. */
+  /** Path relative to the tool's directory. */
   readonly path: string
   readonly changeType: 'CREATED' | 'MODIFIED' | 'DELETED'
   readonly linesAdded: number
   readonly linesRemoved: number
 }
 
-/** A tool's own counters and values, kept by tool and agent role. */
+/** Custom counters and values of a tool, by tool and agent role. */
 export interface ToolMeter {
   /** Adds to a counter. @default by 1 */
   increment(name: string, by?: number): void

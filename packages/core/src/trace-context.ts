@@ -1,36 +1,40 @@
 /**
- * W3C trace context: which trace work belongs to. @see https://www.w3.org/TR/trace-context/
+ * W3C trace context: the trace that work belongs to. @see https://www.w3.org/TR/trace-context/
  *
- * The spans of a run have ids that follow from its trace and from what they are of: whoever hands out the context of
- * a tool call, and whoever tells a collector of it afterwards, agree without talking to each other, also in another
- * process after a crash.
+ * Span ids of a run are derived from its trace and from what each span is about. The code that passes on the context of a tool
+ * call and the code that later reports it to a collector thus agree without communication, even in another process after a
+ * crash.
  */
 
-/** What work is asked for in: `traceparent`, and what the tracing systems on the way have added to it. */
+/** Trace context of a request: `traceparent`, and the additions of the tracing systems that it passed. */
 export interface TraceContext {
-  /** Such as `00-<trace>-<span>-01`. */
+  /** Trace and parent span, such as `00-<trace>-<span>-01`. */
   readonly traceparent?: string
-  /** Such as `vendor=value,other=value`; passed on as it is. */
+  /** Vendor data, such as `vendor=value,other=value`; passed on unchanged. */
   readonly tracestate?: string
 }
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** Characters of a `tracestate` that everybody has to pass on. @see https://www.w3.org/TR/trace-context/#tracestate-limits */
+/**
+ * Length of a `tracestate` that every system must pass on. @see https://www.w3.org/TR/trace-context/#tracestate-limits
+ */
 const MAX_TRACESTATE_LENGTH = 512
 
-/** Members of a `tracestate`, at most. */
+/** Maximum number of members of a `tracestate`. */
 const MAX_TRACESTATE_MEMBERS = 32
 
-/** A member of a list, with the white space that may be round it; its value may hold all but `,` and `=`. */
+/**
+ * Member of the list, with optional surrounding white space; its value can contain all characters except `,` and `=`.
+ */
 const MEMBER = /^[ \t]*[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}[ \t]*$/
 
-/** Whether a text is a `traceparent` of the version that is known here. */
+/** Whether a text is a `traceparent` of the supported version. */
 export function isTraceparent(text: string): boolean {
   return TRACEPARENT.test(text)
 }
 
-/** Whether a text is a `tracestate`: a list that is not empty, of members that have a key and a value. */
+/** Whether a text is a `tracestate`: a non-empty list of members with a key and a value. */
 export function isTracestate(text: string): boolean {
   if (text.length > MAX_TRACESTATE_LENGTH) return false
   const members = text.split(',').filter((member) => member.trim() !== '')
@@ -39,8 +43,8 @@ export function isTracestate(text: string): boolean {
 }
 
 /**
- * The context that somebody sends. A `traceparent` that is not as it should be is none, and a `tracestate` without one
- * says nothing: so W3C has it.
+ * Returns the trace context of a request. As W3C specifies, an invalid `traceparent` is ignored, and so is a
+ * `tracestate` without a valid `traceparent`.
  */
 export function traceContextOf(traceparent: unknown, tracestate?: unknown): TraceContext {
   if (typeof traceparent !== 'string' || !isTraceparent(traceparent)) return {}
@@ -48,37 +52,37 @@ export function traceContextOf(traceparent: unknown, tracestate?: unknown): Trac
   return isState ? { traceparent, tracestate } : { traceparent }
 }
 
-/** The start of a trace that nobody records. */
+/** Returns the start of a new trace that is not sampled. */
 export function newTraceparent(): string {
   return `00-${createRandomHex(16)}-${createRandomHex(8)}-00`
 }
 
-/** The same trace with a span of its own. */
+/** Returns the same trace with a new random span. */
 export function childTraceparent(traceparent: string): string {
   return replaceSpan(traceparent, createRandomHex(8))
 }
 
-/** The same trace, in the span with this key. */
+/** Returns the same trace with the span of this key. */
 export function spanTraceparent(traceparent: string, key: string): string {
   return replaceSpan(traceparent, spanId(traceIdOf(traceparent), key))
 }
 
-/** The id of the trace, in hex. */
+/** Returns the id of the trace, in hex. */
 export function traceIdOf(traceparent: string): string {
   return traceparent.slice(3, 35)
 }
 
-/** Whether the spans of the trace are to be recorded. */
+/** Whether the spans of the trace must be recorded. */
 export function isSampled(traceparent: string): boolean {
   return (Number.parseInt(traceparent.slice(53), 16) & 1) === 1
 }
 
-/** What the span of a run is called; the keys of all other spans of it begin with its id, too. */
+/** Returns the key of the span of a run. The keys of its other spans also begin with the run id. */
 export function runSpanKey(runId: string): string {
   return `${runId}/run`
 }
 
-/** Where a tool call is in its run. */
+/** Position of a tool call in its run. */
 export interface ToolCallPlace {
   readonly runId: string
   readonly taskIndex: number
@@ -87,15 +91,15 @@ export interface ToolCallPlace {
   readonly toolCallId: string
 }
 
-/** What the span of a tool call is called. */
+/** Returns the key of the span of a tool call. */
 export function toolCallSpanKey(place: ToolCallPlace): string {
   const { runId, taskIndex, attempt, iterationIndex, toolCallId } = place
   return `${runId}/call:${taskIndex}:${attempt}:${iterationIndex}:${toolCallId}`
 }
 
 /**
- * The id of the span with this key: 64 bits of a hash of both, in hex. The same for the same trace and key, in every
- * process; never all zero.
+ * Returns the id of the span with this key: 64 bits of a hash of both, in hex. It is the same for the same trace and
+ * key in every process, and never all zero.
  */
 export function spanId(traceId: string, key: string): string {
   // cyrb53 by bryc (public domain) with all of its 64 bits: two lanes with odd factors, mixed into each other.
@@ -111,7 +115,7 @@ export function spanId(traceId: string, key: string): string {
     Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
   low =
     Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
-  // All zero is no id: it comes up once in 2^64 times, and then this takes its place.
+  // An id must not be all zero, which happens once in 2^64 times.
   if (high === 0 && low === 0) low = 1
   return toHex(high) + toHex(low)
 }
@@ -127,7 +131,7 @@ function toHex(word: number): string {
 
 function createRandomHex(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes))
-  // All zero is no id: it comes up once in 2^64 times, and then this takes its place.
+  // An id must not be all zero, which happens once in 2^64 times.
   if (random.every((byte) => byte === 0)) random[0] = 1
   return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

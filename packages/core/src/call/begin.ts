@@ -1,29 +1,29 @@
 /**
- * How a tool says that its body is about to do something. Tools made here say so themselves, when their
- * input fits and their reviewer has agreed; any other tool begins when it is called.
+ * Notification that the body of a tool is about to act. Tools of this package send it themselves, once their input is valid
+ * and their reviewer has agreed; any other tool begins when it is called.
  */
 import type { AgentTool, ToolContext } from '../tool.ts'
 
-/** One symbol for all copies of this package. */
+/** Symbol shared by all copies of this package. */
 export const BEGIN = Symbol.for('tutti.begin')
 
-/** A context that wants to know when the body begins. */
+/** Context that is notified when the body begins. */
 export interface BeginContext {
-  /** The body waits for what this returns; what it throws, or rejects with, keeps the body from running. */
+  /** The body waits for the returned promise; an error or a rejection prevents the body from running. */
   [BEGIN](): Promise<void> | undefined
 }
 
-/** Marks a `call` that tells its context when its body begins. */
+/** Marks a `call` that notifies its context when its body begins. */
 export function markReportsBegin(call: AgentTool['call']): AgentTool['call'] {
   return Object.assign(call, { [BEGIN]: true })
 }
 
-/** Whether the tool tells when its body begins. */
+/** Whether the tool notifies its context when its body begins. */
 export function reportsOwnBegin({ call }: AgentTool): boolean {
   return BEGIN in call
 }
 
-/** Tells that the body begins; the body waits for what this returns. */
+/** Notifies the context that the body begins; the body waits for the returned promise. */
 export function reportBegin(
   context: ToolContext | (ToolContext & BeginContext),
 ): Promise<void> | undefined {

@@ -1,8 +1,7 @@
 /**
- * The context that a tool body is given.
+ * Context of a tool body.
  *
- * Nearly every body uses little of it, so what costs something (the signal, the functions) is made
- * when it is asked for.
+ * Most bodies use little of it, so expensive members (the signal, the functions) are created on first use.
  */
 import { systemClock, type Clock } from '../clock.ts'
 import { BEGIN, type BeginContext } from './begin.ts'
@@ -17,7 +16,7 @@ import type { Answer, AnswerOptions } from '../approval.ts'
 import type { ToolSchema } from '../tool-schema.ts'
 import type { ToolContext, ToolMeter } from '../tool.ts'
 
-/** A {@link ToolContext} over a call in flight. */
+/** {@link ToolContext} of a call in flight. */
 export class CallContext implements ToolContext, BeginContext {
   readonly callId: string
   readonly idempotencyKey: string
@@ -76,8 +75,8 @@ export class CallContext implements ToolContext, BeginContext {
     return (progress) => {
       const { call, options, over } = this.#running
       if (over) return
-      const told = typeof progress === 'string' ? { message: progress } : progress
-      callListener(options, 'onProgress', () => options.onProgress?.(call, told))
+      const report = typeof progress === 'string' ? { message: progress } : progress
+      callListener(options, 'onProgress', () => options.onProgress?.(call, report))
     }
   }
 
@@ -108,7 +107,7 @@ export class CallContext implements ToolContext, BeginContext {
   get requestAnswer(): ToolContext['requestAnswer'] {
     const ask = (question: string, options?: AnswerOptions<ToolSchema>): Promise<Answer<unknown>> =>
       requestAnswer(this.#running, question, options)
-    // NOTE: an answer was read by the schema, and so is of its type.
+    // NOTE: the answer was read by the schema, so it has its type.
     return ask as ToolContext['requestAnswer']
   }
 

@@ -1,7 +1,7 @@
-/** The time limit of one call. It stands still while a person decides. */
+/** Time limit of one call, which is paused while a reviewer decides. */
 import type { Clock } from '../clock.ts'
 
-/** A limit that runs from `start` until `end`, and that can be paused in between. */
+/** Time limit that runs from `start` until `end` and can be paused. */
 export class Deadline {
   readonly #clock: Clock
   readonly #onPassed: () => void
@@ -17,7 +17,7 @@ export class Deadline {
     this.#onPassed = onPassed
   }
 
-  /** Starts, or goes on after the last pause; does nothing when it runs or has ended. */
+  /** Starts, or continues after the last pause; does nothing while it runs or after it has ended. */
   start(): void {
     if (this.#ended || this.#pauses > 0 || this.#leftMs === Infinity) return
     if (this.#stopTimer !== undefined) return
@@ -25,13 +25,13 @@ export class Deadline {
     this.#stopTimer = this.#clock.after(this.#leftMs, this.#onPassed)
   }
 
-  /** What is left of it, in milliseconds. */
+  /** Returns the remaining time in milliseconds. */
   leftMs(): number {
     if (this.#stopTimer === undefined) return this.#leftMs
     return Math.max(0, this.#leftMs - (this.#clock.elapsed() - this.#startedAt))
   }
 
-  /** Stands still until `resume` was called as often as `pause`. */
+  /** Pauses until `resume` was called as often as `pause`. */
   pause(): void {
     this.#pauses += 1
     if (this.#stopTimer === undefined) return
@@ -44,7 +44,7 @@ export class Deadline {
     this.start()
   }
 
-  /** The call has ended: the limit never passes any more. */
+  /** Stops the limit for good, because the call has ended. */
   end(): void {
     this.#ended = true
     this.#stop()

@@ -10,22 +10,22 @@ import type { AgentTool, FileChange, Remaining, ToolProgress } from '../tool.ts'
 import type { NestedToolCall, ToolCall, ToolCallOutcome } from './outcome.ts'
 
 /**
- * How long what was cancelled may take to stop before it is abandoned: enough to close a connection or
- * end a child process, short enough for a person who waits.
+ * Time in milliseconds that cancelled work may take to stop before it is abandoned: long enough to close a connection or
+ * to end a child process, short enough for a waiting user.
  */
 export const CANCEL_GRACE_MS = 5_000
 
-/** The origin of a call. */
+/** Origin of a call. */
 interface ToolCallOrigin {
   readonly agentRole?: string
   readonly taskName?: string
   readonly runId?: string
   /**
-   * W3C trace context that the call is made in, which it is given a span of its own in; or what gives the context of
-   * that very call by its id, to a tool that asks.
+   * W3C trace context of the caller, in which the call gets a new span; or a function that returns the context of the
+   * call by its id, called when the tool reads it.
    */
   readonly traceparent?: string | ((callId: string) => string)
-  /** What the tracing systems on the way have added to it. */
+  /** `tracestate` that belongs to `traceparent`. */
   readonly tracestate?: string
   /** The request of the agent or MCP client that led to the call. */
   readonly request?: CallerRequest
@@ -36,7 +36,7 @@ interface ToolCallListeners {
   /**
    * Called once for each call, just before its body does anything: its arguments are valid, and its reviewer has
    * approved it where the tool needs approval. The body and its time limit wait for the promise. An error of this
-   * listener is the outcome as if the body had thrown it. Not called for nested calls of a tool.
+   * listener ends the call as if the body had thrown it. Not called for nested calls of a tool.
    */
   readonly onBegin?: (call: ToolCall, tool: AgentTool) => void | Promise<void>
   /** Called with the progress of a call. */
@@ -62,9 +62,9 @@ export interface RunToolOptions extends ToolCallOrigin, ToolCallListeners {
   readonly reviewer?: Reviewer
   /** Defaults for the questions of tools. @default 5 minutes, then EXIT_EARLY */
   readonly approvalDefaults?: ApprovalOptions
-  /** Where calls are counted. */
+  /** Metrics that count the calls. */
   readonly metrics?: ToolMetrics
-  /** Bounds the calls of all its users, in addition to the limiter of a tool. */
+  /** Limits the calls of all its users, in addition to the limiter of the tool. */
   readonly limiter?: Limiter
   /** Returns what the task and the run of the call may still use. @default no limit */
   readonly remaining?: () => Remaining

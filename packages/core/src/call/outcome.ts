@@ -1,21 +1,21 @@
-/** One tool call as a model made it, and how it ended. */
+/** Tool calls and their outcomes. */
 import type { TuttiError } from '../errors.ts'
 import type { ToolResult } from '../tool-result.ts'
 
-/** One call as a model made it. */
+/** Tool call of a model. */
 export interface ToolCall {
   /** The model's id of the call. */
   readonly id: string
   readonly name: string
-  /** The arguments as the model wrote them: JSON text. */
+  /** Arguments as the model wrote them: JSON text. */
   readonly arguments: string
 }
 
 /**
- * How a call ended, besides its result: the body returned or its input was refused (`finished`), it
- * threw, its time was up, it was cancelled and stopped, or was cancelled and did not stop (`abandoned`).
- * `exit_early` and `misconfigured` are for the caller and not for the model: a reviewer ended the
- * run, or the tool cannot work as it is set up.
+ * End of a call, in addition to its result. `finished`: the body returned, or its input was rejected. `threw`,
+ * `timed_out`. `cancelled`: cancelled and stopped. `abandoned`: cancelled and did not stop. `exit_early` and
+ * `misconfigured` are for the caller and not for the model: a reviewer ended the run, or the tool cannot work as
+ * configured.
  */
 export type ToolCallEnd =
   | 'finished'
@@ -26,20 +26,20 @@ export type ToolCallEnd =
   | 'exit_early'
   | 'misconfigured'
 
-/** Result of one call and how it came about. */
+/** Result of a call, with its end and its times. */
 export interface ToolCallOutcome {
   readonly result: ToolResult
-  /** Time from when the call had its turn, in whole milliseconds. */
+  /** Time from when the call had its slot, in whole milliseconds. */
   readonly durationMs: number
-  /** Time the call waited for its turn, in whole milliseconds. */
+  /** Time that the call waited for its slot, in whole milliseconds. */
   readonly waitedMs: number
   readonly end: ToolCallEnd
-  /** What was thrown; present exactly with the ends `exit_early` and `misconfigured`. */
+  /** Thrown error; present exactly with the ends `exit_early` and `misconfigured`. */
   readonly error?: TuttiError
 }
 
-/** A call that a tool made as a part of its own call. */
+/** Call that a tool made as a step of another call. */
 export interface NestedToolCall extends ToolCall {
-  /** Id of the call that it is a part of. */
+  /** Id of the call that it is a step of. */
   readonly parentId: string
 }

@@ -1,8 +1,8 @@
 /**
- * Asking the reviewer for a call in flight.
+ * Requests to the reviewer during a call.
  *
- * CORE-A1 Silence, a reviewer that fails and an answer that does not fit are never a yes.
- * CORE-A2 The time limits of the call and of all it is a part of stand still while a person decides.
+ * CORE-A1 No answer, a reviewer that fails and an invalid answer never count as approval.
+ * CORE-A2 The time limits of the call and of all calls that it is a step of are paused while a reviewer decides.
  */
 import Type, { type TSchema } from 'typebox'
 
@@ -26,7 +26,7 @@ import type { ToolSchema } from '../tool-schema.ts'
 import type { Decoded } from '@tutti/protocol'
 import type { RunningCall } from './running-call.ts'
 
-/** Asks, and waits for the decision; see `requestApproval` of {@link ToolContext}. */
+/** Requests approval and waits for the decision; see `requestApproval` of {@link ToolContext}. */
 export function requestApproval(
   running: RunningCall,
   description: string,
@@ -42,7 +42,7 @@ export function requestApproval(
   return decide(running, { ...options, description, form })
 }
 
-/** Asks a question, and waits for the answer; see `requestAnswer` of {@link ToolContext}. */
+/** Asks a question and waits for the answer; see `requestAnswer` of {@link ToolContext}. */
 export async function requestAnswer(
   running: RunningCall,
   question: string,
@@ -59,11 +59,11 @@ export async function requestAnswer(
 
 const ANY_TEXT = Type.String()
 
-/** What a reviewer can fill in. */
+/** Value that a reviewer can fill in. */
 interface Form {
-  /** What it is called where it does not fit. */
+  /** Name of the value in error messages. */
   readonly what: string
-  /** What is in it already. */
+  /** Initial value. */
   readonly input: unknown
   readonly schema: TSchema
   read(value: unknown): Decoded<unknown> | Promise<Decoded<unknown>>
@@ -73,7 +73,7 @@ interface Question extends ApprovalOptions {
   readonly description: string
   readonly form: Form
   readonly asksForAnswer?: boolean
-  /** Takes the question back, beside the signal of the call. */
+  /** Withdraws the question, in addition to the signal of the call. */
   readonly signal?: AbortSignal
 }
 
@@ -108,7 +108,7 @@ function toApprovalRequest(
 ): ApprovalRequest {
   const { agentRole = 'unknown', taskName, runId, approvalDefaults = {} } = options
   const inherited = approvalDefaults.timeoutMs ?? DEFAULT_APPROVAL_TIMEOUT_MS
-  // A default must not let silence approve a call sooner than its tool could expect.
+  // A shorter default must not make a call continue without an answer sooner than its tool expects.
   const least = asked.onTimeout === 'CONTINUE' ? DEFAULT_APPROVAL_TIMEOUT_MS : 0
   const timeoutMs = asked.timeoutMs ?? Math.max(inherited, least)
   const onTimeout = asked.onTimeout ?? approvalDefaults.onTimeout ?? 'EXIT_EARLY'
@@ -139,11 +139,14 @@ type Answered = ApprovalAnswer | { readonly action: 'TIMED_OUT'; readonly reques
 
 interface Asked {
   readonly request: ApprovalRequest
-  /** Nobody needs the answer any more when it aborts. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal
 }
 
-/** The reviewer's answer, or that the time for it is over; rejects when nobody needs it any more. */
+/**
+ * Resolves with the reviewer's answer, or with TIMED_OUT after the time limit; rejects when the answer is no longer
+ * needed.
+ */
 function awaitAnswer(
   { options }: RunningCall,
   reviewer: Reviewer,

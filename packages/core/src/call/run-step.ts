@@ -1,10 +1,10 @@
 /**
- * A tool that calls another as a part of its own call, as pipelines do.
+ * Calls of other tools as steps of a call, as in pipelines.
  *
- * CORE-N1 The step has the signal, reviewer, metrics and logger of the call that it is a part of, a key and
- *    an id below its own, and its own time limit within that of the whole.
- * CORE-N2 Its outcome is told as a step, unless the whole call is over.
- * CORE-N3 Early exit and misconfiguration go up: they are thrown, and end the whole call too.
+ * CORE-N1 A step has the signal, reviewer, metrics and logger of the call that it is a part of, a key and an id below
+ *    those of that call, and a separate time limit within that of the whole call.
+ * CORE-N2 Its outcome is reported as a step, unless the whole call has ended.
+ * CORE-N3 Early exit and misconfiguration are thrown, and end the whole call too.
  */
 import { callListener, type CallToRun, type RunningCall } from './running-call.ts'
 
@@ -12,16 +12,16 @@ import type { AgentTool, CallToolOptions } from '../tool.ts'
 import type { RunToolOptions } from './options.ts'
 import type { NestedToolCall, ToolCallOutcome } from './outcome.ts'
 
-/** A call within a call. */
+/** Call within a call. */
 export interface Step extends CallToolOptions {
   readonly tool: AgentTool
   readonly input: unknown
 }
 
-/** Makes a call; that of `run-tool.ts`, handed in because it makes the contexts that lead here. */
+/** Runs a call: `runCall` of `run-tool.ts`, passed as a parameter because the two modules would import each other. */
 export type RunCall = (toRun: CallToRun) => Promise<ToolCallOutcome>
 
-/** Makes the call as a step of `parent`; see `callTool` of {@link ToolContext}. */
+/** Runs a call as a step of `parent`; see `callTool` of {@link ToolContext}. */
 export async function runStep(
   parent: RunningCall,
   step: Step,
@@ -37,15 +37,19 @@ export async function runStep(
   if (outcome.end === 'abandoned') parent.hasAbandonedStep = true
   else parent.steps.delete(name)
   if (!parent.over && options.onNestedOutcome !== undefined) {
-    const told: NestedToolCall = { ...call, arguments: toJsonText(input), parentId: parent.call.id }
-    callListener(options, 'onNestedOutcome', () => options.onNestedOutcome?.(told, outcome))
+    const nested: NestedToolCall = {
+      ...call,
+      arguments: toJsonText(input),
+      parentId: parent.call.id,
+    }
+    callListener(options, 'onNestedOutcome', () => options.onNestedOutcome?.(nested, outcome))
   }
   if (outcome.error !== undefined) throw outcome.error
   return outcome
 }
 
 function buildStepOptions(parent: RunningCall, step: Step, name: string): RunToolOptions {
-  // The turn of the whole call is also that of its steps: to wait for a second one could be for ever.
+  // The slot of the whole call also covers its steps: waiting for a second one could deadlock.
   const { limiter: _, ...shared } = parent.options
   const { signal } = step
   return {
@@ -57,7 +61,7 @@ function buildStepOptions(parent: RunningCall, step: Step, name: string): RunToo
 
 function toJsonText(input: unknown): string {
   try {
-    // Not every value is JSON: a function, for one, has no text.
+    // `JSON.stringify` returns undefined for values such as functions.
     const text: string | undefined = JSON.stringify(input)
     return text ?? ''
   } catch {

@@ -1,4 +1,4 @@
-/** Runs the tool calls of one model turn: concurrently, bounded, with results in the order of the calls. */
+/** Execution of the tool calls of one model turn: concurrent up to a limit, with results in the order of the calls. */
 import { ToolResult } from '../tool-result.ts'
 import { callListener } from './running-call.ts'
 import { runTool } from './run-tool.ts'
@@ -7,19 +7,19 @@ import type { AgentTool } from '../tool.ts'
 import type { RunToolOptions } from './options.ts'
 import type { ToolCall, ToolCallOutcome } from './outcome.ts'
 
-/** Surroundings of a batch of calls. */
+/** Options of a batch of calls. */
 export interface RunToolCallsOptions extends Omit<RunToolOptions, 'idempotencyKey'> {
-  /** Calls of this batch running at the same time, at most; less than 1 counts as 1. @default 8 */
+  /** Maximum number of concurrent calls of this batch; less than 1 counts as 1. @default 8 */
   readonly maxConcurrentCalls?: number
-  /** Put before each call's id to make its idempotency key. @default '' */
+  /** Prefix of each call's id in its idempotency key. @default '' */
   readonly idempotencyPrefix?: string
-  /** Told of each call as it ends, in the order of ending. What it throws is logged and changes nothing. */
+  /** Called with each call as it ends, in the order of ending. Errors that it throws are logged and ignored. */
   readonly onOutcome?: (call: ToolCall, outcome: ToolCallOutcome) => void
 }
 
 const DEFAULT_MAX_CONCURRENT_CALLS = 8
 
-/** Runs `calls` on `tools`; one outcome a call, in the order of the calls. Never rejects. */
+/** Runs `calls` on `tools` and returns one outcome for each call, in the order of the calls. Never rejects. */
 export async function runToolCalls(
   tools: readonly AgentTool[],
   calls: readonly ToolCall[],

@@ -1,14 +1,13 @@
 /**
- * Runs one tool call safely: whatever the tool does, the caller gets exactly one outcome.
+ * Safe execution of one tool call: regardless of the behavior of the tool, the caller gets exactly one outcome.
  *
- *   arguments ─parse─▶ input ─wait for a turn─▶ body ─▶ outcome ─▶ counted, returned
+ *   arguments ─parse─▶ input ─wait for a slot─▶ body ─▶ outcome ─▶ counted, returned
  *
- * The body in flight is `running-call.ts`; what it is given, `call-context.ts`.
+ * `running-call.ts` is the body in flight, `call-context.ts` its context.
  *
  * CORE-R4 Arguments are parsed and checked before the body runs.
- * CORE-R5 A call waits for its turn before its time begins, and the time of the calls that it is a step of
- *    stands still; a turn is given back when the call has its outcome, also when the tool goes on
- *    against its signal.
+ * CORE-R5 A call waits for its slot before its time limit starts, and the limits of the calls that it is a step of are
+ *    paused meanwhile. The slot is returned when the call has its outcome, even when the tool ignores its signal.
  * CORE-R6 Every call that was not cancelled counts once: as success, failure or error.
  */
 import { systemClock } from '../clock.ts'
@@ -41,14 +40,14 @@ export function runTool(
   return Promise.resolve(outcome)
 }
 
-/** Runs a call whose arguments are parsed; never rejects. */
+/** Runs a call whose arguments are already parsed; never rejects. */
 export function runCall(toRun: CallToRun): Promise<ToolCallOutcome> {
   const limiters = findLimiters(toRun)
   if (limiters.length === 0) return runNow(toRun, 0)
   return tryAcquireAll(limiters) ? runAndRelease(toRun, limiters) : queueAndRun(toRun, limiters)
 }
 
-/** Takes a turn of each limiter when all have one free now; else none. */
+/** Takes a slot of each limiter if all have a free one; otherwise takes none. */
 function tryAcquireAll(limiters: readonly Limiter[]): boolean {
   for (const [taken, limiter] of limiters.entries()) {
     if (limiter.tryAcquire()) continue
@@ -67,7 +66,7 @@ async function runAndRelease(
   return outcome
 }
 
-/** Waits for a turn of each limiter, runs, and gives the turns back. */
+/** Waits for a slot of each limiter, runs the call and returns the slots. */
 async function queueAndRun(
   toRun: CallToRun,
   limiters: readonly Limiter[],
@@ -104,7 +103,7 @@ function roundMs(ms: number): number {
   return Math.max(0, Math.round(ms))
 }
 
-/** The limiters that a call needs a turn of, in one order for all calls, so that none wait in a circle. */
+/** Returns the limiters that a call needs, in the same order for all calls, so that calls cannot deadlock. */
 function findLimiters({ tool, options, parent }: CallToRun): readonly Limiter[] {
   if (tool.limiter === undefined && options.limiter === undefined) return NO_LIMITERS
   const own = tool.limiter
@@ -117,7 +116,7 @@ function findLimiters({ tool, options, parent }: CallToRun): readonly Limiter[] 
 
 const NO_LIMITERS: readonly Limiter[] = []
 
-/** Waits for a turn of each; none when the signal aborts before that. */
+/** Waits for a slot of each limiter; returns no limiters when the signal aborts first. */
 async function acquireAll(
   limiters: readonly Limiter[],
   signal: AbortSignal | undefined,
@@ -156,7 +155,7 @@ type Parsed =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly failure: ToolResult }
 
-/** What the model wrote as a value. A text tool takes text that is not JSON as its input, as it is. */
+/** Parses the arguments of a call. A text tool takes text that is not JSON as its input, unchanged. */
 function parseArguments(tool: AgentTool, text: string): Parsed {
   if (text.trim() === '') return { ok: true, value: {} }
   try {

@@ -1,18 +1,18 @@
 /**
- * One tool body in flight, against its time limit and its caller's signal, whichever ends first.
+ * Tool body in flight, with its time limit and the signal of its caller.
  *
- * CORE-R1 A throw of the tool body becomes a failed result; it never reaches the caller. Early exit and
- *    misconfiguration are told apart from it by the end of the outcome.
- * CORE-R2 A call ends at its time limit, also when the tool ignores its signal.
- * CORE-R3 When the caller's signal aborts, the tool's signal aborts at once; the outcome waits for the tool
- *    to stop, at most `graceMs` or what the tool says it needs, and says when it was abandoned.
- * CORE-R7 A call begins once, just before its body does anything, and the body waits until whoever is told of
- *    it has agreed; the time limit stands still meanwhile. A call that nobody needs any more does not
- *    begin, and one that was not let begin ends as if its body had thrown why.
+ * CORE-R1 An error that the tool body throws becomes a failed result and never reaches the caller. Early exit and
+ *    misconfiguration are distinguished by the end of the outcome.
+ * CORE-R2 A call ends at its time limit, even when the tool ignores its signal.
+ * CORE-R3 When the caller's signal aborts, the tool's signal aborts at once. The outcome waits for the tool to stop, up to
+ *    the larger of `graceMs` of the options and of the tool, and says whether the call was abandoned.
+ * CORE-R7 A call begins once, just before its body acts, and the body waits until the `onBegin` listener has agreed; the
+ *    time limit is paused meanwhile. A call that was cancelled or has ended does not begin. A call that the listener
+ *    refuses ends as if its body had thrown the error.
  *
- * Most bodies are done at once. The timer and the listener on the caller's signal cost more than such
- * a call, so they are set when the body asks for its signal, or has not ended a few microtasks later:
- * before that nothing can have aborted without the body's knowing, and no time has passed.
+ * Most bodies end at once. The timer and the listener on the caller's signal cost more than such a call, so they are set up
+ * only when the body reads its signal or has not ended after a few microtasks. Before that, only the body itself could have
+ * caused an abort, and no time has passed.
  */
 import { systemClock } from '../clock.ts'
 import { errorMessage, TuttiError } from '../errors.ts'
@@ -28,31 +28,31 @@ import type { LogFields } from '../logger.ts'
 import type { AgentTool, Remaining, ToolContext } from '../tool.ts'
 import type { ToolCall, ToolCallEnd, ToolCallOutcome } from './outcome.ts'
 
-/** How a body ended: an outcome without its times. */
+/** Outcome without its times. */
 export type Ended = Pick<ToolCallOutcome, 'result' | 'end' | 'error'>
 
-/** What is to be run. */
+/** Call to run. */
 export interface CallToRun {
   readonly tool: AgentTool
   readonly call: ToolCall
   /** The parsed arguments. */
   readonly input: unknown
   readonly options: RunToolOptions
-  /** The call that this one is a part of. */
+  /** Call that this one is a step of. */
   readonly parent?: RunningCall
 }
 
-/** A call that is being made; `run` makes it. */
+/** Call in flight; started by `run`. */
 export class RunningCall {
   readonly tool: AgentTool
   readonly call: ToolCall
   readonly input: unknown
   readonly options: RunToolOptions
-  /** Steps in flight, by name: named when this call does not stop because of them. */
+  /** Tool names of the steps in flight, by step name; listed when this call does not stop because of them. */
   readonly steps = new Map<string, string>()
-  /** Steps made so far. */
+  /** Number of steps started so far. */
   stepCount = 0
-  /** Whether a step went on against its signal: this call then has not stopped either. */
+  /** Whether a step ignored its signal: then this call has not stopped either. */
   hasAbandonedStep = false
   readonly #parent: RunningCall | undefined
   readonly #deadline: Deadline
@@ -75,22 +75,22 @@ export class RunningCall {
     })
   }
 
-  /** Whether the call has its outcome: what the body does after that is nobody's business. */
+  /** Whether the call has its outcome; anything that the body does afterwards is ignored. */
   get over(): boolean {
     return this.#over
   }
 
-  /** Whether the body, or that of the call which this one is a part of, has begun to do something. */
+  /** Whether the body of this call, or of the call that it is a step of, has begun. */
   get hasBegun(): boolean {
     return this.#parent?.hasBegun ?? this.#begun
   }
 
-  /** Whether the call can be cut off now and made again without repeating the step of another tool. */
+  /** Whether the call can be interrupted now and repeated without repeating a step of another tool. */
   get isRepeatable(): boolean {
     return this.tool.idempotent && this.#parent === undefined && this.stepCount === 0
   }
 
-  /** The signal of the body, made when the body first asks for it. */
+  /** Signal of the body, created on first use. */
   get signal(): AbortSignal {
     this.#watch()
     if (this.#controller === undefined) {
@@ -100,12 +100,12 @@ export class RunningCall {
     return this.#controller.signal
   }
 
-  /** Whether this call, or one that it is a part of, has a turn of the limiter. */
+  /** Whether this call, or one that it is a step of, holds a slot of the limiter. */
   holds(limiter: Limiter): boolean {
     return this.tool.limiter === limiter || this.#parent?.holds(limiter) === true
   }
 
-  /** Stops the time limits of this call and of those it is a part of; the returned function undoes it. */
+  /** Pauses the time limits of this call and of those that it is a step of; returns the function that resumes them. */
   pause(): () => void {
     this.#deadline.pause()
     const resumeParent = this.#parent?.pause()
@@ -115,19 +115,19 @@ export class RunningCall {
     }
   }
 
-  /** What the call may still use: what its surroundings leave it, within its time and that of the whole. */
+  /** Returns the remaining limits of the call, its task and its run, within its time limit and that of its parent. */
   remaining(): Remaining {
-    const { timeMs, costUsd, tokens } = this.#parent?.remaining() ?? this.#surroundingsLeave()
+    const { timeMs, costUsd, tokens } = this.#parent?.remaining() ?? this.#remainingOutside()
     return { timeMs: Math.min(timeMs, this.#deadline.leftMs()), costUsd, tokens }
   }
 
-  #surroundingsLeave(): Remaining {
+  #remainingOutside(): Remaining {
     return this.options.remaining?.() ?? NO_LIMIT
   }
 
   /**
-   * Tells, once, that the body is about to do something; the body waits for what this returns. A part of
-   * another call tells nothing.
+   * Notifies `onBegin`, once, that the body is about to act; the body waits for the returned promise. Steps of another
+   * call do not notify.
    */
   begin(): Promise<void> | undefined {
     if (this.#begun) return undefined
@@ -135,11 +135,11 @@ export class RunningCall {
     const { onBegin } = this.options
     if (onBegin === undefined || this.#parent !== undefined) return undefined
     this.#assertWanted()
-    const telling = onBegin(this.call, this.tool)
-    return isPromise(telling) ? this.#permitted(telling) : undefined
+    const listening = onBegin(this.call, this.tool)
+    return isPromise(listening) ? this.#awaitListener(listening) : undefined
   }
 
-  /** Makes the call, and tells how it ended, once. Never throws. */
+  /** Runs the call and passes its end to `onEnd`, once. Never throws. */
   run(context: ToolContext, onEnd: (ended: Ended) => void): void {
     if (this.#isCancelled) {
       onEnd(this.#cancelled('cancelled'))
@@ -161,7 +161,7 @@ export class RunningCall {
     })
   }
 
-  /** The caller's signal aborted; an `EventListener` needs no closure for each call. */
+  /** Handles the abort of the caller's signal; an `EventListener` object avoids a closure for each call. */
   handleEvent(): void {
     const { signal, clock = systemClock, graceMs = CANCEL_GRACE_MS } = this.options
     const { graceMs: needed = 0 } = this.tool
@@ -172,7 +172,7 @@ export class RunningCall {
     })
   }
 
-  /** Sees to it that an abort of the caller's signal arrives, from now on. */
+  /** Listens for an abort of the caller's signal from now on. */
   #watch(): void {
     const { signal } = this.options
     if (this.#watching || this.#over || signal === undefined) return
@@ -196,17 +196,17 @@ export class RunningCall {
     }
   }
 
-  async #permitted(telling: PromiseLike<void>): Promise<void> {
+  async #awaitListener(listening: PromiseLike<void>): Promise<void> {
     const resume = this.pause()
     try {
-      await telling
+      await listening
     } finally {
       resume()
     }
     this.#assertWanted()
   }
 
-  /** Keeps a body from running whose call was cancelled, or is over. */
+  /** Throws when the call was cancelled or has ended, so that its body does not run. */
   #assertWanted(): void {
     this.options.signal?.throwIfAborted()
     if (this.#over) throw new DOMException('The call has ended', 'AbortError')
@@ -272,7 +272,7 @@ function afterMicrotasks(count: number, callback: () => void): void {
   })
 }
 
-/** How a call ends that throws an error of these codes; with any other the tool broke. */
+/** End of a call whose body throws an error with one of these codes; with any other code it is `threw`. */
 const ENDS: Readonly<Partial<Record<TuttiError['code'], ToolCallEnd>>> = {
   EXIT_EARLY: 'exit_early',
   TOOL_CONFIGURATION: 'misconfigured',
@@ -280,7 +280,7 @@ const ENDS: Readonly<Partial<Record<TuttiError['code'], ToolCallEnd>>> = {
   TOOL_INPUT_INVALID: 'finished',
 }
 
-/** Warns of something; a logger that throws is no reason to fail. */
+/** Logs a warning; a logger that throws must not fail the call. */
 function logWarning(
   { logger = silentLogger }: RunToolOptions,
   message: string,
@@ -289,7 +289,7 @@ function logWarning(
   try {
     logger.warn(message, fields)
   } catch {
-    // There is nowhere left to say it.
+    // The error cannot be logged anywhere.
   }
 }
 

@@ -1,4 +1,4 @@
-/** A context without a run round it, for calling a tool body directly: in tests, in scripts. */
+/** Context without a run, for direct calls of a tool body in tests and scripts. */
 import { CallContext } from './call-context.ts'
 import { RunningCall } from './running-call.ts'
 import { runCall } from './run-tool.ts'
@@ -14,12 +14,12 @@ const standIn = defineTextTool({
 })
 
 /**
- * Makes a context, such as `forecast.execute({ city: 'Bonn' }, toolContext())`. Nothing is there that
- * the options do not give: no reviewer, no metrics, a signal that never aborts.
+ * Creates a context, such as `forecast.execute({ city: 'Bonn' }, toolContext())`. Members that the options do not
+ * provide are absent: no reviewer, no metrics, a signal that never aborts.
  */
 export function toolContext<Input = unknown>(options: RunToolOptions = {}): ToolContext<Input> {
   const call = { id: 'call', name: standIn.name, arguments: '{}' }
   const running = new RunningCall({ tool: standIn, call, input: {}, options })
-  // NOTE: with a reviewer, an edit comes as it is; whoever makes the context says what it is.
+  // NOTE: an edit of a reviewer is not validated here; the caller chooses its type.
   return new CallContext(running, runCall) as ToolContext<Input>
 }

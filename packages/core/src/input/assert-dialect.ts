@@ -1,14 +1,14 @@
 /**
- * Whether a JSON Schema means the same in another dialect, as it is written.
+ * Check that a JSON Schema has the same meaning in another dialect, unchanged.
  *
- * Nothing is converted: the schema of a tool is one object, the same everywhere. A keyword that a
- * dialect does not know would be ignored by its readers, so it is a reason to refuse.
+ * Schemas are not converted: the schema of a tool is one object, the same everywhere. Readers would ignore a keyword that
+ * their dialect does not have, so such a keyword is an error.
  */
 import type { SchemaNode } from '@tutti/protocol'
 
 import { surveySchema } from './schema-survey.ts'
 
-/** Why a node does not mean the same in a dialect, by keyword. */
+/** Conditions under which a keyword of a node differs in a dialect. */
 type Dialect = ReadonlyMap<string, (node: SchemaNode) => boolean>
 
 const always = (): boolean => true
@@ -16,7 +16,7 @@ const isTuple = ({ items }: SchemaNode): boolean => Array.isArray(items)
 const hasSiblings = (node: SchemaNode): boolean =>
   Object.keys(node).some((key) => !BESIDE_REF.has(key))
 
-/** What may stand beside a `$ref` where only the reference counts. */
+/** Keywords allowed next to a `$ref` in dialects that ignore all other siblings. */
 const BESIDE_REF: ReadonlySet<string> = new Set([
   '$ref',
   '$defs',
@@ -32,7 +32,7 @@ function refuseKeywords(names: readonly string[]): [string, () => boolean][] {
   return names.map((name) => [name, always])
 }
 
-/** New in 2019-09 and 2020-12. */
+/** Keywords added in 2019-09 and 2020-12. */
 const SINCE_2019 = [
   '$anchor',
   '$dynamicAnchor',
@@ -90,10 +90,10 @@ const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
 ])
 
 /**
- * The schema itself, once it is sure that it means the same in the dialect `target`.
+ * Returns the schema itself if it has the same meaning in the dialect `target`.
  *
- * @throws {TypeError} naming each keyword that the dialect has not, or has with another meaning, or
- * the dialects there are when `target` is none of them.
+ * @throws {TypeError} listing each keyword that the dialect does not have or interprets differently, or the supported
+ * dialects when `target` is unknown.
  */
 export function assertDialect(schema: SchemaNode, target: string): Record<string, unknown> {
   const dialect = DIALECTS.get(target)

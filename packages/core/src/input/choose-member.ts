@@ -1,13 +1,12 @@
 /**
- * Which member of a union the value at hand is read as.
+ * Choice of the union member as which a value is read.
  *
- * CORE-U1 A field with a fixed value of its own in each member (`type`, `kind`) decides, if there is one.
- * CORE-U2 Else a member that the value fits as it is; else one that it fits once unknown fields are dropped
- *    and defaults filled in; else one that it fits once its slips are mended too.
- * CORE-U3 Of several that fit equally well, the one that keeps most fields, then fills in fewest, then
- *    stands first. Of an exclusive union (`oneOf`) it must be one clearly: else nothing is chosen.
- * CORE-U4 Where no member fits, none is chosen; or, to tell what is wrong with the value, the one that has
- *    most in common with it.
+ * CORE-U1 A field with a different fixed value in each member (`type`, `kind`) decides, if there is one.
+ * CORE-U2 Otherwise a member that the value matches unchanged is chosen; else one that it matches once unknown fields are
+ *    dropped and defaults filled in; else one that it matches once its values are coerced too.
+ * CORE-U3 Of several matching members, the one that keeps most fields is chosen, then the one that fills in fewest, then
+ *    the first. For an exclusive union (`oneOf`) the choice must be unambiguous; otherwise no member is chosen.
+ * CORE-U4 If no member matches, none is chosen; or, to describe the problems of the value, the closest one.
  */
 import {
   discriminatorOf,
@@ -23,23 +22,23 @@ import { allowsJsonType } from './json-types.ts'
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
-/** A union at a place. */
+/** Union at a place. */
 export interface Union {
   readonly members: readonly Schema[]
-  /** Whether a value may fit one member only. */
+  /** Whether a value may match only one member. */
   readonly exclusive: boolean
 }
 
-/** A value as a member would have it. */
+/** Value as one member would read it. */
 export interface Attempt {
   readonly value: unknown
-  /** Fields that the member does not know. */
+  /** Number of fields that the member does not know. */
   readonly dropped: number
-  /** Fields that it fills in. */
+  /** Number of fields that it fills in. */
   readonly filled: number
 }
 
-/** How a value is tried as a member: with or without mending its slips. */
+/** Way to try a value as a member: with or without coercion. */
 export interface Trial {
   readonly document: SchemaDocument
   readonly coerce: boolean
@@ -49,8 +48,8 @@ export interface Trial {
 }
 
 /**
- * The place with the chosen members added, and those of the unions in these; nothing when one of the
- * unions has no choice.
+ * Returns the place with the chosen members added, including those of nested unions; undefined when a union has no
+ * choice.
  */
 export function chooseMembers(
   place: SchemaPlace,
@@ -67,12 +66,12 @@ export function chooseMembers(
   }
 }
 
-/** The first union of a place that is not settled. */
+/** Returns the first union of a place that is not settled. */
 export function findOpenUnion({ nodes, settled }: SchemaPlace): Union | undefined {
   return nodes.flatMap(listUnions).find(({ members }) => !settled.includes(members))
 }
 
-/** The place with its union settled. */
+/** Returns the place with its union settled. */
 export function settleUnion(
   { nodes, settled }: SchemaPlace,
   { members }: Union,
@@ -81,7 +80,7 @@ export function settleUnion(
   return document.place([...nodes, member], [...settled, members])
 }
 
-/** The unions of a node. */
+/** Returns the unions of a node. */
 function listUnions({ anyOf, oneOf }: SchemaNode): readonly Union[] {
   const unions: Union[] = []
   if (anyOf !== undefined) unions.push({ members: anyOf, exclusive: false })
@@ -89,7 +88,7 @@ function listUnions({ anyOf, oneOf }: SchemaNode): readonly Union[] {
   return unions
 }
 
-/** The member, or nothing when the value could as well be another one, or names none of them. */
+/** Returns the member; undefined when the choice is ambiguous or the value names no member. */
 function chooseMember(
   union: Union,
   { place, value }: { readonly place: SchemaPlace; readonly value: object },
@@ -116,7 +115,7 @@ interface Chosen {
   readonly member: Schema | undefined
 }
 
-/** CORE-U1: the member that the value names; a choice of none when it names none of them. */
+/** Applies CORE-U1: returns the member that the value names, or an empty choice when it names none. */
 function findMemberByTag(
   members: readonly Schema[],
   value: object,
@@ -134,7 +133,7 @@ function findMemberByTag(
   return { member: found === undefined ? undefined : members[resolved.indexOf(found)] }
 }
 
-/** CORE-U3. A choice of none when two are equally good and only one may be. */
+/** Applies CORE-U3: returns an empty choice when two members of an exclusive union are equally good. */
 function chooseBest(
   members: readonly Schema[],
   { exclusive }: Union,
@@ -149,7 +148,7 @@ function chooseBest(
   return { member: exclusive && second?.dropped === first.dropped ? undefined : first.member }
 }
 
-/** CORE-U4: of the value's type, with most of its fields known and fewest missing. */
+/** Applies CORE-U4: returns the member of the type of the value with most of its fields known and fewest missing. */
 function findClosest(
   members: readonly Schema[],
   value: object,

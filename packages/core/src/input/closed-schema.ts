@@ -1,11 +1,11 @@
 /**
- * The schema of the values that come out of reading as they went in: nothing in them is unknown,
- * nothing is missing that would be filled in. One check of it is the whole of reading such a value.
+ * Schema of the values that reading does not change: they have no unknown field, and no missing field that would be filled
+ * in. One check of it replaces the whole reading of such a value.
  *
- * It is made of the author's schema: each object is closed, and fields with a default are required.
- * Intersections become one object first, and the schemas round a union go into each of its members.
- * What is decided by more than that (conditions, several unions at one place, `unevaluated…`) has no
- * such schema; values are then read the long way, with the same result.
+ * It is derived from the author's schema: each object is closed, and fields with a default are required. Intersections are
+ * merged into one object first, and the schemas around a union are added to each of its members. Schemas that need more
+ * than that (conditions, several unions at one place, `unevaluated…`) have no closed schema; their values are read in full,
+ * with the same result.
  */
 import { compileCheck, type Check, type Schema, type SchemaNode } from '@tutti/protocol'
 
@@ -14,10 +14,10 @@ import { listDeclaredFields, findFieldSchemas, splitItems, declaresFields } from
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
-/** Nodes of a closed schema at most: unions in unions multiply. */
+/** Maximum number of nodes of a closed schema; nested unions multiply. */
 const MAX_NODES = 2000
 
-/** The check, or nothing when there is no such schema. */
+/** Returns the check; undefined when the schema has no closed form. */
 export function compileClosedCheck(document: SchemaDocument): Check | undefined {
   const build: Build = { document, numbers: new Map(), references: {}, left: MAX_NODES }
   try {
@@ -32,7 +32,7 @@ export function compileClosedCheck(document: SchemaDocument): Check | undefined 
 
 const NOT_CLOSABLE = Symbol('not closable')
 
-/** Mutable: what is made is kept under a name, for what refers to it. */
+/** State of the construction. Mutable: finished schemas are stored by name, for references to them. */
 interface Build {
   readonly document: SchemaDocument
   readonly numbers: Map<object, number>
@@ -40,7 +40,7 @@ interface Build {
   left: number
 }
 
-/** What all of the schemas of a place together allow, closed. */
+/** Returns the closed form of all schemas of a place together. */
 function closePlace(place: SchemaPlace, build: Build): Schema {
   if (place.impossible) return false
   // Only a reference can lead back to a place that is being made.
@@ -59,7 +59,7 @@ function assignNumber(part: object, { numbers }: Build): number {
   return number
 }
 
-/** Keywords that decide what is known in ways that are not followed here. */
+/** Keywords that affect which fields are known in ways that are not supported here. */
 const UNDECIDED = [
   '$dynamicRef',
   '$recursiveRef',
@@ -84,7 +84,7 @@ function closeNodes(place: SchemaPlace, build: Build): Schema {
   return { ...parts, ...closeFields(nodes, build), ...closeItems(nodes, build) }
 }
 
-/** Each member with all that holds round the union. */
+/** Adds the schemas around the union to each member. */
 function closeUnion(place: SchemaPlace, union: Union, build: Build): Schema {
   const { members, exclusive } = union
   const anyOf = members.map((member) =>
@@ -93,7 +93,7 @@ function closeUnion(place: SchemaPlace, union: Union, build: Build): Schema {
   return exclusive ? { anyOf, allOf: [{ oneOf: members }] } : { anyOf }
 }
 
-/** Keywords that are made anew here, or say nothing. */
+/** Keywords that are rebuilt here or have no effect on validation. */
 const REMADE: ReadonlySet<string> = new Set([
   '$anchor',
   '$comment',
@@ -119,7 +119,7 @@ const REMADE: ReadonlySet<string> = new Set([
   'title',
 ])
 
-/** The keywords of a node that judge its own place; TypeBox hides some of them from enumeration. */
+/** Returns the keywords of a node that apply to its own place; TypeBox makes some of them non-enumerable. */
 function pickOwnKeywords(node: SchemaNode): SchemaNode {
   const names = Object.getOwnPropertyNames(node).filter((name) => !REMADE.has(name))
   return Object.fromEntries(names.map((name) => [name, Reflect.get(node, name)]))

@@ -1,17 +1,13 @@
 /**
- * The values that a text may mean. Each is only a candidate: it takes the place of the text where it
- * fits and the text does not.
+ * Coercion of text. Each result is only a candidate: it replaces the text where it matches the schema and the text does not.
  *
- * CORE-C1 A number or a boolean as text is the number or the boolean; nothing is truncated or rounded.
- * CORE-C2 JSON text of an object or a list is that object or list.
- * CORE-C3 Nothing else: no number becomes text, and empty text becomes nothing.
+ * CORE-C1 A number or boolean written as text becomes the number or boolean; without truncation or rounding.
+ * CORE-C2 JSON text of an object or a list becomes that object or list.
+ * CORE-C3 There are no other coercions: numbers do not become text, and empty text does not become null.
  */
 import { parseNumberText } from './numeric-text.ts'
 
-/**
- * What a text may mean besides itself, of the JSON types that are wanted; no text means more than one
- * thing.
- */
+/** Returns the candidates for a text, of the requested JSON types; there is never more than one. */
 export function coerceText(text: string, wants: (type: string) => boolean): readonly unknown[] {
   const number = wants('number') ? parseNumberText(text) : undefined
   if (number !== undefined) return [number]

@@ -1,13 +1,13 @@
 /**
- * What the schemas at one place say of the fields and items there.
+ * Fields and items that the schemas at one place declare.
  *
- * CORE-F1 A field is known when any of the schemas speaks of it: in `properties`, by a pattern, in
- *    `required`, or by `additionalProperties` that is `true` or a schema.
- * CORE-F2 Where no schema speaks of fields at all (`{"type": "object"}`), every field is known.
+ * CORE-F1 A field is known when any of the schemas declares it: in `properties`, by a pattern, in `required`, or by
+ *    `additionalProperties` that is `true` or a schema.
+ * CORE-F2 Where no schema declares fields (`{"type": "object"}`), every field is known.
  */
 import { ownValue, type Schema, type SchemaNode } from '@tutti/protocol'
 
-/** The schemas that a field must fit, none for any value; undefined when the field is unknown. */
+/** Returns the schemas that a field must match, empty if any value is valid; undefined when the field is unknown. */
 export function findFieldSchemas(
   nodes: readonly SchemaNode[],
   key: string,
@@ -26,17 +26,17 @@ export function findFieldSchemas(
     : undefined
 }
 
-/** Whether a field must be there. */
+/** Whether a field is required. */
 export function isRequired(nodes: readonly SchemaNode[], key: string): boolean {
   return nodes.some((node) => node.required?.includes(key) === true)
 }
 
-/** The names of the fields that are declared, each once. */
+/** Returns the names of the declared fields, each once. */
 export function listDeclaredFields(nodes: readonly SchemaNode[]): readonly string[] {
   return [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))]
 }
 
-/** Whether a node says which fields there are. */
+/** Whether a node declares its fields. */
 export function declaresFields(node: SchemaNode): boolean {
   return (
     node.properties !== undefined ||
@@ -46,19 +46,19 @@ export function declaresFields(node: SchemaNode): boolean {
   )
 }
 
-/** The schemas that an item must fit; none for any value. */
+/** Returns the schemas that an item must match; empty if any value is valid. */
 export function findItemSchemas(nodes: readonly SchemaNode[], index: number): readonly Schema[] {
   return nodes.map((node) => findItemSchema(node, index)).filter((schema) => schema !== true)
 }
 
-/** The items with a schema of their own, and what all others must fit. */
+/** Returns the schemas of the leading items, and the schema of all others. */
 export function splitItems(node: SchemaNode): { leading: readonly Schema[]; rest: Schema } {
   const { items = true, prefixItems, additionalItems = true } = node
   if (isList(items)) return { leading: items, rest: additionalItems }
   return { leading: prefixItems ?? [], rest: items }
 }
 
-/** Patterns of a node with their schemas. */
+/** Returns the patterns of a node with their schemas. */
 export function compilePatterns(node: SchemaNode): readonly (readonly [RegExp, Schema])[] {
   let patterns = compiled.get(node)
   if (patterns === undefined) {
@@ -81,7 +81,7 @@ function findOwnSchemas(node: SchemaNode, key: string): Schema[] {
   return schemas
 }
 
-/** What a node says of the fields that it does not name: nothing, when it is closed or silent. */
+/** Returns the schema of fields that a node does not name; undefined when the node is closed or does not declare it. */
 function findRestSchema(node: SchemaNode): Schema | undefined {
   const { additionalProperties: additional, unevaluatedProperties: unevaluated } = node
   const other = additional === undefined ? unevaluated : additional

@@ -1,4 +1,4 @@
-/** What is wrong with a value, told about the value that came and not about what was made of it. */
+/** Problems of a value, described for the value as given and not for its normalized form. */
 import {
   decode,
   isJsonObject,
@@ -11,13 +11,13 @@ import {
 
 import type { TSchema } from 'typebox'
 
-/** A value as it came, and as far as it could be normalized. */
+/** A given value, and its normalized form. */
 export interface Reading {
   readonly given: unknown
   readonly normalized: unknown
 }
 
-/** The problems that are left after mending, or if by chance none is, those of the value that came. */
+/** Returns the problems that remain after normalization; if none remain, those of the given value. */
 export function findInputProblems(schema: TSchema, reading: Reading): readonly Problem[] {
   const decoded = decode(schema, reading.normalized)
   if (!decoded.ok) {
@@ -27,18 +27,18 @@ export function findInputProblems(schema: TSchema, reading: Reading): readonly P
   return plain.ok ? [] : plain.problems
 }
 
-/** The problem with the value that came in place of a normalized one. */
+/** Describes a problem with the given value instead of the normalized one. */
 function restoreGivenValue(problem: Problem, { given, normalized }: Reading): Problem {
-  const [came, told] = [valueAt(given, problem.path), valueAt(normalized, problem.path)]
-  if (came === undefined || Object.is(came, told)) return problem
+  const [before, after] = [valueAt(given, problem.path), valueAt(normalized, problem.path)]
+  if (before === undefined || Object.is(before, after)) return problem
   const message = problem.message.replace(
-    `, got ${previewOf(told)}`,
-    () => `, got ${previewOf(came)}`,
+    `, got ${previewOf(after)}`,
+    () => `, got ${previewOf(before)}`,
   )
-  return { ...problem, message, received: receivedOf(came) }
+  return { ...problem, message, received: receivedOf(before) }
 }
 
-/** A missing field with the dropped one that is nearly its name. */
+/** Adds to a missing field the dropped field with a similar name. */
 function addMisspelling(problem: Problem, { given, normalized }: Reading): Problem {
   if (problem.message !== 'is required') return problem
   const end = problem.path.lastIndexOf('/')
@@ -48,7 +48,7 @@ function addMisspelling(problem: Problem, { given, normalized }: Reading): Probl
   if (!isJsonObject(came) || !isJsonObject(kept)) return problem
   const name = problem.path.slice(end + 1)
   const dropped = Object.keys(came).filter((key) => !Object.hasOwn(kept, key))
-  // Of a short name, nearly every other one is a slip.
+  // Almost every name is similar to a very short one.
   if (name.length < 3) return problem
   const slip = dropped.find((key) => suggest(key, [name]) !== undefined)
   if (slip === undefined) return problem

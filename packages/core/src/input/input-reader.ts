@@ -1,9 +1,8 @@
 /**
- * Reading the input of a tool, and checking its output, by whatever schema its author wrote: a JSON
- * Schema (TypeBox makes them) or a schema of a library that speaks Standard Schema.
+ * Readers of the input of a tool, and of its output, for a JSON Schema (TypeBox creates them) or a schema of a library that
+ * implements Standard Schema.
  *
- * Everything that can be known of a schema is known at definition: its faults are thrown there, and it
- * is compiled there, once.
+ * Problems of a schema are thrown at definition, where it is also compiled once.
  */
 import { compiledCheck, decode, type Decoded } from '@tutti/protocol'
 
@@ -14,27 +13,26 @@ import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schem
 import type { ToolSchema, ValueOf } from '../tool-schema.ts'
 import type { TSchema } from 'typebox'
 
-/** Reads values against one schema. */
+/** Reader of values by one schema. */
 export interface ValueReader<T> {
-  /** The schema as JSON Schema, the author's own. */
+  /** The author's schema as JSON Schema. */
   readonly jsonSchema: TSchema
-  /** The value with its type, or every problem it has. Never throws. */
+  /** Returns the typed value, or every problem. Never throws. */
   read(value: unknown): Decoded<T> | Promise<Decoded<T>>
 }
 
-/** How values are read. */
+/** Options of a reader. */
 export interface ReadOptions {
-  /** For the error of a schema that cannot be used. */
+  /** Name of the tool, for errors of its schema. */
   readonly toolName: string
-  /** Whether slips of form are mended where the meaning is plain. @default true */
+  /** Whether values are coerced where their meaning is clear. @default true */
   readonly coerce?: boolean
 }
 
 /**
- * A reader for the input of a tool: unknown fields are dropped and defaults filled in, by the schema
- * or by its library.
+ * Creates the reader of the input of a tool. The schema or its library drops unknown fields and fills in defaults.
  *
- * @throws {TypeError} naming everything that is wrong with the schema.
+ * @throws {TypeError} listing every problem of the schema.
  */
 export function createInputReader<Schema extends ToolSchema>(
   schema: Schema,
@@ -48,9 +46,9 @@ export function createInputReader<Schema extends ToolSchema>(
 }
 
 /**
- * A reader that drops unknown fields, fills in defaults and, if `coerce` says so, mends slips of form.
+ * Creates a reader that drops unknown fields, fills in defaults and, with `coerce`, coerces values.
  *
- * @throws {TypeError} naming everything that is wrong with the schema.
+ * @throws {TypeError} listing every problem of the schema.
  */
 export function createNormalizingReader<Schema extends ToolSchema>(
   schema: Schema,
@@ -69,9 +67,9 @@ export function createNormalizingReader<Schema extends ToolSchema>(
 }
 
 /**
- * A reader for the output of a tool: the value is only checked.
+ * Creates the reader of the output of a tool, which only validates.
  *
- * @throws {TypeError} naming everything that is wrong with the schema.
+ * @throws {TypeError} listing every problem of the schema.
  */
 export function createOutputReader<Schema extends ToolSchema>(
   schema: Schema,
@@ -93,6 +91,6 @@ function toReader<T>(
   jsonSchema: TSchema,
   read: (value: unknown) => Decoded<unknown> | Promise<Decoded<unknown>>,
 ): ValueReader<T> {
-  // NOTE: what is read has just been checked against the schema whose values T is the type of.
+  // NOTE: the value was validated against the schema of T.
   return { jsonSchema, read: read as ValueReader<T>['read'] }
 }

@@ -1,14 +1,14 @@
 /**
- * Reading values by a JSON Schema.
+ * Reader of values by a JSON Schema.
  *
- *   value ─fits closed?─▶ as it is
- *     └──▶ normalized ─fits?─▶ normalized, else what is wrong with it
+ *   value ─matches closed?─▶ unchanged
+ *     └──▶ normalized ─matches?─▶ normalized, else its problems
  *
- * CORE-J1 What is returned fits the author's schema, exactly as it is written.
- * CORE-J2 A value that fits the schema is never refused: if it no longer fits once unknown fields are
- *    dropped (`minProperties`), it is returned with them.
- * CORE-J3 A value with nothing to change is returned itself, after one compiled check.
- * CORE-J4 Never throws, whatever the value.
+ * CORE-J1 A returned value matches the author's schema exactly as written.
+ * CORE-J2 A value that matches the schema is never rejected: if it no longer matches once unknown fields are dropped
+ *    (`minProperties`), it is returned with them.
+ * CORE-J3 A value without changes is returned itself, after one compiled check.
+ * CORE-J4 Never throws, for any value.
  */
 import { compiledCheck, type Check, type Decoded } from '@tutti/protocol'
 
@@ -21,11 +21,11 @@ import type { NormalizeRules } from './normalize-object.ts'
 import type { SchemaDocument } from './schema-document.ts'
 import type { TSchema } from 'typebox'
 
-/** Reads a value: never throws, and waits for nothing. */
+/** Reads a value synchronously; never throws. */
 export type JsonRead = (value: unknown) => Decoded<unknown>
 
 /**
- * A reader by a schema without faults. Compiles the schema.
+ * Creates a reader by a valid schema, and compiles the schema.
  *
  * @throws {Error} when the schema cannot be compiled.
  */
@@ -36,7 +36,7 @@ export function createJsonReader(
 ): JsonRead {
   const rules = { coerce, fill: true, drop: true }
   const isAsWanted = compileClosedCheck(document)
-  // The other way is needed by few values; without this one, by all.
+  // With a closed check, few values need the full check, so it is compiled on first use.
   if (isAsWanted === undefined) compiledCheck(schema)
 
   function readSlowly(value: unknown): Decoded<unknown> {
@@ -65,7 +65,7 @@ function tryNormalize(document: SchemaDocument, value: unknown, rules: Normalize
   try {
     return normalize(document, value, rules)
   } catch (error) {
-    // Deeper than the stack: it is judged as it came.
+    // The value is nested deeper than the stack: it is validated unchanged.
     if (error instanceof RangeError) return value
     throw error
   }

@@ -1,9 +1,9 @@
-/** Which JSON types the schemas of a place allow; an integer is a number. */
+/** JSON types that the schemas of a place allow; an integer is a number. */
 import type { Schema, SchemaNode } from '@tutti/protocol'
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
-/** Whether a value of the type could be at the place; true where the schemas do not say. */
+/** Whether the schemas of a place allow the type; true if they do not restrict it. */
 export function allowsJsonType(
   type: string,
   place: SchemaPlace,
@@ -12,7 +12,7 @@ export function allowsJsonType(
   return place.nodes.every((node) => findTypes(node, document)?.has(type) ?? true)
 }
 
-/** Whether the schemas of a place say that they want the type, maybe among others. */
+/** Whether the schemas of a place explicitly allow the type. */
 export function wantsJsonType(type: string, place: SchemaPlace, document: SchemaDocument): boolean {
   return (
     allowsJsonType(type, place, document) &&
@@ -22,16 +22,16 @@ export function wantsJsonType(type: string, place: SchemaPlace, document: Schema
 
 type Types = ReadonlySet<string> | 'any'
 
-/** What nodes allow, by document: a schema may be part of two, and mean something else in each. */
+/** Allowed types of nodes, by document: a schema can be part of two documents and mean something different in each. */
 const known = new WeakMap<SchemaDocument, Map<SchemaNode, Types>>()
 
-/** The types that a node allows, or nothing when it does not say. */
+/** Returns the types that a node allows; undefined if it does not restrict them. */
 function findTypes(node: SchemaNode, document: SchemaDocument): ReadonlySet<string> | undefined {
   const inDocument = known.get(document) ?? new Map<SchemaNode, Types>()
   known.set(document, inDocument)
   let types = inDocument.get(node)
   if (types === undefined) {
-    // For a union that refers to itself: what is being asked says nothing new.
+    // A union that refers to itself adds no types.
     inDocument.set(node, 'any')
     types = findOwnTypes(node) ?? findUnionTypes(node.anyOf ?? node.oneOf, document) ?? 'any'
     inDocument.set(node, types)
@@ -61,7 +61,7 @@ function findUnionTypes(
     : undefined
 }
 
-/** What one of the nodes of a member says; each of them is true of it. */
+/** Returns the types of the first node of a member that restricts them; all nodes apply to it. */
 function findMemberTypes(
   member: Schema,
   document: SchemaDocument,

@@ -1,15 +1,15 @@
-/** Keywords of one schema node that are not what JSON Schema says they are. */
+/** Invalid keywords of one schema node. */
 import { isJsonObject, pointer, previewOf, type Problem } from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
 
-/** What a keyword must be, in words to go after "must be", and how to tell. */
+/** Valid values of a keyword; `wanted` is their description, used after "must be". */
 interface Rule {
   readonly wanted: string
   holds(value: unknown): boolean
 }
 
-/** The types of JSON Schema, and those that TypeBox adds to them. */
+/** Types of JSON Schema, and those that TypeBox adds. */
 const TYPES: ReadonlySet<unknown> = new Set([
   'array',
   'boolean',
@@ -74,7 +74,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['maxProperties', LIMIT],
 ])
 
-/** Every keyword of the node that cannot be used; paths begin at the node. */
+/** Returns every invalid keyword of the node; paths begin at the node. */
 export function findKeywordFaults(node: object): Problem[] {
   const faults: Problem[] = []
   for (const [keyword, value] of Object.entries(node)) {
@@ -94,7 +94,7 @@ export function findKeywordFaults(node: object): Problem[] {
   return faults
 }
 
-/** A pattern is read with the flag `u`, as JSON Schema says and TypeBox does. */
+/** Checks a pattern with the flag `u`, as in JSON Schema and TypeBox. */
 function findPatternFaults(path: string, pattern: unknown): Problem[] {
   const wanted = `must be a regular expression, got ${previewOf(pattern)}`
   if (typeof pattern !== 'string') return [{ path, message: wanted }]

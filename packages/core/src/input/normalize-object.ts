@@ -1,7 +1,7 @@
 /**
- * Mending one object: each of its fields, those that are missing, and those that nobody knows.
+ * Normalization of one object: its fields, missing fields and unknown fields.
  *
- * How the values of the fields are read is the caller's (`normalize.ts`, whose rules these are).
+ * The caller (`normalize.ts`, which states the rules) normalizes the values of the fields.
  */
 import { isJsonObject, type Schema, type SchemaNode } from '@tutti/protocol'
 
@@ -11,39 +11,39 @@ import { allowsJsonType } from './json-types.ts'
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
-/** What is done to a value. */
+/** Changes that normalization may make. */
 export interface NormalizeRules {
-  /** Whether slips of form are mended. */
+  /** Whether values are coerced. */
   readonly coerce: boolean
   /** Whether defaults are filled in. */
   readonly fill: boolean
   /** Whether unknown fields are dropped. */
   readonly drop: boolean
-  /** Whether a value that fits no member of a union is read as the nearest: to tell its problems. */
+  /** Whether a value that matches no member of a union is read as the closest one, to describe its problems. */
   readonly nearest: boolean
 }
 
-/** How many fields were dropped and filled in. */
+/** Number of dropped and filled-in fields. */
 export interface Tally {
   dropped: number
   filled: number
 }
 
-/** What mending an object needs of the walk that came to it. */
+/** Parts of the walk that normalization of an object needs. */
 export interface ObjectWalk {
   readonly document: SchemaDocument
   readonly rules: NormalizeRules
   readonly tally: Tally
   readonly trial: Trial
-  /** The value of a field, mended. */
+  /** Returns the normalized value of a field. */
   read(place: SchemaPlace, value: unknown): unknown
-  /** A fresh copy of the default of a field; undefined when it has none. */
+  /** Returns a fresh copy of the default of a field; undefined when it has none. */
   freshDefault(place: SchemaPlace): unknown
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The object as the schemas would have it; the same one when there is nothing to change. */
+/** Returns the normalized object; the same object when it has no changes. */
 export function normalizeObject(place: SchemaPlace, value: JsonObject, walk: ObjectWalk): unknown {
   const decided = new Set<Schema>()
   let whole = chooseMembers(place, value, walk.trial)
@@ -59,17 +59,17 @@ export function normalizeObject(place: SchemaPlace, value: JsonObject, walk: Obj
   return value
 }
 
-/** A node that means what another one, found only while checking, says. */
+/** Whether the meaning of a node depends on references that are resolved during validation. */
 function isDynamic(node: SchemaNode): boolean {
   return '$dynamicRef' in node || '$recursiveRef' in node
 }
 
-/** The mark of a field that is left out. */
+/** Mark of a field that is left out. */
 const ABSENT = Symbol('absent')
 
 interface NormalizedFields {
   readonly fields: JsonObject
-  /** The names of those that no schema speaks of; they are as they came. */
+  /** Names of the fields that no schema declares; their values are unchanged. */
   readonly unknown: ReadonlySet<string>
 }
 
@@ -101,7 +101,7 @@ interface Field {
   readonly key: string
   readonly given: unknown
   readonly schemas: readonly Schema[]
-  /** The schemas of the object round it. */
+  /** Schemas of the surrounding object. */
   readonly nodes: readonly SchemaNode[]
 }
 
@@ -135,7 +135,7 @@ function fillMissingFields(
   return missing
 }
 
-/** Schemas that hold because of what the object is: branches of `if`, and `dependentSchemas`. */
+/** Returns schemas that apply because of the content of the object: branches of `if`, and `dependentSchemas`. */
 function findConditionalSchemas(
   nodes: readonly SchemaNode[],
   fields: JsonObject,

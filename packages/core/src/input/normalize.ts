@@ -1,23 +1,20 @@
 /**
- * Reading a value by a schema where it is not yet what the schema asks for: unknown fields are
- * dropped, defaults filled in, slips of form mended.
+ * Normalization of a value by a schema: drops unknown fields, fills in defaults and coerces values.
  *
  *   value ─unions chosen─▶ fields, items ─each read─▶ conditions ─▶ unknown fields dropped
  *
- * What comes out need not fit: whoever calls checks it against the whole schema. Neighbours: objects
- * (`normalize-object.ts`), what is known of fields (`fields.ts`), members of unions (`choose-member.ts`),
- * texts (`coercions.ts`).
+ * The result can still be invalid: the caller validates it against the whole schema. Related: objects
+ * (`normalize-object.ts`), known fields (`fields.ts`), members of unions (`choose-member.ts`), texts (`coercions.ts`).
  *
- * CORE-M1 The value that came is never changed: what needs a change is copied, all else stays the object
- *    that it was.
- * CORE-M2 A field that is absent, or null where null does not fit, gets a fresh copy of its default.
- * CORE-M3 Null for a field that may be absent, where null does not fit, is an absent field.
- * CORE-M4 A value that fits is left alone; another one is mended only if what comes out fits.
- * CORE-M5 One value where a list is wanted is a list of one, but not in a list of lists: `[1, 2]` there
- *    could be one row or two.
- * CORE-M6 Unknown fields are dropped, at any depth, once all that may speak of them is known.
- * CORE-M7 Work is bounded: each part of the value is read once by each part of the schema, `MAX_DEPTH`
- *    levels deep, so cyclic and very deep values end too.
+ * CORE-M1 The given value is never modified: changed parts are copied, all others stay the same objects.
+ * CORE-M2 A field that is absent, or null where null is invalid, gets a fresh copy of its default.
+ * CORE-M3 Null for an optional field, where null is invalid, counts as an absent field.
+ * CORE-M4 A valid value stays unchanged; an invalid one is coerced only if the result is valid.
+ * CORE-M5 One value where a list is expected becomes a list of one, except within a list of lists: `[1, 2]` there could be
+ *    one row or two.
+ * CORE-M6 Unknown fields are dropped at any depth, after all schemas that could declare them are known.
+ * CORE-M7 Work is bounded: each part of the value is read once by each part of the schema, up to `MAX_DEPTH` levels deep,
+ *    so cyclic and very deep values terminate.
  */
 import { isJsonObject, MAX_DEPTH } from '@tutti/protocol'
 
@@ -29,10 +26,7 @@ import { normalizeObject, type NormalizeRules, type Tally } from './normalize-ob
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
-/**
- * The value as the schema would have it, as far as that is possible; the same one when there is
- * nothing to change. Can throw `RangeError` on a very deep value.
- */
+/** Returns the normalized value; the same value when it has no changes. Can throw `RangeError` on a very deep value. */
 export function normalize(
   document: SchemaDocument,
   value: unknown,
@@ -42,7 +36,7 @@ export function normalize(
   return normalizeValue(document.place([document.root]), value, at)
 }
 
-/** The default of a place, fresh and with its own defaults filled in; undefined when it has none. */
+/** Returns a fresh copy of the default of a place, with nested defaults filled in; undefined when it has none. */
 export function createDefault(place: SchemaPlace, document: SchemaDocument): unknown {
   const node = place.nodes.find((candidate) => candidate.default !== undefined)
   if (node === undefined || typeof node.default !== 'object') return node?.default
@@ -50,17 +44,17 @@ export function createDefault(place: SchemaPlace, document: SchemaDocument): unk
   return normalizeValue(place, structuredClone(node.default), { walk, depth: 0, inList: false })
 }
 
-/** One pass over a value. Mutable: what is done is counted, and what was read kept. */
+/** One pass over a value. Mutable: it counts changes and stores the results for each object. */
 interface Walk {
   readonly document: SchemaDocument
   readonly rules: NormalizeRules
   readonly known: Map<object, Map<SchemaPlace, Attempt>>
   readonly tally: Tally
-  /** The same without mending of slips. */
+  /** The same pass without coercion. */
   readonly plain: Walk | undefined
 }
 
-/** Where the walk is. */
+/** Position of the walk. */
 interface At {
   readonly walk: Walk
   readonly depth: number
@@ -83,7 +77,7 @@ function normalizeValue(place: SchemaPlace, value: unknown, at: At): unknown {
   return rules.coerce ? coerceValue(place, value, at) : value
 }
 
-/** CORE-M4, CORE-M5: what the value means, if it does not fit and its meaning does. */
+/** Applies CORE-M4 and CORE-M5: returns a coerced value if the given one is invalid and the coerced one is valid. */
 function coerceValue(place: SchemaPlace, value: unknown, at: At): unknown {
   const { document } = at.walk
   const wants = (type: string): boolean => wantsJsonType(type, place, document)
@@ -97,7 +91,7 @@ function coerceValue(place: SchemaPlace, value: unknown, at: At): unknown {
   return value
 }
 
-/** CORE-M7: each object is read once by each place; inside itself it is left as it is. */
+/** Applies CORE-M7: each place reads an object once; within itself the object stays unchanged. */
 function normalizeContainer(place: SchemaPlace, value: object, at: At): unknown {
   const { known, tally } = at.walk
   const byPlace = known.get(value) ?? new Map<SchemaPlace, Attempt>()
@@ -143,7 +137,7 @@ function normalizeList(place: SchemaPlace, items: readonly unknown[], at: At): r
   return normalized.every((item, index) => Object.is(item, items[index])) ? items : normalized
 }
 
-/** How members of unions are tried: on a walk of their own, whose count is not this one's. */
+/** Creates the trial of union members; a trial counts its changes separately. */
 function createTrial(at: At): Trial {
   const { document, rules } = at.walk
   return {

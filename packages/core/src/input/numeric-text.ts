@@ -1,13 +1,16 @@
-/** Numbers that were written as text. */
+/** Numbers written as text. */
 
-/** A number of JSON, with the digits before and after its point. @see https://www.rfc-editor.org/rfc/rfc8259#section-6 */
+/**
+ * JSON number; the groups are the digits before and after the point. @see
+ * https://www.rfc-editor.org/rfc/rfc8259#section-6
+ */
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE][+-]?\d+)?$/
 
 /**
- * The number that a text spells, with or without space round it; nothing when the text is not a
- * number of JSON, or when a whole number would not come out as it is written.
+ * Returns the number that a text spells, with or without surrounding space; undefined when the text is not a JSON
+ * number, or is an integer that a double cannot represent exactly.
  *
- * A fraction may lose digits that no double holds, as it does in JSON itself.
+ * A fraction may lose digits that a double cannot hold, as in JSON itself.
  */
 export function parseNumberText(text: string): number | undefined {
   const trimmed = text.trim()
@@ -20,7 +23,7 @@ export function parseNumberText(text: string): number | undefined {
   return number === 0 ? 0 : number
 }
 
-/** The digits of a number without zeros at either end: what is left of it when its size is known. */
+/** Returns the significant digits of a number, without zeros at either end. */
 function extractDigits(text: string): string {
   const [, whole = '', fraction = ''] = JSON_NUMBER.exec(text) ?? []
   const all = `${whole}${fraction}`.replace(/^0+/, '')

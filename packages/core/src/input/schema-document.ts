@@ -1,6 +1,6 @@
 /**
- * A JSON Schema made ready for reading values: its parts can be checked one by one, though they
- * refer to each other, and the schemas that hold at one place of a value are found together.
+ * JSON Schema prepared for reading values: its parts can be checked individually although they refer to each other, and the
+ * schemas that apply at one place of a value are combined.
  */
 import {
   compileCheck,
@@ -12,39 +12,39 @@ import {
 
 import { surveySchema } from './schema-survey.ts'
 
-/** What holds at one place of a value. The same schemas always give the same object. */
+/** Schemas that apply at one place of a value. The same schemas always give the same object. */
 export interface SchemaPlace {
-  /** The schemas that were put together. */
+  /** Combined schemas. */
   readonly schemas: readonly Schema[]
-  /** They, what they refer to and the parts of their intersections: all of it must hold. */
+  /** The schemas, their references and the parts of their intersections; all must match. */
   readonly nodes: readonly SchemaNode[]
-  /** Whether one of them is `false`: then nothing fits. */
+  /** Whether one of them is `false`: then no value is valid. */
   readonly impossible: boolean
   /** Unions of the nodes that are settled: the chosen member is among the schemas. */
   readonly settled: readonly (readonly Schema[])[]
 }
 
-/** A schema with what is needed to read values by it. */
+/** Schema with everything that is needed to read values by it. */
 export interface SchemaDocument {
   readonly root: Schema
-  /** What is wrong with the schema itself; with any, it cannot be used. */
+  /** Problems of the schema itself; a schema with any cannot be used. */
   readonly faults: readonly Problem[]
-  /** Every node, with its JSON pointer from the root. */
+  /** All nodes, with their JSON pointers from the root. */
   readonly nodes: ReadonlyMap<SchemaNode, string>
-  /** What each `$ref` means, by its text. */
+  /** Schemas by the text of their `$ref`. */
   readonly references: Readonly<Record<string, Schema>>
-  /** The place where all of the schemas hold, with those of their unions that are settled. */
+  /** Returns the place where all of the schemas apply, with those of their unions that are settled. */
   place(schemas: readonly Schema[], settled?: SchemaPlace['settled']): SchemaPlace
-  /** The schemas, and where one says nothing but `$ref`, what it means; the same list each time. */
+  /** Returns the schemas, with references resolved where a schema consists only of `$ref`; the same list each time. */
   resolved(schemas: readonly Schema[]): readonly Schema[]
-  /** Whether a value fits all the schemas of a place. Can throw `RangeError` on a very deep one. */
+  /** Whether a value matches all schemas of a place. Can throw `RangeError` on a very deep value. */
   fits(place: SchemaPlace, value: unknown): boolean
 }
 
-/** Things kept at most; a schema has a handful, but one of many unions has many combinations. */
+/** Maximum number of cached entries. A schema has a handful, but one with many unions has many combinations. */
 const MAX_CACHED = 10_000
 
-/** What is kept under a key, made when it is first asked for. */
+/** Returns the cached value of a key, created on first use. */
 function getCached<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
   const found = known.get(key)
   if (found !== undefined) return found
@@ -54,7 +54,7 @@ function getCached<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Val
   return made
 }
 
-/** Reads a schema once. Never throws: what cannot be used is a fault. */
+/** Reads a schema once. Never throws: unusable parts are faults. */
 export function createSchemaDocument(schema: unknown): SchemaDocument {
   const { faults, nodes, targets, references } = surveySchema(schema)
   const checks = new Map<Schema, Check>()
@@ -88,7 +88,7 @@ export function createSchemaDocument(schema: unknown): SchemaDocument {
   }
 
   return {
-    // NOTE: a schema that is none has a fault, and no document with a fault is read by.
+    // NOTE: a value that is not a schema has a fault, and documents with faults are not used for reading.
     root: schema as Schema,
     faults,
     nodes,
@@ -99,7 +99,7 @@ export function createSchemaDocument(schema: unknown): SchemaDocument {
   }
 }
 
-/** The nodes that must all hold, each once. */
+/** Returns all nodes that must match, each once. */
 function flatten(
   schemas: readonly Schema[],
   targets: ReadonlyMap<SchemaNode, Schema>,

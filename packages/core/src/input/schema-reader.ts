@@ -1,4 +1,4 @@
-/** Reading values other than the arguments of a tool, such as the answer of a model, as tools read theirs. */
+/** Reader of values other than tool arguments, such as the answer of a model, with the rules of tool input. */
 import { wantsJsonType } from './json-types.ts'
 import { createNormalizingReader } from './input-reader.ts'
 import { createSchemaDocument } from './schema-document.ts'
@@ -7,29 +7,29 @@ import type { Decoded } from '@tutti/protocol'
 import type { ToolSchema, ValueOf } from '../tool-schema.ts'
 import type { TSchema } from 'typebox'
 
-/** Reads values of any type against one schema. */
+/** Reader of values of any type by one schema. */
 export interface SchemaReader<Value> {
-  /** The schema as JSON Schema, the author's own. */
+  /** The author's schema as JSON Schema. */
   readonly jsonSchema: TSchema
-  /** Whether the schema says that a text, number, boolean or null may fit, maybe among others. */
+  /** Whether the schema explicitly allows a text, number, boolean or null. */
   readonly takesScalar: boolean
-  /** The value with its type, or every problem it has. Never rejects. */
+  /** Returns the typed value, or every problem. Never rejects. */
   read(value: unknown): Promise<Decoded<Value>>
 }
 
-/** How a schema is used. */
+/** Options of a reader. */
 export interface SchemaReaderOptions {
-  /** Start of the message of an error: `Cannot make task "x": output`. */
+  /** Start of error messages, such as `Cannot make task "x": output`. */
   readonly action: string
 }
 
 const SCALARS = ['string', 'number', 'boolean', 'null']
 
 /**
- * A reader that reads as tools read their input: unknown fields are dropped, defaults filled in and
- * slips of form mended; but of values of any type, not of objects only.
+ * Creates a reader with the rules of tool input (unknown fields are dropped, defaults filled in, values coerced) for
+ * values of any type.
  *
- * @throws {TypeError} naming everything that is wrong with the schema.
+ * @throws {TypeError} listing every problem of the schema.
  */
 export function schemaReader<Schema extends ToolSchema>(
   schema: Schema,
@@ -49,7 +49,7 @@ export function schemaReader<Schema extends ToolSchema>(
 
 function takesScalar(jsonSchema: TSchema): boolean {
   const document = createSchemaDocument(jsonSchema)
-  // A library reads by itself, also where its JSON Schema cannot be read by.
+  // A library validates values even if its JSON Schema cannot be used here.
   if (document.faults.length > 0) return false
   const place = document.place([document.root])
   return SCALARS.some((type) => wantsJsonType(type, place, document))

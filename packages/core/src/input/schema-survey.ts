@@ -1,9 +1,8 @@
 /**
- * A JSON Schema looked through once, at definition: every node, where its references lead, and
- * everything that is wrong with the schema itself.
+ * Survey of a JSON Schema at definition: all nodes, the targets of references, and all problems of the schema itself.
  *
- * TypeBox takes a keyword that it cannot read for absent, and a reference that leads nowhere for a
- * schema that nothing fits; here both are faults that the author is told of.
+ * TypeBox treats an invalid keyword as absent, and a reference without a target as a schema that no value matches; here
+ * both are faults that the author sees.
  */
 import {
   NextStack,
@@ -19,18 +18,18 @@ import {
 import { findKeywordFaults } from './keyword-faults.ts'
 import { listSubSchemas } from './sub-schemas.ts'
 
-/** What was seen. */
+/** Result of a survey. */
 export interface SchemaSurvey {
   readonly faults: readonly Problem[]
-  /** Every node, with its JSON pointer from the root. */
+  /** All nodes, with their JSON pointers from the root. */
   readonly nodes: ReadonlyMap<SchemaNode, string>
-  /** What a node with `$ref` means. */
+  /** Targets of the nodes with `$ref`. */
   readonly targets: ReadonlyMap<SchemaNode, Schema>
-  /** Targets by the text of their `$ref`, where one text means one schema in the whole document. */
+  /** Targets by the text of their `$ref`, where the text has one meaning in the whole document. */
   readonly references: Readonly<Record<string, Schema>>
 }
 
-/** Looks through a schema. Never throws. */
+/** Surveys a schema. Never throws. */
 export function surveySchema(root: unknown): SchemaSurvey {
   const faults: Problem[] = []
   const nodes = new Map<SchemaNode, string>()
@@ -55,7 +54,7 @@ export function surveySchema(root: unknown): SchemaSurvey {
     const found = resolve(stack, schema.$ref)
     if (!isSchema(found.schema)) faults.push(makeReferenceFault(path, schema.$ref))
     else targets.set(schema, found.schema)
-    // A definition may stand where no keyword of JSON Schema leads: only the reference finds it.
+    // A definition can be at a place that no JSON Schema keyword leads to; only the reference finds it.
     if (isNode(found.schema)) open.unshift({ ...found, path: `${path}/$ref` })
   }
   faults.push(...findLoopFaults(nodes, targets))
@@ -66,11 +65,11 @@ interface Visit {
   readonly schema: unknown
   readonly path: string
   readonly stack: XStack
-  /** What it is a part of. */
+  /** Visit of the surrounding schema. */
   readonly within?: Visit
 }
 
-/** Whether a schema is a part of a part of itself, as only an object in memory can be: it has no end. */
+/** Whether a schema contains itself, which is possible only for an object in memory and makes it infinite. */
 function isWithinItself({ schema, within }: Visit): boolean {
   for (let around = within; around !== undefined; around = around.within) {
     if (around.schema === schema && isNode(schema)) return true
@@ -82,12 +81,12 @@ function resolve(stack: XStack, reference: string): Omit<Visit, 'path'> {
   try {
     return referenceFrom(stack, reference)
   } catch {
-    // Not even the text of a reference, such as one with a broken escape.
+    // The text is not a valid reference, for example because of a broken escape.
     return { schema: undefined, stack }
   }
 }
 
-/** The references whose text means the same everywhere; an `$id` may give a text a second meaning. */
+/** Returns the references whose text has the same meaning everywhere; an `$id` can give a text a second meaning. */
 function pickUnambiguous(targets: ReadonlyMap<SchemaNode, Schema>): Record<string, Schema> {
   const meanings = new Map<string, Set<Schema>>()
   for (const [node, target] of targets) {
@@ -100,7 +99,10 @@ function pickUnambiguous(targets: ReadonlyMap<SchemaNode, Schema>): Record<strin
   )
 }
 
-/** References that lead back to themselves with no field or item between: no check of them ends. */
+/**
+ * Returns references that lead back to themselves without a field or item in between; checking them would not
+ * terminate.
+ */
 function findLoopFaults(
   nodes: ReadonlyMap<SchemaNode, string>,
   targets: ReadonlyMap<SchemaNode, Schema>,

@@ -1,8 +1,8 @@
 /**
- * Reading values by a schema of a library that speaks Standard Schema: Zod, Valibot, ArkType.
+ * Reader of values by a schema of a library that implements Standard Schema: Zod, Valibot, ArkType.
  *
- * The library judges and transforms; unknown fields and defaults are its own business. Only where it
- * refuses a value, slips of form are mended by its JSON Schema, and it is asked once more.
+ * The library validates and transforms, and handles unknown fields and defaults. Only if it rejects a value are values
+ * coerced by its JSON Schema, and validated once more.
  *
  * @see https://standardschema.dev and https://standardschema.dev/json-schema
  */
@@ -20,16 +20,16 @@ import type { TSchema } from 'typebox'
 
 type Reading = Decoded<unknown> | Promise<Decoded<unknown>>
 
-/** Whether a schema is one of a library that speaks Standard Schema; some of these are functions. */
+/** Whether a schema belongs to a library that implements Standard Schema; some of these are functions. */
 export function isStandardSchema(schema: unknown): schema is StandardToolSchema {
   const canHold = typeof schema === 'object' || typeof schema === 'function'
   return canHold && schema !== null && '~standard' in schema
 }
 
 /**
- * The JSON Schema that the library gives for what it takes, unchanged.
+ * Returns the JSON Schema of the input as the library gives it.
  *
- * @throws {TypeError} when it has none, with the reason, or when it is not one of an object.
+ * @throws {TypeError} with the reason, when there is none or it does not describe an object where one is required.
  */
 export function readJsonSchema(schema: StandardToolSchema, use: SchemaUse): TSchema {
   const jsonSchema = requestJsonSchema(schema['~standard'], use.action)
@@ -38,7 +38,7 @@ export function readJsonSchema(schema: StandardToolSchema, use: SchemaUse): TSch
   throw new TypeError(faults.map(({ message }) => `${use.action} ${message}`).join('; '))
 }
 
-/** A reader by the library; slips are mended only where there is a JSON Schema to mend by. */
+/** Creates a reader by the library; values are coerced only with a JSON Schema. */
 export function createStandardReader(
   schema: StandardToolSchema,
   coerceBy?: TSchema,
@@ -76,7 +76,7 @@ export function createStandardReader(
   }
 }
 
-/** Whether a library has yet to answer, with a promise of its own kind too. */
+/** Whether a result is pending; libraries can use their own promise type. */
 function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && 'then' in value
 }
@@ -102,7 +102,7 @@ function describeRemedy(vendor: unknown): string {
     : 'use a version of the library that implements Standard JSON Schema, or write it with Type'
 }
 
-/** Mends by a JSON Schema, as far as it can be used; what is not mended comes back itself. */
+/** Returns a function that coerces values by a JSON Schema, and returns a value itself when it cannot be coerced. */
 function createCoercion(jsonSchema: TSchema): (value: unknown) => unknown {
   const document = createSchemaDocument(jsonSchema)
   return (value) => {
@@ -110,7 +110,7 @@ function createCoercion(jsonSchema: TSchema): (value: unknown) => unknown {
     try {
       return normalize(document, value, { coerce: true, fill: false, drop: false, nearest: false })
     } catch {
-      // Too deep, or not to be read at all: what the library said of it stands.
+      // The value is too deep or unreadable: the result of the library stands.
       return value
     }
   }

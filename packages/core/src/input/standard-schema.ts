@@ -1,6 +1,5 @@
 /**
- * A schema of ours as a Standard Schema, for whatever takes one: a router, a form, another agent
- * framework.
+ * TypeBox or JSON Schema as a Standard Schema, for APIs that accept one: a router, a form, another agent framework.
  *
  * @see https://standardschema.dev and https://standardschema.dev/json-schema
  */
@@ -15,20 +14,19 @@ import type { StandardToolSchema } from '../tool-schema.ts'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Static, TSchema } from 'typebox'
 
-/** How values are read by a schema that speaks Standard Schema. */
+/** Options of a Standard Schema. */
 export interface StandardSchemaOptions {
-  /** Whether slips of form are mended where the meaning is plain. @default true */
+  /** Whether values are coerced where their meaning is clear. @default true */
   readonly coerce?: boolean
 }
 
 const USE: SchemaUse = { action: 'Cannot create Standard Schema:', ofObject: false }
 
 /**
- * The schema with `~standard`: it validates as a tool reads its input (unknown fields dropped, defaults
- * filled in, slips mended), and says itself as JSON Schema, the very one it was made of, for every
- * target that this schema means the same in.
+ * Returns the schema with `~standard`. It validates with the rules of tool input (unknown fields dropped, defaults filled
+ * in, values coerced), and returns its JSON Schema, unchanged, for every target in which it has the same meaning.
  *
- * @throws {TypeError} naming everything that is wrong with the schema.
+ * @throws {TypeError} listing every problem of the schema.
  */
 export function toStandardSchema<Schema extends TSchema>(
   schema: Schema,
@@ -41,13 +39,13 @@ export function toStandardSchema<Schema extends TSchema>(
   )
 }
 
-/** The same over a reader that is there already: nothing is compiled again. */
+/** Creates a Standard Schema over an existing reader, without compiling again. */
 export function createStandardSchema<Value>(
   schema: TSchema,
   read: (value: unknown) => Decoded<unknown> | Promise<Decoded<unknown>>,
 ): StandardToolSchema<Value> {
   const resultOf = (decoded: Decoded<unknown>, value: unknown): StandardSchemaV1.Result<Value> =>
-    // NOTE: it has just been checked against the schema whose values this is the type of.
+    // NOTE: the value was validated against the schema of this type.
     decoded.ok
       ? { value: decoded.value as Value }
       : { issues: decoded.problems.map((each) => toIssue(each, value)) }
@@ -79,7 +77,7 @@ function toIssue({ path, message }: Problem, value: unknown): StandardSchemaV1.I
   }
 }
 
-/** The key of a member: the number of an item, the name of a field. */
+/** Returns the key of a member: the index of an item, the name of a field. */
 function toPathSegment(key: string, parent: unknown): PropertyKey {
   if (Array.isArray(parent)) return Number(key)
   return key.replaceAll('~1', '/').replaceAll('~0', '~')

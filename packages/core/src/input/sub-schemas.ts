@@ -1,13 +1,13 @@
-/** Where a JSON Schema holds other schemas, by keyword. */
+/** Sub-schemas of a JSON Schema, by keyword. */
 import { isJsonObject, pointer } from '@tutti/protocol'
 
-/** Something that stands where a schema should be, with its JSON pointer below the schema round it. */
+/** Value at the place of a schema, with its JSON pointer below the surrounding schema. */
 export interface SubSchema {
   readonly path: string
   readonly schema: unknown
 }
 
-/** Keywords that hold one schema; `items` holds a list of them in a tuple of draft 7. */
+/** Keywords with one schema; `items` has a list of them in a tuple of draft 7. */
 const SINGLE = [
   'additionalItems',
   'additionalProperties',
@@ -22,10 +22,10 @@ const SINGLE = [
   'unevaluatedProperties',
 ]
 
-/** Keywords that hold a list of schemas. */
+/** Keywords with a list of schemas. */
 const LISTS = ['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']
 
-/** Keywords that hold schemas by name; `dependencies` of draft 7 may hold lists of names too. */
+/** Keywords with schemas by name; `dependencies` of draft 7 can also have lists of names. */
 const MAPS = [
   '$defs',
   'definitions',
@@ -35,7 +35,7 @@ const MAPS = [
   'properties',
 ]
 
-/** The schemas directly inside a node; not what its `enum`, `const`, `default` and the like hold. */
+/** Returns the schemas directly inside a node; not the content of its `enum`, `const`, `default` and the like. */
 export function listSubSchemas(node: object): SubSchema[] {
   const found: SubSchema[] = []
   for (const [keyword, value] of Object.entries(node)) {

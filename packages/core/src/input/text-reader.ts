@@ -1,4 +1,4 @@
-/** Reading the input of a text tool: one string, however the model wraps it. */
+/** Reader of the input of a text tool: one string, in any form in which models wrap it. */
 import Type from 'typebox'
 import { decode, type Decoded, isJsonObject } from '@tutti/protocol'
 
@@ -7,12 +7,12 @@ import type { ValueReader } from './input-reader.ts'
 /** Schema of every text tool: one required string named `input`. */
 export const TextToolInput = Type.Object({ input: Type.String() })
 
-/** The text itself. */
+/** Schema of the text itself. */
 export const BareText = Type.String()
 
 /**
- * Takes the field `input`, or the string itself; any other value as its JSON text. What is missing or
- * null is a problem, as it is for typed tools.
+ * Reads the field `input`, or the string itself; any other value becomes its JSON text. A missing or null value is a
+ * problem, as for typed tools.
  */
 export const textReader: ValueReader<string> = {
   jsonSchema: TextToolInput,

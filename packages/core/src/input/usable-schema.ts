@@ -1,4 +1,4 @@
-/** Refusing, at definition, a schema that no value could be read by. */
+/** Rejection, at definition, of schemas that cannot be used to read values. */
 import {
   interpretedCheck,
   isJsonObject,
@@ -11,18 +11,18 @@ import { errorMessage } from '../errors.ts'
 import { createDefault } from './normalize.ts'
 import { createSchemaDocument, type SchemaDocument } from './schema-document.ts'
 
-/** What a schema is for. */
+/** Use of a schema. */
 export interface SchemaUse {
-  /** Start of the message of an error: `Cannot define tool "x": input`. */
+  /** Start of error messages, such as `Cannot define tool "x": input`. */
   readonly action: string
-  /** Whether it must be a schema of an object, as the arguments of a tool are. */
+  /** Whether it must be a schema of an object, as for the arguments of a tool. */
   readonly ofObject: boolean
 }
 
 /**
- * The schema ready for use.
+ * Returns the schema prepared for use.
  *
- * @throws {TypeError} naming everything that is wrong with the schema.
+ * @throws {TypeError} listing every problem of the schema.
  */
 export function openUsableSchema(schema: unknown, { action, ofObject }: SchemaUse): SchemaDocument {
   const document = createSchemaDocument(schema)
@@ -37,9 +37,9 @@ export function openUsableSchema(schema: unknown, { action, ofObject }: SchemaUs
 }
 
 /**
- * Gives what `compile` makes of a schema.
+ * Returns the result of `compile`.
  *
- * @throws {TypeError} when it throws, with the reason.
+ * @throws {TypeError} with the reason, when it throws.
  */
 export function compileOrThrow<T>({ action }: SchemaUse, compile: () => T): T {
   try {
@@ -49,7 +49,7 @@ export function compileOrThrow<T>({ action }: SchemaUse, compile: () => T): T {
   }
 }
 
-/** The problem of a schema that allows more than objects. */
+/** Returns the problem of a schema that allows other values than objects. */
 export function findObjectFaults(document: SchemaDocument): Problem[] {
   const { root } = document
   if (describesObject(root, document, new Set())) return []
@@ -57,7 +57,7 @@ export function findObjectFaults(document: SchemaDocument): Problem[] {
   return [{ path: '', message }]
 }
 
-/** Whether every value that fits is an object. `seen` are unions that are being asked about. */
+/** Whether every valid value is an object. `seen` are the unions that are being checked. */
 function describesObject(
   schema: Schema,
   document: SchemaDocument,
@@ -79,7 +79,7 @@ function* findDefaultFaults(document: SchemaDocument): Generator<Problem> {
   }
 }
 
-/** Why a default cannot be used, to go after its path. */
+/** Returns the reason why a default cannot be used, for a message after its path. */
 function describeDefaultFault(node: Schema, document: SchemaDocument): string | undefined {
   const shown = isJsonObject(node) ? previewOf(node.default) : ''
   try {
