@@ -1,6 +1,6 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 
-// The interface of Standard Schema is a few types: whoever uses a tool need not install them.
+// The interface of Standard Schema is a few types; users of a tool need not install its package.
 export default libraryBuild(
   {
     index: 'src/index.ts',

@@ -1,6 +1,6 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 
-// The checker of TypeBox is 164 files; the schemas stay TypeBox's own, shared with whoever imports it.
+// The checker of TypeBox is 164 files; the schemas remain those of the shared TypeBox package.
 const build = libraryBuild({ index: 'src/index.ts' }, [/^typebox\/schema$/])
 
 // Its types stay TypeBox's own too: taken in, they would be half of what an editor reads.

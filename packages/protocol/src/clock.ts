@@ -1,22 +1,22 @@
 /**
- * The clock port. Everything in Tutti that waits or tells the time does it through a clock, so that tests need no real
- * time (`fakeClock` in `@tutti/testing`).
+ * The clock port. All code of Tutti that waits or reads the time uses a clock, so that tests need no real time (`fakeClock`
+ * in `@tutti/testing`).
  */
 
-/** Tells the time and wakes up later. */
+/** Source of the time and of timers. */
 export interface Clock {
-  /** Milliseconds since 1970, for instants that people read. */
+  /** Returns milliseconds since 1970, for timestamps. */
   now(): number
-  /** Milliseconds from an arbitrary start, never going back, for durations. */
+  /** Returns milliseconds from an arbitrary start, never decreasing, for durations. */
   elapsed(): number
   /** Calls `callback` once after `delayMs`, unless the returned function is called before. */
   after(delayMs: number, callback: () => void): () => void
 }
 
-/** Beyond this, the timers of browsers and Node fire at once. */
+/** Longest delay of a timer; with a longer one, browsers and Node fire at once. */
 const LONGEST_TIMER_MS = 2_147_483_647
 
-/** The clock of this machine. A delay may be of any length; one without end never fires. */
+/** Clock of this machine. Delays can have any length; an infinite one never fires. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),

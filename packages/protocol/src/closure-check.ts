@@ -1,24 +1,23 @@
 /**
- * Checks without code made from text: a schema becomes functions that call each other. Pages whose policy
- * forbids `eval` have this in place of compiled checks; some ten times faster than interpreting a schema
- * anew for each value.
+ * Checks without generated code: a schema becomes functions that call each other. Pages whose policy forbids `eval` use them
+ * instead of compiled checks; they are about ten times faster than interpreting a schema for each value.
  *
- * C1 The verdict is the interpreter's, for every schema and every value.
- * C2 What gives a schema its shape is a function here; any other keyword of a place is interpreted there, alone.
- * C3 A schema with a keyword that depends on others (a reference, `unevaluated…`, `patternProperties`) is
- *    left to the interpreter as a whole.
+ * C1 The verdict is that of the interpreter, for every schema and every value.
+ * C2 Structural keywords become functions; any other keyword of a place is interpreted there, alone.
+ * C3 A schema with a keyword that depends on others (a reference, `unevaluated…`, `patternProperties`) is interpreted as a
+ *    whole.
  */
 import Format from 'typebox/format'
 
 import { isJsonObject } from './problems/schema-node.ts'
 import { interpretedCheck } from './schema-engine.ts'
 
-/** A check, as `compiledCheck` gives it. */
+/** Check, as returned by `compiledCheck`. */
 type Check = (value: unknown) => boolean
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Keywords whose meaning is not in their own place alone. */
+/** Keywords whose meaning depends on other places. */
 const ENTANGLED = [
   '$ref',
   '$dynamicRef',
@@ -35,7 +34,7 @@ const ENTANGLED = [
   'unevaluatedItems',
 ]
 
-/** Keywords that are functions here. */
+/** Keywords that become functions. */
 const BUILT = [
   'type',
   'const',
@@ -51,7 +50,7 @@ const BUILT = [
   'format',
 ]
 
-/** Keywords that judge nothing. */
+/** Keywords without effect on validation. */
 const SILENT = [
   'title',
   'description',
@@ -64,7 +63,7 @@ const SILENT = [
   '$schema',
 ]
 
-/** The check of a schema; undefined when the schema has to be interpreted as a whole. */
+/** Returns the check of a schema; undefined when the schema must be interpreted as a whole. */
 export function createClosureCheck(schema: unknown): Check | undefined {
   return isEntangled(schema) ? undefined : buildCheck(schema)
 }
@@ -90,7 +89,7 @@ function buildCheck(schema: unknown): Check {
 }
 
 function buildInterpretedCheck(schema: unknown): Check {
-  // NOTE: what is no schema is refused by the interpreter, in its own words.
+  // NOTE: the interpreter rejects a value that is not a schema.
   return (value) => interpretedCheck({}, schema as object, value)
 }
 
@@ -183,7 +182,7 @@ function buildRequiredCheck(names: readonly unknown[]): Check {
   return (value) => !isPlain(value) || keys.every((key) => Object.hasOwn(value, key))
 }
 
-/** A field that is there without a value counts as absent where it may be. */
+/** Builds the check of properties. An optional field with the value undefined counts as absent. */
 function buildPropertiesCheck(properties: Node, required: unknown): Check {
   const needed: readonly unknown[] = Array.isArray(required) ? required : []
   const fields = Object.entries(properties).map(([key, part]) => ({

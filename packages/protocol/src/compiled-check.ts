@@ -1,9 +1,9 @@
 /**
- * One validator per schema, made when it is first needed and kept as long as the schema lives.
+ * Validators, one for each schema, created on first use and cached as long as the schema exists.
  *
- * A compiled validator is code made from text. Pages may have a policy that forbids it (no `unsafe-eval`),
- * and even trying is told to their console and to whoever collects violations; so nothing is tried in a page,
- * where functions that call each other take its place, or TypeBox interprets the schema.
+ * A compiled validator is generated code. Pages can have a policy that forbids it (no `unsafe-eval`), and even an attempt is
+ * reported to the console and to the collector of violations. In a page, closures are used instead, or TypeBox interprets
+ * the schema.
  */
 import { Check as checkByInterpreting, Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
@@ -11,15 +11,15 @@ import { Settings } from 'typebox/system'
 import { createClosureCheck } from './closure-check.ts'
 import { isJsonObject } from './problems/schema-node.ts'
 
-/** A validator: true when the value fits. Can throw `RangeError` on a value nested beyond the stack. */
+/** Validator: true when the value is valid. Can throw `RangeError` on a value nested deeper than the stack. */
 export type Check = (value: unknown) => boolean
 
-/** Schemas by the `$ref` that means them, for a schema taken out of its document. */
+/** Schemas by `$ref`, for a schema that was taken out of its document. */
 export type References = Readonly<Record<string, object | boolean>>
 
 const checks = new WeakMap<object, Check>()
 
-/** The validator of a schema; the same one for the same schema object. */
+/** Returns the validator of a schema; the same one for the same schema object. */
 export function compiledCheck(schema: object): Check {
   let check = checks.get(schema)
   if (check === undefined) {
@@ -30,15 +30,15 @@ export function compiledCheck(schema: object): Check {
 }
 
 /**
- * A new validator of a schema. A `$ref` that is a key of `references` means the schema there, any
- * other one is looked for in the schema itself.
+ * Creates a validator of a schema. A `$ref` that is a key of `references` refers to the schema there, any other one to a
+ * part of the schema itself.
  *
  * @throws {SyntaxError} when a pattern is not a regular expression.
  */
 export function compileCheck(schema: object, references: References = {}): Check {
   const check =
     (mayCompile() ? compileWithCode(schema, references) : createClosureCheck(schema)) ?? interpreted
-  // A validator that interprets keeps what it knows of `unevaluated…` from one value to the next.
+  // A validator object that interprets would carry state of `unevaluated…` from one value to the next.
   function interpreted(value: unknown): boolean {
     return checkByInterpreting(references, schema, value)
   }
@@ -48,7 +48,7 @@ export function compileCheck(schema: object, references: References = {}): Check
   return (value) => check(removePrototypes(value))
 }
 
-/** Whether code may be made from text here: in programs, unless they say otherwise, and never in a page. */
+/** Whether code may be generated here: outside of pages, unless TypeBox is configured otherwise. */
 function mayCompile(): boolean {
   return Settings.Get().useAcceleration && typeof document === 'undefined'
 }
@@ -61,8 +61,8 @@ function compileWithCode(schema: object, references: References): Check | undefi
 const inheriting = new WeakMap<object, boolean>()
 
 /**
- * Whether a schema speaks of a field that every object inherits, such as `toString`: TypeBox takes
- * the inherited one for given.
+ * Whether a schema names a field that every object inherits, such as `toString`: TypeBox treats the inherited one as
+ * present.
  */
 function namesInherited(part: unknown): boolean {
   if (typeof part === 'string') return part in Object.prototype
@@ -75,7 +75,7 @@ function namesInherited(part: unknown): boolean {
   return found
 }
 
-/** The value with objects that inherit nothing, of the same fields. */
+/** Returns a copy of the value whose objects inherit nothing. */
 function removePrototypes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(removePrototypes)
   if (!isJsonObject(value)) return value

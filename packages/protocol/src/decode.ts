@@ -1,14 +1,13 @@
 /**
- * From an unknown value to a typed one, or to the list of its problems.
+ * Conversion of an unknown value to a typed one, or to the list of its problems.
  *
- * The good way is fast: a validator per schema, compiled when first needed and kept. Of a union only
- * the member that the value names is compiled and run. The bad way may be slow: it looks for every
- * problem and says it in words (`problems/describe-problems.ts`).
+ * Valid values are fast: each schema has a validator, compiled on first use, and of a union only the member that the value
+ * names is compiled and run. Invalid values can be slow: `problems/describe-problems.ts` finds and describes every problem.
  *
- * D1 Never throws, whatever the value: deep, cyclic, hostile.
- * D2 The value comes back as it is: no coercion, no defaults, nothing removed.
- * D3 Makes no code from text in a page, where a content security policy without `unsafe-eval` would refuse it;
- *    a check is made of functions there, see `closure-check.ts`.
+ * D1 Never throws, for any value: deep, cyclic, hostile.
+ * D2 Returns the value unchanged: no coercion, no defaults, no removed fields.
+ * D3 Generates no code in a page, where a content security policy without `unsafe-eval` would reject it; see
+ *    `closure-check.ts`.
  */
 import type Type from 'typebox'
 import { compiledCheck } from './compiled-check.ts'
@@ -21,15 +20,15 @@ import { ServerMessage } from './schemas/messages/server-message.ts'
 import type { Problem } from './schemas/problem.ts'
 import { LoggedRunEvent, RunEvent } from './schemas/run-event.ts'
 
-/** The typed value, or every problem that keeps the value from being one. */
+/** Typed value, or every problem of an invalid value. */
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Checks a value against a schema and gives it back with its type. Never throws. */
+/** Validates a value against a schema and returns it with its type. Never throws. */
 export function decode<S extends Type.TSchema>(schema: S, value: unknown): Decoded<Type.Static<S>> {
   try {
-    // The check has just proved the type, which TypeScript cannot see through a schema value.
+    // The check has proved the type, which TypeScript cannot derive from a schema value.
     if (fits(schema, value)) return { ok: true, value: value as Type.Static<S> }
     const problems = describeProblems(schema, value)
     return { ok: false, problems: problems.length > 0 ? problems : [UNEXPLAINED] }
@@ -43,17 +42,17 @@ export function decodeRunEvent(value: unknown): Decoded<RunEvent> {
   return decode(RunEvent, value)
 }
 
-/** Decodes an event of a log, as it is stored and sent. */
+/** Decodes an event with its position, as stored and sent. */
 export function decodeLoggedRunEvent(value: unknown): Decoded<LoggedRunEvent> {
   return decode(LoggedRunEvent, value)
 }
 
-/** Decodes what a client sent over a WebSocket. */
+/** Decodes a message of a client. */
 export function decodeClientMessage(value: unknown): Decoded<ClientMessage> {
   return decode(ClientMessage, value)
 }
 
-/** Decodes what our server sent over a WebSocket. */
+/** Decodes a message of the server. */
 export function decodeServerMessage(value: unknown): Decoded<ServerMessage> {
   return decode(ServerMessage, value)
 }
@@ -66,7 +65,7 @@ function fits(schema: object, value: unknown): boolean {
   try {
     return compiledCheck(narrowed)(value)
   } catch (error) {
-    // A recursive schema on a value nested deeper than the stack: let the bounded walk report it.
+    // The value is nested deeper than the stack: the bounded walk reports it.
     if (error instanceof RangeError) return false
     throw error
   }

@@ -1,7 +1,7 @@
-/** Pure: when an event happened. */
+/** Time of an event. */
 import type { RunEvent } from './schemas/run-event.ts'
 
-/** Fields that say when an event happened. An event has at most one of them. */
+/** Fields with the time of an event. An event has at most one of them. */
 const FIELDS = [
   'sentAt',
   'startedAt',
@@ -19,7 +19,7 @@ const FIELDS = [
   'timestamp',
 ] as const
 
-/** Returns when an event happened, in milliseconds since 1970; undefined when it does not say. */
+/** Returns the time of an event in milliseconds since 1970; undefined when it has none. */
 export function eventTime(event: RunEvent): number | undefined {
   if ('timestamp_ms' in event) return event.timestamp_ms
   for (const field of FIELDS) {

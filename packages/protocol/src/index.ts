@@ -1,7 +1,7 @@
 /**
- * `@tutti/protocol`: everything that Tutti puts on the wire, and nothing that does anything with it.
+ * `@tutti/protocol`: schemas, types and codes of everything that Tutti sends over the wire.
  *
- * A schema and the type of its values share a name. No input or output but the clock; runs in a browser.
+ * A schema and the type of its values share a name. The package has no I/O except the clock and runs in browsers.
  */
 
 // To read a value from outside
@@ -19,12 +19,12 @@ export type { TagMap, TagValue } from './schemas/scalars.ts'
 export { suggest, unknownName } from './problems/suggest.ts'
 export { Problem } from './schemas/problem.ts'
 
-// To answer with a code
+// To respond with a code
 export { ERROR_CODES, FAILURE_CODES, isErrorCode, isFailureCode } from './error-codes.ts'
 export type { ErrorCode, ErrorCodeInfo, FailureCode, FailureCodeInfo } from './error-codes.ts'
 export { ErrorBody, ErrorCodeName } from './schemas/error-body.ts'
 
-// To tell the time
+// To read the time
 export { eventTime } from './event-time.ts'
 export { systemClock, type Clock } from './clock.ts'
 
@@ -37,7 +37,7 @@ export {
 } from './schemas/run-command.ts'
 export type { ReplyTo, RunCommandKind, RunCommandOf } from './schemas/run-command.ts'
 
-// To serve or call an address
+// To serve or call a route
 export { COMMON_ERRORS, routePath, ROUTES } from './routes.ts'
 export type { OtherAnswer, Route, RouteName, RouteParams } from './routes.ts'
 
@@ -119,7 +119,7 @@ export type {
 export type { ToolCallState, TurnFailure, TurnState } from './run-state/turn-state.ts'
 export type { AgentUsage, AttemptUsage, RunTotals } from './run-state/usage.ts'
 
-// To be asked as an agent
+// To be called as an agent
 export { USAGE_EXTENSION } from './usage-extension.ts'
 
 // To submit, read and steer runs over REST
@@ -260,7 +260,7 @@ export { DagEdge, DagModel, DagTask } from './schemas/trace/dag-model.ts'
 // To run a tool as a process
 export { ProcessToolRequest, ProcessToolResponse } from './schemas/process-tool.ts'
 
-// Word lists
+// Enumerations
 export {
   CancelMode,
   DirectiveAction,

@@ -1,13 +1,13 @@
 /**
- * Which member of a union a value means to be.
+ * Choice of the union member that a value claims to be.
  *
- * A union whose members differ in one fixed field (`type` on our wire; any other works too) is decided
- * by that field alone, so that the problems of a value are those of the member it claims to be, and
- * not of all forty. The decision is a table per union, made once.
+ * A union whose members differ in one fixed field (`type` on the wire; any other field works too) is decided by that field
+ * alone. The problems of a value are then those of one member, not of all forty. The decision table of a union is built
+ * once.
  */
 import { findFixedValues, isJsonObject, ownValue, type Schema } from './schema-node.ts'
 
-/** How a union is decided: the field, and the member for each of its values. */
+/** Field that distinguishes the members of a union, and the member of each of its values. */
 export interface Discriminator {
   readonly field: string
   readonly members: ReadonlyMap<unknown, Schema>
@@ -15,7 +15,7 @@ export interface Discriminator {
 
 const discriminators = new WeakMap<readonly Schema[], Discriminator | 'none'>()
 
-/** The field that tells the members apart, or nothing when there is none. */
+/** Returns the field that distinguishes the members; undefined when there is none. */
 export function discriminatorOf(members: readonly Schema[]): Discriminator | undefined {
   let found = discriminators.get(members)
   if (found === undefined) {
@@ -26,9 +26,9 @@ export function discriminatorOf(members: readonly Schema[]): Discriminator | und
 }
 
 /**
- * The schema with its outermost union replaced by the member the value claims to be: what has to be
- * compiled and checked. False when the value claims to be none, the schema itself when there is
- * nothing to choose. The same object each time, so that it can be a key of a cache.
+ * Returns the schema with its outermost union replaced by the member that the value names. Returns false when the
+ * value names no member, and the schema itself when there is no union. The result is always the same object, so it can
+ * be a cache key.
  */
 export function narrowByTag(schema: Schema, value: unknown): Schema {
   if (typeof schema === 'boolean' || !isJsonObject(value)) return schema
@@ -47,7 +47,7 @@ function narrowUnion(
   return member === undefined ? false : narrowByTag(member, value)
 }
 
-/** Narrowed part → the intersection with that part in place of its union. */
+/** Intersections with a narrowed part in place of its union, by that part. */
 const intersections = new WeakMap<readonly Schema[], Map<Schema, Schema>>()
 
 function narrowIntersection(schema: Schema, parts: readonly Schema[], value: unknown): Schema {
@@ -73,7 +73,7 @@ function findDiscriminator(members: readonly Schema[]): Discriminator | undefine
   return undefined
 }
 
-/** Adds the member under each of its values of the field; false when it has none or one is taken. */
+/** Adds the member under each of its values of the field; returns false when it has no values or one is taken. */
 function addTags(table: Map<unknown, Schema>, member: Schema, field: string): boolean {
   const tags = findTags(member, field)
   if (tags === undefined || tags.some((tag) => table.has(tag))) return false
@@ -81,7 +81,7 @@ function addTags(table: Map<unknown, Schema>, member: Schema, field: string): bo
   return true
 }
 
-/** The values that a required field is fixed to, in any object of this schema. */
+/** Returns the fixed values of a required field, in any object of this schema. */
 function findTags(schema: Schema, field: string): readonly unknown[] | undefined {
   if (typeof schema === 'boolean') return undefined
   if (schema.anyOf !== undefined) {
@@ -97,7 +97,7 @@ function findTags(schema: Schema, field: string): readonly unknown[] | undefined
   return property === undefined ? undefined : findFixedValues(property)
 }
 
-/** Fields of the first member that could be the one; `type` before all others. */
+/** Returns the fields of the first member that could distinguish the members, `type` first. */
 function listCandidateFields(schema: Schema): readonly string[] {
   if (typeof schema === 'boolean') return []
   const [nested] = schema.anyOf ?? schema.allOf ?? []

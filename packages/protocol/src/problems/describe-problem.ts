@@ -1,9 +1,8 @@
 /**
- * The words for one error of TypeBox's checker: the wanted and the given value, where they are.
+ * Messages for single errors of TypeBox's checker, with the expected and the given value.
  *
- * Pure, and without any rule of what is valid: `describe-problems.ts` finds what to describe. Form of
- * a message: it follows a path, so it begins in lower case ("must be …"), has no full stop, quotes
- * values, and says what was wanted and what came.
+ * This module does not decide what is valid: `describe-problems.ts` finds the errors. A message follows a path, so it begins
+ * in lower case ("must be …"), has no full stop, quotes values, and states the expected and the given value.
  */
 import type { TValidationError } from 'typebox/error'
 import type { Problem } from '../schemas/problem.ts'
@@ -19,14 +18,14 @@ import { previewOf, receivedOf } from './preview.ts'
 import { ownValue, type SchemaNode } from './schema-node.ts'
 import { suggest } from './suggest.ts'
 
-/** Where something is wrong: its JSON pointer, the value there, and the schema it was held against. */
+/** Place of a problem: its JSON pointer, its value and its schema. */
 export interface ProblemPlace {
   readonly path: string
   readonly value: unknown
   readonly schema: SchemaNode
 }
 
-/** The problems behind one error: one, or one for each of the fields that it names. */
+/** Returns the problems of one error: one, or one for each field that it names. */
 export function describeProblem(error: TValidationError, place: ProblemPlace): Problem[] {
   switch (error.keyword) {
     case 'required':
@@ -56,17 +55,17 @@ export function describeProblem(error: TValidationError, place: ProblemPlace): P
   }
 }
 
-/** Maximum number of fields that one error names: a value with a million unknown fields has one such error. */
+/** Maximum number of fields that one error lists: a value with a million unknown fields has one such error. */
 const MAX_FIELDS = 100
 
 function takeFirst<T>(fields: readonly T[]): readonly T[] {
   return fields.slice(0, MAX_FIELDS)
 }
 
-/** The message of a required field that is not there. */
+/** Message of a missing required field. */
 export const IS_REQUIRED = 'is required'
 
-/** A required field that is not there; its path is where it should be. */
+/** Describes a missing required field; the path is that of the field. */
 export function describeMissing(key: string, place: ProblemPlace): Problem {
   const schema = ownValue(place.schema.properties ?? {}, key)
   const path = pointer(place.path, key)
@@ -75,7 +74,7 @@ export function describeMissing(key: string, place: ProblemPlace): Problem {
     : { path, message: IS_REQUIRED, expected: describeExpected(schema) }
 }
 
-/** A field that a closed object does not have, with the known one it may be a slip of. */
+/** Describes a field that a closed object does not have, and suggests a known one. */
 export function describeUnknown(key: string, place: ProblemPlace): Problem {
   const known = Object.keys(place.schema.properties ?? {})
   const meant = suggest(key, known)
@@ -88,7 +87,7 @@ export function describeUnknown(key: string, place: ProblemPlace): Problem {
   )
 }
 
-/** A value that is none of the fixed ones, with the one it may be a slip of. */
+/** Describes a value that is not one of the fixed ones, and suggests one. */
 export function describeBadChoice(values: readonly unknown[], place: ProblemPlace): Problem {
   const words = values.filter((value) => typeof value === 'string')
   const meant = typeof place.value === 'string' ? suggest(place.value, words) : undefined
@@ -97,12 +96,12 @@ export function describeBadChoice(values: readonly unknown[], place: ProblemPlac
   return { ...problem, message: `${problem.message}; did you mean ${JSON.stringify(meant)}?` }
 }
 
-/** `must be <wanted>, got <value>`. */
+/** Returns a problem with the message `must be <wanted>, got <value>`. */
 export function describeMismatch(wanted: string, place: ProblemPlace): Problem {
   return makeMismatch(place, `be ${wanted}`)
 }
 
-/** A problem with a message of its own, carrying what came. */
+/** Returns a problem with a custom message and the received value. */
 export function makeProblem(
   place: Omit<ProblemPlace, 'schema'>,
   message: string,
@@ -126,7 +125,7 @@ function fieldPlace(place: ProblemPlace, key: string): Omit<ProblemPlace, 'schem
   return { path: pointer(place.path, key), value }
 }
 
-/** What the value must do, to go after "must". */
+/** Describes the requirement on the value, for a message after "must". */
 function describeDemand(error: TValidationError): string {
   switch (error.keyword) {
     case 'type':

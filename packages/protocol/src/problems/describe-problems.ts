@@ -1,16 +1,16 @@
 /**
- * Every problem of a value, each at its own place and in words.
+ * Description of every problem of a value, each at its place.
  *
- * TypeBox's own list stops at eight errors and, for a union, holds the errors of all members. So the
- * structure (fields, items, unions, references) is walked here, and each place's own keywords (type,
- * bounds, pattern, format …) are judged by TypeBox, whose word on what is valid is final.
+ * TypeBox's own list stops at eight errors and, for a union, contains the errors of all members. Therefore this module walks
+ * the structure (fields, items, unions, references), and TypeBox judges the keywords of each place (type, bounds, pattern,
+ * format …). TypeBox decides what is valid.
  *
- * P1 Nothing is missed: if the walk finds nothing and TypeBox does, TypeBox's list is described.
- * P2 A union with a fixed field is judged by the member that the value names. Without one, by the
- *    members of the value's JSON type, and of these by the one it comes closest to (`distance.ts`).
- * P3 A value of the wrong type is one problem; what is inside it is not judged.
- * P4 Work and result are bounded: at most `MAX_PROBLEMS`, `MAX_DEPTH` schemas deep, and not into a
- *    value that is inside itself.
+ * P1 No problem is missed: if the walk finds none and TypeBox does, TypeBox's list is described.
+ * P2 A union with a distinguishing field is judged by the member that the value names. Other unions are judged by the
+ *    members of the value's JSON type, and of these by the closest one (`distance.ts`).
+ * P3 A value of the wrong type is one problem; its content is not judged.
+ * P4 Work and result are bounded: at most `MAX_PROBLEMS` problems, `MAX_DEPTH` nested schemas, and not within a value that
+ *    contains itself.
  */
 import { Errors } from 'typebox/schema'
 import { compiledCheck } from '../compiled-check.ts'
@@ -42,12 +42,12 @@ import {
 export const MAX_PROBLEMS = 100
 
 /**
- * Schemas gone down into at most, one inside the other; the stack holds several times as many. Only a
- * recursive schema can ask for more than a dozen.
+ * Maximum number of nested schemas; the stack allows several times as many. Only a recursive schema needs more than a
+ * dozen.
  */
 export const MAX_DEPTH = 500
 
-/** Every problem that keeps the value from fitting the schema; empty when it fits. */
+/** Returns every problem of a value; empty when the value is valid. */
 export function describeProblems(schema: object, value: unknown): Problem[] {
   const walk: Walk = { problems: [], depth: 0, scopes: [schema], inside: undefined }
   visit({ path: '', value, schema }, walk)
@@ -57,7 +57,7 @@ export function describeProblems(schema: object, value: unknown): Problem[] {
   return [...problems, { path: '', message: `has more problems than the ${MAX_PROBLEMS} listed` }]
 }
 
-/** What TypeBox finds where the walk found nothing: keywords that it does not follow. */
+/** Returns the errors of TypeBox where the walk found none: those of keywords that the walk does not follow. */
 function describeRemaining(place: ProblemPlace): Problem[] {
   try {
     return describeErrors(place)
@@ -69,13 +69,13 @@ function describeRemaining(place: ProblemPlace): Problem[] {
 
 const TOO_DEEP: Problem = { path: '', message: 'is nested too deeply to be checked' }
 
-/** One pass over a value. Mutable: problems are gathered as they are met. */
+/** One pass over a value. Mutable: it collects problems. */
 interface Walk {
   readonly problems: Problem[]
   readonly depth: number
-  /** Schemas round the current one that can hold definitions, the root first. */
+  /** Surrounding schemas that can contain definitions, the root first. */
   readonly scopes: readonly SchemaNode[]
-  /** The places round the current one, the nearest first. */
+  /** Surrounding places, the innermost first. */
   readonly inside: Inside | undefined
 }
 
@@ -134,7 +134,7 @@ function isInside({ value, schema }: ProblemPlace, inside: Inside | undefined): 
   return false
 }
 
-/** The place's own keywords, judged by TypeBox. */
+/** Describes errors of the keywords of the place itself, as judged by TypeBox. */
 function describeOwn(place: ProblemPlace): Problem[] {
   const fixed = findFixedValues(place.schema)
   if (fixed !== undefined && fixed.every(isScalar)) {
@@ -158,7 +158,7 @@ function describeErrors(place: ProblemPlace): Problem[] {
   )
 }
 
-/** Errors that only say that others were found; those of names are told by the name. */
+/** Keywords of errors that only state that others were found; errors of property names are described by the name. */
 const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'if', 'boolean'])
 
 function visitCombinations(place: ProblemPlace, walk: Walk): void {
@@ -171,7 +171,7 @@ function visitCombinations(place: ProblemPlace, walk: Walk): void {
   visit({ ...place, schema: (holds ? schema.then : schema.else) ?? true }, walk)
 }
 
-/** Every part; but when one is a union and the value names no member, that alone. */
+/** Visits every part; if one is a union and the value names no member, only that part. */
 function visitIntersection(place: ProblemPlace, parts: readonly Schema[], walk: Walk): void {
   const unnamed = parts.find((part) => narrowByTag(part, place.value) === false)
   for (const part of unnamed === undefined ? parts : [unnamed]) {
@@ -179,7 +179,7 @@ function visitIntersection(place: ProblemPlace, parts: readonly Schema[], walk: 
   }
 }
 
-/** The members of a union, and how many of them a value may fit. */
+/** Members of a union, and the maximum number that a value may match. */
 interface Alternatives {
   readonly members: readonly Schema[]
   readonly most: number
@@ -202,7 +202,7 @@ function visitUnion(place: ProblemPlace, union: Alternatives, walk: Walk): void 
   else visit({ ...place, schema: member }, walk)
 }
 
-/** A union with no fixed field: the member of the value's type that it comes closest to. */
+/** Visits a union without a distinguishing field: the closest member of the value's type. */
 function visitOpenUnion(place: ProblemPlace, { members, most }: Alternatives, walk: Walk): void {
   const fixed = members.map(findFixedValues)
   if (fixed.every((values) => values !== undefined)) {
@@ -245,7 +245,7 @@ function visitFields(place: ObjectPlace, walk: Walk): void {
   }
   for (const key of Object.keys(value)) {
     if (walk.problems.length >= MAX_PROBLEMS) return
-    // As TypeBox has it, an optional field that is undefined is absent.
+    // As in TypeBox, an optional field that is undefined counts as absent.
     if (ownValue(value, key) === undefined && !required.includes(key)) continue
     const matching = patterns.filter(([pattern]) => pattern.test(key)).map(([, member]) => member)
     visitField(key, { place, members: [...findOwnMembers(schema, key), ...matching] }, walk)
@@ -257,7 +257,7 @@ function findOwnMembers({ properties = {} }: SchemaNode, key: string): readonly 
   return own === undefined ? [] : [own]
 }
 
-/** One given field, against the members of the schema that speak of it, or else what others must be. */
+/** Visits a given field with the schemas that declare it, or else with `additionalProperties`. */
 function visitField(
   key: string,
   { place, members }: { readonly place: ObjectPlace; readonly members: readonly Schema[] },
@@ -295,7 +295,7 @@ function isScalar(value: unknown): boolean {
   return typeof value !== 'object' || value === null
 }
 
-/** Parts of an intersection may find the same thing. */
+/** Removes duplicates, which the parts of an intersection can produce. */
 function removeDuplicates(problems: readonly Problem[]): Problem[] {
   const seen = new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem]))
   return [...seen.values()]

@@ -1,18 +1,18 @@
 /**
- * How far a value is from a member of a union that it does not fit.
+ * Distance of a value from a union member that it does not match.
  *
- * First the fields of the member that it lacks, then the fields that the member does not know, then
- * all its problems: a value with the fields of a member means that member, however wrong they are.
+ * The missing fields of the member count first, then the fields that the member does not know, then all problems: a value
+ * with the fields of a member means that member, however wrong the values are.
  */
 import type { Problem } from '../schemas/problem.ts'
 import { IS_REQUIRED, type ProblemPlace } from './describe-problem.ts'
 import { resolveReference } from './references.ts'
 import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
 
-/** The three counts, the first the most important. */
+/** Three counts, the most significant first. */
 export type Distance = readonly [lacking: number, unknown: number, problems: number]
 
-/** The distance of the value at a place from the schema there, which gave these problems. */
+/** Returns the distance of the value at a place from the schema there, which gave these problems. */
 export function measureDistance(
   { path, value, schema }: Omit<ProblemPlace, 'schema'> & { readonly schema: Schema },
   problems: readonly Problem[],
@@ -27,14 +27,14 @@ export function measureDistance(
   return [lacking.length, given.filter((key) => !declared.has(key)).length, problems.length]
 }
 
-/** The place in the list of the shortest distance; the first of equal ones. */
+/** Returns the index of the shortest distance; the first of equal ones. */
 export function findNearest(distances: readonly Distance[]): number {
   const ranked = distances.map((distance, index) => [distance, index] as const)
   const [first] = ranked.toSorted(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
   return first?.[1] ?? -1
 }
 
-/** Adds the fields that a schema names, in all its parts. */
+/** Adds the names of the fields that a schema declares in all its parts. */
 function addDeclared(names: Set<string>, schema: Schema, scopes: readonly SchemaNode[]): void {
   const seen = new Set<Schema>()
   const open: (Schema | undefined)[] = [schema]

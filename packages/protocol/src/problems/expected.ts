@@ -1,4 +1,4 @@
-/** What a schema asks for, in a few words: `a string`, `one of "a", "b"`, `an object or null`. */
+/** Short descriptions of valid values: `a string`, `one of "a", "b"`, `an object or null`. */
 import { PATTERN_MEANINGS } from '../schemas/scalars.ts'
 import { previewOf } from './preview.ts'
 import { findFixedValues, type Schema, type SchemaNode } from './schema-node.ts'
@@ -24,7 +24,7 @@ const FORMAT_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['email', 'an email address'],
 ])
 
-/** What would fit the schema, in words; `a value` when it asks for nothing that can be named. */
+/** Describes the values that match the schema; `a value` when there is no simple description. */
 export function describeExpected(schema: Schema): string {
   if (typeof schema === 'boolean') return schema ? 'a value' : 'nothing'
   const fixed = findFixedValues(schema)
@@ -36,7 +36,7 @@ export function describeExpected(schema: Schema): string {
   return describeTypes(schema)
 }
 
-/** Maximum number of values that `oneOf` lists. */
+/** Maximum number of values that `listChoices` lists. */
 const MAX_LISTED = 30
 
 /** Returns `"a"` for one value, `one of "a", "b"` for several. */
@@ -47,18 +47,18 @@ export function listChoices(values: readonly unknown[]): string {
   return values.length === 1 ? texts : `one of ${texts}`
 }
 
-/** The types of a node in words: `a string`, `a string or null`. */
+/** Describes the types of a node: `a string`, `a string or null`. */
 export function describeTypes(schema: Pick<SchemaNode, 'type'>): string {
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])
   return types.map((type) => TYPE_DESCRIPTIONS.get(type) ?? type).join(' or ') || 'a value'
 }
 
-/** What a format asks for. */
+/** Describes a format. */
 export function describeFormat(format: string): string {
   return FORMAT_DESCRIPTIONS.get(format) ?? `a valid ${format}`
 }
 
-/** What a pattern asks for: its meaning where it is one of ours, else the pattern. */
+/** Describes a pattern: by its meaning for the patterns of this package, otherwise by its text. */
 export function describePattern(pattern: string): string {
   return PATTERN_MEANINGS.get(pattern) ?? `text that matches /${pattern}/`
 }

@@ -1,6 +1,6 @@
 /** JSON pointers (RFC 6901): `/tasks/0/description`, with `~` as `~0` and `/` as `~1`. */
 
-/** Maximum characters of a field name in a pointer: a longer name is cut, and no longer points anywhere. */
+/** Maximum characters of a field name in a pointer: a longer name is truncated, and the pointer then has no target. */
 export const MAX_SEGMENT = 100
 
 /** Returns the pointer to a member of the place that `path` points to. */
@@ -10,7 +10,7 @@ export function pointer(path: string, key: string | number): string {
   return `${path}/${shown.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** The value that a pointer points to; undefined when there is none. */
+/** Returns the value that a pointer points to; undefined when it does not exist. */
 export function valueAt(value: unknown, path: string): unknown {
   let current = value
   for (const part of path.split('/').slice(1)) {

@@ -1,7 +1,7 @@
-/** Taking a schema node apart: its own keywords, and whether it allows a value's JSON type. */
+/** Decomposition of a schema node: the keywords of its place, and whether it allows a value's JSON type. */
 import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
 
-/** Keywords that lead to other schemas or say nothing; the walk follows the first and skips the rest. */
+/** Keywords that lead to other schemas, which the walk follows, or have no effect on validation. */
 const NOT_OWN: ReadonlySet<string> = new Set([
   '$id',
   '$ref',
@@ -28,11 +28,11 @@ const NOT_OWN: ReadonlySet<string> = new Set([
 
 const leaves = new WeakMap<SchemaNode, SchemaNode>()
 
-/** The node with only the keywords that judge its own place: type, bounds, pattern, format … */
+/** Returns the node with only the keywords that apply to the place itself: type, bounds, pattern, format … */
 export function pickLeafKeywords(schema: SchemaNode): SchemaNode {
   let leaf = leaves.get(schema)
   if (leaf === undefined) {
-    // Own names and not keys: TypeBox hides `~refine`, which judges, from enumeration.
+    // Own names instead of keys, because `~refine` of TypeBox is not enumerable.
     const own = Object.getOwnPropertyNames(schema).filter((keyword) => !NOT_OWN.has(keyword))
     leaf = Object.fromEntries(own.map((keyword) => [keyword, Reflect.get(schema, keyword)]))
     leaves.set(schema, leaf)
@@ -40,12 +40,12 @@ export function pickLeafKeywords(schema: SchemaNode): SchemaNode {
   return leaf
 }
 
-/** False when the schema says which JSON types it allows, and the value's is none of them. */
+/** Whether the schema allows the JSON type of the value; true if it does not restrict it. */
 export function allowsValueType(schema: Schema, value: unknown): boolean {
   return findJsonTypes(schema)?.some((type) => isOfType(type, value)) ?? true
 }
 
-/** The JSON types a value of the schema can have, or nothing when it does not say. */
+/** Returns the JSON types that a schema allows; undefined if it does not restrict them. */
 function findJsonTypes(schema: Schema): readonly string[] | undefined {
   if (typeof schema === 'boolean') return undefined
   if (schema.type !== undefined)
@@ -73,7 +73,7 @@ function isOfType(type: string, value: unknown): boolean {
     case 'boolean':
       return typeof value === type
     default:
-      // Not a JSON type, such as TypeBox's bigint: TypeBox judges.
+      // Other types, such as TypeBox's bigint, are left to TypeBox.
       return true
   }
 }

@@ -1,28 +1,28 @@
 /**
- * A short, safe picture of any value for a message.
+ * Short, safe preview of any value for a message.
  *
- * Never throws and never walks far: it stops after `PREVIEW_LENGTH` characters and a few levels, so a
- * huge, deep or cyclic value costs nothing.
+ * Never throws and never walks far: it stops after `PREVIEW_LENGTH` characters and a few levels, so that a huge, deep or
+ * cyclic value costs little.
  */
 
-/** Characters of a received value that a problem shows. */
+/** Maximum number of characters of a received value that a problem shows. */
 export const PREVIEW_LENGTH = 120
 
 const MAX_LEVELS = 3
 
-/** The value as JSON, cut with `…` when long. */
+/** Returns the value as JSON, truncated with `…` when long. */
 export function previewOf(value: unknown): string {
   return truncate(write(value, PREVIEW_LENGTH, 0))
 }
 
-/** What came, as a problem carries it: a plain value as it is, text cut, anything else as a preview. */
+/** Returns the received value for a problem: a scalar unchanged, text truncated, anything else as a preview. */
 export function receivedOf(value: unknown): unknown {
   if (typeof value === 'string') return truncate(value)
   if (value === null || typeof value === 'boolean') return value
   return typeof value === 'number' && Number.isFinite(value) ? value : previewOf(value)
 }
 
-/** Cuts between characters: half of a surrogate pair is not valid text everywhere. */
+/** Truncates between characters: half of a surrogate pair is not valid text everywhere. */
 function truncate(text: string): string {
   if (text.length <= PREVIEW_LENGTH) return text
   const end = /[\uD800-\uDBFF]/.test(text.charAt(PREVIEW_LENGTH - 2)) ? 2 : 1

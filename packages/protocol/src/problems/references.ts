@@ -1,10 +1,10 @@
-/** Following `$ref` inside one schema document. */
+/** Resolution of `$ref` within one schema document. */
 import { valueAt } from './json-pointer.ts'
 import { isJsonObject, ownValue, type Schema, type SchemaNode } from './schema-node.ts'
 
 /**
- * The schema that a `$ref` means: a JSON pointer from the root (`#/$defs/Node`), or the id of a
- * definition of a schema round it. Nothing when it is neither; then TypeBox alone judges.
+ * Returns the target of a `$ref`: a JSON pointer from the root (`#/$defs/Node`), or the id of a definition of a
+ * surrounding schema. Returns undefined for other references, which only TypeBox judges.
  */
 export function resolveReference(
   reference: unknown,
@@ -19,7 +19,7 @@ export function resolveReference(
 
 const referring = new WeakMap<object, boolean>()
 
-/** True when a `$ref` is anywhere in the schema: its parts then mean something only inside the whole. */
+/** Whether the schema contains a `$ref`: its parts are then valid only within the whole. */
 export function hasReferences(schema: object): boolean {
   let found = referring.get(schema)
   if (found === undefined) {

@@ -1,12 +1,11 @@
 /**
- * A JSON Schema node as this folder reads it.
+ * JSON Schema node as read by this folder.
  *
- * Schemas come from TypeBox, but also (tool inputs) from Zod, MCP or OpenAPI as plain JSON Schema, so
- * everything here reads plain keywords and no TypeBox kind. Keywords that are not listed are left to
- * TypeBox's own checker.
+ * Schemas come from TypeBox, and tool inputs also from Zod, MCP or OpenAPI as plain JSON Schema. Therefore only plain
+ * keywords are read, not TypeBox kinds. Keywords that are not listed are left to TypeBox's checker.
  */
 
-/** The keywords that shape a value; every one may be absent. */
+/** Keywords that shape a value; each can be absent. */
 export interface SchemaNode {
   readonly $id?: unknown
   readonly $ref?: unknown
@@ -17,7 +16,7 @@ export interface SchemaNode {
   readonly pattern?: unknown
   readonly format?: unknown
   readonly properties?: Readonly<Record<string, Schema>>
-  /** TypeBox's types say `undefined` where no field is required. */
+  /** TypeBox's types use `undefined` where no field is required. */
   readonly required?: readonly string[] | undefined
   readonly additionalProperties?: Schema
   readonly patternProperties?: Readonly<Record<string, Schema>>
@@ -37,15 +36,15 @@ export interface SchemaNode {
   readonly default?: unknown
 }
 
-/** A node, or `true` for any value and `false` for none. */
+/** Schema node, `true` for any value, or `false` for no value. */
 export type Schema = SchemaNode | boolean
 
-/** True for a JSON object: not null, not an array. */
+/** Whether a value is a JSON object: not null, not an array. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The fixed values of a node that allows only these, or nothing. */
+/** Returns the values of a node that allows only fixed ones; undefined for other nodes. */
 export function findFixedValues(schema: Schema): readonly unknown[] | undefined {
   if (typeof schema === 'boolean') return undefined
   if (Object.hasOwn(schema, 'const')) return [schema.const]
@@ -53,7 +52,7 @@ export function findFixedValues(schema: Schema): readonly unknown[] | undefined 
   return schema.type === 'null' ? [null] : undefined
 }
 
-/** The own value under a key of a record, never an inherited one such as `constructor`. */
+/** Returns the own value of a key, never an inherited one such as `constructor`. */
 export function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined
 }

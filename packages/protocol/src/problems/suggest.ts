@@ -1,13 +1,13 @@
-/** "Did you mean": the known word that is closest to a mistyped one. */
+/** Suggestions ("did you mean") for mistyped words. */
 import { shortList, shortText } from './short-text.ts'
 
-/** Longer words are not compared: the work grows with the square of the length. */
+/** Maximum length of compared words: the work grows with the square of the length. */
 const MAX_LENGTH = 48
 
 /** Maximum number of known words that are compared; the list can come from the request itself. */
 const MAX_CANDIDATES = 100
 
-/** The known word that is nearly this one, or nothing when none is near enough. */
+/** Returns the known word that is most similar to this one; undefined when none is similar enough. */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined
   const wanted = normalizeName(word)
@@ -24,19 +24,22 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
   return best
 }
 
-/** Describes a name that does not exist. The name and the known ones can come from a request, so both are cut. */
+/** Describes an unknown name. It and the known ones can come from a request, so all are truncated. */
 export function unknownName(kind: string, name: string, known: readonly string[]): string {
   const meant = suggest(name, known)
   const hint = meant === undefined ? '' : `. Did you mean '${meant}'?`
   return `Unknown ${kind} '${shortText(name)}'. Available: [${shortList(known)}]${hint}`
 }
 
-/** Case and separators are no difference: `max_iterations` is `maxIterations`. */
+/** Removes differences of case and separators: `max_iterations` equals `maxIterations`. */
 function normalizeName(word: string): string {
   return word.toLowerCase().replaceAll(/[_\-\s]/g, '')
 }
 
-/** Edits (insert, delete, replace, swap of neighbors) from one word to the other. Both are short: see `MAX_LENGTH`. */
+/**
+ * Returns the number of edits (insert, delete, replace, swap of neighbors) between two words. Both are short: see
+ * `MAX_LENGTH`.
+ */
 function measureEditDistance(from: string, to: string): number {
   let [beforeLast, last, current] = [createRow(), createRow(), createRow()]
   for (let column = 0; column <= to.length; column++) last[column] = column

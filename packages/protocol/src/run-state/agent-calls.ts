@@ -1,10 +1,10 @@
-/** Pure: the calls of one attempt to other agents, after an event of one of them. */
+/** Calls of one attempt to other agents. */
 import type { AgentToolInvoked } from '../schemas/events/agent-tool-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { toInstant } from './instants.ts'
 import type { AgentUsage } from './usage.ts'
 
-/** An event of a call to another agent. */
+/** Event of a call to another agent. */
 export type AgentCallEvent = RunEventOf<
   | 'agent_tool_invoked'
   | 'agent_tool_progress'
@@ -14,32 +14,32 @@ export type AgentCallEvent = RunEventOf<
   | 'agent_tool_error'
 >
 
-/** One try of a tool call that asks another agent. */
+/** Attempt of a tool call that calls another agent. */
 export interface AgentCallState {
   readonly toolCallId: string
   readonly toolName: string
-  /** Which try of the call it is, from 0. */
+  /** Attempt of the call, from 0. */
   readonly retryIndex: number
   readonly agentUri: string
   readonly mode: AgentToolInvoked['mode']
   readonly protocol: AgentToolInvoked['protocol']
-  /** INTERRUPTED: its process was cut off, or its attempt ended without an end of its own. */
+  /** INTERRUPTED: its process was stopped, or its task attempt ended before the call. */
   readonly status: 'RUNNING' | 'COMPLETED' | 'TERMINATED' | 'FAILED' | 'INTERRUPTED'
-  /** When the request was sent. */
+  /** Time at which the request was sent. */
   readonly startedAt?: string
-  /** When it came to an end of its own; absent on one that was interrupted. */
+  /** Time at which the call ended; absent on an interrupted one. */
   readonly completedAt?: string
-  /** Chunks that arrived so far. */
+  /** Number of chunks received so far. */
   readonly chunks: number
-  /** Turns that were answered so far. */
+  /** Number of turns answered so far. */
   readonly turns: number
-  /** What it has cost so far, in US dollars, as far as the agent says it. */
+  /** Cost so far in US dollars, as reported by the agent. */
   readonly costUsd: number
-  /** Why it ended so; present on a call that was terminated or failed. */
+  /** Reason of the failure or termination. */
   readonly error?: string
 }
 
-/** The calls after an event of one of them; one that is not known changes nothing. */
+/** Returns the calls after an event of one of them; the event of an unknown call is ignored. */
 export function applyToAgentCalls(
   calls: readonly AgentCallState[],
   event: AgentCallEvent,
@@ -54,7 +54,7 @@ export function applyToAgentCalls(
   return call?.status === 'RUNNING' ? calls.with(at, applyToCall(call, event)) : calls
 }
 
-/** The calls when nobody makes them any more. */
+/** Returns the calls with all running ones interrupted. */
 export function interruptAgentCalls(calls: readonly AgentCallState[]): readonly AgentCallState[] {
   if (calls.every(({ status }) => status !== 'RUNNING')) return calls
   return calls.map((call) =>
@@ -62,7 +62,7 @@ export function interruptAgentCalls(calls: readonly AgentCallState[]): readonly 
   )
 }
 
-/** The usage with what this event says was used. */
+/** Adds the usage that the event reports. */
 export function addAgentUsage(usage: AgentUsage, event: AgentCallEvent): AgentUsage {
   const { input_tokens: read = 0, output_tokens: written = 0, cost_usd: cost = 0 } = event
   if (read === 0 && written === 0 && cost === 0) return usage

@@ -1,17 +1,14 @@
 /**
- * Rebuilds a run from its events: what a screen, a client or a test wants to know about a run at any
- * moment, from the same list of events that everybody sees.
+ * State of a run, derived from its events.
  *
- *     state + event ─→ run-level · tasks (turns, tool calls) · reviews · directives · delegations ─→ status, totals ─→ state
- *
- * S1 Pure: the same events give the same state; a state that was given out never changes.
- * S2 What an event does not change is shared with the state before; an event that changes nothing gives
- *    back the very same state.
- * S3 Tolerant: an event of a type, task, review or attempt that is not known changes nothing, and none throws.
- * S4 After `run_resumed`, and after a failed model call, a turn that begins again replaces the one before:
- *    no token, tool call or cost is there twice.
- * S5 A token costs the same however long the text is.
- * S6 An event of the last turn of an attempt, as nearly all are, looks at no turn before it.
+ * S1 Pure: the same events give the same state, and a returned state never changes.
+ * S2 Parts that an event does not change are shared with the previous state; an event without effect returns the same
+ *    state.
+ * S3 Tolerant: an event with an unknown type, task, review or attempt has no effect and does not throw.
+ * S4 After `run_resumed`, and after a failed model call, a turn that begins again replaces the earlier one, so that no token,
+ *    tool call or cost counts twice.
+ * S5 The cost of a token does not depend on the length of the text.
+ * S6 An event of the last turn of an attempt, as nearly all are, does not read earlier turns.
  */
 import type { RunEvent } from '../schemas/run-event.ts'
 import { applyToDelegations } from './delegations.ts'
@@ -23,14 +20,14 @@ import { deriveStatus } from './run-status.ts'
 import { applyToTasks } from './tasks.ts'
 import { sumTotals } from './usage.ts'
 
-/** The run after all of these events, which are one run's and in order. */
+/** Returns the state of a run after all of these events, which belong to one run and are in order. */
 export function runStateAfter(events: Iterable<RunEvent>): RunState {
   let state = emptyRunState()
   for (const event of events) state = applyRunEvent(state, event)
   return state
 }
 
-/** The run after one more event; with or without the event's place in the log. */
+/** Returns the state after one more event, with or without its position in the log. */
 export function applyRunEvent(state: RunState, event: RunEvent): RunState {
   const changed = applyToState(state, event)
   const isQuiet = event.type === 'token' || event.type === 'tool_progress'
@@ -104,10 +101,7 @@ function updateDerived(state: RunState, before: RunState): RunState {
   return { ...state, status, totals: isSame ? state.totals : totals }
 }
 
-/**
- * Whether totals may have changed: most events leave the usage of every task as it was. A new attempt
- * has another one.
- */
+/** Whether totals may have changed: most events do not change the usage of any task, but a new attempt does. */
 function hasNewUsage(tasks: RunState['tasks'], before: RunState['tasks']): boolean {
   if (tasks === before) return false
   return tasks.some((task, place) => {
@@ -116,7 +110,7 @@ function hasNewUsage(tasks: RunState['tasks'], before: RunState['tasks']): boole
   })
 }
 
-/** The profile that an event says was applied to the whole run. */
+/** Returns the profile that the event applies to the whole run. */
 function findAppliedProfile(event: DirectiveEvent): string | undefined {
   if (event.type !== 'directive_active' || event.action !== 'APPLY_PROFILE') return undefined
   return event.to === undefined ? event.value : undefined

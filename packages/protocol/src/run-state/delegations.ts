@@ -1,15 +1,15 @@
-/** Pure: the delegations of a run after one of their events, and the tasks that they make. */
+/** Delegations of a run, and the tasks that they add. */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import type { DelegationState, RunState } from './run-state.ts'
 import { createTask } from './task-state.ts'
 import { addTask } from './tasks.ts'
 
-/** An event of a delegation. */
+/** Event of a delegation. */
 export type DelegationEvent = RunEventOf<
   'delegation_started' | 'delegation_completed' | 'delegation_failed'
 >
 
-/** The run after an event of a delegation. */
+/** Returns the run after an event of a delegation. */
 export function applyToDelegations(state: RunState, event: DelegationEvent): RunState {
   const delegations = applyToDelegationList(state.delegations, event)
   const next = { ...state, delegations }

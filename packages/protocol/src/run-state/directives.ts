@@ -1,14 +1,14 @@
-/** Pure: the directives of a run after one of their events. */
+/** Directives of a run. */
 import type { DirectiveActive } from '../schemas/events/steering-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
 
-/** A directive, as `directive_active` says it, and where it was delivered. */
+/** Directive, as in `directive_active`, with its deliveries. */
 export interface DirectiveState extends Readonly<Omit<DirectiveActive, 'type'>> {
-  /** The turns whose model call showed it, in order. */
+  /** Turns whose model call included it, in order. */
   readonly delivered: readonly Delivery[]
 }
 
-/** One turn that was shown a directive. */
+/** Turn that a directive was delivered to. */
 export interface Delivery {
   readonly taskName: string
   readonly attempt: number
@@ -16,12 +16,12 @@ export interface Delivery {
   readonly deliveredAt: string
 }
 
-/** An event of a directive. */
+/** Event of a directive. */
 export type DirectiveEvent = RunEventOf<'directive_active' | 'directive_delivered'>
 
 type Directives = readonly DirectiveState[]
 
-/** The directives after one of their events; one that is told again keeps its place and deliveries. */
+/** Returns the directives after one of their events; a repeated directive keeps its place and deliveries. */
 export function applyToDirectives(directives: Directives, event: DirectiveEvent): Directives {
   const at = directives.findIndex(({ directiveId }) => directiveId === event.directiveId)
   const known = directives[at]
@@ -54,7 +54,7 @@ function createDirective(
   }
 }
 
-/** A turn that begins anew is shown the directive again: the newer delivery takes the older's place. */
+/** Adds a delivery. A turn that begins again gets the directive again: the newer delivery replaces the older one. */
 function addDelivery(
   deliveries: readonly Delivery[],
   event: RunEventOf<'directive_delivered'>,

@@ -1,14 +1,11 @@
-/**
- * Pure: instants reckoned from others, in the wire's form. There is none where the result is no time that
- * can be written, so that an odd number in an event throws nothing.
- */
+/** Computed instants in the form of the wire; undefined instead of an error when the result is not a valid time. */
 
-/** The instant `ms` milliseconds before another; undefined when that is not known or no time. */
+/** Returns the instant `ms` milliseconds before another; undefined when that is unknown or invalid. */
 export function subtractMs(instant: string | undefined, ms: number): string | undefined {
   return instant === undefined ? undefined : toInstant(Date.parse(instant) - ms)
 }
 
-/** Milliseconds since 1970 as an instant; undefined when they are no time. */
+/** Returns milliseconds since 1970 as an instant; undefined when they are out of range. */
 export function toInstant(ms: number): string | undefined {
   const date = new Date(ms)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()

@@ -1,32 +1,32 @@
-/** Pure: the reviews of a run after one of their events. A review is closed once; the first end counts. */
+/** Reviews of a run. A review is closed once; the first end counts. */
 import type { ReviewDecisionKind, ReviewTimeoutAction } from '../schemas/enums.ts'
 import type { ReviewRequested } from '../schemas/events/steering-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
 
-/** A review, as `review_requested` opened it, and how it ended. */
+/** Review, as in `review_requested`, and its end. */
 export interface ReviewState extends Readonly<Omit<ReviewRequested, 'type'>> {
   readonly status: 'OPEN' | 'DECIDED' | 'TIMED_OUT' | 'WITHDRAWN'
-  /** What was decided; with DECIDED. */
+  /** Decision; present with DECIDED. */
   readonly decision?: ReviewDecisionKind
   readonly decidedBy?: string
   readonly decidedAt?: string
   readonly feedback?: string
   readonly revisedOutput?: string
-  /** What happened as nobody decided; with TIMED_OUT. */
+  /** Action of the timeout; present with TIMED_OUT. */
   readonly action?: ReviewTimeoutAction
-  /** Why it closed undecided; with WITHDRAWN. */
+  /** Reason of the withdrawal; present with WITHDRAWN. */
   readonly reason?: string
   readonly withdrawnAt?: string
 }
 
-/** An event of a review. */
+/** Event of a review. */
 export type ReviewRunEvent = RunEventOf<
   'review_requested' | 'review_decided' | 'review_timed_out' | 'review_withdrawn'
 >
 
 type ReviewStates = readonly ReviewState[]
 
-/** The reviews after one of their events; one that is asked for again is open again, in its place. */
+/** Returns the reviews after one of their events; a review that is requested again is open again, in its place. */
 export function applyToReviews(reviews: ReviewStates, event: ReviewRunEvent): ReviewStates {
   const at = reviews.findIndex(({ reviewId }) => reviewId === event.reviewId)
   if (event.type === 'review_requested') {
@@ -47,7 +47,7 @@ function closeReview(
     case 'review_decided':
       return decideReviewState(review, event)
     case 'review_timed_out':
-      // Also sent when somebody decided elsewhere, so that AgentEnsemble's panel closes.
+      // Also sent when the review was decided elsewhere, so that AgentEnsemble's panel closes.
       return review.status === 'OPEN'
         ? { ...review, status: 'TIMED_OUT', action: event.action }
         : review
@@ -60,7 +60,7 @@ function closeReview(
   }
 }
 
-/** A decision also counts after `review_timed_out`, which is then about the panel only. */
+/** Applies a decision. It also counts after `review_timed_out`, which then only closes the panel of a viewer. */
 function decideReviewState(review: ReviewState, event: RunEventOf<'review_decided'>): ReviewState {
   if (review.status !== 'OPEN' && review.status !== 'TIMED_OUT') return review
   const { action: _, ...undecided } = review

@@ -1,4 +1,4 @@
-/** Pure: a run after an event of the run as a whole. */
+/** Events of a run as a whole. */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { interruptAgentCalls } from './agent-calls.ts'
 import type { RunState } from './run-state.ts'
@@ -6,7 +6,7 @@ import { createTask, type TaskState } from './task-state.ts'
 import { mapShared } from './tool-calls.ts'
 import { discardRunningTurns } from './turns.ts'
 
-/** An event of the run as a whole. */
+/** Event of the run as a whole. */
 export type RunLevelEvent = RunEventOf<
   | 'run_queued'
   | 'run_resumed'
@@ -18,7 +18,7 @@ export type RunLevelEvent = RunEventOf<
   | 'run_result'
 >
 
-/** The run after an event of the run as a whole. */
+/** Returns the run after an event of the run as a whole. */
 export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
   switch (event.type) {
     case 'run_queued': {
@@ -58,7 +58,7 @@ function applyStart(state: RunState, event: RunEventOf<'ensemble_started'>): Run
   return { ...state, id, startedAt, ensemble, workflow, tasks: [...planned, ...others] }
 }
 
-/** A task that runs goes on in the same attempt; what was in flight is forgotten. */
+/** Resumes a running task in the same attempt; calls in flight are discarded. */
 function resumeTask(task: TaskState, resumedAt: string): TaskState {
   if (task.status !== 'RUNNING') return task
   const turns = discardRunningTurns(task.turns, resumedAt)
@@ -67,7 +67,7 @@ function resumeTask(task: TaskState, resumedAt: string): TaskState {
   return isSame ? task : { ...task, turns, agentCalls }
 }
 
-/** A switch of the run goes before what single tasks were switched to. */
+/** Switches the model. A switch of the run overrides earlier switches of single tasks. */
 function switchModel(
   state: RunState,
   { model, taskName, tier }: RunEventOf<'model_switched'>,
@@ -96,7 +96,7 @@ function applyResult(state: RunState, event: RunEventOf<'run_result'>): RunState
   const { runId, status, outputs, durationMs, metrics, error: message, code } = event
   return {
     ...state,
-    // A run that ends before it began has no ensembleId.
+    // A run that ends before it began has no `ensembleId`.
     id: state.id ?? runId,
     status,
     outputs,

@@ -1,4 +1,4 @@
-/** What the events of a run tell about it, as one immutable value. */
+/** State of a run as one immutable value, derived from its events. */
 import type { CancelMode, RunStatus, Workflow } from '../schemas/enums.ts'
 import type { FileChanged } from '../schemas/events/agent-events.ts'
 import type { EnsembleCompleted, RunOutput } from '../schemas/events/run-events.ts'
@@ -9,13 +9,13 @@ import type { ReviewState } from './reviews.ts'
 import type { TaskState } from './task-state.ts'
 import { NO_TOTALS, type RunTotals } from './usage.ts'
 
-/** A run as its events so far tell it. A field is absent until an event says it. */
+/** State of a run after its events so far. A field is absent until an event sets it. */
 export interface RunState {
-  /** The `ensembleId` of the run. */
+  /** `ensembleId` of the run. */
   readonly id?: string
   readonly ensemble?: string
   readonly status: RunStatus
-  /** Present from the moment that a cancel was asked for. */
+  /** Present once a cancel was requested. */
   readonly cancelMode?: CancelMode
   readonly workflow?: Workflow
   readonly inputs: Readonly<Record<string, string>>
@@ -25,56 +25,56 @@ export interface RunState {
   readonly completedAt?: string
   readonly durationMs?: number
   readonly exitReason?: EnsembleCompleted['exitReason']
-  /** Why the run failed; `code` is one of `FAILURE_CODES`, as open text. */
+  /** Failure of the run; `code` is a failure code, as open text. */
   readonly error?: { readonly message: string; readonly code?: string }
-  /** What the tasks gave, as the end of the run lists it. */
+  /** Outputs of the tasks, as listed at the end of the run. */
   readonly outputs?: readonly RunOutput[]
-  /** Totals as the end of the run says them; `totals` are those of the tasks so far. */
+  /** Totals as reported at the end of the run; `totals` are those of the tasks so far. */
   readonly metrics?: RunMetrics
-  /** The model that the whole run was switched to last; `model` of a task goes before it. */
+  /** Model that the whole run was last switched to; the `model` of a task overrides it. */
   readonly model?: string
-  /** The tier that the whole run was switched to last; absent after a switch to a model by its alias. */
+  /** Tier that the whole run was last switched to; absent after a switch to a model by its alias. */
   readonly modelTier?: string
-  /** The profile that was applied to the run last. */
+  /** Profile that was last applied to the run. */
   readonly profile?: string
-  /** Which holder of the run works on it; absent while it is the first. */
+  /** Number of the process that owns the run; absent while it is the first. */
   readonly epoch?: number
-  /** The tasks of the plan and those that delegations made, in the order of their `index`. */
+  /** Tasks of the plan and of delegations, in the order of their `index`. */
   readonly tasks: readonly TaskState[]
   /** All reviews, open or closed, in the order in which they opened. */
   readonly reviews: readonly ReviewState[]
-  /** Every directive, in the order in which they were taken up. */
+  /** All directives, in the order in which they took effect. */
   readonly directives: readonly DirectiveState[]
-  /** Every delegation, in the order in which they began. */
+  /** All delegations, in the order in which they began. */
   readonly delegations: readonly DelegationState[]
-  /** Every change of a file, in order. */
+  /** All changes of files, in order. */
   readonly changedFiles: readonly FileChangeState[]
-  /** What the tasks have used, all attempts together. */
+  /** Usage of all attempts of all tasks. */
   readonly totals: RunTotals
 }
 
-/** One change of a file, as `file_changed` says it. */
+/** Change of a file, as in `file_changed`. */
 export type FileChangeState = Readonly<Omit<FileChanged, 'type'>>
 
-/** Work that one task handed to another. */
+/** Work that one task delegated to another. */
 export interface DelegationState {
   readonly delegationId: string
-  /** The task that delegates, and its attempt. */
+  /** Task that delegates. */
   readonly taskName: string
   readonly attempt: number
   readonly delegatingAgentRole: string
   readonly workerRole: string
   readonly status: 'RUNNING' | 'COMPLETED' | 'FAILED'
-  /** What is to be done; absent, as the next three, when it was refused before it began. */
+  /** Description of the work; absent, like the next three fields, when the delegation was refused before it began. */
   readonly taskDescription?: string
-  /** Name of the task that it made. */
+  /** Name of the task that it added. */
   readonly workerTask?: string
   readonly workerTaskIndex?: number
   /** 1 for a delegation by a task of the plan. */
   readonly depth?: number
-  /** When it began; absent when the log does not say it. */
+  /** Time at which it began; absent in logs without it. */
   readonly startedAt?: string
-  /** When it ended, in whatever way; absent when the log does not say it. */
+  /** Time at which it ended with any outcome; absent in logs without it. */
   readonly completedAt?: string
   /** Present with COMPLETED. */
   readonly durationMs?: number
@@ -82,7 +82,7 @@ export interface DelegationState {
   readonly reason?: string
 }
 
-/** A run of which no event has been read. */
+/** Returns the state of a run without events. */
 export function emptyRunState(): RunState {
   return {
     status: 'ACCEPTED',

@@ -1,10 +1,10 @@
-/** Pure: where a run stands, from what is known of it. */
+/** Status of a run, derived from its state. */
 import { isTerminalRunStatus, type RunStatus } from '../schemas/enums.ts'
 import type { RunState } from './run-state.ts'
 
 /**
- * The status of a run. WAITING_REVIEW when a review is open and every running task waits at one, or waits
- * for workers it delegated to that do; a task between two attempts does not wait.
+ * Returns the status of a run. WAITING_REVIEW: a review is open, and every running task waits for a review or for
+ * delegated work that does; a task between two attempts does not wait.
  */
 export function deriveStatus(state: RunState): RunStatus {
   if (isTerminalRunStatus(state.status)) return state.status
@@ -23,7 +23,7 @@ function waitsForReview({ reviews, tasks, delegations }: RunState): boolean {
     name !== undefined && (running.has(name) || atReview.has(name))
   const waits = (name: string): boolean => {
     if (atReview.has(name)) return true
-    // A worker that runs is judged itself.
+    // A running worker is checked separately.
     const open = delegations.filter((one) => one.taskName === name && one.status === 'RUNNING')
     return open.length > 0 && open.every(({ workerTask }) => busy(workerTask))
   }

@@ -1,15 +1,15 @@
-/** What is known of one task, and how its attempts follow each other. */
+/** State of one task and its attempts. */
 import type { FinishReason, TaskStatus } from '../schemas/enums.ts'
 import type { MetricsSnapshot, TaskCompleted, TaskInput } from '../schemas/events/task-events.ts'
 import type { AgentCallState } from './agent-calls.ts'
 import type { TurnState } from './turn-state.ts'
 import { NO_AGENT_USAGE, NO_ATTEMPT_USAGE, type AgentUsage, type AttemptUsage } from './usage.ts'
 
-/** One task of a run: of the plan, or made by a delegation. */
+/** Task of a run, from the plan or a delegation. */
 export interface TaskState {
-  /** Unique in its run. */
+  /** Name of the task; unique in its run. */
   readonly name: string
-  /** Its number in its run, from 1. */
+  /** Number of the task in its run, from 1. */
   readonly index: number
   readonly description: string
   readonly agentRole: string
@@ -17,54 +17,54 @@ export interface TaskState {
   readonly context: readonly string[]
   /** FAILED also between two attempts; then `error.willRetry` is true. */
   readonly status: TaskStatus
-  /** Which try this is; 0 before the first. The fields that follow are those of this attempt. */
+  /** Attempt of the task, from 1; 0 before the first. The following fields are those of this attempt. */
   readonly attempt: number
   readonly startedAt?: string
-  /** When the attempt ended, in whatever way. */
+  /** Time at which the attempt ended with any outcome. */
   readonly completedAt?: string
   readonly durationMs?: number
   readonly expectedOutput?: string
-  /** What the agent was given. */
+  /** Input of the agent. */
   readonly input?: TaskGiven
   readonly turns: readonly TurnState[]
-  /** Tool calls that asked other agents, in the order in which they were sent. */
+  /** Tool calls that called other agents, in the order in which they were sent. */
   readonly agentCalls: readonly AgentCallState[]
-  /** What those agents have used; counted in `usage` too. */
+  /** Usage of those agents; also included in `usage`. */
   readonly agentUsage: AgentUsage
   readonly output?: string
-  /** The output as a value, when the task declares an output schema. */
+  /** Output as a JSON value; present when the task declares an output schema. */
   readonly structuredOutput?: unknown
-  /** Parts that a handler gave in place of the output, as `task_completed` has them. */
+  /** Parts that a handler returned instead of the output, as in `task_completed`. */
   readonly parts?: NonNullable<TaskCompleted['parts']>
-  /** Finish reason of the last answer of the model; present at the end, unless no model ended the attempt. */
+  /** Reason why the last answer of the model ended; present at the end, unless no model ended the attempt. */
   readonly finishReason?: FinishReason
   readonly error?: TaskError
   readonly usage: AttemptUsage
-  /** The newest `metrics_snapshot`. */
+  /** Latest `metrics_snapshot`. */
   readonly metrics?: TaskMetrics
-  /** True when the agent was made to answer because its turns were used up; present at the end. */
+  /** Whether the agent had to answer because its turns were used up; present at the end. */
   readonly iterationLimitReached?: boolean
-  /** Why it will not run. */
+  /** Reason why the task will not run. */
   readonly skipReason?: string
-  /** The attempts before this one, all of which failed. */
+  /** Earlier attempts, all of which failed. */
   readonly earlierAttempts: readonly EarlierAttempt[]
-  /** The model that this task was switched to, if the run was not switched after that. */
+  /** Model that this task was switched to; absent if the run was switched later. */
   readonly model?: string
-  /** Present on a task that a delegation made. */
+  /** Present on a task that a delegation added. */
   readonly delegatedBy?: { readonly taskName: string; readonly delegationId: string }
 }
 
-/** Why an attempt failed; `code` is one of `FAILURE_CODES`, as open text. */
+/** Failure of an attempt; `code` is a failure code, as open text. */
 export interface TaskError {
   readonly reason: string
   readonly code: string
-  /** Another attempt follows by itself. */
+  /** Whether another attempt follows automatically. */
   readonly willRetry: boolean
   /** Text of the provider about a refusal or a blocked answer. */
   readonly refusal?: string
 }
 
-/** An attempt that failed and was followed by another. */
+/** Failed attempt that was followed by another. */
 export interface EarlierAttempt {
   readonly attempt: number
   readonly reason: string
@@ -72,7 +72,7 @@ export interface EarlierAttempt {
   readonly usage: AttemptUsage
 }
 
-/** What an agent was given, as `task_input` says it. */
+/** Input of an agent, as in `task_input`. */
 export type TaskGiven = Readonly<
   Pick<
     TaskInput,
@@ -80,7 +80,7 @@ export type TaskGiven = Readonly<
   >
 >
 
-/** Running totals of an attempt, as `metrics_snapshot` says them. */
+/** Running totals of an attempt, as in `metrics_snapshot`. */
 export type TaskMetrics = Readonly<
   Pick<
     MetricsSnapshot,
@@ -94,13 +94,13 @@ export type TaskMetrics = Readonly<
   >
 >
 
-/** What a task is before anything is known of how it goes. */
+/** Fields of a task that are known before it runs. */
 export type TaskPlan = Pick<
   TaskState,
   'name' | 'index' | 'description' | 'agentRole' | 'context' | 'delegatedBy'
 >
 
-/** A task that waits for its first attempt. */
+/** Returns a task that waits for its first attempt. */
 export function createTask(plan: TaskPlan): TaskState {
   return {
     ...plan,
@@ -115,8 +115,8 @@ export function createTask(plan: TaskPlan): TaskState {
 }
 
 /**
- * The task in this attempt: itself, or with a newer attempt begun and the one before put with the
- * earlier ones; undefined when the attempt is one of the past.
+ * Returns the task in this attempt: itself, or with a newer attempt begun and the previous one added to the earlier
+ * ones; undefined when the attempt is in the past.
  */
 export function enterAttempt(task: TaskState, attempt: number): TaskState | undefined {
   if (attempt === task.attempt) return task

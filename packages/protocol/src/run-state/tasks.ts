@@ -1,4 +1,4 @@
-/** Pure: the tasks of a run after an event of one of them. An event of a past attempt changes nothing. */
+/** Events of the tasks of a run. Events of past attempts have no effect. */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import type { RunState } from './run-state.ts'
 import {
@@ -11,7 +11,7 @@ import { enterAttempt, createTask, type TaskMetrics, type TaskState } from './ta
 import { failRunningTurns, applyToTurns, type TurnEvent } from './turns.ts'
 import { toUsage, updateUsage, sumUsage } from './usage.ts'
 
-/** An event of one task. */
+/** Event of one task. */
 export type TaskEvent =
   | RunEventOf<
       | 'task_started'
@@ -25,7 +25,7 @@ export type TaskEvent =
   | TurnEvent
   | AgentCallEvent
 
-/** The run after an event of one of its tasks; `task_started` adds a task that is not known. */
+/** Returns the run after an event of one of its tasks; `task_started` adds an unknown task. */
 export function applyToTasks(state: RunState, event: TaskEvent): RunState {
   if (event.type === 'task_started') return startTask(state, event)
   return changeTask(state, event.taskName, (task) => {
@@ -35,7 +35,7 @@ export function applyToTasks(state: RunState, event: TaskEvent): RunState {
   })
 }
 
-/** The run with one of its tasks changed; unchanged when it has no task of this name. */
+/** Returns the run with one of its tasks changed; unchanged when it has no task of this name. */
 export function changeTask(
   state: RunState,
   name: string,
@@ -48,7 +48,7 @@ export function changeTask(
   return changed === task ? state : { ...state, tasks: state.tasks.with(at, changed) }
 }
 
-/** The run with this task too, at the place of its `index`. */
+/** Returns the run with an additional task, at the place of its `index`. */
 export function addTask(state: RunState, task: TaskState): RunState {
   return {
     ...state,

@@ -1,7 +1,6 @@
 /**
- * Pure: the tool calls of one turn after an event. They are a tree: a step of a call is in `steps` of
- * that call. A step ends before the call that it is a part of, so one whose call is not known yet
- * stays at the top until that call ends and takes it in.
+ * Tool calls of one turn. They form a tree: `steps` of a call are the calls that it made. A step ends before the call that it
+ * is a part of, so a step whose call is not known yet stays at the top level until that call ends.
  */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import type { RequestedToolCall } from '../schemas/events/positions.ts'
@@ -10,7 +9,7 @@ import type { ToolCallState } from './turn-state.ts'
 
 type Calls = readonly ToolCallState[]
 
-/** The calls that a model asked for, at `askedAt`; one without an id is known when it ends. */
+/** Returns the calls that a model requested at `askedAt`; a call without an id is known only when it ends. */
 export function createRequestedCalls(
   requests: readonly RequestedToolCall[] = [],
   askedAt?: string,
@@ -20,7 +19,7 @@ export function createRequestedCalls(
   )
 }
 
-/** The calls after one of them told how far it is, or ended. */
+/** Returns the calls after progress or the end of one of them. */
 export function applyToToolCalls(
   calls: Calls,
   event: RunEventOf<'tool_progress' | 'tool_called'>,
@@ -29,8 +28,8 @@ export function applyToToolCalls(
 }
 
 /**
- * The calls as another process finds them at `resumedAt`: those that had not ended are as the model
- * asked for them and are made from then on, and what only they told is gone.
+ * Returns the calls for a process that resumes the run at `resumedAt`: calls in flight are reset to the request of the
+ * model and start again, and their progress is discarded.
  */
 export function resetRunningCalls(calls: Calls, resumedAt: string): Calls {
   if (calls.every(({ status, parentToolCallId }) => !isInFlight(status, parentToolCallId))) {
@@ -44,7 +43,7 @@ export function resetRunningCalls(calls: Calls, resumedAt: string): Calls {
   })
 }
 
-/** The calls when their attempt is over: what still ran was cut off. */
+/** Returns the calls when their attempt has ended: running ones have failed. */
 export function failRunningCalls(calls: Calls): Calls {
   return mapShared(calls, (call) => {
     const steps = failRunningCalls(call.steps)
@@ -53,13 +52,13 @@ export function failRunningCalls(calls: Calls): Calls {
   })
 }
 
-/** The same list when `change` gives back every member as it is. */
+/** Maps a list; returns the same list when `change` returns every member unchanged. */
 export function mapShared<T>(list: readonly T[], change: (member: T) => T): readonly T[] {
   const changed = list.map((member) => change(member))
   return changed.every((member, index) => member === list[index]) ? list : changed
 }
 
-/** A step at the top waits for its call to end, so that call is in flight too. */
+/** Whether a call is in flight. A step at the top level waits for its call, which is then in flight too. */
 function isInFlight(
   status: ToolCallState['status'],
   parentToolCallId: string | undefined,
@@ -102,7 +101,7 @@ function endCall(calls: Calls, event: RunEventOf<'tool_called'>): Calls {
   )
 }
 
-/** The tree with the call where it belongs: in its own place when it is there, else after its siblings. */
+/** Puts the call into the tree: at its place if it is known, otherwise after its siblings. */
 function placeCall(calls: Calls, call: ToolCallState): Calls {
   const { id, parentToolCallId } = call
   const parent = parentToolCallId === undefined ? undefined : findCall(calls, parentToolCallId)

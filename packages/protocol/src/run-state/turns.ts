@@ -1,9 +1,9 @@
 /**
- * Pure: the turns of one attempt after an event.
+ * Turns of one attempt.
  *
- * Text grows by joining strings: an engine keeps the parts and flattens them when the text is read, so
- * a token costs the same however long the text is. Turns are in the order of their index and are looked
- * for from the last one, which nearly every event is about.
+ * Text grows by string concatenation: JavaScript engines store the parts and join them when the text is read, so the cost of
+ * a token does not depend on the length of the text. Turns are ordered by index and searched from the last one, which nearly
+ * every event is about.
  */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { subtractMs } from './instants.ts'
@@ -16,7 +16,7 @@ import {
 } from './tool-calls.ts'
 import type { TurnFailure, TurnState } from './turn-state.ts'
 
-/** An event of one turn of an attempt. */
+/** Event of one turn of an attempt. */
 export type TurnEvent = RunEventOf<
   | 'llm_iteration_started'
   | 'token'
@@ -28,7 +28,7 @@ export type TurnEvent = RunEventOf<
 
 type Turns = readonly TurnState[]
 
-/** The turns after one of their events. A turn is made by any event that names its model. */
+/** Returns the turns after one of their events. Any event that names a model creates its turn. */
 export function applyToTurns(turns: Turns, event: TurnEvent): Turns {
   switch (event.type) {
     case 'llm_iteration_started':
@@ -51,8 +51,8 @@ export function applyToTurns(turns: Turns, event: TurnEvent): Turns {
 }
 
 /**
- * The turns as another process finds them at `resumedAt`: what was in flight is forgotten, what failed
- * is not.
+ * Returns the turns for a process that resumes the run at `resumedAt`: turns in flight are discarded, except for their
+ * failures.
  */
 export function discardRunningTurns(turns: Turns, resumedAt: string): Turns {
   const kept = turns.filter(({ status, failures }) => status !== 'RUNNING' || failures.length > 0)
@@ -63,7 +63,7 @@ export function discardRunningTurns(turns: Turns, resumedAt: string): Turns {
   })
 }
 
-/** The turns when their attempt is over: what still ran was cut off, and its text stays. */
+/** Returns the turns when their attempt has ended: running ones have failed and keep their text. */
 export function failRunningTurns(turns: Turns): Turns {
   return mapShared(turns, (turn) => {
     const toolCalls = failRunningCalls(turn.toolCalls)
@@ -72,7 +72,7 @@ export function failRunningTurns(turns: Turns): Turns {
   })
 }
 
-/** A turn that begins anew keeps its failures only; turns after it are void with it. */
+/** Begins a turn. A turn that begins again keeps only its failures, and later turns are discarded. */
 function beginTurn(turns: Turns, event: RunEventOf<'llm_iteration_started'>): Turns {
   const { messages, totalMessageCount, startedAt } = event
   const { at, turn } = locateTurn(turns, event)
@@ -164,7 +164,7 @@ function changeTurn(
   return changed === turn ? turns : turns.with(at, changed)
 }
 
-/** Where the turn is, or belongs when it is not there. */
+/** Returns the turn and its index, or the index where it belongs. */
 function locateTurn(
   turns: Turns,
   { iterationIndex }: Pick<TurnState, 'iterationIndex'>,

@@ -1,39 +1,38 @@
 /**
- * Pure: what attempts have used. A number of tokens that one model call does not say makes the sum -1,
- * a cost that one call does not say makes the sum absent.
+ * Usage of attempts. If one model call does not report tokens, the sum is -1; if one has no cost, the sum is absent.
  */
 import type { TurnState } from './turn-state.ts'
 
-/** What one attempt of a task used. */
+/** Usage of one attempt of a task. */
 export interface AttemptUsage {
   /** -1 when not known. */
   readonly inputTokens: number
   /** -1 when not known. */
   readonly outputTokens: number
-  /** Tool calls that ended; a step of a call does not count. */
+  /** Number of tool calls that ended, without steps. */
   readonly toolCallCount: number
-  /** In US dollars; absent when not known. */
+  /** Estimated cost in US dollars; absent when not known. */
   readonly costUsd?: number
-  /** Those of `inputTokens` that were read from a cache; absent when none is known. */
+  /** Part of `inputTokens` that was read from a cache; absent when not known. */
   readonly cachedInputTokens?: number
 }
 
-/** What the calls of an attempt to other agents have used, as they say it. */
+/** Usage of the other agents that an attempt called, as they report it. */
 export type AgentUsage = Required<Omit<AttemptUsage, 'toolCallCount' | 'cachedInputTokens'>>
 
-/** The usage of an attempt that has asked no agent. */
+/** Usage of an attempt that called no agent. */
 export const NO_AGENT_USAGE: AgentUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
-/** What all tasks of a run used. */
+/** Usage of all tasks of a run. */
 export interface RunTotals {
   /** -1 when not known. */
   readonly totalTokens: number
   readonly totalToolCalls: number
-  /** In US dollars; absent when not known. */
+  /** Estimated cost in US dollars; absent when not known. */
   readonly costUsd?: number
 }
 
-/** The usage of an attempt that has done nothing yet. */
+/** Usage of an attempt before its first call. */
 export const NO_ATTEMPT_USAGE: AttemptUsage = {
   inputTokens: 0,
   outputTokens: 0,
@@ -41,10 +40,10 @@ export const NO_ATTEMPT_USAGE: AttemptUsage = {
   costUsd: 0,
 }
 
-/** The totals of a run in which nothing has been done yet. */
+/** Totals of a run before its first call. */
 export const NO_TOTALS: RunTotals = { totalTokens: 0, totalToolCalls: 0, costUsd: 0 }
 
-/** A usage as the end of an attempt says it. */
+/** Returns the usage that the end of an attempt reports. */
 export function toUsage({
   inputTokens,
   outputTokens,
@@ -66,10 +65,7 @@ type Counted = Omit<AttemptUsage, 'costUsd' | 'cachedInputTokens'> & {
   readonly cachedInputTokens?: number | undefined
 }
 
-/**
- * What the turns so far used, and the agents that were asked; a turn that runs or has failed has used
- * nothing that is known.
- */
+/** Returns the usage of the turns so far and of the called agents; a running or failed turn has no known usage. */
 export function sumUsage(turns: readonly TurnState[], agents: AgentUsage): AttemptUsage {
   let { inputTokens, outputTokens } = agents
   let toolCallCount = 0
@@ -87,15 +83,15 @@ export function sumUsage(turns: readonly TurnState[], agents: AgentUsage): Attem
   return toUsage({ inputTokens, outputTokens, toolCallCount, costUsd, cachedInputTokens })
 }
 
-/** What turns and agents used, as far as it is counted. */
+/** Turns and their counted usage. */
 export interface CountedTurns {
   readonly turns: readonly TurnState[]
   readonly usage: AttemptUsage
 }
 
 /**
- * {@link sumUsage} from what was counted before the last turn changed or was added, so that a turn
- * costs the same however many came before it. The very same usage when nothing more was used.
+ * Computes {@link sumUsage} from the usage before the last turn changed or was added, so that the cost of a turn does
+ * not depend on the number of earlier turns. Returns the same usage when it has not changed.
  */
 export function updateUsage(
   before: CountedTurns,
@@ -122,13 +118,13 @@ export function updateUsage(
   return toolCallCount === usage.toolCallCount ? usage : { ...usage, toolCallCount }
 }
 
-/** A task, as far as its usage matters. */
+/** Fields of a task that totals need. */
 interface CountedTask {
   readonly usage: AttemptUsage
   readonly earlierAttempts: readonly { readonly usage: AttemptUsage }[]
 }
 
-/** What all attempts of all tasks used. */
+/** Returns the usage of all attempts of all tasks. */
 export function sumTotals(tasks: readonly CountedTask[]): RunTotals {
   const totals: Sums = { totalTokens: 0, totalToolCalls: 0, costUsd: 0 }
   for (const { usage, earlierAttempts } of tasks) {
@@ -170,7 +166,7 @@ function isSameAnswer(one: TurnState, other: TurnState): boolean {
   )
 }
 
-/** Tool calls that ended; a step that waits for its call is none. */
+/** Returns the number of tool calls that ended; a step that waits for its call does not count. */
 function countCalls(turn: TurnState | undefined): number {
   let count = 0
   for (const { status, parentToolCallId } of turn?.toolCalls ?? []) {
@@ -183,7 +179,7 @@ function addTokens(sum: number, count = -1): number {
   return sum === -1 || count === -1 ? -1 : sum + count
 }
 
-/** Known counts add up; one that is not known counts as none. */
+/** Adds known counts; unknown ones count as zero. */
 function addCached(sum: number | undefined, count: number | undefined): number | undefined {
   return sum === undefined && count === undefined ? undefined : (sum ?? 0) + (count ?? 0)
 }
