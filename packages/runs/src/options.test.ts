@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { resolveRunServiceOptions, type RunServiceOptions } from './options.ts'
 
 describe('resolveRunServiceOptions', () => {
-  it('fills in what is documented', () => {
+  it('fills in the documented defaults', () => {
     expect(resolveRunServiceOptions({})).toEqual({
       executes: true,
       reviews: {},
@@ -35,7 +35,7 @@ describe('resolveRunServiceOptions', () => {
     })
   })
 
-  it('keeps what it is given', () => {
+  it('uses the given values', () => {
     const given = {
       executes: false,
       maxConcurrentRuns: 8,
@@ -58,7 +58,7 @@ describe('resolveRunServiceOptions', () => {
     expect(resolveRunServiceOptions(given)).toMatchObject(given)
   })
 
-  it('executes in one process as many as over all, unless it says otherwise', () => {
+  it('uses maxConcurrentRuns as the default of maxRunsPerProcess', () => {
     expect(resolveRunServiceOptions({ maxConcurrentRuns: 9 }).maxRunsPerProcess).toBe(9)
   })
 

@@ -11,7 +11,7 @@ import { completed, ODD_TEXT, result, reviewRequested } from './testing/event-fi
 
 describe('a delivery id', () => {
   it.for(['hook', 'a:1:b', '', ODD_TEXT, 'two\nlines'])(
-    '[RUNS-O1] says run, event and webhook %j again',
+    '[RUNS-O1] round-trips the run, the event and the webhook %j',
     (webhook) => {
       const parts = { runId: 'run-a_1', seq: 12, webhook }
       expect(formatDeliveryId(parts)).toBe(`run-a_1:12:${webhook}`)
@@ -20,20 +20,20 @@ describe('a delivery id', () => {
   )
 
   it.for(['', 'run-a', 'run-a:1', 'run-a:x:hook', 'run-a:-1:hook', `run-a:${'1'.repeat(10)}:h`])(
-    '%j is none',
+    'rejects %j',
     (id) => {
       expect(parseDeliveryId(id)).toBeUndefined()
     },
   )
 })
 
-describe('what a submit brings', () => {
+describe('the columns of a submission', () => {
   it.for([
     [{}, [null, null, null], {}],
     [{ webhooks: [] }, [null, null, null], {}],
     [{ actor: '' }, [null, '""', null], { actor: '' }],
     [{ request: {}, webhooks: ['a'] }, ['{}', null, '["a"]'], { request: {}, webhooks: ['a'] }],
-  ] as const)('%j is kept as %j', ([brought, columns, fields]) => {
+  ] as const)('converts %j to %j', ([brought, columns, fields]) => {
     const [request, actor, webhooks] = toSubmittedColumns(brought)
     expect([request, actor, webhooks]).toEqual(columns)
     expect(readSubmittedFields({ request, actor, webhooks })).toEqual(fields)
@@ -41,7 +41,7 @@ describe('what a submit brings', () => {
 })
 
 describe('isDelivered', () => {
-  it('[RUNS-O1] webhooks are told of the end of a run and of reviews, of nothing else', () => {
+  it('[RUNS-O1] is true only for the end of a run and for reviews', () => {
     expect([result('run-a'), reviewRequested('review-a')].every(isDelivered)).toBe(true)
     expect(isDelivered(completed)).toBe(false)
   })

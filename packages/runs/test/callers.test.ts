@@ -1,4 +1,4 @@
-/** What callers say with a run beside what it is to do: what it may cost, its trace, a memo of theirs. */
+/** Settings of callers: budget, trace and memo. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, priceList, task } from '@tutti/ensemble'
 import { RunService, type RunServiceOptions, type RunStorage } from '@tutti/runs'
@@ -36,7 +36,7 @@ function service(
       messages.at(-1)?.role === 'tool'
         ? { text: 'Done', usage }
         : { toolCalls: [{ name: 'look', arguments: {} }], usage },
-    // Without a price of its own.
+    // A model without a price.
     { provider: 'scripted' },
   )
   const watch = task({ name: 'watch', description: 'Watch', tools: [look] })
@@ -44,7 +44,7 @@ function service(
 }
 
 describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
-  it('a run is in the trace, and has the budget, of whoever asked for it, also in another process', async () => {
+  it('a run has the trace and the budget of its caller, also in another process', async () => {
     await using where = await place()
     const asking = service(await where.open())
     const { runId } = await asking.submit({ traceparent, budget: { maxCostUsd: 5 } })
@@ -57,7 +57,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await executing.close({ drainTimeoutMs: 0 })
   })
 
-  it('a run whose budget is used up fails, and says so', async () => {
+  it('a run fails with the reason when its budget is used up', async () => {
     await using where = await place()
     const runs = service(await where.open())
     await runs.start()
@@ -67,7 +67,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await runs.close({ drainTimeoutMs: 0 })
   })
 
-  it('a limit on cost that cannot be kept is refused, or left out when it is what the caller has left', async () => {
+  it('a cost limit that cannot be enforced is refused, or dropped when it is an allowance', async () => {
     await using where = await place()
     const runs = service(await where.open(), [], {})
     const budget = { maxCostUsd: 1 }
@@ -88,7 +88,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await runs.close({ drainTimeoutMs: 0 })
   })
 
-  it('a memo is found again with the run', async () => {
+  it('a memo is stored with the run', async () => {
     await using where = await place()
     const memo = { message: { parts: [{ text: 'ü' }] } }
     const runs = service(await where.open())
@@ -97,7 +97,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await runs.close({ drainTimeoutMs: 0 })
   })
 
-  it('the same submission is the same run whatever its trace and memo, and another one with another budget', async () => {
+  it('a repeated submission may have another trace and memo, but not another budget', async () => {
     await using where = await place()
     const runs = service(await where.open())
     const submitted = { idempotencyKey: 'k', budget: { maxTokens: 9 } }

@@ -12,7 +12,7 @@ import { temporaryDirectory } from './waiting-ensemble.ts'
 
 import type { CaptureMode } from '@tutti/protocol'
 
-/** Texts that stand only in prompts. */
+/** Texts that are only in prompts. */
 const ONLY_IN_PROMPTS = ['canary-goal', 'canary-background']
 
 interface Modes {
@@ -53,20 +53,20 @@ function canariesIn(bytes: Buffer): readonly string[] {
 }
 
 describe('the store of a run', () => {
-  it('[RUNS-J1] holds no prompt with capture OFF, and all of the output', async () => {
+  it('[RUNS-J1] has no prompts with capture OFF, but the full output', async () => {
     const { bytes } = await stored({ ofRun: 'OFF' })
     expect(canariesIn(bytes)).toEqual([])
     expect(bytes.includes('An essay')).toBe(true)
   })
 
-  it('[RUNS-J2] holds prompts in every other mode', async () => {
+  it('[RUNS-J2] has prompts in every other mode', async () => {
     for (const ofRun of ['STANDARD', 'DETAILED', 'FULL'] as const) {
       expect(canariesIn((await stored({ ofRun })).bytes)).toEqual(ONLY_IN_PROMPTS)
     }
     expect(canariesIn((await stored({})).bytes)).toEqual(ONLY_IN_PROMPTS)
   })
 
-  it('takes the mode of the ensemble unless the run names one', async () => {
+  it('uses the mode of the ensemble unless the run sets one', async () => {
     const off = await stored({ ofEnsemble: 'OFF' })
     expect([canariesIn(off.bytes), off.mode]).toEqual([[], 'OFF'])
     const full = await stored({ ofEnsemble: 'OFF', ofRun: 'FULL' })

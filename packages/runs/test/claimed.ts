@@ -1,7 +1,7 @@
-/** Runs as a store gives them to an owner. */
+/** Claimed runs, as a store returns them. */
 import type { ClaimedRun, RunRecord } from '@tutti/runs'
 
-/** A run that was claimed for the first time, unless `changes` say otherwise. */
+/** Returns a run that was claimed for the first time, with `changes`. */
 export function claimed(
   runId: string,
   {
@@ -12,7 +12,7 @@ export function claimed(
   return { run: recordOf(runId, run), commands: [], lostOwners: 0, ...changes }
 }
 
-/** The record of a run that was accepted and is owned. */
+/** Returns the record of an accepted, owned run. */
 export function recordOf(runId: string, changes: Partial<RunRecord> = {}): RunRecord {
   return {
     runId,

@@ -1,11 +1,11 @@
-/** Sends commands the way most tests do. */
+/** Sends commands with the defaults of most tests. */
 import type { CancelMode, DirectiveInput, ReplyTo, ReviewVerdict } from '@tutti/protocol'
 import type { TierChoice } from '@tutti/ensemble'
 import type { RunService } from '../src/index.ts'
 
 type Sender = Pick<RunService, 'send'>
 
-/** Cancels a run; resolves with its status. */
+/** Cancels a run and resolves with its status. */
 export async function cancel(
   service: Sender,
   runId: string,

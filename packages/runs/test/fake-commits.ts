@@ -1,20 +1,20 @@
-/** A store of which only `commit` works. It keeps writes in memory, each once, as RUNS-P7 has it. */
+/** A store of which only `commit` works. It stores writes in memory, each once (RUNS-P7). */
 import type { RunStore, RunWrite, WriteResult } from '@tutti/runs'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Keeps what is written and numbers it. */
+/** Stores and numbers writes. */
 export class FakeCommits implements Pick<RunStore, 'commit'> {
-  /** Every batch that came, as it was when it came. */
+  /** All received batches, as they were on arrival. */
   readonly batches: (readonly RunWrite[])[] = []
-  /** Events that are kept, of all runs, in the order of writing. */
+  /** Stored events of all runs, in the order of writing. */
   readonly kept: LoggedRunEvent[] = []
-  /** Awaited before a batch is looked at. */
+  /** Awaited before a batch is processed. */
   before: ((batch: number) => Promise<void>) | undefined
-  /** Answers a write; `keep` keeps it and gives the answer to that. @default keep */
+  /** Returns the result of a write; `keep` stores it and returns its result. @default keep */
   reply: ((write: RunWrite, keep: () => WriteResult) => WriteResult) | undefined
   readonly #answers = new Map<string, WriteResult>()
 
-  /** Every write that came, in order. */
+  /** All received writes, in order. */
   get writes(): readonly RunWrite[] {
     return this.batches.flat()
   }
@@ -41,5 +41,5 @@ export class FakeCommits implements Pick<RunStore, 'commit'> {
   }
 }
 
-/** The answer of a store that cannot be reached. */
+/** The result of a store that cannot be reached. */
 export const UNAVAILABLE: WriteResult = { kind: 'unavailable', error: new Error('no connection') }

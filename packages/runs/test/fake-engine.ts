@@ -1,4 +1,4 @@
-/** An ensemble whose runs do what a test says, in place of the engine. */
+/** An ensemble whose runs a test controls, instead of the engine. */
 import type {
   Ensemble,
   OpenReview,
@@ -12,14 +12,14 @@ import { TuttiError } from '@tutti/core'
 
 import { resultOf } from './fake-log.ts'
 
-/** Starts runs that a test moves on. */
+/** Starts runs that a test controls. */
 export class FakeEngine {
   readonly name: string
   /** The runs that were started, in order. */
   readonly runs: FakeEngineRun[] = []
-  /** Thrown in place of starting a run. */
+  /** Error to throw instead of starting a run. */
   refusal: Error | undefined
-  /** Told of each run that was started. */
+  /** Called with each started run. */
   onStart: ((run: FakeEngineRun) => void) | undefined
 
   constructor(name = 'band') {
@@ -34,7 +34,7 @@ export class FakeEngine {
       this.onStart?.(run)
       return run.handle
     }
-    // NOTE: runs are only started; nothing else of it is looked at.
+    // NOTE: the subject only calls `start` of the ensemble.
     return { name: this.name, start } as Partial<Ensemble> as Ensemble
   }
 
@@ -46,19 +46,19 @@ export class FakeEngine {
   }
 }
 
-/** A run in the hand of a test. */
+/** A run that a test controls. */
 export class FakeEngineRun {
   readonly inputs: Readonly<Record<string, string>>
   readonly options: RunOptions
   readonly handle: RunHandle
   status: RunSnapshot['status'] = 'RUNNING'
-  /** Time that is left to each open gate, in milliseconds. */
+  /** Remaining time of each open review, in milliseconds. */
   gatesMs: readonly number[] = []
   /** The commands that it was sent, in order. */
   readonly commands: RunCommand[] = []
   /** Returns the reply to a command. */
   onCommand: (() => unknown) | undefined
-  /** Whether something is in flight, so that it does not stand still. */
+  /** Whether a call is in flight, which prevents draining. */
   isBusy = false
   readonly #ended = Promise.withResolvers<RunResult>()
   readonly #still = Promise.withResolvers<void>()
@@ -68,7 +68,7 @@ export class FakeEngineRun {
     this.options = options
     this.handle = this.#makeHandle()
     options.signal?.addEventListener('abort', () => {
-      // As the engine, whose journal rejects what it commits when it ends cancelled.
+      // Like the engine, whose commits are rejected when a run ends cancelled.
       this.#ended.reject(options.signal?.reason)
       this.#still.resolve()
     })
@@ -82,7 +82,7 @@ export class FakeEngineRun {
     this.options.journal?.emit(event)
   }
 
-  /** Comes to do nothing but wait, at gates with so much time left. */
+  /** Enters a state in which it only waits for reviews, with these remaining times. */
   wait(...gatesMs: readonly number[]): void {
     this.status = 'WAITING_REVIEW'
     this.gatesMs = gatesMs
@@ -90,20 +90,20 @@ export class FakeEngineRun {
     this.options.onWaiting?.()
   }
 
-  /** Comes to wait in a tool whose call must not be repeated. */
+  /** Waits in a tool whose call must not be repeated. */
   waitInTool(): void {
     this.status = 'WAITING_REVIEW'
     this.options.onWaitingChange?.(true)
   }
 
-  /** A decision has come, and the run works on. */
+  /** Continues after a decision. */
   work(): void {
     this.status = 'RUNNING'
     this.gatesMs = []
     this.options.onWaitingChange?.(false)
   }
 
-  /** What was in flight is over. */
+  /** Ends the call in flight. */
   rest(): void {
     this.isBusy = false
     this.#still.resolve()
@@ -113,7 +113,7 @@ export class FakeEngineRun {
     this.status = 'COMPLETED'
     this.emit(resultOf(this.options.runId ?? ''))
     this.rest()
-    // NOTE: nobody looks at the result of a run, only whether there is one.
+    // NOTE: the subject only awaits the result and does not read it.
     this.#ended.resolve({} as Partial<RunResult> as RunResult)
   }
 
@@ -135,13 +135,13 @@ export class FakeEngineRun {
       },
       snapshot: () => ({
         status: this.status,
-        // NOTE: of a gate only its time is looked at.
+        // NOTE: the subject only reads the time of a review.
         reviews: this.gatesMs.map(
           (timeoutMs) => ({ timeoutMs }) as Partial<OpenReview> as OpenReview,
         ),
       }),
     }
-    // NOTE: each member is there and takes what the engine's takes; a test says what it gives.
+    // NOTE: all members exist and accept the engine's arguments; a test sets their results.
     return handle as unknown as RunHandle
   }
 }

@@ -4,15 +4,15 @@ import { turns } from './turns.ts'
 import type { StoredEventLog, EventQuery, RunHead } from '@tutti/runs'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 
-/** A log whose reads take a turn of the event loop, so that things can happen meanwhile. */
+/** A log whose reads take a turn of the event loop, during which a test can act. */
 export class FakeLog implements StoredEventLog {
   readonly #runs = new Map<string, LoggedRunEvent[]>()
-  /** What was read, in order. */
+  /** The reads, in order. */
   readonly reads: EventQuery[] = []
-  /** Called, or awaited, after the log was looked at and before the reader is told. */
+  /** Called, and awaited, after the log was read and before the read resolves. */
   beforeAnswer: (() => unknown) | undefined
 
-  /** Writes events; gives them as they are kept. */
+  /** Writes events and returns them with their numbers. */
   append(runId: string, events: readonly RunEvent[]): readonly LoggedRunEvent[] {
     const log = this.#runs.get(runId) ?? []
     this.#runs.set(runId, log)
@@ -53,7 +53,7 @@ export class FakeLog implements StoredEventLog {
   }
 }
 
-/** The last event of a run. */
+/** Returns the last event of a run. */
 export function resultOf(runId: string): RunEventOf<'run_result'> {
   return {
     type: 'run_result',

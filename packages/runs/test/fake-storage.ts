@@ -1,4 +1,4 @@
-/** A storage of which only those parts work that a test gives. */
+/** A storage in which only the parts that a test provides work. */
 import type {
   AuditLog,
   ClaimedRun,
@@ -14,7 +14,7 @@ import type {
 } from '@tutti/runs'
 import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
 
-/** What a test gives. */
+/** The parts that a test provides. */
 export interface FakeParts {
   readonly runs?: Partial<RunStore>
   readonly queue?: Partial<RunQueue>
@@ -28,7 +28,7 @@ export interface FakeStorage extends RunStorage {
   isAvailable: boolean
 }
 
-/** Makes a storage of some parts, whose runs have no steps; using another one throws. */
+/** Creates a storage of some parts, whose runs have no steps. The other parts throw. */
 export function fakeStorage({
   runs = {},
   queue = {},
@@ -37,7 +37,7 @@ export function fakeStorage({
   isShared = true,
 }: FakeParts): FakeStorage {
   return {
-    // NOTE: what a test does not give, its subject does not use.
+    // NOTE: the subject only uses the parts that its test provides.
     runs: { steps: () => Promise.resolve([]), ...runs } as Partial<RunStore> as RunStore,
     queue: queue as RunQueue,
     commands: commands as CommandQueue,
@@ -54,20 +54,20 @@ export function fakeStorage({
   }
 }
 
-/** A queue of runs that wait; each claim takes a turn that a test can hold. */
+/** A queue of waiting runs. A test can delay each claim. */
 export class FakeQueue implements Pick<
   RunQueue,
   'claimNext' | 'claim' | 'renew' | 'markWaiting' | 'release'
 > {
-  /** Runs that wait, the next one first. */
+  /** Waiting runs, the next one first. */
   readonly waiting: ClaimedRun[]
-  /** How many were wanted, each time. */
+  /** The wanted number of each claim. */
   readonly wanted: number[] = []
-  /** What was asked of it, but for claims: `release run-a ready`. */
+  /** The calls other than claims, such as `release run-a ready`. */
   readonly asked: string[] = []
-  /** Awaited after runs were taken out of the queue and before the caller is told. */
+  /** Awaited after runs were claimed and before the claim resolves. */
   beforeAnswer: (() => Promise<void>) | undefined
-  /** What a renewal finds; by default it fails. */
+  /** The result of a renewal. @default it fails */
   held: (() => ReturnType<RunQueue['renew']>) | undefined
 
   constructor(waiting: readonly ClaimedRun[] = []) {

@@ -17,17 +17,17 @@ const PROCESS = fileURLToPath(new URL('fixtures/killed-process.ts', import.meta.
 
 const INNOCENT = ['run-1', 'run-2', 'run-3']
 
-/** Six processes start and most of them die of a full heap, which takes seconds each on a busy machine. */
+/** Six processes start and most of them run out of memory, which takes seconds each on a busy machine. */
 const LONG = { timeout: 240_000 }
 
-/** More deaths than these are not waited for. */
+/** Maximum number of deaths. */
 const MOST_DEATHS = 8
 
 interface Place extends AsyncDisposable {
   /** Environment of the process. */
   readonly address: string
   open(): Promise<RunStorage>
-  /** Lets time pass for runs that nobody executes. */
+  /** Lets time pass for unowned runs. */
   passTime?(): Promise<void>
 }
 
@@ -96,7 +96,7 @@ async function live(
 
 describe.each(Object.keys(PLACES))('a run that kills its process, on the %s store', (kind) => {
   it(
-    '[RUNS-X2] [RUNS-L12] fails by itself after a few deaths, and the others complete',
+    '[RUNS-X2] [RUNS-L12] fails alone after a few deaths, and the others complete',
     LONG,
     async () => {
       await using place = await (PLACES[kind] ?? expect.fail())()

@@ -1,4 +1,4 @@
-/** Runs that write more than they may. */
+/** Runs that exceed the limits of their size. */
 import { defineTextTool } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -9,7 +9,7 @@ import { allEvents, openRuns, temporaryDirectory } from './waiting-ensemble.ts'
 import type { RunServiceOptions } from '@tutti/runs'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** The events of a run whose tool is called so many times, with results of so many characters. */
+/** Returns the events of a run whose tool is called `calls` times, with results of a given length. */
 async function eventsOf(
   { calls, length }: { readonly calls: number; readonly length: number },
   limits: RunServiceOptions,
@@ -37,8 +37,8 @@ async function eventsOf(
 
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-describe('a run that writes more than it may', () => {
-  it('fails with its own code, and keeps what it wrote and completed before', async () => {
+describe('a run that exceeds the limits of its size', () => {
+  it('fails with RUN_TOO_LARGE, and retains earlier events and completed tasks', async () => {
     const events = await eventsOf({ calls: 20, length: 10_000 }, { maxStoredRunBytes: 200_000 })
     expect(events.at(-1)).toMatchObject({
       type: 'run_result',

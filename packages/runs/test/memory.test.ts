@@ -1,4 +1,4 @@
-/** Memory and reflection over the runs of a service, on every store. */
+/** Memories and reflections over several runs, on every store. */
 import { agent, ensemble, memoryScope, task } from '@tutti/ensemble'
 import { RunService, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
@@ -9,7 +9,7 @@ import { STORES } from './stores.ts'
 
 const REFLECTION = 'OBSERVATIONS:\n- It rambles\nSUGGESTIONS:\n- Name three sources'
 
-/** A service of one ensemble, whose prompts go to `prompts`. */
+/** Returns a service with one ensemble, which appends prompts to `prompts`. */
 function service(storage: RunStorage, prompts: string[]): RunService {
   const model = scriptedModel(({ messages }) => {
     const prompt = messages.map(({ content }) => content).join('\n')
@@ -33,7 +33,7 @@ async function complete(runs: RunService, topic: string): Promise<void> {
 }
 
 describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
-  it('a run is shown what runs of an earlier process remembered and learned', async () => {
+  it('a run receives memories and reflections from runs of an earlier process', async () => {
     await using where = await place()
     const earlier: string[] = []
     const first = service(await where.open(), earlier)

@@ -4,13 +4,13 @@ import { afterAll, beforeAll } from 'vitest'
 
 import { testDatabase, type TestDatabase } from '../../../tooling/postgres/test-database.ts'
 
-/** The database, and a connection to it past the store. Both are there while the tests run. */
+/** The database, and a direct connection to it. Both exist while the tests run. */
 export interface OwnDatabase {
   readonly url: string
   readonly client: Client
 }
 
-/** Has a database made before the tests of the file, and dropped after them. */
+/** Creates a database before the tests of the file, and drops it after them. */
 export function ownDatabase(): OwnDatabase {
   let database: TestDatabase
   let client: Client

@@ -1,4 +1,4 @@
-/** A run whose stored steps cannot be read, or are too large, hurts itself only. */
+/** Runs whose stored steps cannot be read or are too large. They do not affect other runs. */
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 
@@ -16,7 +16,7 @@ const HUGE = JSON.stringify({ kind: 'model_turn', reply: { text: 'x'.repeat(2_00
 
 interface Place extends AsyncDisposable {
   open(): Promise<RunStorage>
-  /** Adds what is no step, or a large one, to the run, past the store. */
+  /** Adds an invalid or a large step to the run, bypassing the store. */
   addStep(runId: string, data: string): Promise<void>
 }
 

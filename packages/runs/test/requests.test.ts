@@ -1,4 +1,4 @@
-/** Runs that were asked to do otherwise than their ensemble says (levels 2 and 3), over several processes. */
+/** Runs with requested tasks and overrides, over several processes. */
 import { cancel, decide, inject, switchModel } from './commands.ts'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type ModelRequest } from '@tutti/ensemble'
@@ -12,7 +12,7 @@ import { STORES } from './stores.ts'
 
 import type { RunServiceOptions } from '@tutti/runs'
 
-/** The parts that every process has; `tools` and `models` may change from one to the next. */
+/** The parts of every process; `tools` and `models` may differ between processes. */
 function crew({ tools = ['look', 'wait'], models = ['opus'] } = {}) {
   const asked: (ModelRequest & { readonly by: string })[] = []
   const gate = Promise.withResolvers<void>()
@@ -92,7 +92,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
   it.each([
     ['level 2', LEVEL_2],
     ['level 3', LEVEL_3],
-  ])('[RUNS-R2] a run at %s goes on in another process as what it was', async (__, request) => {
+  ])('[RUNS-R2] a run at %s continues unchanged in another process', async (__, request) => {
     await using where = await place()
     const [before, after] = [crew(), crew()]
     const first = await before.serve(await where.open())
@@ -116,7 +116,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('a run whose tool or model is gone fails with the reason when it is taken up', async () => {
+  it('a run whose tool or model is missing fails with the reason when it is resumed', async () => {
     await using where = await place()
     const before = crew()
     const first = await before.serve(await where.open())
@@ -166,7 +166,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('an unowned run whose tool is gone can be cancelled, and nothing else', async () => {
+  it('an unowned run whose tool is missing accepts only a cancel', async () => {
     await using where = await place()
     const before = crew()
     const first = await before.serve(await where.open())

@@ -12,11 +12,11 @@ const RUN_ID = 'run-1'
 const MODEL_CALLS = 6
 const TOOL_CALLS = 6
 
-/** Two tasks; each looks up two words at once, then one more, and answers with what it read. */
+/** Two tasks; each looks up two words concurrently, then one more, and answers with the results. */
 interface Story {
   readonly team: Ensemble
   readonly model: ScriptedModel
-  /** Words that were looked up, as often as they were. */
+  /** The words of all lookups. */
   readonly lookedUp: readonly string[]
 }
 
@@ -55,13 +55,13 @@ function story(): Story {
   return { team: ensemble({ name: 'story', tasks: [first, second], model }), model, lookedUp }
 }
 
-/** When a process dies: just before its commit of that number, or just after it, unanswered. */
+/** The moment at which a process dies: just before its commit of that number, or just after it without a reply. */
 interface Death {
   readonly commit: number
   readonly when: 'before' | 'after'
 }
 
-/** A storage whose process dies, and when it has. */
+/** A storage whose process dies, and a promise of its death. */
 function mortal(
   storage: RunStorage,
   { commit: last, when }: Death,
@@ -81,7 +81,7 @@ function mortal(
   return { storage: dying, died: died.promise }
 }
 
-/** The log that a process leaves which dies there; undefined when the run ended before. */
+/** Returns the log of a process that dies at that moment; undefined when the run ended before. */
 async function logLeftBehind(
   path: string,
   death: Death,
@@ -93,7 +93,7 @@ async function logLeftBehind(
   await service.submit({ runId: RUN_ID })
   const end = await Promise.race([died, allEvents(service, RUN_ID)])
   if (end !== 'died') return undefined
-  // What it still does after its last word to the store is lost.
+  // Work after its last commit is lost.
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   return storage.events.read({ runId: RUN_ID, from: 0, limit: 1_000 })
 }
@@ -105,7 +105,7 @@ interface Ended {
   readonly lookedUp: readonly string[]
 }
 
-/** Goes on with the run, or submits it, in a process that lives until the end. */
+/** Resumes the run, or submits it, in a process that survives. */
 async function runToEnd(path: string, { submit = false } = {}): Promise<Ended> {
   const { team, model, lookedUp } = story()
   const storage = sqliteRunStorage(path)
@@ -123,7 +123,7 @@ function count(events: readonly LoggedRunEvent[], type: LoggedRunEvent['type']):
   return events.filter((event) => event.type === type).length
 }
 
-/** Every model call and tool call that came to an end, as it is known to readers. */
+/** Returns all completed model and tool calls in the log. */
 function endedCalls(events: readonly LoggedRunEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (event.type === 'tool_called') return [event.toolCallId]
@@ -141,7 +141,7 @@ function resultOf(events: readonly LoggedRunEvent[]): object {
 
 describe('a run whose process died', () => {
   it.each(['before', 'after'] as const)(
-    '[RUNS-S3] [RUNS-X1] %s any of its commits goes on with nothing done twice, to the same result',
+    '[RUNS-S3] [RUNS-X1] continues %s any of its commits without repeated work, to the same result',
     async (when) => {
       using quiet = temporaryDirectory()
       const undisturbed = await runToEnd(quiet.path, { submit: true })
@@ -170,12 +170,12 @@ describe('a run whose process died', () => {
         expect(resultOf(events), at).toEqual(resultOf(undisturbed.events))
         expect(tasks, at).toEqual(undisturbed.tasks)
       }
-      // One a model call, one a task, and one for the end.
+      // One per model call, one per task, and one for the end.
       expect(commit - 1).toBeGreaterThanOrEqual(MODEL_CALLS + 3)
     },
   )
 
-  it('[RUNS-X1] again and again gets to its end, two commits a life, with nothing done twice', async () => {
+  it('[RUNS-X1] ends after many deaths, with two commits per process and no repeated work', async () => {
     using quiet = temporaryDirectory()
     const undisturbed = await runToEnd(quiet.path, { submit: true })
     using directory = temporaryDirectory()
@@ -189,13 +189,13 @@ describe('a run whose process died', () => {
   })
 })
 
-/** A clock that is later each time it is read, so that the delay of a suspect is over at once. */
+/** A clock that advances with each read, so that the delay of a suspect passes at once. */
 function hastyClock(): Clock {
   let now = 0
   return { ...fakeClock(), now: () => (now += 10_000) }
 }
 
-/** Runs the story in processes that each die right after their second commit. */
+/** Runs the workflow in processes that each die right after their second commit. */
 async function runInLives(
   path: string,
 ): Promise<{ readonly events: readonly LoggedRunEvent[]; readonly lives: number }> {

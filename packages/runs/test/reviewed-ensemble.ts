@@ -1,20 +1,20 @@
-/** An ensemble whose second task is reviewed, and whose tool needs approval when it is asked for. */
+/** An ensemble whose second task is reviewed, and whose tool can require approval. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble, type ReviewSettings } from '@tutti/ensemble'
 import { scriptedModel, type ScriptedModel } from '@tutti/testing'
 
-/** The ensemble, and what it was seen doing. */
+/** The ensemble, and records of its calls. */
 export interface ReviewedEnsemble {
   readonly ensemble: Ensemble
   readonly model: ScriptedModel
   /** Another model, `other` in the catalog. */
   readonly other: ScriptedModel
   readonly models: ReturnType<typeof modelCatalog>
-  /** What the tool was called with. */
+  /** The inputs of the tool calls. */
   readonly sent: readonly string[]
 }
 
-/** Makes a desk: `draft`, then `send`, which is reviewed after it is done, then `file`. */
+/** Creates the ensemble: `draft`, then `send`, whose output is reviewed, then `file`. */
 export function reviewedEnsemble({
   review = { timeoutMs: Infinity },
   approval = false,

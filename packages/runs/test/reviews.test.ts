@@ -21,7 +21,7 @@ async function open(
   return service
 }
 
-/** Submits a run and waits until it is parked; gives the review it waits for. */
+/** Submits a run, waits until it is parked, and returns its open review. */
 async function parked(service: RunService, runId = 'run-1'): Promise<string> {
   await service.submit({ runId })
   await until('the run is parked', async () => (await service.load()).parked > 0)
@@ -32,7 +32,7 @@ async function parked(service: RunService, runId = 'run-1'): Promise<string> {
 const close = { drainTimeoutMs: 1_000 }
 
 describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kind, make) => {
-  it('[RUNS-X5] is parked: it holds no process, and its review says what is asked', async () => {
+  it('[RUNS-X5] is parked without an owner, and its review has the question', async () => {
     await using place = await make()
     const service = await open(place, reviewedEnsemble())
     const reviewId = await parked(service)
@@ -50,7 +50,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await service.close(close)
   })
 
-  it('[RUNS-X1] [RUNS-W5] goes on where it was when it is decided after a restart of everything', async () => {
+  it('[RUNS-X1] [RUNS-W5] continues after a decision when everything was restarted', async () => {
     await using place = await make()
     const before = reviewedEnsemble()
     const first = await open(place, before)
@@ -77,7 +77,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await second.close(close)
   })
 
-  it('[RUNS-W6] is decided by a process that executes nothing, and goes on when one comes', async () => {
+  it('[RUNS-W6] is decided by a process that does not execute, and continues when another starts', async () => {
     await using place = await make()
     const first = await open(place, reviewedEnsemble())
     const reviewId = await parked(first)
@@ -116,7 +116,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
   it.each<[string, ReviewAnswer, object]>([
     ['EXIT_EARLY', { action: 'EXIT_EARLY' }, { status: 'COMPLETED', outputs: { length: 2 } }],
     ['REJECT', { action: 'REJECT', feedback: 'Be kind' }, { status: 'COMPLETED' }],
-  ])('%s does what it does to a run in memory', async (action, decision, result) => {
+  ])('%s has the same effect as on a run in memory', async (action, decision, result) => {
     await using place = await make()
     const { model, ...rest } = reviewedEnsemble()
     const service = await open(place, { model, ...rest })
@@ -135,11 +135,11 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await service.close(close)
   })
 
-  it('[RUNS-W6] a decision that does not fit is refused, and the review stays open', async () => {
+  it('[RUNS-W6] refuses an invalid decision, and the review stays open', async () => {
     await using place = await make()
     const service = await open(place, reviewedEnsemble())
     const reviewId = await parked(service)
-    // NOTE: what a careless caller may send.
+    // NOTE: an invalid decision, which the types exclude.
     const wrong = { action: 'EDIT', input: {} } as unknown as ReviewAnswer
     await expect(decide(service, reviewId, wrong)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     const unknown = {
@@ -152,7 +152,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await service.close(close)
   })
 
-  it('keeps its time limit while nobody has it, also over a restart', async () => {
+  it('retains its time limit while it is unowned, also across a restart', async () => {
     await using place = await make()
     const review = { timeoutMs: 1_500, onTimeout: 'CONTINUE' } as const
     const first = await open(place, reviewedEnsemble({ review }))
@@ -167,7 +167,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await second.close(close)
   })
 
-  it('a tool that waits for approval is called once, after it was approved', async () => {
+  it('calls a tool that waits for approval once, after the approval', async () => {
     await using place = await make()
     const before = reviewedEnsemble({ review: false, approval: true })
     const first = await open(place, before)
@@ -185,7 +185,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await second.close(close)
   })
 
-  it('[RUNS-W6] a switch of the model and a directive reach it as well', async () => {
+  it('[RUNS-W6] accepts a model switch and a directive as well', async () => {
     await using place = await make()
     const mine = reviewedEnsemble()
     const service = await open(place, mine)

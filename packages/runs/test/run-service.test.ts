@@ -16,7 +16,7 @@ import { storageOver } from './storage-over.ts'
 const INPUTS = { topic: 'Bach' }
 
 describe('a submitted run', () => {
-  it('[RUNS-S1] is durable when it is answered, runs, and ends with one terminal event', async () => {
+  it('[RUNS-S1] is durable when submit resolves, executes, and ends with one terminal event', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -35,7 +35,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('is refused with every missing input, and nothing is kept', async () => {
+  it('is refused with all missing inputs, and is not stored', async () => {
     using directory = temporaryDirectory()
     const { ensemble, model } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -48,7 +48,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('chooses its ensemble by name, and an unknown name lists the known ones', async () => {
+  it('selects its ensemble by name, and reports the known names for an unknown one', async () => {
     using directory = temporaryDirectory()
     const [first, second] = [waitingEnsemble(), waitingEnsemble({ name: 'choir' })]
     second.play()
@@ -63,7 +63,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('keeps the id its client chose, once', async () => {
+  it('has the id that its client chose, once', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -76,7 +76,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('is not disturbed by a reader that throws', async () => {
+  it('is not affected by a reader that throws', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -91,7 +91,7 @@ describe('a submitted run', () => {
 })
 
 describe('the queue', () => {
-  it('[RUNS-S2] [RUNS-Q1] runs so many at once, keeps so many waiting in order, and refuses more', async () => {
+  it('[RUNS-S2] [RUNS-Q1] executes and queues runs up to the limits, in order, and refuses more', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 2, maxQueuedRuns: 1 }
@@ -114,7 +114,7 @@ describe('the queue', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('keeps its bound against submits that come at the same moment', async () => {
+  it('enforces its limit for concurrent submits', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 2 }
@@ -129,7 +129,7 @@ describe('the queue', () => {
 })
 
 describe('cancel', () => {
-  it('[RUNS-S4] [RUNS-Q2] ends a running run when its work has stopped, and keeps what was completed', async () => {
+  it('[RUNS-S4] [RUNS-Q2] ends a running run when its work has stopped, and retains completed tasks', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -148,7 +148,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S4] says CANCELLING as long as a tool that ignores its signal goes on', async () => {
+  it('[RUNS-S4] is CANCELLING while a tool ignores its signal', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ obedient: false })
     const clock = fakeClock()
@@ -192,7 +192,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S4] at a boundary is COMPLETED when nothing was left to start', async () => {
+  it('[RUNS-S4] at a boundary is COMPLETED when no task was left to start', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -204,7 +204,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('asked again for an abort stops what a boundary let finish', async () => {
+  it('stops with abort a run that a boundary cancel lets finish', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ encore: true })
     const service = await openRuns(directory.path, [ensemble])
@@ -220,7 +220,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('is durable when it is answered', async () => {
+  it('is durable when it resolves', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ obedient: false })
     const storage = sqliteRunStorage(directory.path)
@@ -238,7 +238,7 @@ describe('cancel', () => {
     await closed
   })
 
-  it('that comes with the submit ends the run as well, however far it is', async () => {
+  it('ends the run at any time after its submit', async () => {
     using directory = temporaryDirectory()
     const { ensemble } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -248,7 +248,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('is refused while the end of the run is being written, with how it ended', async () => {
+  it('is refused with the final status while the end of the run is being written', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -269,7 +269,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q2] ends a waiting run at once; it never begins', async () => {
+  it('[RUNS-Q2] ends a waiting run at once, and never starts it', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting, model } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble], { maxConcurrentRuns: 1 })
@@ -310,8 +310,8 @@ describe('cancel', () => {
   })
 })
 
-describe('a run that was cut off', () => {
-  it('[RUNS-S3] [RUNS-S5] [RUNS-X1] goes on after its last completed step, under a new epoch', async () => {
+describe('an interrupted run', () => {
+  it('[RUNS-S3] [RUNS-S5] [RUNS-X1] continues after its last completed step, under a new epoch', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -349,7 +349,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S3] takes up those that waited, too, oldest first', async () => {
+  it('[RUNS-S3] is followed by the runs that waited, the oldest first', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 1 })
@@ -405,7 +405,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q3] only finishes what ran when it was to stop at the next task', async () => {
+  it('[RUNS-Q3] only finishes its running tasks after a boundary cancel', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble({ encore: true })
     const first = await openRuns(directory.path, [before.ensemble])
@@ -434,7 +434,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q2] that waits for its turn again is cancelled at once, and keeps what it has', async () => {
+  it('[RUNS-Q2] is cancelled at once while it waits for its turn again, and retains its outputs', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble({ encore: true })
     const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
@@ -461,7 +461,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q2] that waits for its turn again stays cancelled if its process dies before the end', async () => {
+  it('[RUNS-Q2] stays cancelled if its process dies before the end', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -479,7 +479,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q4] is left as it was at shutdown: no cancel, no end, no interrupted call', async () => {
+  it('[RUNS-Q4] is not changed by a shutdown: no cancel, no end, no interrupted call', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -504,7 +504,7 @@ describe('a run that was cut off', () => {
     ])
   })
 
-  it('[RUNS-Q4] keeps what happened in the very moment of the shutdown', async () => {
+  it('[RUNS-Q4] retains the events of the moment of the shutdown', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -523,7 +523,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-X2] [RUNS-X4] keeps what was completed, and its reason, when it cannot go on', async () => {
+  it('[RUNS-X2] [RUNS-X4] retains completed tasks and the reason when it cannot continue', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
@@ -542,7 +542,7 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-X3] an owner that lost its claim stops and writes nothing more', async () => {
+  it('[RUNS-X3] stops its earlier owner, which writes nothing more', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const storage = sqliteRunStorage(directory.path)
@@ -561,7 +561,7 @@ describe('a run that was cut off', () => {
 })
 
 describe('close', () => {
-  it('[RUNS-S5] lets running runs end within the drain time, takes no new ones, and starts none', async () => {
+  it('[RUNS-S5] lets running runs end within the drain timeout, and accepts and starts no others', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble], { maxConcurrentRuns: 1 })
@@ -579,7 +579,7 @@ describe('close', () => {
 })
 
 describe('retention', () => {
-  it('[RUNS-S8] deletes the oldest of those that have ended, with their events, and no other', async () => {
+  it('[RUNS-S8] deletes the oldest ended runs with their events, and no others', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const clock = fakeClock()
@@ -607,7 +607,7 @@ describe('retention', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S8] deletes nothing unless a limit is set', async () => {
+  it('[RUNS-S8] deletes no runs unless a limit is set', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -623,7 +623,7 @@ describe('retention', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S8] deletes those that ended too long ago', async () => {
+  it('[RUNS-S8] deletes runs that ended too long ago', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -658,7 +658,7 @@ describe('options', () => {
   })
 })
 
-/** A storage that writes the end of a run only when it is let go on. */
+/** A storage that delays the end of a run until the test continues it. */
 function heldAtTheEnd(storage: RunStorage): {
   readonly storage: RunStorage
   readonly writing: Promise<void>

@@ -15,14 +15,14 @@ import type { StoreNotification, RunStorage } from '@tutti/runs'
 const INPUTS = { topic: 'Bach' }
 const CLOSE = { drainTimeoutMs: 5_000 }
 
-/** Short leases: tests wait for them in real time. */
+/** Short leases, because tests wait for them in real time. */
 const QUICK = { leaseMs: 1_000, pollMs: 100 } as const
 
 function open(url: string): Promise<RunStorage> {
   return postgresRunStorage({ connectionString: url, maxConnections: 4 })
 }
 
-/** A process that executes a band, or only takes runs in. */
+/** Starts a process that executes a band, or only accepts runs. */
 async function processOf(
   url: string,
   { ensemble }: Pick<WaitingEnsemble, 'ensemble'>,
@@ -35,7 +35,7 @@ async function processOf(
 
 const api = { executes: false } as const
 
-/** A process that can be cut off from the store, as one that was paused or is on the other side of a gap. */
+/** Starts a process that can be cut off from the store, like a paused or partitioned one. */
 async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
   const storage = await open(url)
   const back = Promise.withResolvers<void>()
@@ -81,7 +81,7 @@ function isGapless(events: readonly LoggedRunEvent[]): boolean {
 }
 
 describe('several processes on one store', () => {
-  it('[RUNS-S1] what one takes in, another executes, and every one sees the same events live', async () => {
+  it('[RUNS-S1] a run that one process accepts executes in another, and all see the same live events', async () => {
     await using database = await testDatabase()
     const { ensemble, play, waiting } = waitingEnsemble()
     const taker = await processOf(database.url, { ensemble }, api)
@@ -103,7 +103,7 @@ describe('several processes on one store', () => {
     for (const service of [taker, worker, onlooker]) await service.close(CLOSE)
   })
 
-  it('[RUNS-F6] readers of a process that heard nothing for a while miss nothing', async () => {
+  it('[RUNS-F6] readers of a process without notifications for a while miss no events', async () => {
     await using database = await testDatabase()
     const { ensemble, play, waiting } = waitingEnsemble()
     const storage = await open(database.url)
@@ -138,7 +138,7 @@ describe('several processes on one store', () => {
     for (const service of [onlooker, worker]) await service.close(CLOSE)
   })
 
-  it('[RUNS-S2] [RUNS-Q1] together execute no more than the limit, and take no more than the bound', async () => {
+  it('[RUNS-S2] [RUNS-Q1] execute and accept runs within the limits together', async () => {
     await using database = await testDatabase()
     const { ensemble, play } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 3, maxQueuedRuns: 5 }
@@ -154,7 +154,7 @@ describe('several processes on one store', () => {
       if (outcome.status === 'rejected')
         expect(outcome.reason).toMatchObject({ code: 'CONCURRENCY_LIMIT' })
     }
-    // The store knows of a run that was claimed before the process does that claimed it.
+    // The store knows of a claim before the process that made it.
     const running = () => workers.reduce((sum, worker) => sum + worker.running, 0)
     await until('as many run as may', () => running() >= 3)
     expect(running()).toBe(3)
@@ -167,7 +167,7 @@ describe('several processes on one store', () => {
     for (const worker of workers) await worker.close(CLOSE)
   })
 
-  it('[RUNS-Q7] a process leaves runs of ensembles that it does not know to those that do', async () => {
+  it('[RUNS-Q7] a process leaves runs of unknown ensembles to other processes', async () => {
     await using database = await testDatabase()
     const choir = waitingEnsemble({ name: 'choir' })
     choir.play()
@@ -183,7 +183,7 @@ describe('several processes on one store', () => {
     for (const process of [stranger, taker, worker]) await process.close(CLOSE)
   })
 
-  it('[RUNS-S6] the same submission is one run, wherever and how often it is sent', async () => {
+  it('[RUNS-S6] a repeated submission to any process is one run', async () => {
     await using database = await testDatabase()
     const { ensemble } = waitingEnsemble()
     const [one, two] = [
@@ -243,7 +243,7 @@ describe('several processes on one store', () => {
     for (const service of [taker, worker]) await service.close(CLOSE)
   })
 
-  it('[RUNS-X3] [RUNS-Q5] a run whose process falls silent goes on elsewhere; that process writes nothing more', async () => {
+  it('[RUNS-X3] [RUNS-Q5] a run whose process stops renewing continues elsewhere, and that process writes nothing more', async () => {
     await using database = await testDatabase()
     const silent = waitingEnsemble()
     const { service, mute, unmute } = await mutedProcess(database.url, silent)
@@ -265,12 +265,12 @@ describe('several processes on one store', () => {
       { status: 'COMPLETED' },
     ])
     expect(events.filter(({ type }) => type === 'tool_called')).toHaveLength(1)
-    // Of the task that was completed nothing was done again.
+    // No work of the completed task was repeated.
     expect(second.model.requests.map(({ messages }) => messages.at(-1)?.role)).toEqual(['tool'])
     for (const process of [service, worker]) await process.close(CLOSE)
   })
 
-  it('[RUNS-S5] [RUNS-X6] a process that stops hands its run over when nothing is in flight', async () => {
+  it('[RUNS-S5] [RUNS-X6] a process that stops hands its run over when no call is in flight', async () => {
     await using database = await testDatabase()
     const first = waitingEnsemble({ encore: true })
     const stopping = await processOf(database.url, first)
@@ -292,7 +292,7 @@ describe('several processes on one store', () => {
     await next.close(CLOSE)
   })
 
-  it('[RUNS-S7] [RUNS-G5] a run in flight goes on when the store is back; submits are refused meanwhile', async () => {
+  it('[RUNS-S7] [RUNS-G5] a run in flight continues when the store is back, and submits are refused until then', async () => {
     await using server = await testServer()
     const { ensemble, play, waiting, model } = waitingEnsemble()
     const service = await processOf(server.url, { ensemble }, { leaseMs: 60_000 })
@@ -315,7 +315,7 @@ describe('several processes on one store', () => {
     await service.close(CLOSE)
   })
 
-  it('[RUNS-S5] closes within its time when the store is gone', async () => {
+  it('[RUNS-S5] closes within its timeout when the store is unavailable', async () => {
     await using server = await testServer()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await processOf(server.url, { ensemble })

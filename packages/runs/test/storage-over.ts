@@ -1,6 +1,6 @@
 import type { RunStorage, RunStore } from '@tutti/runs'
 
-/** `storage`, but for some methods of its store. */
+/** Returns `storage` with some methods of its run store replaced. */
 export function storageOver(
   storage: RunStorage,
   changed: Partial<RunStore>,

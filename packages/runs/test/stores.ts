@@ -1,17 +1,17 @@
-/** Where runs are kept, for stories that hold on every store. */
+/** Stores, for tests that apply to all of them. */
 import { sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
 import { temporaryDirectory } from './waiting-ensemble.ts'
 
-/** A place that outlives the processes that open it. */
+/** A location that outlives the processes that open it. */
 export interface TestStore extends AsyncDisposable {
-  /** Opens it, as a process does when it starts. */
+  /** Opens it, like a process that starts. */
   open(): Promise<RunStorage>
 }
 
-/** The kinds of places, by name. */
+/** The kinds of stores, by name. */
 export const STORES: Readonly<Record<'embedded' | 'postgres', () => Promise<TestStore>>> = {
   async embedded() {
     const directory = temporaryDirectory()

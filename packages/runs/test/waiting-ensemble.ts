@@ -1,4 +1,4 @@
-/** An ensemble for stories: the tool of its second task waits until the test lets it go on. */
+/** An ensemble whose second task has a tool that waits until the test continues it. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,19 +10,18 @@ import { scriptedModel, type ScriptedModel } from '@tutti/testing'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** The ensemble and what a test does with it. */
+/** The ensemble and its controls. */
 export interface WaitingEnsemble {
   readonly ensemble: Ensemble
   readonly model: ScriptedModel
-  /** Resolves when the tool of the second task has been called so many times. */
+  /** Resolves when the tool of the second task has been called that many times. */
   waiting(calls: number): Promise<void>
-  /** Lets every waiting and every later call of the tool go on. */
+  /** Continues every waiting and every later call of the tool. */
   play(): void
 }
 
 /**
- * Makes a band of two tasks, and a third with `encore`; `obedient: false` makes its tool ignore its
- * signal.
+ * Creates an ensemble of two tasks, and a third with `encore`. With `obedient: false` its tool ignores its signal.
  */
 export function waitingEnsemble({
   name = 'band',
@@ -91,7 +90,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** A directory that is gone at the end of the block that uses it. */
+/** A directory that is deleted at the end of the block that uses it. */
 export function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'tutti-runs-'))
   return {
@@ -102,7 +101,7 @@ export function temporaryDirectory(): Disposable & { readonly path: string } {
   }
 }
 
-/** A service over the store in `path`, which has begun to execute. */
+/** Starts a service over the store in `path`. */
 export async function openRuns(
   path: string,
   ensembles: readonly Ensemble[],
@@ -111,7 +110,7 @@ export async function openRuns(
   return startRuns(sqliteRunStorage(path, options), ensembles, options)
 }
 
-/** A service over a storage, which has begun to execute. */
+/** Starts a service over a storage. */
 export async function startRuns(
   storage: RunStorage,
   ensembles: readonly Ensemble[],
@@ -122,7 +121,7 @@ export async function startRuns(
   return service
 }
 
-/** Every event of a run, when it has ended. */
+/** Returns all events of a run when it has ended. */
 export async function allEvents(
   service: RunService,
   runId: string,

@@ -90,7 +90,7 @@ const AT_GATE: readonly RunStep[] = [
 ]
 
 describe('a command for a run', () => {
-  it('is refused when nobody knows the run', async () => {
+  it('is refused when the run is unknown', async () => {
     const { commands } = setUp({ sent: [undefined] })
     await expect(commands.send(RUN, CANCEL)).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
@@ -107,7 +107,7 @@ describe('a command for a run', () => {
     })
   })
 
-  it('[RUNS-W5] is refused when it cannot be kept', async () => {
+  it('[RUNS-W5] is refused when it cannot be stored', async () => {
     const broken = new TuttiError('STORE_UNAVAILABLE', 'no connection')
     const { commands, delivered } = setUp({ send: () => Promise.reject(broken) })
     await expect(commands.send(RUN, CANCEL)).rejects.toBe(broken)
@@ -116,21 +116,21 @@ describe('a command for a run', () => {
 })
 
 describe('a command for a run that executes here', () => {
-  it('[RUNS-W6] is answered by it, and nothing is looked for', async () => {
+  it('[RUNS-W6] is answered by the run without polling the store', async () => {
     const { commands, delivered, clock, looks } = setUp({ deliver: async () => DONE })
     expect(await commands.send(RUN, SWITCH)).toEqual(REPLY)
     expect(delivered).toEqual([{ id: 'command-1', runId: RUN, command: SWITCH }])
     expect([looks(), clock.pending]).toEqual([0, 0])
   })
 
-  it('[RUNS-W6] is refused by it, with its words', async () => {
+  it('[RUNS-W6] is refused with the error of the run', async () => {
     const error = { code: 'INVALID_MODEL', message: 'No model "fast"', retryable: true } as const
     const deliver = async () => ({ commandId: 'command-1', ok: false, error }) as const
     const { commands } = setUp({ deliver })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject(error)
   })
 
-  it('[RUNS-W7] waits for the next owner when this one has nothing more to do with it', async () => {
+  it('[RUNS-W7] waits for the next owner when this one gives no answer', async () => {
     const { commands, answer } = setUp()
     const end = commands.send(RUN, SWITCH)
     await turns()
@@ -167,7 +167,7 @@ describe('a command for a run that executes here', () => {
 })
 
 describe('a command for a run that executes elsewhere', () => {
-  it('[RUNS-W6] is answered at once when the answer is there', async () => {
+  it('[RUNS-W6] is answered at once when the answer is already stored', async () => {
     const { commands, answer, looks, clock } = setUp()
     answer(DONE)
     expect(await commands.send(RUN, SWITCH)).toEqual(REPLY)
@@ -189,7 +189,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([2, 0])
   })
 
-  it('[RUNS-W6] is answered without a notification, by looking every second', async () => {
+  it('[RUNS-W6] is answered without a notification, by polling every second', async () => {
     const { commands, answer, looks, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
     await clock.advance(2_999)
@@ -200,7 +200,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([4, 0])
   })
 
-  it('[RUNS-W6] misses no notification that comes while it looks', async () => {
+  it('[RUNS-W6] misses no notification that arrives during a poll', async () => {
     const gate = Promise.withResolvers<CommandAnswer | undefined>()
     const answers = [gate.promise, Promise.resolve(DONE)]
     const { commands } = setUp({ look: async () => answers.shift() })
@@ -211,7 +211,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect(await end).toEqual(REPLY)
   })
 
-  it('[RUNS-W6] looks only for its own answer', async () => {
+  it('[RUNS-W6] ignores notifications of other answers', async () => {
     const { commands, looks, answer } = setUp()
     const end = commands.send(RUN, SWITCH)
     await turns()
@@ -236,7 +236,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([31, 0])
   })
 
-  it('[RUNS-W8] is answered in the last moment', async () => {
+  it('[RUNS-W8] is answered at the last moment', async () => {
     const { commands, answer, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
     await clock.advance(29_999)
@@ -245,7 +245,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect(await end).toEqual(REPLY)
   })
 
-  it('looks for nothing any more when it is over', async () => {
+  it('stops polling after its end', async () => {
     const { commands, looks, clock } = setUp()
     await Promise.all([commands.send(RUN, CANCEL), turns().then(() => clock.advance(1_000))])
     const looked = looks()
@@ -255,14 +255,14 @@ describe('a command for a run that executes elsewhere', () => {
     expect(looks()).toBe(looked)
   })
 
-  it('passes on that the answer could not be looked for', async () => {
+  it('throws the error when the answer cannot be read', async () => {
     const { commands, clock } = setUp({ look: () => Promise.reject(new Error('no connection')) })
     await expect(commands.send(RUN, SWITCH)).rejects.toThrow('no connection')
     commands.onAnswer('command-1')
     expect(clock.pending).toBe(0)
   })
 
-  it('says how the run ended when it ended before', async () => {
+  it('reports how the run ended when it ended before the answer', async () => {
     const error = { code: 'RUN_COMPLETED', message: 'over', retryable: false } as const
     const { commands, answer } = setUp({ run: recordOf(RUN, { status: 'CANCELLED' }) })
     answer({ commandId: 'command-1', ok: false, error })
@@ -272,7 +272,7 @@ describe('a command for a run that executes elsewhere', () => {
     })
   })
 
-  it('says so too when the run is deleted by then', async () => {
+  it('reports the end even when the run has been deleted', async () => {
     const error = { code: 'RUN_COMPLETED', message: 'over', retryable: false } as const
     const { commands, answer } = setUp()
     answer({ commandId: 'command-1', ok: false, error })
@@ -281,7 +281,7 @@ describe('a command for a run that executes elsewhere', () => {
 })
 
 describe('a command for an unowned run', () => {
-  it('[RUNS-W5] is written to it, told to readers, and the run goes on', async () => {
+  it('[RUNS-W5] is written to the run and published to readers, and the run continues', async () => {
     const run = recordOf(RUN, { epoch: 3, lastSeq: 7 })
     const { commands, written, told, woken } = setUp({ sent: [unowned([], run)] })
     const end = await commands.send(RUN, CANCEL)
@@ -300,7 +300,7 @@ describe('a command for an unowned run', () => {
     expect(woken()).toBe(1)
   })
 
-  it('is written without what nobody is to read; what the agents are told stays', async () => {
+  it('is stored redacted, but agents receive the full text', async () => {
     const redact: RedactEvent = (event) =>
       event.type === 'directive_active' ? { ...event, content: '[redacted]' } : event
     const { commands, written } = setUp({ sent: [unowned([])], redact })
@@ -320,7 +320,7 @@ describe('a command for an unowned run', () => {
     expect(woken()).toBe(0)
   })
 
-  it('[RUNS-W6] a decision is checked, written, and the run goes on', async () => {
+  it('[RUNS-W6] validates and writes a decision, and the run continues', async () => {
     const { commands, written, woken } = setUp({ sent: [unowned(AT_GATE)], reviews: [REVIEW] })
     const end = await commands.send(RUN, DECIDE)
     expect(end).toEqual({})
@@ -334,7 +334,7 @@ describe('a command for an unowned run', () => {
     expect(woken()).toBe(1)
   })
 
-  it('[RUNS-W6] is refused by the rules of the engine, and nothing is written', async () => {
+  it('[RUNS-W6] is refused by the rules of the engine and not written', async () => {
     const { commands, written } = setUp({ send: async () => unowned() })
     const refused: readonly (readonly [RunCommand, string])[] = [
       [{ ...SWITCH, model: 'slow' }, 'INVALID_MODEL'],
@@ -350,7 +350,7 @@ describe('a command for an unowned run', () => {
     expect(written).toEqual([])
   })
 
-  it('[RUNS-W7] is sent again when somebody took the run meanwhile', async () => {
+  it('[RUNS-W7] is sent again when another process has claimed the run', async () => {
     const { commands, written, delivered, told } = setUp({
       sent: [unowned(), SENT],
       results: [{ kind: 'fenced' }],
@@ -360,7 +360,7 @@ describe('a command for an unowned run', () => {
     expect([written.length, delivered.length, told]).toEqual([1, 1, []])
   })
 
-  it('[RUNS-W7] is written to what the run is by then when something else was written first', async () => {
+  it('[RUNS-W7] is applied to the new state of the run after a concurrent write', async () => {
     const first = unowned([], recordOf(RUN, { lastSeq: 1 }))
     const earlier: RunStep = { kind: 'model_switched', model: 'other', runMs: 0 }
     const second = unowned([earlier], recordOf(RUN, { lastSeq: 2 }))
@@ -370,7 +370,7 @@ describe('a command for an unowned run', () => {
     expect(written.map(({ lastSeq }) => lastSeq)).toEqual([1, 2])
   })
 
-  it('[RUNS-W7] is refused when the run has ended meanwhile', async () => {
+  it('[RUNS-W7] is refused when the run has ended in the meantime', async () => {
     const ended: SentCommand = { kind: 'ended', run: recordOf(RUN, { status: 'COMPLETED' }) }
     const { commands } = setUp({ sent: [unowned(), ended], results: [{ kind: 'fenced' }] })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject({
@@ -389,7 +389,7 @@ describe('a command for an unowned run', () => {
     expect([told, woken()]).toEqual([[], 0])
   })
 
-  it('a second cancel changes nothing, writes nothing, and is heard', async () => {
+  it('accepts a second cancel, which changes and writes nothing', async () => {
     const asked: RunStep = { kind: 'cancel_asked', mode: 'abort', runMs: 0 }
     const { commands, written } = setUp({ sent: [unowned([asked])] })
     const end = await commands.send(RUN, CANCEL)
@@ -397,7 +397,7 @@ describe('a command for an unowned run', () => {
     expect(written).toEqual([])
   })
 
-  it('[RUNS-W6] can be cancelled when its ensemble is gone, and nothing else', async () => {
+  it('[RUNS-W6] accepts only a cancel when its ensemble is no longer registered', async () => {
     const gone = unowned([], recordOf(RUN, { ensemble: 'choir' }))
     const { commands, written } = setUp({ send: async () => gone })
     await commands.send(RUN, { kind: 'cancel', mode: 'boundary' })
@@ -419,36 +419,36 @@ describe('a command for an unowned run', () => {
   })
 })
 
-/** What was written to an unowned run, and how it waits from then on. */
+/** A write to an unowned run, and the state of the run after it. */
 type UnownedWritten = Omit<UnownedWrite, 'next'> & { readonly afterwards: UnownedWrite['next'] }
 
 interface SetUp {
   readonly commands: RunCommands
   readonly clock: FakeClock
-  /** Signals that the executor was given. */
+  /** Commands that the executor received. */
   readonly delivered: readonly PendingCommand[]
-  /** What was written to the unowned run. */
+  /** Writes to the unowned run. */
   readonly written: readonly UnownedWritten[]
-  /** Run and types of the events that readers were told of. */
+  /** Run and types of the published events. */
   readonly told: readonly (readonly [string, readonly string[]])[]
-  /** How often the executor was woken. */
+  /** Number of wake-ups of the executor. */
   woken(): number
-  /** How often the answer was looked for. */
+  /** Number of polls for the answer. */
   looks(): number
-  /** Lets an answer be there from now on. */
+  /** Stores an answer. */
   answer(answer: CommandAnswer): void
 }
 
 interface Given {
-  /** What the store says to a command, each time. @default it was queued */
+  /** Results of sending a command to the store, one per call. @default it is queued */
   readonly sent?: readonly (SentCommand | undefined)[]
   readonly send?: CommandQueue['send']
-  /** What the executor says. @default nothing, as the run executes elsewhere */
+  /** Answer of the executor. @default none, because the run executes elsewhere */
   readonly deliver?: (signal: PendingCommand) => Promise<CommandAnswer | undefined>
   readonly look?: CommandQueue['answer']
-  /** What the store says to these writes, each time; afterwards they are written. */
+  /** Results of the first writes; later ones are written. */
   readonly results?: readonly WriteResult[]
-  /** The run as it is looked at. */
+  /** The run in the store. */
   readonly run?: RunRecord
   readonly redact?: RedactEvent
   /** The reviews in the store. */
@@ -501,7 +501,7 @@ function setUp(given: Given = {}): SetUp {
   const commands = new RunCommands({
     storage,
     ensembles: new RunEnsembles([band()], { tools: undefined, models }),
-    // NOTE: no more of them is used.
+    // NOTE: the subject uses no other members.
     executor: executor as RunExecutor,
     feed: feed as RunEventFeed,
     settings: resolveRunServiceOptions({

@@ -69,7 +69,7 @@ const FAILED: RunEventOf<'task_attempt_failed'> = {
 }
 
 describe('changesOf, of a run', () => {
-  it('[RUNS-C1] a run that starts runs, and has the tasks of its plan in order', () => {
+  it('[RUNS-C1] makes a started run RUNNING, with the tasks of its plan in order', () => {
     const planned = (name: string, agentRole: string) => ({
       name,
       description: `To ${name}`,
@@ -99,18 +99,18 @@ describe('changesOf, of a run', () => {
     ])
   })
 
-  it('[RUNS-C1] a run that is asked to end is CANCELLING', () => {
+  it('[RUNS-C1] makes a run with a cancel CANCELLING', () => {
     const changes = toRecordChanges({ type: 'run_cancelling', requestedAt: AT, mode: 'boundary' })
     expect(changes).toEqual([{ kind: 'run', set: { status: 'CANCELLING' } }])
   })
 
-  it('[RUNS-C4] a run that is taken up again keeps the status it had', () => {
+  it('[RUNS-C4] retains the status of a resumed run', () => {
     expect(
       toRecordChanges({ type: 'run_resumed', resumedAt: AT, epoch: 2, completedTasks: ['tune'] }),
     ).toEqual([])
   })
 
-  it('[RUNS-C1] a run that ends has its end from the one event and its status from the other', () => {
+  it('[RUNS-C1] takes the end of a run and its status from two events', () => {
     const metrics = { totalTokens: 1, totalToolCalls: 2 }
     expect(
       toRecordChanges({
@@ -138,7 +138,7 @@ describe('changesOf, of a run', () => {
     ])
   })
 
-  it('[RUNS-C1] most events change nothing', () => {
+  it('[RUNS-C1] ignores most events', () => {
     const events: readonly RunEvent[] = [
       token('x'),
       {
@@ -157,7 +157,7 @@ describe('changesOf, of a run', () => {
 })
 
 describe('changesOf, of a task', () => {
-  it('[RUNS-C2] an attempt that begins takes away what the one before ended with', () => {
+  it('[RUNS-C2] clears the end of the earlier attempt when a new attempt starts', () => {
     const changes = toRecordChanges({
       type: 'task_started',
       ...TASK,
@@ -184,7 +184,7 @@ describe('changesOf, of a task', () => {
     ])
   })
 
-  it('[RUNS-C2] what an attempt has used so far takes the place of what it had used before', () => {
+  it('[RUNS-C2] replaces the usage of the current attempt', () => {
     const snapshot: RunEventOf<'metrics_snapshot'> = {
       type: 'metrics_snapshot',
       ...TASK,
@@ -203,14 +203,14 @@ describe('changesOf, of a task', () => {
     ])
   })
 
-  it('[RUNS-C2] a tool call counts once, and its steps do not', () => {
+  it('[RUNS-C2] counts a tool call once, and not its nested calls', () => {
     expect(toRecordChanges(CALLED)).toEqual([
       { kind: 'task', taskIndex: 2, set: {}, addToolCalls: 1 },
     ])
     expect(toRecordChanges({ ...CALLED, parentToolCallId: 'call-0' })).toEqual([])
   })
 
-  it('[RUNS-C2] the end of an attempt says what it has used, and what a task gave', () => {
+  it('[RUNS-C2] sets usage and output at the end of an attempt', () => {
     const set = {
       status: 'COMPLETED',
       completedAt: AT_MS,
@@ -228,7 +228,7 @@ describe('changesOf, of a task', () => {
     ])
   })
 
-  it('[RUNS-C2] a task that failed says why, and one that was cancelled is CANCELLED', () => {
+  it('[RUNS-C2] sets the error of a failed task, and makes a cancelled one CANCELLED', () => {
     const set = { completedAt: AT_MS, durationMs: 3, ...USED, costUsd: null, error: 'it broke' }
     expect(toRecordChanges(FAILED)).toEqual([
       { kind: 'task', taskIndex: 2, set: { ...set, status: 'FAILED' } },
@@ -239,7 +239,7 @@ describe('changesOf, of a task', () => {
     ])
   })
 
-  it('a task that will not run is SKIPPED, with the reason', () => {
+  it('makes a task that will not run SKIPPED, with the reason', () => {
     const { taskIndex, taskName, taskDescription } = TASK
     const skipped = { taskIndex, taskName, taskDescription, skippedAt: AT, reason: 'too late' }
     expect(toRecordChanges({ type: 'task_skipped', ...skipped })).toEqual([
@@ -247,7 +247,7 @@ describe('changesOf, of a task', () => {
     ])
   })
 
-  it('[RUNS-C3] a delegation makes a task, which the run counts', () => {
+  it('[RUNS-C3] adds the task of a delegation, which the run counts', () => {
     const changes = toRecordChanges({
       type: 'delegation_started',
       delegationId: 'd-1',
@@ -270,7 +270,7 @@ describe('changesOf, of a task', () => {
 })
 
 describe('changesOf, of a review', () => {
-  it('[RUNS-C5] is open from its request on, and leaves the status of the run as it is', () => {
+  it('[RUNS-C5] opens it with its request, without changing the status of the run', () => {
     expect(toRecordChanges(REQUESTED)).toEqual([
       {
         kind: 'new_review',
@@ -284,7 +284,7 @@ describe('changesOf, of a review', () => {
     ])
   })
 
-  it('[RUNS-C5] a time of 0 on the wire is no end', () => {
+  it('[RUNS-C5] sets no expiry for a timeout of 0', () => {
     const request = { ...REQUESTED, timeoutMs: 0 }
     expect(toRecordChanges(request)).toEqual([
       { kind: 'new_review', review: { reviewId: 'review-1', request, openedAt: AT_MS } },
@@ -314,7 +314,7 @@ describe('changesOf, of a review', () => {
       { type: 'review_withdrawn', reviewId: 'review-1', reason: 'over', withdrawnAt: AT },
       { status: 'WITHDRAWN' },
     ],
-  ])('[RUNS-C5] is closed by %j', (event, end) => {
+  ])('[RUNS-C5] closes it with %j', (event, end) => {
     expect(toRecordChanges(event)).toEqual([{ kind: 'review', reviewId: 'review-1', ...end }])
   })
 })

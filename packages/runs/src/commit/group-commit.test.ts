@@ -26,7 +26,7 @@ const ANSWER: CommandAnswer = { commandId: 'signal-1', ok: true }
 
 const STOP = new TuttiError('INTERRUPTED', 'stop')
 
-/** How long a store is left alone after it could not be reached. */
+/** Delay before an unavailable store is tried again, in milliseconds. */
 const RETRY_MS = 250
 
 describe('GroupCommit', () => {
@@ -39,7 +39,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['a', 'run_cancelling', 'b'])
   })
 
-  it('[RUNS-G2] tells readers only after the store has answered', async () => {
+  it('[RUNS-G2] publishes events only after the store has confirmed them', async () => {
     const { journal, store, heard } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -52,13 +52,13 @@ describe('GroupCommit', () => {
     expect(heard).toEqual(['run-a:0'])
   })
 
-  it('[RUNS-G2] whoever waits for events to be durable goes on after readers were told', async () => {
+  it('[RUNS-G2] resolves flushes after readers received the events', async () => {
     const { journal, heard } = setUp()
     await journal.commit(CANCEL, CANCELLING)
     expect(heard).toEqual(['run-a:0'])
   })
 
-  it('[RUNS-G3] joins tokens of one model call, each task apart, and loses no text', async () => {
+  it('[RUNS-G3] joins the tokens of a model call, for each task separately, and loses no text', async () => {
     const { journal, written, clock } = setUp()
     for (const text of ['one ', 'two ', 'three']) {
       journal.emit(token(text, 1))
@@ -73,7 +73,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['one two three', 'ONE TWO THREE'])
   })
 
-  it('[RUNS-G3] does not join tokens over another event, another attempt or another turn', async () => {
+  it('[RUNS-G3] does not join tokens across other events, attempts or turns', async () => {
     const { journal, written } = setUp()
     journal.emit(token('a'))
     journal.emit({ ...token('b'), iterationIndex: 1 })
@@ -95,7 +95,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['a', 'b'])
   })
 
-  it('waits as long as it is told for tokens to be joined', async () => {
+  it('waits tickMs for tokens to be joined', async () => {
     const { journal, written, clock } = setUp({ tickMs: 100 })
     journal.emit(token('a'))
     await clock.advance(99)
@@ -107,7 +107,7 @@ describe('GroupCommit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('writes at once what is not a token, and the tokens before it', async () => {
+  it('writes other events at once, with the tokens before them', async () => {
     const { journal, written, clock } = setUp()
     journal.emit(token('a'))
     journal.emit(CANCELLING)
@@ -116,7 +116,7 @@ describe('GroupCommit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('writes what several runs emitted in one turn in one batch', async () => {
+  it('writes the events of several runs of one turn in one batch', async () => {
     const { commits, store } = setUp()
     const journals = ['run-1', 'run-2', 'run-3'].map((runId) => journalOf(commits, runId))
     for (const journal of journals) journal.emit(CANCELLING)
@@ -126,7 +126,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('takes events that come while it writes into the next batch, never two at a time', async () => {
+  it('writes events that arrive during a write in the next batch, one batch at a time', async () => {
     const { journal, store } = setUp()
     let isWriting = false
     store.before = async (batch) => {
@@ -143,7 +143,7 @@ describe('GroupCommit', () => {
     expect(store.writes.map(textsOf)).toEqual([['run_cancelling'], ['run_cancelling', 'late']])
   })
 
-  it('[RUNS-G3] joins the tokens that come while it writes until the next tick', async () => {
+  it('[RUNS-G3] joins tokens that arrive during a write until the next tick', async () => {
     const { journal, store, clock } = setUp()
     store.before = async (batch) => {
       if (batch === 1) journal.emit(token('a '))
@@ -159,7 +159,7 @@ describe('GroupCommit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[RUNS-G1] numbers the writes of a claim from 1, and says whose they are', async () => {
+  it('[RUNS-G1] numbers the writes of a claim from 1, with the run and the epoch', async () => {
     const { commits, store } = setUp()
     const journal = commits.journal({ runId: 'run-b', epoch: 7, onLost: () => undefined })
     await journal.commit(BEGUN)
@@ -170,7 +170,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('[RUNS-G1] writes a step with the event that tells of it, and steps in their order', async () => {
+  it('[RUNS-G1] writes a step with its event, and steps in order', async () => {
     const { journal, store } = setUp()
     journal.emit(token('a'))
     journal.emit(CANCELLING, BEGUN)
@@ -186,7 +186,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('commits a step that no event tells of, and tells readers nothing', async () => {
+  it('commits a step without an event, and publishes nothing', async () => {
     const { journal, store, told } = setUp()
     await journal.commit(BEGUN)
     expect(store.writes).toEqual([
@@ -195,14 +195,14 @@ describe('GroupCommit', () => {
     expect(told).toEqual([])
   })
 
-  it('writes a step at once, also when its event is a token', async () => {
+  it('writes a step at once, even if its event is a token', async () => {
     const { journal, written } = setUp()
     journal.emit(token('a'), BEGUN)
     await turns()
     expect(written('run-a')).toEqual(['a'])
   })
 
-  it('a commit waits for the write that has its step, not for the one under way', async () => {
+  it('resolves a commit with the write of its step, not with an earlier one', async () => {
     const { journal, store } = setUp()
     const answers: (() => void)[] = []
     store.before = () => new Promise((go) => answers.push(go))
@@ -217,7 +217,7 @@ describe('GroupCommit', () => {
     await committed
   })
 
-  it('[RUNS-G1] an answer is kept with the events that were emitted in the same turn', async () => {
+  it('[RUNS-G1] writes an answer with the events of the same turn', async () => {
     const { journal, store } = setUp()
     journal.emit(CANCELLING, CANCEL)
     await Promise.resolve()
@@ -228,7 +228,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('writes an answer at once, also alone, and no empty list of answers with other things', async () => {
+  it('writes an answer at once, even alone, and omits an empty list of answers', async () => {
     const { journal, store } = setUp()
     journal.answer(ANSWER)
     await turns()
@@ -240,7 +240,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('says whether everything is written, also while a write is under way', async () => {
+  it('reports whether everything is written, also during a write', async () => {
     const { journal, store } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -259,7 +259,7 @@ describe('GroupCommit', () => {
     ['fenced', { kind: 'fenced' }, 'FENCED'],
     ['failed', { kind: 'failed', error: new Error('disk full') }, 'STORE_UNAVAILABLE'],
   ] as const)(
-    '[RUNS-G4] a run whose write was %s writes nothing more and is told once',
+    '[RUNS-G4] stops a run whose write was %s, and notifies it once',
     async (_, answer, code) => {
       const { journal, store, lost, told } = setUp()
       store.reply = () => answer
@@ -274,7 +274,7 @@ describe('GroupCommit', () => {
     },
   )
 
-  it('[RUNS-G4] a run that is lost leaves the others of its batch alone', async () => {
+  it('[RUNS-G4] a lost run does not affect the others of its batch', async () => {
     const { commits, journal, store, lost } = setUp()
     const other = journalOf(commits, 'run-b')
     store.reply = ({ runId }, keep) => (runId === 'run-a' ? { kind: 'fenced' } : keep())
@@ -285,7 +285,7 @@ describe('GroupCommit', () => {
     expect(store.kept.map(({ id }) => id)).toEqual(['run-b:0'])
   })
 
-  it('[RUNS-G4] a store that throws loses the runs of its batch, not the process', async () => {
+  it('[RUNS-G4] an error of the store loses the runs of its batch, not the process', async () => {
     const { journal, store, lost } = setUp()
     store.before = () => Promise.reject(new Error('gone'))
     journal.emit(CANCELLING)
@@ -293,7 +293,7 @@ describe('GroupCommit', () => {
     expect(lost).toHaveLength(1)
   })
 
-  it('[RUNS-G4] a write that a store does not answer is lost', async () => {
+  it('[RUNS-G4] a write without a result is lost', async () => {
     const clock = fakeClock()
     const store = { commit: () => Promise.resolve([]) }
     const commits = new GroupCommit({ store, clock, onWritten: () => undefined })
@@ -304,7 +304,7 @@ describe('GroupCommit', () => {
 })
 
 describe('GroupCommit over a store that cannot be reached', () => {
-  it('[RUNS-G5] waits, tries again from time to time, and writes each thing once, in order', async () => {
+  it('[RUNS-G5] waits, retries, and writes everything once, in order', async () => {
     const { journal, store, clock, heard } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING, CANCEL)
@@ -329,7 +329,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[RUNS-G5] a write whose answer was lost is sent again as it was, and kept once', async () => {
+  it('[RUNS-G5] sends an unconfirmed write again unchanged, and it is stored once', async () => {
     const { journal, store, commits, heard } = setUp()
     let answers = 0
     store.reply = (_, keep) => {
@@ -354,7 +354,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(heard).toEqual(['run-a:0', 'run-a:1'])
   })
 
-  it('[RUNS-G5] a store that throws that it cannot be reached is as one that answers so', async () => {
+  it('[RUNS-G5] treats STORE_UNAVAILABLE that is thrown like an unavailable result', async () => {
     const { journal, store, lost, commits } = setUp()
     store.before = () => Promise.reject(new TuttiError('STORE_UNAVAILABLE', 'no connection'))
     journal.emit(CANCELLING)
@@ -366,7 +366,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.writes.map(({ writeNo }) => writeNo)).toEqual([1, 1])
   })
 
-  it('[RUNS-G3] tokens are joined while they wait for the store', async () => {
+  it('[RUNS-G3] joins tokens while they wait for the store', async () => {
     const { journal, store, clock, commits } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(token('a'))
@@ -382,7 +382,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.kept.map(textOf)).toEqual(['a', 'b'.repeat(2 * MAX_PENDING_EVENTS)])
   })
 
-  it('[RUNS-G5] takes only so many events; one more loses the run, which is told once', async () => {
+  it('[RUNS-G5] loses a run with too many waiting events, and notifies it once', async () => {
     const { journal, store, lost, commits } = setUp()
     store.reply = () => UNAVAILABLE
     const committed = journal.commit(CANCEL, CANCELLING)
@@ -403,7 +403,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(journal.isFlushed).toBe(true)
   })
 
-  it('[RUNS-G5] tries again at once when it is told to, and not once more by the clock', async () => {
+  it('[RUNS-G5] retries at once on request, and not again on the timer', async () => {
     const { commits, journal, store, clock } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING)
@@ -418,14 +418,14 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.batches).toHaveLength(2)
   })
 
-  it('[RUNS-G5] being told to try again while all is well writes nothing', async () => {
+  it('[RUNS-G5] writes nothing when a retry is requested without a failure', async () => {
     const { commits, store } = setUp()
     commits.retry()
     await turns()
     expect(store.batches).toEqual([])
   })
 
-  it('[RUNS-G5] a run that comes meanwhile waits as well', async () => {
+  it('[RUNS-G5] makes a run that starts in the meantime wait as well', async () => {
     const { commits, journal, store, clock } = setUp()
     store.reply = ({ runId }, keep) => (runId === 'run-a' ? UNAVAILABLE : keep())
     journal.emit(CANCELLING)
@@ -439,7 +439,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.batches.at(1)?.map(({ runId }) => runId)).toEqual(['run-a', 'run-b'])
   })
 
-  it('[RUNS-G5] flush waits until the store is back', async () => {
+  it('[RUNS-G5] flushes only when the store is back', async () => {
     const { commits, journal, store } = setUp()
     store.reply = () => UNAVAILABLE
     let isFlushed = false
@@ -453,7 +453,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     await flushed
   })
 
-  it('[RUNS-G4] a write that is fenced when it is sent again loses the run', async () => {
+  it('[RUNS-G4] loses the run when a repeated write is fenced', async () => {
     const { commits, journal, store, lost } = setUp()
     store.reply = () => UNAVAILABLE
     const first = journal.commit(CANCEL, CANCELLING)
@@ -467,7 +467,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
   })
 })
 
-describe('a journal that is let go', () => {
+describe('a detached journal', () => {
   it('drops what is emitted after it was detached', async () => {
     const { journal, store } = setUp()
     journal.detach(STOP)
@@ -479,7 +479,7 @@ describe('a journal that is let go', () => {
     await expect(journal.flush()).rejects.toBe(STOP)
   })
 
-  it('drops what was not sent yet, and is told of it once', async () => {
+  it('drops unsent data and is notified once', async () => {
     const { journal, store, lost } = setUp()
     const committed = journal.commit(BEGUN)
     journal.detach(STOP)
@@ -491,7 +491,7 @@ describe('a journal that is let go', () => {
     expect(journal.isFlushed).toBe(true)
   })
 
-  it('[RUNS-G2] readers hear of a write that was under way, if it is kept', async () => {
+  it('[RUNS-G2] publishes a write in flight, if it is stored', async () => {
     const { journal, store, heard } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -506,7 +506,7 @@ describe('a journal that is let go', () => {
     expect(store.batches).toHaveLength(1)
   })
 
-  it('[RUNS-G5] does not send again what could not be written', async () => {
+  it('[RUNS-G5] does not repeat an unavailable write', async () => {
     const { commits, journal, store, clock } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING)
@@ -519,7 +519,7 @@ describe('a journal that is let go', () => {
   })
 })
 
-describe('a group commit that is stopped', () => {
+describe('a stopped group commit', () => {
   it.each([
     ['tokens wait', (journal: DurableJournal) => journal.emit(token('a'))],
     ['the store could not be reached', (journal: DurableJournal) => journal.emit(CANCELLING)],
@@ -537,7 +537,7 @@ describe('a group commit that is stopped', () => {
     expect(store.batches).toHaveLength(length)
   })
 
-  it('leaves no timer when a write under way cannot be made', async () => {
+  it('leaves no timer when a write in flight fails', async () => {
     const { commits, journal, store, clock } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -555,12 +555,12 @@ describe('a group commit that is stopped', () => {
 interface SetUp {
   readonly commits: GroupCommit
   readonly store: FakeCommits
-  /** Of run-a, under its first claim. */
+  /** The journal of run-a, under its first claim. */
   readonly journal: DurableJournal
   readonly clock: ReturnType<typeof fakeClock>
-  /** Ids of the events that readers were told of. */
+  /** Ids of the published events. */
   readonly heard: string[]
-  /** How many events readers were told of, each time. */
+  /** Number of events of each publication. */
   readonly told: number[]
   readonly lost: TuttiError[]
   /** Texts of the events that were sent to the store. */

@@ -20,14 +20,14 @@ const WRITTEN = { kind: 'written', events: [] } as const
 const UNAVAILABLE = { kind: 'unavailable', error: new Error('no connection') } as const
 
 describe('PendingWrites', () => {
-  it('has nothing to send while nothing was added', async () => {
+  it('has nothing to send before data is added', async () => {
     const { pending } = setUp()
     expect(pending.isEmpty).toBe(true)
     expect(pending.take()).toBeUndefined()
     await pending.settled()
   })
 
-  it('[RUNS-G1] sends all that was added, once', () => {
+  it('[RUNS-G1] sends all added data once', () => {
     const { pending } = setUp()
     pending.add({ event: CANCELLING, step: BEGUN })
     pending.add({ answer: { commandId: 's', ok: true } })
@@ -43,7 +43,7 @@ describe('PendingWrites', () => {
     expect([pending.isEmpty, pending.take()]).toEqual([true, undefined])
   })
 
-  it('[RUNS-G5] gives the same write until its fate is known, whatever is added meanwhile', () => {
+  it('[RUNS-G5] returns the same write until its result is known, even if data is added', () => {
     const { pending } = setUp()
     pending.add({ event: token('a') })
     const sent = pending.take()
@@ -56,7 +56,7 @@ describe('PendingWrites', () => {
     expect(pending.take()).toMatchObject({ writeNo: 2, events: [token('b')] })
   })
 
-  it('whoever waits is told when what was there then is kept, not later', async () => {
+  it('resolves waiting callers when their data is stored, not later', async () => {
     const { pending } = setUp()
     const order: string[] = []
     pending.add({ event: CANCELLING })
@@ -74,7 +74,7 @@ describe('PendingWrites', () => {
     await second
   })
 
-  it('[RUNS-G3] tokens of two tasks are joined each to its own, however they are mixed', () => {
+  it('[RUNS-G3] joins the interleaved tokens of two tasks separately', () => {
     const { pending } = setUp()
     const mixed = [
       ['a', 1],
@@ -86,14 +86,14 @@ describe('PendingWrites', () => {
     expect(pending.take()?.events).toEqual([token('ad', 1), token('bc', 2)])
   })
 
-  it('[RUNS-G3] a token keeps what the first of those that were joined says', () => {
+  it('[RUNS-G3] takes the other fields of joined tokens from the first one', () => {
     const { pending } = setUp()
     pending.add({ event: token('a') })
     pending.add({ event: { ...token('b'), sentAt: '2026-02-02T00:00:00.000Z' } })
     expect(pending.take()?.events).toEqual([token('ab')])
   })
 
-  it('[RUNS-G3] a write that was sent leaves nothing that later tokens could be joined to', () => {
+  it('[RUNS-G3] does not join later tokens to a sent write', () => {
     const { pending } = setUp()
     pending.add({ event: token('a', 1) })
     pending.take()
@@ -103,7 +103,7 @@ describe('PendingWrites', () => {
     expect(pending.take()?.events).toEqual([token('b', 2), token('c', 1)])
   })
 
-  it('[RUNS-G3] an attempt that begins anew takes up no text of the one before', () => {
+  it('[RUNS-G3] does not join tokens of different attempts', () => {
     const { pending } = setUp()
     pending.add({ event: token('a') })
     pending.add({ event: { ...token('b'), attempt: 2 } })
@@ -112,7 +112,7 @@ describe('PendingWrites', () => {
     expect(texts).toEqual(['a', 'bc'])
   })
 
-  it('[RUNS-G4] takes nothing any more when it is lost, and says so', async () => {
+  it('[RUNS-G4] accepts no more data after a loss, and returns false', async () => {
     const { pending, lost } = setUp()
     pending.add({ event: CANCELLING })
     pending.take()
@@ -126,7 +126,7 @@ describe('PendingWrites', () => {
     await expect(pending.settled()).rejects.toBe(lost[0])
   })
 
-  it('[RUNS-G4] is lost once: what becomes of the write afterwards changes nothing', () => {
+  it('[RUNS-G4] is lost once, and ignores later results', () => {
     const { pending, lost } = setUp()
     pending.add({ event: CANCELLING })
     pending.take()
@@ -137,7 +137,7 @@ describe('PendingWrites', () => {
     expect(lost).toEqual([reason])
   })
 
-  it('[RUNS-G5] tokens that are joined count as one of the events that may wait', () => {
+  it('[RUNS-G5] counts joined tokens as one waiting event', () => {
     const { pending, lost } = setUp()
     for (let count = 1; count < MAX_PENDING_EVENTS; count += 1) pending.add({ event: CANCELLING })
     for (let count = 0; count < 9; count += 1) {

@@ -11,7 +11,7 @@ const REDACTED: RunEvent = { ...EVENT, resumedAt: 'x' }
 const redact: RedactEvent = () => REDACTED
 
 describe('redactedJournal', () => {
-  it('keeps events without what nobody is to read, and steps as they are', async () => {
+  it('redacts events and leaves steps unchanged', async () => {
     const { journal, calls } = recording()
     const redacted = redactedJournal(journal, redact)
     const step = { kind: 'cancel_asked', mode: 'abort', runMs: 0 } as const
@@ -25,7 +25,7 @@ describe('redactedJournal', () => {
     ])
   })
 
-  it('is the journal in everything else', async () => {
+  it('passes all other calls to the journal', async () => {
     const { journal, calls } = recording()
     const redacted = redactedJournal(journal, redact)
     const reason = new TuttiError('FENCED', 'Gone')

@@ -40,7 +40,7 @@ function record(taskIndex: number, changes: Partial<TaskRecord>): TaskRecord {
   }
 }
 
-/** What is written when a run with these tasks cannot go on. */
+/** Returns the events of the end of a run with these tasks. */
 function written(
   tasks: readonly TaskRecord[],
   steps: readonly RunStep[] = [],
@@ -53,7 +53,7 @@ function written(
   }
   const clock = { now: () => NOW, elapsed: () => 0, after: () => () => undefined }
   const error = new TuttiError('CONFIG_INVALID', 'Its tool is gone')
-  // NOTE: nothing but `emit` is asked of the journal.
+  // NOTE: the subject only calls `emit` of the journal.
   endRun({ run: RUN, steps }, { journal: journal as DurableJournal, clock, error, tasks })
   return events
 }
@@ -69,7 +69,7 @@ const RETRIED: RunStep = {
   willRetry: true,
 }
 
-it('ends the tasks that have not ended, before the run', () => {
+it('ends unfinished tasks before the run', () => {
   const events = written([
     record(1, { status: 'COMPLETED', attempt: 1 }),
     record(2, { status: 'RUNNING', attempt: 1, startedAt: NOW - 300, inputTokens: 7 }),
@@ -92,13 +92,13 @@ it('ends the tasks that have not ended, before the run', () => {
   expect(events[1]).toMatchObject({ taskName: 'task-3', reason: 'Its tool is gone' })
 })
 
-it('counts for the last attempt what earlier ones have not used', () => {
+it('subtracts the usage of earlier attempts from that of the last one', () => {
   const task = { status: 'RUNNING', attempt: 2, inputTokens: 15, outputTokens: -1 } as const
   const [failed] = written([record(2, { ...task, toolCallCount: 3 })], [RETRIED])
   expect(failed).toMatchObject({ inputTokens: 5, outputTokens: -1, toolCallCount: 2, attempt: 2 })
 })
 
-it('says of a run that was asked to end that its tasks were cancelled', () => {
+it('ends the tasks of a cancelled run as cancelled', () => {
   const asked: RunStep = { kind: 'cancel_asked', runMs: 0, mode: 'abort' }
   const [failed] = written([record(1, { status: 'RUNNING', attempt: 1 })], [asked])
   expect(failed).toMatchObject({ code: 'CANCELLED', reason: 'The run was cancelled' })

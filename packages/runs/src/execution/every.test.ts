@@ -5,7 +5,7 @@ import { turns } from '../../test/turns.ts'
 import { every } from './every.ts'
 
 describe('every', () => {
-  it('does its task every so often, the first time after one wait', async () => {
+  it('runs its task at the interval, first after one interval', async () => {
     const { clock, calls, stop } = setUp()
     await clock.advance(99)
     expect(calls).toHaveLength(0)
@@ -14,7 +14,7 @@ describe('every', () => {
     stop()
   })
 
-  it('never does it twice at a time, and waits from its end', async () => {
+  it('never runs it twice at a time, and waits from its end', async () => {
     const gate = Promise.withResolvers<void>()
     const { clock, calls, stop } = setUp(() => gate.promise)
     await clock.advance(250)
@@ -28,7 +28,7 @@ describe('every', () => {
     stop()
   })
 
-  it('says that it failed, and goes on', async () => {
+  it('reports an error and continues', async () => {
     const broken = new Error('no connection')
     const { clock, calls, errors, stop } = setUp(() => Promise.reject(broken))
     await clock.advance(200)
@@ -48,7 +48,7 @@ describe('every', () => {
     expect(calls).toEqual([100])
   })
 
-  it('leaves no timer when it is stopped while its task is under way', async () => {
+  it('leaves no timer when it is stopped while its task runs', async () => {
     const gate = Promise.withResolvers<void>()
     const { clock, stop } = setUp(() => gate.promise)
     await clock.advance(100)

@@ -56,7 +56,7 @@ const BROKEN: RunStep = {
   willRetry: true,
 }
 
-/** A task that is completed, as its record has it. */
+/** The record of a completed task. */
 const TUNED: TaskRecord = {
   taskIndex: 1,
   name: 'tune',
@@ -75,7 +75,7 @@ const CANCEL: RunCommand = { kind: 'cancel', mode: 'abort' }
 const SWITCH: RunCommand = { kind: 'switch_model', model: 'fast' }
 
 describe('Execution, from its claim to its end', () => {
-  it('[RUNS-X1] begins a run that has no steps', async () => {
+  it('[RUNS-X1] starts a run without steps', async () => {
     const { engine, over, clock } = await setUp()
     expect(engine.run.inputs).toEqual({ topic: 'Bach' })
     expect(engine.run.options).toMatchObject({ runId: RUN, clock })
@@ -86,7 +86,7 @@ describe('Execution, from its claim to its end', () => {
     expect(await over).toBe('ended')
   })
 
-  it('[RUNS-X1] goes on from the steps that earlier owners left', async () => {
+  it('[RUNS-X1] resumes from the steps of earlier owners', async () => {
     const models = modelCatalog({})
     const prices = priceList({})
     const claim = claimed(RUN, { run: { epoch: 4 } })
@@ -96,7 +96,7 @@ describe('Execution, from its claim to its end', () => {
     expect(engine.run.options.prices).toBe(prices)
   })
 
-  it('is over when its end is durable, not before', async () => {
+  it('is over only when its end is durable', async () => {
     const { engine, store, end } = await setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -108,7 +108,7 @@ describe('Execution, from its claim to its end', () => {
     expect(end()).toBe('ended')
   })
 
-  it('waits with its end for a store that cannot be reached', async () => {
+  it('waits for an unavailable store before its end', async () => {
     const { engine, store, end, commits } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.complete()
@@ -120,7 +120,7 @@ describe('Execution, from its claim to its end', () => {
     expect(end()).toBe('ended')
   })
 
-  it('[RUNS-X2] ends FAILED when its ensemble is gone', async () => {
+  it('[RUNS-X2] ends FAILED when its ensemble is no longer registered', async () => {
     const { store, over, releases } = await setUp({ options: { ensemble: missing } })
     expect(await over).toBe('ended')
     expect(store.kept).toMatchObject([
@@ -136,7 +136,7 @@ describe('Execution, from its claim to its end', () => {
     expect(releases).toEqual([])
   })
 
-  it('[RUNS-X2] ends FAILED when its ensemble refuses it, and keeps what was done', async () => {
+  it('[RUNS-X2] ends FAILED when its ensemble refuses it, and retains completed tasks', async () => {
     const refusal = new TuttiError('INPUT_MISSING', 'Missing input topic')
     const claim = claimed(RUN, {
       run: { startedAt: Date.UTC(2025, 11, 31) },
@@ -153,7 +153,7 @@ describe('Execution, from its claim to its end', () => {
     })
   })
 
-  it('[RUNS-X2] ends FAILED when the engine breaks', async () => {
+  it('[RUNS-X2] ends FAILED when the engine throws', async () => {
     const { engine, store, over, logged } = await setUp()
     engine.run.fail(new Error('no such thing'))
     expect(await over).toBe('ended')
@@ -161,7 +161,7 @@ describe('Execution, from its claim to its end', () => {
     expect(logged).toEqual(['error Run cannot continue'])
   })
 
-  it('[RUNS-X2] ends FAILED when it lost too many owners without getting further', async () => {
+  it('[RUNS-X2] ends FAILED when it lost too many owners without progress', async () => {
     let reads = 0
     const steps = () => {
       reads += 1
@@ -178,7 +178,7 @@ describe('Execution, from its claim to its end', () => {
     })
   })
 
-  it('[RUNS-X2] ends FAILED when its steps cannot be read, with the outputs that its tasks have', async () => {
+  it('[RUNS-X2] ends FAILED with the stored outputs when its steps cannot be read', async () => {
     const unreadable = new TuttiError('RUN_UNREADABLE', 'Cannot read the steps of run run-a')
     const tasks = () => Promise.resolve([TUNED])
     const steps = () => Promise.reject(unreadable)
@@ -200,7 +200,7 @@ describe('Execution, from its claim to its end', () => {
     expect(store.kept.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
   })
 
-  it('[RUNS-X7] applies a command that came while the steps were read when the engine has started', async () => {
+  it('[RUNS-X7] applies a command that arrived during the read of the steps after the engine has started', async () => {
     const read = Promise.withResolvers<readonly RunStep[]>()
     const { execution, engine } = await setUp({ options: { steps: () => read.promise } })
     const answer = execution.take(pending(CANCEL))
@@ -211,7 +211,7 @@ describe('Execution, from its claim to its end', () => {
     expect(engine.run.commands).toEqual([CANCEL])
   })
 
-  it('[RUNS-X6] is handed over when its steps are read', async () => {
+  it('[RUNS-X6] is handed over after its steps are read', async () => {
     const read = Promise.withResolvers<readonly RunStep[]>()
     const { execution, over, releases } = await setUp({ options: { steps: () => read.promise } })
     const handedOver = execution.handOver()
@@ -222,7 +222,7 @@ describe('Execution, from its claim to its end', () => {
     expect([await over, releases]).toEqual(['ready', [{ kind: 'ready' }]])
   })
 
-  it('[RUNS-X3] starts nothing when it loses its claim while its steps are read', async () => {
+  it('[RUNS-X3] does not start when it loses its claim while its steps are read', async () => {
     const read = Promise.withResolvers<readonly RunStep[]>()
     const { execution, engine, over } = await setUp({ options: { steps: () => read.promise } })
     execution.lose(STOP)
@@ -232,12 +232,12 @@ describe('Execution, from its claim to its end', () => {
     expect(engine.runs).toEqual([])
   })
 
-  it('[RUNS-X2] tries as often as it may', async () => {
+  it('[RUNS-X2] is executed up to the limit of lost owners', async () => {
     const { engine } = await setUp({ claim: claimed(RUN, { lostOwners: 3 }) })
     expect(engine.runs).toHaveLength(1)
   })
 
-  it('[RUNS-X4] is CANCELLED when it was asked to end and cannot go on', async () => {
+  it('[RUNS-X4] is CANCELLED when it was cancelled and cannot continue', async () => {
     const steps = [BEGUN, DONE, CANCEL_ASKED]
     const { store, over } = await setUp({ steps, options: { ensemble: missing } })
     expect(await over).toBe('ended')
@@ -249,7 +249,7 @@ describe('Execution, from its claim to its end', () => {
     expect(store.kept.at(-1)).not.toHaveProperty('code')
   })
 
-  it('[RUNS-X2] is over, and says so, when not even its end can be kept', async () => {
+  it('[RUNS-X2] is over and logs an error when its end cannot be stored', async () => {
     const { store, engine, end, logged } = await setUp()
     store.reply = () => ({ kind: 'failed', error: new Error('disk full') })
     engine.run.fail(new Error('no such thing'))
@@ -260,7 +260,7 @@ describe('Execution, from its claim to its end', () => {
 })
 
 describe('Execution that loses its claim', () => {
-  it('[RUNS-X8] gives the run up as lost when what it did cannot be kept', async () => {
+  it('[RUNS-X8] releases the run as lost when its events cannot be stored', async () => {
     const { engine, store, over, releases } = await setUp()
     store.reply = () => ({ kind: 'failed', error: new Error('a value that no store can hold') })
     engine.run.emit({ ...token('a'), attempt: 2 })
@@ -282,7 +282,7 @@ describe('Execution that loses its claim', () => {
     expect(releases).toEqual([])
   })
 
-  it('[RUNS-X3] stops its work and writes nothing more when it is told', async () => {
+  it('[RUNS-X3] stops its work and writes nothing more when it loses its claim', async () => {
     const { engine, store, execution, over, releases, clock } = await setUp()
     engine.run.wait(Infinity)
     engine.run.emit(token('a'))
@@ -296,7 +296,7 @@ describe('Execution that loses its claim', () => {
 })
 
 describe('Execution of a run that waits for a person', () => {
-  it('[RUNS-X5] is parked after a while, until its nearest gate is over', async () => {
+  it('[RUNS-X5] is parked after a while, until its first review expires', async () => {
     const { engine, clock, over, releases, store } = await setUp()
     engine.run.emit({ ...token('a') })
     engine.run.wait(90_000, 60_000, Infinity)
@@ -311,7 +311,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[RUNS-X5] is parked for ever when its gates wait for ever', async () => {
+  it('[RUNS-X5] is parked without a time limit when its reviews have none', async () => {
     const { engine, clock, over, releases } = await setUp()
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
@@ -330,7 +330,7 @@ describe('Execution of a run that waits for a person', () => {
     },
   )
 
-  it('[RUNS-X5] is not parked when it works again', async () => {
+  it('[RUNS-X5] is not parked when it continues', async () => {
     const { engine, clock, end, releases } = await setUp()
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS - 1)
@@ -339,7 +339,7 @@ describe('Execution of a run that waits for a person', () => {
     expect([end(), releases]).toEqual([undefined, []])
   })
 
-  it('[RUNS-X5] the time begins anew when it comes to wait again', async () => {
+  it('[RUNS-X5] restarts the delay when it waits again', async () => {
     const { engine, clock, over, releases } = await setUp()
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS - 1)
@@ -351,7 +351,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(await over).toBe('parked')
   })
 
-  it('[RUNS-X5] is ready in place of parked when a decision comes in that moment', async () => {
+  it('[RUNS-X5] becomes ready instead of parked when a decision arrives at that moment', async () => {
     const { engine, clock, store, over, releases } = await setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -366,7 +366,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
-  it('[RUNS-X5] has what follows from its last write written before it is parked', async () => {
+  it('[RUNS-X5] writes all effects of its last write before it is parked', async () => {
     const { engine, clock, store, over } = await setUp()
     engine.run.wait(Infinity)
     store.before = async (batch) => {
@@ -379,7 +379,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(store.kept).toHaveLength(5)
   })
 
-  it('[RUNS-X5] is not parked when it ends in that moment', async () => {
+  it('[RUNS-X5] is not parked when it ends at that moment', async () => {
     const { engine, clock, over, releases } = await setUp()
     engine.run.wait(Infinity)
     engine.run.isBusy = true
@@ -398,14 +398,14 @@ describe('Execution of a run that waits for a person', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[RUNS-X3] is lost when somebody else has it as it is parked', async () => {
+  it('[RUNS-X3] is lost when another process owns it while it is being parked', async () => {
     const { engine, clock, over } = await setUp({ release: () => Promise.resolve('fenced') })
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
     expect(await over).toBe('lost')
   })
 
-  it('[RUNS-X5] is ready when the store knows of a signal that nobody has answered', async () => {
+  it('[RUNS-X5] becomes ready when the store has a pending command', async () => {
     const { engine, clock, over } = await setUp({ release: () => Promise.resolve('ready') })
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
@@ -413,8 +413,8 @@ describe('Execution of a run that waits for a person', () => {
   })
 })
 
-describe('Execution that is given up', () => {
-  it('[RUNS-X6] is handed over when nothing is in flight and all is durable', async () => {
+describe('Execution that is released', () => {
+  it('[RUNS-X6] is handed over when it has no call in flight and everything is durable', async () => {
     const { engine, execution, store, over, releases } = await setUp()
     engine.run.isBusy = true
     const handedOver = execution.handOver()
@@ -429,7 +429,7 @@ describe('Execution that is given up', () => {
     expect(engine.run.isStopped).toBe(true)
   })
 
-  it('[RUNS-X6] nothing is written any more when others may have it', async () => {
+  it('[RUNS-X6] writes nothing more once other processes may claim it', async () => {
     const { engine, execution, store } = await setUp({
       release: () => {
         engine.run.emit(token('too late'))
@@ -441,14 +441,14 @@ describe('Execution that is given up', () => {
     expect(store.batches).toEqual([])
   })
 
-  it('[RUNS-X6] is handed over once, however often it is asked for', async () => {
+  it('[RUNS-X6] is handed over once, even if it is requested repeatedly', async () => {
     const { execution, releases } = await setUp()
     await Promise.all([execution.handOver(), execution.handOver()])
     await execution.handOver()
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
-  it('[RUNS-X6] is not parked while it is handed over', async () => {
+  it('[RUNS-X6] is not parked while it is being handed over', async () => {
     const { engine, clock, execution, over, releases } = await setUp()
     engine.run.isBusy = true
     engine.run.wait(Infinity)
@@ -460,7 +460,7 @@ describe('Execution that is given up', () => {
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
-  it('[RUNS-X6] a run that comes to its end is not handed over', async () => {
+  it('[RUNS-X6] is not handed over when it ends', async () => {
     const { engine, execution, over, releases, store } = await setUp()
     engine.run.isBusy = true
     const handedOver = execution.handOver()
@@ -470,7 +470,7 @@ describe('Execution that is given up', () => {
     expect([releases, store.kept.map(({ type }) => type)]).toEqual([[], ['run_result']])
   })
 
-  it('[RUNS-X6] waits with it for a store that cannot be reached', async () => {
+  it('[RUNS-X6] waits for an unavailable store before the handover', async () => {
     const { commits, engine, execution, store, over, releases } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.emit({ ...token('a') })
@@ -492,7 +492,7 @@ describe('Execution that is given up', () => {
     expect(releases).toEqual([])
   })
 
-  it('is lost, and says so, when the store does not take it', async () => {
+  it('is lost and logs a warning when the release fails', async () => {
     const release = () => Promise.reject(new Error('no connection'))
     const { execution, over, logged } = await setUp({ release })
     await execution.handOver()
@@ -500,7 +500,7 @@ describe('Execution that is given up', () => {
     expect(logged).toEqual(['warn Failed to release run'])
   })
 
-  it('[RUNS-X6] let go, it stops with work in flight; what has happened stays', async () => {
+  it('[RUNS-X6] stops with work in flight when it is released, and retains its history', async () => {
     const { engine, execution, store, over, releases } = await setUp()
     engine.run.isBusy = true
     engine.run.emit(token('a'))
@@ -513,14 +513,14 @@ describe('Execution that is given up', () => {
     expect(await over).toBe('ready')
   })
 
-  it('let go, it leaves no timer', async () => {
+  it('leaves no timer when it is released', async () => {
     const { engine, execution, clock } = await setUp()
     engine.run.wait(Infinity)
     await execution.release(STOP)
     expect(clock.pending).toBe(0)
   })
 
-  it('let go, it does not wait long for a store that cannot be reached', async () => {
+  it('does not wait long for an unavailable store when it is released', async () => {
     const { engine, execution, store, clock, releases } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.emit(token('a'))
@@ -532,7 +532,7 @@ describe('Execution that is given up', () => {
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
-  it('let go while it is handed over, it stops at once', async () => {
+  it('stops at once when it is released during a handover', async () => {
     const { engine, execution, over, releases } = await setUp()
     engine.run.isBusy = true
     void execution.handOver()
@@ -543,7 +543,7 @@ describe('Execution that is given up', () => {
     expect(engine.run.isStopped).toBe(true)
   })
 
-  it('a run that never began can be handed over: its end comes first', async () => {
+  it('ends a run that cannot start before the handover', async () => {
     const { execution, over, store } = await setUp({ options: { ensemble: missing } })
     await execution.handOver()
     expect(await over).toBe('ended')
@@ -551,8 +551,8 @@ describe('Execution that is given up', () => {
   })
 })
 
-describe('Execution that is sent commands', () => {
-  it('[RUNS-X7] sends a command to the run as it is, and answers when the effect is durable', async () => {
+describe('Execution that receives commands', () => {
+  it('[RUNS-X7] passes a command to the run unchanged, and answers when the effect is durable', async () => {
     const { engine, execution, store } = await setUp()
     engine.run.onCommand = () => ({ model: 'fast' })
     const command: RunCommand = { ...SWITCH, taskName: 'tune' }
@@ -562,7 +562,7 @@ describe('Execution that is sent commands', () => {
     expect(store.writes.flatMap(({ answers }) => answers ?? [])).toEqual([answer])
   })
 
-  it('[RUNS-X7] the answer is in the write that shows what was done', async () => {
+  it('[RUNS-X7] writes the answer together with the effect', async () => {
     const { engine, execution, store } = await setUp()
     engine.run.onCommand = () => {
       engine.run.emit(token('what it did'))
@@ -574,7 +574,7 @@ describe('Execution that is sent commands', () => {
     ])
   })
 
-  it('[RUNS-X7] does once what it is told twice, and gives the same answer', async () => {
+  it('[RUNS-X7] applies a repeated command once, and returns the same answer', async () => {
     const { engine, execution, store } = await setUp({
       claim: claimed(RUN, { commands: [pending(SWITCH)] }),
     })
@@ -588,7 +588,7 @@ describe('Execution that is sent commands', () => {
     expect(store.writes).toHaveLength(1)
   })
 
-  it('[RUNS-X7] applies commands that came before its claim, in their order', async () => {
+  it('[RUNS-X7] applies commands from before its claim in order', async () => {
     const commands = [pending(SWITCH, 'one'), pending(CANCEL, 'two')]
     const { engine, store } = await setUp({ claim: claimed(RUN, { commands }) })
     await turns()
@@ -597,7 +597,7 @@ describe('Execution that is sent commands', () => {
     expect(answered.map(({ commandId }) => commandId)).toEqual(['one', 'two'])
   })
 
-  it('[RUNS-X7] answers with the reason of a refusal, which is stored', async () => {
+  it('[RUNS-X7] answers with the stored reason of a refusal', async () => {
     const { engine, execution, store } = await setUp()
     const details = { known: ['slow'] }
     engine.run.onCommand = () => {
@@ -610,7 +610,7 @@ describe('Execution that is sent commands', () => {
     expect(engine.run.isStopped).toBe(false)
   })
 
-  it('[RUNS-X7] a decision that is refused later is answered then', async () => {
+  it('[RUNS-X7] answers a decision that is refused later at that time', async () => {
     const { engine, execution } = await setUp()
     engine.run.onCommand = () => Promise.reject(new TuttiError('REVIEW_RESOLVED', 'closed'))
     const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
@@ -619,7 +619,7 @@ describe('Execution that is sent commands', () => {
     })
   })
 
-  it('[RUNS-X7] gives no answer to a cancel of a run that is over: the store does', async () => {
+  it('[RUNS-X7] leaves the answer to a cancel of an ended run to the store', async () => {
     const { engine, execution, store, over } = await setUp()
     engine.run.complete()
     expect(await execution.take(pending(CANCEL))).toBeUndefined()
@@ -627,7 +627,7 @@ describe('Execution that is sent commands', () => {
     expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
   })
 
-  it('[RUNS-X7] writes no answer to another command for a run that is over: the store gives it', async () => {
+  it('[RUNS-X7] leaves the answer to other commands for an ended run to the store', async () => {
     const { engine, execution, store, over } = await setUp()
     engine.run.onCommand = () => {
       throw new TuttiError('RUN_COMPLETED', 'Run is over')
@@ -638,7 +638,7 @@ describe('Execution that is sent commands', () => {
     expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
   })
 
-  it('[RUNS-X7] gives no answer of a run that never began', async () => {
+  it('[RUNS-X7] gives no answer for a run that never started', async () => {
     const commands = [pending(CANCEL)]
     const { execution, store, over } = await setUp({
       claim: claimed(RUN, { commands }),
@@ -652,7 +652,7 @@ describe('Execution that is sent commands', () => {
   it.each([
     ['let go', (execution: Execution) => execution.release(STOP)],
     ['lost', async (execution: Execution) => execution.lose(STOP)],
-  ])('[RUNS-X7] gives no answer when it is %s before: the next owner does', async (_, giveUp) => {
+  ])('[RUNS-X7] leaves the answer to the next owner when it was %s before', async (_, giveUp) => {
     const { engine, execution, store } = await setUp()
     const gate = Promise.withResolvers<void>()
     engine.run.onCommand = () => gate.promise
@@ -664,7 +664,7 @@ describe('Execution that is sent commands', () => {
     expect(store.batches).toEqual([])
   })
 
-  it('[RUNS-X7] gives no answer that could not be kept', async () => {
+  it('[RUNS-X7] gives no answer that could not be stored', async () => {
     const { execution, store } = await setUp()
     store.reply = () => ({ kind: 'fenced' })
     expect(await execution.take(pending(SWITCH))).toBeUndefined()
@@ -672,7 +672,7 @@ describe('Execution that is sent commands', () => {
 })
 
 describe('Execution of a run of the engine', () => {
-  it('[RUNS-X6] hands over when the model call in flight has ended and is kept', async () => {
+  it('[RUNS-X6] is handed over when the model call in flight has ended and is stored', async () => {
     const reply = Promise.withResolvers<void>()
     const tuned = handSettledModel('tuned', reply.promise)
     const played = scriptedModel(['played'])
@@ -704,7 +704,7 @@ describe('Execution of a run of the engine', () => {
     })
   })
 
-  it('[RUNS-X9] takes no place while a tool waits in a call that must not be repeated, and is not parked', async () => {
+  it('[RUNS-X9] takes no slot while a tool waits in a call that must not be repeated, and is not parked', async () => {
     let left = 0
     const { engine, execution, clock, marks, end } = await setUp({
       options: { onSlotFreed: () => (left += 1) },
@@ -733,7 +733,7 @@ describe('Execution of a run of the engine', () => {
     expect(marks).toEqual([true])
   })
 
-  it('[RUNS-X9] tells the store again when it could not be reached, until the store knows', async () => {
+  it('[RUNS-X9] repeats a failed mark until it is stored', async () => {
     let failures = 2
     const { engine, clock, marks, logged } = await setUp({
       mark: async () => {
@@ -750,7 +750,7 @@ describe('Execution of a run of the engine', () => {
     expect(logged).toEqual(Array(2).fill('warn Failed to mark a run as waiting'))
   })
 
-  it('[RUNS-X5] parks while a reviewer is waited for, and goes on where it was decided', async () => {
+  it('[RUNS-X5] is parked while it waits for a reviewer, and continues after the decision', async () => {
     const model = scriptedModel(['tuned'])
     const review = { timeoutMs: 60_000 }
     const tune = task({ name: 'tune', description: 'Tune', review })
@@ -782,12 +782,12 @@ interface SetUp {
   readonly commits: GroupCommit
   readonly clock: FakeClock
   readonly over: Promise<ExecutionEnd>
-  /** How it ended; undefined while it has not. */
+  /** Its end; undefined before. */
   end(): ExecutionEnd | undefined
   readonly releases: readonly Release[]
-  /** Values of the waiting mark that were written. */
+  /** Written values of the waiting mark. */
   readonly marks: readonly boolean[]
-  /** What was logged: level and message. */
+  /** Logged levels and messages. */
   readonly logged: readonly string[]
 }
 
@@ -879,7 +879,7 @@ function missing(): Ensemble {
   throw new TuttiError('CONFIG_INVALID', 'Ensemble "band" is no longer registered')
 }
 
-/** A model that gives its reply when it is told to. */
+/** A model whose reply the test controls. */
 function handSettledModel(
   text: string,
   told: Promise<void>,

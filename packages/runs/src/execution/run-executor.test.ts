@@ -20,7 +20,7 @@ const LEASE_MS = 9_000
 const POLL_MS = 1_000
 
 describe('RunExecutor, claiming', () => {
-  it('[RUNS-Q1] begins with what waits, in its order, as many as it has places', async () => {
+  it('[RUNS-Q1] starts waiting runs in order, up to its slots', async () => {
     const { executor, started, queue } = setUp({ waiting: ['a', 'b', 'c'] })
     executor.start()
     await turns()
@@ -28,7 +28,7 @@ describe('RunExecutor, claiming', () => {
     expect([executor.running, queue.wanted]).toEqual([2, [2]])
   })
 
-  it('[RUNS-Q1] [RUNS-Q7] says how many may execute over all processes, who it is, for how long, and what it knows', async () => {
+  it('[RUNS-Q1] [RUNS-Q7] claims with the limit, its owner id, the duration of its lease, and its ensembles', async () => {
     const { executor, queue, engine } = setUp({ options: { maxConcurrentRuns: 7 } })
     const requests: unknown[] = []
     queue.claimNext = async (request) => {
@@ -47,20 +47,23 @@ describe('RunExecutor, claiming', () => {
   it.each([
     ['a suspect until it has ended', SUSPECT_LOSSES, false],
     ['a run that lost its owner once', SUSPECT_LOSSES - 1, true],
-  ])('[RUNS-Q8] while it executes %s: whether it takes a suspect', async (_, lostOwners, takes) => {
-    const { executor, queue, engine } = setUp()
-    const asked = takesOf(queue, [claimed('a', { lostOwners })])
-    executor.start()
-    await turns()
-    executor.wake()
-    await turns()
-    expect(asked).toEqual([true, takes])
-    engine.run.complete()
-    await turns(8)
-    expect(asked).toEqual([true, takes, true])
-  })
+  ])(
+    '[RUNS-Q8] decides whether to take a suspect while it executes %s',
+    async (_, lostOwners, takes) => {
+      const { executor, queue, engine } = setUp()
+      const asked = takesOf(queue, [claimed('a', { lostOwners })])
+      executor.start()
+      await turns()
+      executor.wake()
+      await turns()
+      expect(asked).toEqual([true, takes])
+      engine.run.complete()
+      await turns(8)
+      expect(asked).toEqual([true, takes, true])
+    },
+  )
 
-  it('[RUNS-Q8] takes another suspect when the first has stayed for a while', async () => {
+  it('[RUNS-Q8] takes another suspect when the first one has run for a while', async () => {
     const { executor, queue, clock } = setUp({ options: { pollMs: SETTLED_AFTER_MS / 2 } })
     const asked = takesOf(queue, [claimed('a', { lostOwners: SUSPECT_LOSSES })])
     executor.start()
@@ -72,7 +75,7 @@ describe('RunExecutor, claiming', () => {
     expect(asked).toEqual([true, false, true])
   })
 
-  it('[RUNS-Q1] takes the next one when a place is free', async () => {
+  it('[RUNS-Q1] claims the next run when a slot is free', async () => {
     const { executor, engine, started } = setUp({ waiting: ['a', 'b', 'c'] })
     executor.start()
     await turns()
@@ -82,7 +85,7 @@ describe('RunExecutor, claiming', () => {
     expect(executor.running).toBe(2)
   })
 
-  it('[RUNS-Q1] looks once for all that wake it in one turn of the event loop', async () => {
+  it('[RUNS-Q1] claims once for all wake-ups of one turn of the event loop', async () => {
     const { executor, queue } = setUp()
     executor.start()
     await turns()
@@ -93,7 +96,7 @@ describe('RunExecutor, claiming', () => {
     expect(queue.wanted).toHaveLength(2)
   })
 
-  it('[RUNS-Q1] looks again when it is woken while it looks', async () => {
+  it('[RUNS-Q1] claims again when it is woken during a claim', async () => {
     const { executor, queue, started } = setUp()
     executor.start()
     await turns()
@@ -111,7 +114,7 @@ describe('RunExecutor, claiming', () => {
     expect(queue.wanted).toHaveLength(3)
   })
 
-  it('[RUNS-Q1] looks from time to time without being told', async () => {
+  it('[RUNS-Q1] polls for due runs without notifications', async () => {
     const { executor, queue, clock, started } = setUp()
     executor.start()
     await turns()
@@ -121,7 +124,7 @@ describe('RunExecutor, claiming', () => {
     expect(started()).toEqual(['a'])
   })
 
-  it('[RUNS-Q1] never executes more than it may, also when it looks on time while it looks', async () => {
+  it('[RUNS-Q1] never exceeds its slots when a poll coincides with a claim', async () => {
     const { executor, queue, clock, started } = setUp({ waiting: ['a', 'b', 'c', 'd'] })
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
@@ -132,7 +135,7 @@ describe('RunExecutor, claiming', () => {
     expect(started()).toEqual(['a', 'b'])
   })
 
-  it('[RUNS-Q1] goes on looking while it is given all it wants and has places', async () => {
+  it('[RUNS-Q1] continues to claim while it gets all wanted runs and has slots', async () => {
     const { executor, engine, started } = setUp({ waiting: ['a', 'b', 'c'] })
     engine.onStart = (run) => {
       if (engine.runs.length < 3) run.complete()
@@ -143,7 +146,7 @@ describe('RunExecutor, claiming', () => {
     expect(executor.running).toBe(1)
   })
 
-  it('looks for nothing in a process that does not execute, nor before it is started', async () => {
+  it('does not claim before its start, nor in a process that does not execute', async () => {
     const { executor, queue, clock } = setUp({ options: { executes: false }, waiting: ['a'] })
     executor.wake()
     executor.start()
@@ -152,7 +155,7 @@ describe('RunExecutor, claiming', () => {
     expect(queue.wanted).toEqual([])
   })
 
-  it('looks for nothing while the store cannot be reached', async () => {
+  it('does not claim while the store cannot be reached', async () => {
     const { executor, storage, queue, clock, started } = setUp({ waiting: ['a'] })
     storage.isAvailable = false
     executor.start()
@@ -164,7 +167,7 @@ describe('RunExecutor, claiming', () => {
     expect(started()).toEqual(['a'])
   })
 
-  it('says that it could not look, and looks again', async () => {
+  it('logs a failed claim and claims again', async () => {
     const { executor, queue, clock, started, warned } = setUp({ waiting: ['a'] })
     queue.beforeAnswer = () => Promise.reject(new Error('no connection'))
     executor.start()
@@ -178,8 +181,8 @@ describe('RunExecutor, claiming', () => {
   })
 })
 
-describe('RunExecutor, told to execute a run now', () => {
-  it('[RUNS-Q2] executes it whatever the limits, and tells how that ended', async () => {
+describe('RunExecutor.executeNow', () => {
+  it('[RUNS-Q2] executes the run regardless of the limits, and returns its end', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a', 'b'] })
     executor.start()
     await turns()
@@ -191,7 +194,7 @@ describe('RunExecutor, told to execute a run now', () => {
     expect(await end).toBe('ended')
   })
 
-  it('[RUNS-Q1] claims nothing while it has more than its places', async () => {
+  it('[RUNS-Q1] claims nothing while it exceeds its slots', async () => {
     const { executor, engine, queue, clock } = setUp({ waiting: ['a', 'b'] })
     executor.start()
     await turns()
@@ -204,7 +207,7 @@ describe('RunExecutor, told to execute a run now', () => {
     expect(queue.waiting.map(({ run }) => run.runId)).toEqual(['d'])
   })
 
-  it('[RUNS-Q2] waits for the run that it claims at the same moment', async () => {
+  it('[RUNS-Q2] waits for a run that is being claimed at the same time', async () => {
     const { executor, engine, queue, started } = setUp({ waiting: ['a'] })
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
@@ -218,7 +221,7 @@ describe('RunExecutor, told to execute a run now', () => {
     expect(await end).toBe('ended')
   })
 
-  it('waits for a run that executes here already', async () => {
+  it('waits for a run that already executes here', async () => {
     const { executor, engine } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -228,12 +231,12 @@ describe('RunExecutor, told to execute a run now', () => {
     expect(await end).toBe('ended')
   })
 
-  it('gives nothing for a run that another process has', async () => {
+  it('returns undefined for a run that another process owns', async () => {
     const { executor } = setUp()
     expect(await executor.executeNow('a')).toBeUndefined()
   })
 
-  it('a run that comes back to the process that had it stops there first', async () => {
+  it('stops the earlier execution of a run that it claims again', async () => {
     const { executor, engine, queue, warned } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -248,8 +251,8 @@ describe('RunExecutor, told to execute a run now', () => {
   })
 })
 
-describe('RunExecutor, about leases', () => {
-  it('[RUNS-Q5] renews them three times before they are over', async () => {
+describe('RunExecutor, renewing leases', () => {
+  it('[RUNS-Q5] renews leases three times before they expire', async () => {
     const { executor, queue, clock } = setUp({ waiting: ['a'], held: [{ runId: 'a', epoch: 1 }] })
     executor.start()
     await turns()
@@ -260,7 +263,7 @@ describe('RunExecutor, about leases', () => {
     expect(executor.running).toBe(1)
   })
 
-  it('[RUNS-Q5] a process that executes nothing by itself renews too', async () => {
+  it('[RUNS-Q5] renews also in a process that does not claim runs', async () => {
     const held = [{ runId: 'a', epoch: 1 }]
     const { executor, queue, clock } = setUp({ options: { executes: false }, waiting: ['a'], held })
     executor.start()
@@ -270,7 +273,7 @@ describe('RunExecutor, about leases', () => {
     expect(queue.asked).toEqual(['renew'])
   })
 
-  it('[RUNS-Q6] gives up a run that was claimed for it and never arrived', async () => {
+  it('[RUNS-Q6] releases a run whose claim was never received', async () => {
     const { executor, queue, clock, warned } = setUp({ held: [{ runId: 'stray', epoch: 1 }] })
     executor.start()
     await turns()
@@ -280,7 +283,7 @@ describe('RunExecutor, about leases', () => {
   })
 
   it.each(['before it renews', 'while it renews'])(
-    '[RUNS-Q6] leaves a run alone whose claim is under way %s',
+    '[RUNS-Q6] does not release a run whose claim is in flight %s',
     async (when) => {
       const { executor, queue } = setUp()
       executor.start()
@@ -305,7 +308,7 @@ describe('RunExecutor, about leases', () => {
     },
   )
 
-  it('[RUNS-Q5] renews none of a store that only this process has', async () => {
+  it('[RUNS-Q5] does not renew leases of a store that is not shared', async () => {
     const { executor, queue, clock } = setUp({ waiting: ['a'], isShared: false })
     const leases: number[] = []
     const claimNext = queue.claimNext.bind(queue)
@@ -334,7 +337,7 @@ describe('RunExecutor, about leases', () => {
     expect(queue.asked).toEqual(['renew'])
   })
 
-  it('[RUNS-Q5] leaves a run alone that was claimed while it renewed', async () => {
+  it('[RUNS-Q5] does not stop a run that was claimed during the renewal', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -349,7 +352,7 @@ describe('RunExecutor, about leases', () => {
     expect(engine.runs.map(({ isStopped }) => isStopped)).toEqual([false, false])
   })
 
-  it('[RUNS-Q5] leaves a run alone that came back under a new claim while it renewed', async () => {
+  it('[RUNS-Q5] does not stop a run that was claimed again during the renewal', async () => {
     const { executor, engine, queue, warned } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -366,7 +369,7 @@ describe('RunExecutor, about leases', () => {
     expect([executor.running, warned]).toEqual([1, ['Lost the lease of a run; stopping']])
   })
 
-  it('[RUNS-Q5] says that it could not renew, stops nothing, and tries again', async () => {
+  it('[RUNS-Q5] logs a failed renewal, stops no run, and retries', async () => {
     const { executor, engine, queue, clock, warned } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -380,8 +383,8 @@ describe('RunExecutor, about leases', () => {
   })
 })
 
-describe('RunExecutor, about commands', () => {
-  it('takes a command to its run, and none to a run that executes elsewhere', async () => {
+describe('RunExecutor, delivering commands', () => {
+  it('delivers a command to its run, but not to a run that executes elsewhere', async () => {
     const { executor, engine } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -393,7 +396,7 @@ describe('RunExecutor, about commands', () => {
     expect(engine.run.commands).toHaveLength(1)
   })
 
-  it('looks for pending commands of its runs, of one or of all, and of no others', async () => {
+  it('reads the pending commands of one or all of its runs, and of no others', async () => {
     const asked: (readonly string[])[] = []
     const pending: CommandQueue['pending'] = async (runIds) => {
       asked.push(runIds)
@@ -412,8 +415,8 @@ describe('RunExecutor, about commands', () => {
   })
 })
 
-describe('RunExecutor that is stopped', () => {
-  it('[RUNS-Q4] hands its runs over, waits for those in flight, and claims nothing more', async () => {
+describe('RunExecutor.stop', () => {
+  it('[RUNS-Q4] hands its runs over, waits for calls in flight, and claims no more runs', async () => {
     const { executor, engine, queue, clock } = setUp({ waiting: ['a', 'b', 'c'] })
     executor.start()
     await turns()
@@ -429,7 +432,7 @@ describe('RunExecutor that is stopped', () => {
     expect([executor.running, clock.pending]).toEqual([0, 0])
   })
 
-  it('[RUNS-Q4] lets the runs go that have not come to rest in time', async () => {
+  it('[RUNS-Q4] releases the runs that were not handed over in time', async () => {
     const held = [{ runId: 'a', epoch: 1 }]
     const { executor, engine, queue, clock } = setUp({ waiting: ['a'], held })
     executor.start()
@@ -446,7 +449,7 @@ describe('RunExecutor that is stopped', () => {
     expect(executor.running).toBe(0)
   })
 
-  it('lets the runs of a store that only it has come to their end', async () => {
+  it('lets runs end when the store is not shared', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a'], isShared: false })
     executor.start()
     await turns()
@@ -458,7 +461,7 @@ describe('RunExecutor that is stopped', () => {
     expect(queue.asked).toEqual([])
   })
 
-  it('[RUNS-Q4] hands over what it was given while it was told to stop', async () => {
+  it('[RUNS-Q4] hands over runs that were claimed during the stop', async () => {
     const { executor, queue } = setUp({ waiting: ['a'] })
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
@@ -471,7 +474,7 @@ describe('RunExecutor that is stopped', () => {
     expect(executor.running).toBe(0)
   })
 
-  it('[RUNS-Q4] hands over what it was given on time while it was told to stop', async () => {
+  it('[RUNS-Q4] hands over runs that a poll claimed during the stop', async () => {
     const { executor, queue, clock } = setUp()
     executor.start()
     await turns()
@@ -488,7 +491,7 @@ describe('RunExecutor that is stopped', () => {
     expect(queue.asked).toEqual(['release a ready'])
   })
 
-  it('[RUNS-Q4] hands over at once what it is told to execute now', async () => {
+  it('[RUNS-Q4] hands over a run of executeNow at once', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -522,12 +525,12 @@ interface SetUp {
   readonly storage: FakeStorage
   readonly clock: FakeClock
   readonly warned: readonly string[]
-  /** Ids of the runs that the engine was given, in order. */
+  /** Ids of the runs that the engine received, in order. */
   started(): readonly (string | undefined)[]
 }
 
 interface Given {
-  /** Ids of the runs that wait. */
+  /** Ids of the waiting runs. */
   readonly waiting?: readonly string[]
   readonly held?: readonly HeldRun[]
   readonly pending?: CommandQueue['pending']
@@ -564,7 +567,7 @@ function setUp({ waiting = [], held, pending, isShared = true, options }: Given 
   return { executor, engine, queue, storage, clock, warned, started }
 }
 
-/** Whether each claim takes a suspect; the first one gets these runs. */
+/** Returns whether each claim takes a suspect; the first claim gets these runs. */
 function takesOf(queue: FakeQueue, first: readonly ClaimedRun[]): (boolean | undefined)[] {
   const asked: (boolean | undefined)[] = []
   queue.claimNext = async ({ takesSuspect }: Pick<ClaimRequest, 'takesSuspect'>) => {

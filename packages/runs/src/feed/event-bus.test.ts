@@ -8,7 +8,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const EVENT: LoggedRunEvent = { ...token('x'), runId: 'run-a', seq: 0, id: 'run-a:0' }
 
 describe('EventBus', () => {
-  it('tells the listeners of a run and those of every run, and nobody else', () => {
+  it('calls the listeners of a run and those of all runs, and no others', () => {
     const { bus, told, listener } = setUp()
     bus.listen('run-a', listener('a'))
     bus.listen('run-a', listener('a too'))
@@ -22,7 +22,7 @@ describe('EventBus', () => {
     ])
   })
 
-  it('tells nobody after they stopped listening', () => {
+  it('does not call removed listeners', () => {
     const { bus, told, listener } = setUp()
     const stops = [bus.listen('run-a', listener('a')), bus.listenToAll(listener('all'))]
     bus.listen('run-a', listener('stays'))
@@ -31,7 +31,7 @@ describe('EventBus', () => {
     expect(told).toEqual([['stays', 1]])
   })
 
-  it('knows for which runs somebody would be told', () => {
+  it('knows which runs have listeners', () => {
     const { bus, listener } = setUp()
     const stop = bus.listen('run-a', listener('a'))
     expect([bus.hasListeners('run-a'), bus.hasListeners('run-b')]).toEqual([true, false])
@@ -44,7 +44,7 @@ describe('EventBus', () => {
     expect([bus.hasListeners('run-a'), bus.runIds]).toEqual([false, []])
   })
 
-  it('forgets a run only when its last listener has stopped, however often it says so', () => {
+  it('forgets a run only when its last listener is removed, even if a removal is repeated', () => {
     const { bus, listener } = setUp()
     const stop = bus.listen('run-a', listener('a'))
     stop()
@@ -53,7 +53,7 @@ describe('EventBus', () => {
     expect(bus.hasListeners('run-a')).toBe(true)
   })
 
-  it('a nudge tells the listeners of one run of no events, and those of every run nothing', () => {
+  it('calls only the listeners of the run with an empty list on a nudge', () => {
     const { bus, told, listener } = setUp()
     bus.listen('run-a', listener('a'))
     bus.listen('run-b', listener('b'))
@@ -63,7 +63,7 @@ describe('EventBus', () => {
     expect(told).toEqual([['a', 0]])
   })
 
-  it('what a listener throws reaches nobody else', () => {
+  it('isolates the errors of listeners', () => {
     const { bus, told, errors, listener } = setUp()
     const bad = new Error('bad listener')
     const broken = (): never => {
@@ -78,7 +78,7 @@ describe('EventBus', () => {
     expect(errors).toEqual([bad, bad])
   })
 
-  it('listeners may stop, and come, while they are told', () => {
+  it('allows listeners to be added and removed during a call', () => {
     const { bus, told, listener } = setUp()
     const stop = bus.listen('run-a', () => {
       stop()

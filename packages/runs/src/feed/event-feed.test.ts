@@ -10,8 +10,8 @@ import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 const RUN = 'run-a'
 
-describe('EventFeed, told of what this process wrote', () => {
-  it('[RUNS-F4] publishes it at once, and reads nothing', () => {
+describe('RunEventFeed, with events of this process', () => {
+  it('[RUNS-F4] publishes them at once without reading the log', () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     feed.offer(RUN, log.append(RUN, tokens(1)))
@@ -19,7 +19,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(log.reads).toEqual([])
   })
 
-  it('[RUNS-F4] publishes in order what it is told out of order, each event once', async () => {
+  it('[RUNS-F4] publishes events in order, each once, if they are offered out of order', async () => {
     const { feed, log, heard } = setUp()
     const first = log.append(RUN, tokens(2))
     const second = log.append(RUN, tokens(2))
@@ -32,7 +32,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(heard).toEqual(ids(0, 4))
   })
 
-  it('[RUNS-F4] publishes nothing again that it is told again', async () => {
+  it('[RUNS-F4] does not publish repeated events again', async () => {
     const { feed, log, heard } = setUp()
     const events = log.append(RUN, tokens(3))
     feed.offer(RUN, events)
@@ -42,7 +42,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(heard).toEqual(ids(0, 2))
   })
 
-  it('[RUNS-F4] publishes of a batch only what was not published yet', async () => {
+  it('[RUNS-F4] publishes only the new events of a batch', async () => {
     const { feed, log, heard } = setUp()
     const events = log.append(RUN, tokens(3))
     feed.offer(RUN, events.slice(0, 2))
@@ -51,7 +51,7 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(heard).toEqual(ids(0, 2))
   })
 
-  it('[RUNS-F4] waits with it while it reads what came before', async () => {
+  it('[RUNS-F4] publishes them after the earlier events that it reads', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(2))
@@ -62,13 +62,13 @@ describe('EventFeed, told of what this process wrote', () => {
     expect(heard).toEqual(ids(0, 3))
   })
 
-  it('takes no notification of no events', () => {
+  it('ignores an empty list of events', () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, [])
     expect([log.reads, heard]).toEqual([[], []])
   })
 
-  it('[RUNS-F4] a run that goes on here begins where it is told', () => {
+  it('[RUNS-F4] starts a resumed run at its first offered event', () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(5))
     feed.offer(RUN, log.append(RUN, tokens(1)))
@@ -76,8 +76,8 @@ describe('EventFeed, told of what this process wrote', () => {
   })
 })
 
-describe('EventFeed, told of what others wrote', () => {
-  it('[RUNS-F4] reads it and publishes it in order', async () => {
+describe('RunEventFeed, with events of other processes', () => {
+  it('[RUNS-F4] reads and publishes them in order', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(3))
     feed.onWritten(RUN, { from: 0, to: 2 })
@@ -86,7 +86,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads).toEqual([{ runId: RUN, from: 0, limit: 500 }])
   })
 
-  it('[RUNS-F4] goes on reading for what it hears of meanwhile, and never reads twice at a time', async () => {
+  it('[RUNS-F4] continues to read for later notifications, one read at a time', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 0, to: 1 })
@@ -99,7 +99,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads.map(({ from }) => from)).toEqual([0, 2])
   })
 
-  it('[RUNS-F4] reads long stretches by pages', async () => {
+  it('[RUNS-F4] reads many events in pages', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(1_200))
     feed.onWritten(RUN, { from: 0, to: 1_199 })
@@ -108,7 +108,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads.map(({ from }) => from)).toEqual([0, 500, 1_000])
   })
 
-  it('[RUNS-F4] fills the gap when a notification was lost', async () => {
+  it('[RUNS-F4] fills the gap of a lost notification', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(5))
@@ -117,7 +117,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(heard).toEqual(ids(0, 5))
   })
 
-  it('[RUNS-F4] an old notification does nothing', async () => {
+  it('[RUNS-F4] ignores an outdated notification', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(5)))
     feed.onWritten(RUN, { from: 1, to: 3 })
@@ -126,7 +126,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads).toEqual([])
   })
 
-  it('[RUNS-F5] reads nothing while nobody listens, and begins with what comes afterwards', async () => {
+  it('[RUNS-F5] reads nothing without listeners, and continues with later events', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     log.append(RUN, tokens(3))
     feed.onWritten(RUN, { from: 0, to: 2 })
@@ -139,7 +139,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(heard).toEqual(ids(3, 4))
   })
 
-  it('[RUNS-F5] reads the runs that somebody listens to by name, and no others', async () => {
+  it('[RUNS-F5] reads only runs that have listeners', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     const heard: string[] = []
     bus.listen('run-b', (events) => heard.push(...events.map(({ id }) => id)))
@@ -152,7 +152,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads.map(({ runId }) => runId)).toEqual(['run-b'])
   })
 
-  it('[RUNS-F5] reads no more pages when the last listener has gone', async () => {
+  it('[RUNS-F5] stops reading when the last listener is removed', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     const stop = bus.listenToAll(() => {
       stop()
@@ -163,7 +163,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(log.reads).toHaveLength(1)
   })
 
-  it('says that the log could not be read, and reads it when it hears more', async () => {
+  it('reports a failed read, and reads again at the next notification', async () => {
     const { feed, log, heard, errors } = setUp()
     const broken = new Error('no connection')
     log.beforeAnswer = () => Promise.reject(broken)
@@ -178,7 +178,7 @@ describe('EventFeed, told of what others wrote', () => {
     expect(heard).toEqual(ids(0, 2))
   })
 
-  it('reads no further when the log has less than it was told', async () => {
+  it('stops reading when the log has fewer events than announced', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 0, to: 9 })
@@ -188,7 +188,7 @@ describe('EventFeed, told of what others wrote', () => {
   })
 })
 
-describe('EventFeed, about runs that end', () => {
+describe('RunEventFeed, when runs end', () => {
   it('[RUNS-F4] publishes the end of a run that another process wrote', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, [...tokens(1), resultOf(RUN)])
@@ -197,7 +197,7 @@ describe('EventFeed, about runs that end', () => {
     expect(heard).toEqual(ids(0, 1))
   })
 
-  it('[RUNS-F4] publishes nothing again of an ended run when its last notification comes late', async () => {
+  it('[RUNS-F4] does not publish the events of an ended run again after a late notification', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, [...tokens(2), resultOf(RUN)])
     feed.onWritten(RUN, { from: 0, to: 1 })
@@ -208,7 +208,7 @@ describe('EventFeed, about runs that end', () => {
     expect(heard).toEqual(ids(0, 2))
   })
 
-  it('[RUNS-F4] publishes nothing again of a run that ends while it looks at all runs', async () => {
+  it('[RUNS-F4] does not publish the events of a run again that ends during a check of all runs', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.beforeAnswer = () => {
@@ -221,8 +221,8 @@ describe('EventFeed, about runs that end', () => {
   })
 })
 
-describe('EventFeed, when notifications may have been missed', () => {
-  it('[RUNS-F6] knows from the start how far each run is', async () => {
+describe('RunEventFeed, when notifications may have been missed', () => {
+  it('[RUNS-F6] reads the newest event of each run at the start', async () => {
     const { feed, log, heard } = setUp()
     log.append(RUN, tokens(4))
     await feed.start()
@@ -232,7 +232,7 @@ describe('EventFeed, when notifications may have been missed', () => {
     expect(heard).toEqual(ids(4, 5))
   })
 
-  it('[RUNS-F6] publishes what was missed, of known runs and of new ones', async () => {
+  it('[RUNS-F6] publishes missed events of known and new runs', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(2))
@@ -242,7 +242,7 @@ describe('EventFeed, when notifications may have been missed', () => {
     expect(heard.toSorted()).toEqual([...ids(0, 3), 'run-b:0'])
   })
 
-  it('[RUNS-F6] publishes what was missed of a run that has ended meanwhile', async () => {
+  it('[RUNS-F6] publishes missed events of a run that has ended in the meantime', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, [...tokens(1), resultOf(RUN)])
@@ -251,7 +251,7 @@ describe('EventFeed, when notifications may have been missed', () => {
     expect(heard).toEqual(ids(0, 3))
   })
 
-  it('[RUNS-F6] a listener for all runs gets no event twice, however often it is looked at', async () => {
+  it('[RUNS-F6] sends each event once to listeners of all runs, even after repeated checks', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(1))
@@ -263,7 +263,7 @@ describe('EventFeed, when notifications may have been missed', () => {
     expect(heard).toEqual(ids(0, 3))
   })
 
-  it('[RUNS-F6] has the readers of each run look at the log again', async () => {
+  it('[RUNS-F6] makes the readers of each run read the log again', async () => {
     const { feed, log, bus, heard } = setUp()
     const looks: number[] = []
     bus.listen('ended', (events) => looks.push(events.length))
@@ -274,7 +274,7 @@ describe('EventFeed, when notifications may have been missed', () => {
     expect(heard).toEqual([])
   })
 
-  it('[RUNS-F6] forgets runs that are deleted', async () => {
+  it('[RUNS-F6] forgets deleted runs', async () => {
     const { feed, log, heard } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.delete(RUN)
@@ -284,7 +284,7 @@ describe('EventFeed, when notifications may have been missed', () => {
     expect(heard).toEqual([...ids(0, 1), `${RUN}:0`])
   })
 
-  it('passes on that the log could not be read', async () => {
+  it('throws the error of a failed read', async () => {
     const { feed, log } = setUp()
     log.beforeAnswer = () => Promise.reject(new Error('no connection'))
     await expect(feed.start()).rejects.toThrow('no connection')
@@ -296,7 +296,7 @@ interface SetUp {
   readonly feed: RunEventFeed
   readonly log: FakeLog
   readonly bus: EventBus
-  /** Ids of the events that a listener for all runs was told of. */
+  /** Ids of the events that a listener for all runs received. */
   readonly heard: readonly string[]
   readonly errors: readonly unknown[]
 }
@@ -323,7 +323,7 @@ function tokens(count: number): readonly RunEvent[] {
   return Array.from({ length: count }, () => token('x'))
 }
 
-/** Ids of the events of the run from `first` to `last`. */
+/** Returns the ids of the events of the run from `first` to `last`. */
 function ids(first: number, last: number): readonly string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => `${RUN}:${first + index}`)
 }

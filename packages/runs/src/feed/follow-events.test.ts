@@ -14,7 +14,7 @@ import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 const RUN = 'run-a'
 
 describe('followEvents', () => {
-  it('[RUNS-F1] gives what is in the log and then what comes, each event once, in order', async () => {
+  it('[RUNS-F1] yields the events of the log and then live events, each once, in order', async () => {
     const run = new FakeRun()
     run.append(3)
     const reader = run.follow(0)
@@ -23,7 +23,7 @@ describe('followEvents', () => {
     expect(await reader.take(2)).toEqual([3, 4])
   })
 
-  it('[RUNS-F1] gives no event twice that was written while the log was read', async () => {
+  it('[RUNS-F1] yields an event once that was written during a read of the log', async () => {
     const run = new FakeRun()
     run.append(2)
     run.duringRead(() => {
@@ -34,7 +34,7 @@ describe('followEvents', () => {
     expect(await reader.take(5)).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('[RUNS-F1] begins where it is told, also when that is yet to come', async () => {
+  it('[RUNS-F1] starts at the given number, even if it is in the future', async () => {
     const run = new FakeRun()
     run.append(2)
     const reader = run.follow(2)
@@ -53,7 +53,7 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('[RUNS-F3] a slow reader misses nothing of what did not fit in its memory', async () => {
+  it('[RUNS-F3] a slow reader misses no events that did not fit into memory', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -77,7 +77,7 @@ describe('followEvents', () => {
     expect(run.reads).toBe(1)
   })
 
-  it('[RUNS-F3] reads large events from the log again when their reader does not ask for them', async () => {
+  it('[RUNS-F3] reads large events from the log again when their reader is slow', async () => {
     const run = new FakeRun()
     const reader = run.follow(0)
     const first = reader.take(1)
@@ -88,7 +88,7 @@ describe('followEvents', () => {
     expect(run.reads).toBe(2)
   })
 
-  it('[RUNS-F3] does not retain a batch that was given', async () => {
+  it('[RUNS-F3] does not retain a batch that was yielded', async () => {
     setFlagsFromString('--expose-gc')
     const collectGarbage: unknown = runInNewContext('gc')
     const run = new FakeRun()
@@ -101,7 +101,7 @@ describe('followEvents', () => {
     expect(batch.deref()).toBeUndefined()
   })
 
-  it('[RUNS-F1] reads the log again when it is told of later events than the next', async () => {
+  it('[RUNS-F1] reads the log again after a gap in the live events', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -114,7 +114,7 @@ describe('followEvents', () => {
     expect(await reader.rest()).toEqual([4])
   })
 
-  it('[RUNS-F1] reads the log again when it is told to look, with no events', async () => {
+  it('[RUNS-F1] reads the log again after an empty list of events', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -127,7 +127,7 @@ describe('followEvents', () => {
     expect(await reader.take(1)).toEqual([3])
   })
 
-  it('[RUNS-F1] being told to look while it reads makes it read once more', async () => {
+  it('[RUNS-F1] reads once more after an empty list during a read', async () => {
     const run = new FakeRun()
     run.append(1)
     run.duringRead(() => {
@@ -138,7 +138,7 @@ describe('followEvents', () => {
     expect(run.reads).toBe(2)
   })
 
-  it('[RUNS-F1] being told to look when there is nothing new gives nothing, and waits on', async () => {
+  it('[RUNS-F1] continues to wait when the log has no new events', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -152,7 +152,7 @@ describe('followEvents', () => {
     expect(await reader.take(1)).toEqual([1])
   })
 
-  it('[RUNS-F2] ends when it is told to look and the run has ended', async () => {
+  it('[RUNS-F2] ends when it reads again and the run has ended', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -163,7 +163,7 @@ describe('followEvents', () => {
     expect(await reader.rest()).toEqual([1])
   })
 
-  it('[RUNS-F2] ends when it is told to look and the run was deleted', async () => {
+  it('[RUNS-F2] ends when it reads again and the run was deleted', async () => {
     const run = new FakeRun()
     run.append(2)
     const reader = run.follow(0)
@@ -174,13 +174,13 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('[RUNS-F2] ends at once when there is no such run', async () => {
+  it('[RUNS-F2] ends at once when the run is unknown', async () => {
     const run = new FakeRun()
     run.delete()
     expect(await run.follow(0).rest()).toEqual([])
   })
 
-  it('[RUNS-F2] asks whether the run is there only when its log has nothing to read', async () => {
+  it('[RUNS-F2] reads the run only when its log has no further events', async () => {
     const run = new FakeRun()
     run.append(2)
     const reader = run.follow(0)
@@ -194,7 +194,7 @@ describe('followEvents', () => {
     expect(run.questions).toBe(1)
   })
 
-  it('[RUNS-F2] ends with the run also when it was to begin after its end', async () => {
+  it('[RUNS-F2] ends with the run even if it starts after the last event', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(9)
@@ -206,7 +206,7 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('[RUNS-F2] gives the end of a run that ends while the log is read', async () => {
+  it('[RUNS-F2] yields the end of a run that ends during a read of the log', async () => {
     const run = new FakeRun()
     run.append(1)
     run.duringRead(() => {
@@ -215,7 +215,7 @@ describe('followEvents', () => {
     expect(await run.follow(1).rest()).toEqual([1])
   })
 
-  it('[RUNS-F2] a reader that comes after the end is given it from the log', async () => {
+  it('[RUNS-F2] yields the end from the log to a reader that starts later', async () => {
     const run = new FakeRun()
     run.append(2)
     run.end()
@@ -223,21 +223,21 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('passes on that the log could not be read, and stops listening', async () => {
+  it('throws the error of a failed read, and stops listening', async () => {
     const run = new FakeRun()
     run.duringRead(() => Promise.reject(new Error('no connection')))
     await expect(run.follow(0).take(1)).rejects.toThrow('no connection')
     expect(run.listeners).toBe(0)
   })
 
-  it('gives nothing when its signal has aborted already', async () => {
+  it('yields nothing when its signal has already aborted', async () => {
     const run = new FakeRun()
     run.append(1)
     expect(await run.follow(0, AbortSignal.abort()).rest()).toEqual([])
     expect([run.reads, run.listeners]).toEqual([0, 0])
   })
 
-  it('stops when its signal aborts while it reads a log that has nothing new', async () => {
+  it('stops when its signal aborts during a read without new events', async () => {
     const run = new FakeRun()
     const controller = new AbortController()
     run.duringRead(() => {
@@ -265,14 +265,14 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('stops listening when its consumer leaves', async () => {
+  it('stops listening when its consumer stops', async () => {
     const run = new FakeRun()
     run.append(1)
     for await (const _batch of run.events(0)) break
     expect(run.listeners).toBe(0)
   })
 
-  it('gives every reader the same events, whenever it came', async () => {
+  it('yields the same events to every reader, whenever it starts', async () => {
     const run = new FakeRun()
     const early = run.follow(0).rest()
     run.append(700)
@@ -285,14 +285,14 @@ describe('followEvents', () => {
   })
 })
 
-/** A run whose log and bus are in memory. */
+/** A run with a log and a bus in memory. */
 class FakeRun {
   readonly #log = new FakeLog()
   readonly #bus = new EventBus((error) => {
     throw error
   })
   listeners = 0
-  /** How often it was asked whether the run is there. */
+  /** Number of reads of the run. */
   questions = 0
   #record: { status: RunStatus; lastSeq: number } | undefined = { status: 'RUNNING', lastSeq: -1 }
 
@@ -308,7 +308,7 @@ class FakeRun {
     this.#bus.publish(RUN, this.endUnheard())
   }
 
-  /** Writes events of which readers are told nothing. */
+  /** Writes events without publishing them. */
   appendUnheard(count: number, text = 'x'): readonly LoggedRunEvent[] {
     return this.#log.append(
       RUN,
@@ -326,14 +326,14 @@ class FakeRun {
     this.#bus.nudge(RUN)
   }
 
-  /** Takes the run away with its events. */
+  /** Deletes the run with its events. */
   delete(): void {
     this.#record = undefined
     this.#log.delete(RUN)
     this.nudge()
   }
 
-  /** Does something once, after the log was looked at the next time and before the reader is told. */
+  /** Runs a callback once, after the next read of the log and before that read resolves. */
   duringRead(action: () => unknown): void {
     this.#log.beforeAnswer = () => {
       this.#log.beforeAnswer = undefined
@@ -373,7 +373,7 @@ class FakeReader {
     this.#batches = batches
   }
 
-  /** The numbers of the next `count` events. */
+  /** Returns the numbers of the next `count` events. */
   async take(count: number): Promise<readonly number[]> {
     const taken: number[] = []
     while (taken.length < count) {
@@ -385,7 +385,7 @@ class FakeReader {
     return taken
   }
 
-  /** Asks for more, and lets it come to wait for what is yet to come. */
+  /** Requests the next batch and lets it wait for future events. */
   async idle(): Promise<void> {
     this.#next = this.#batches.next()
     await turns(32)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { readTurn } from './read-turns.ts'
 
-it('gives readers turns in order, the first at once and the others eight passes of the event loop later', async () => {
+it('gives readers turns in order, the first at once and each other eight passes of the event loop later', async () => {
   let pass = 1
   const turns: string[] = []
   const read = async (name: string): Promise<void> => {

@@ -4,7 +4,7 @@ import { classifyError, unavailable } from './connection-errors.ts'
 
 const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code })
 
-describe('what an error says about the database', () => {
+describe('classifyError', () => {
   it.for([
     '08006',
     '57P01',
@@ -16,7 +16,7 @@ describe('what an error says about the database', () => {
     'ECONNREFUSED',
     'ECONNRESET',
     'EPIPE',
-  ])('%s: it cannot be reached', (code) => {
+  ])('%s means that the database cannot be reached', (code) => {
     expect(classifyError(coded(code))).toBe('lost')
   })
 
@@ -25,22 +25,22 @@ describe('what an error says about the database', () => {
     'Connection terminated due to connection timeout',
     'Query read timeout',
     'Client has encountered a connection error and is not queryable',
-  ])('"%s": it cannot be reached', (message) => {
+  ])('the message "%s" means that the database cannot be reached', (message) => {
     expect(classifyError(new Error(message))).toBe('lost')
   })
 
   it.for(['55P03', '57014', '53100', '25006', '25P03'])(
-    '%s: it cannot do it at the moment',
+    '%s means that the database is busy',
     (code) => {
       expect(classifyError(coded(code))).toBe('busy')
     },
   )
 
-  it('a pool that has nothing left is busy', () => {
+  it('an exhausted pool means that the database is busy', () => {
     expect(classifyError(new Error('timeout exceeded when trying to connect'))).toBe('busy')
   })
 
-  it('a statement that was prepared before the tables were changed is stale', () => {
+  it('a statement that was prepared before a change of the tables is stale', () => {
     const error = coded('0A000', 'cached plan must not change result type')
     expect(classifyError(error)).toBe('stale')
     expect(classifyError(coded('0A000'))).toBe('none')
@@ -58,15 +58,15 @@ describe('what an error says about the database', () => {
     undefined,
     'text',
     { code: 7 },
-  ])('nothing is said by %s', (error) => {
+  ])('%s is an error of the statement', (error) => {
     expect(classifyError(error)).toBe('none')
   })
 })
 
-describe('what a caller is told', () => {
+describe('unavailable', () => {
   const url = 'postgres://me:s3%40cret@db.example:6543/runs'
 
-  it('names host, port, database and reason, and may be tried again', () => {
+  it('names host, port, database and reason, and is retryable', () => {
     const error = unavailable(coded('57P01', 'terminating connection'), url)
     expect(error.message).toBe(
       'Cannot use the run store in Postgres at db.example:6543/runs: terminating connection',
@@ -74,13 +74,13 @@ describe('what a caller is told', () => {
     expect([error.code, error.retryable]).toEqual(['STORE_UNAVAILABLE', true])
   })
 
-  it('never holds the password, as it is or as the URL has it', () => {
+  it('never contains the password, plain or URL-encoded', () => {
     const { message, cause } = unavailable(new Error('s3@cret or s3%40cret'), url)
     expect(message).not.toMatch(/cret/)
     expect(cause).toBeUndefined()
   })
 
-  it('names all addresses that were tried', () => {
+  it('names all tried addresses', () => {
     const error = new AggregateError([new Error('no ::1'), new Error('no 127.0.0.1')])
     expect(unavailable(error, 'postgres://h/d').message).toBe(
       'Cannot use the run store in Postgres at h:5432/d: no ::1, no 127.0.0.1',

@@ -10,7 +10,7 @@ import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
 
-/** Removes what later versions have added; the indexes go with their columns. */
+/** Removes the additions of later versions; dropping a column drops its indexes. */
 function toVersion1(schema: string): string {
   return `
     DROP TABLE ${schema}.memories, ${schema}.reflections;
@@ -29,7 +29,7 @@ function toVersion1(schema: string): string {
 }
 
 describe('a store of version 1', () => {
-  it('is made of the first step, as these tests have it', async () => {
+  it('is created by the first migration step', async () => {
     const schema = 'shape'
     await using _ = await open(schema)
     await database.client.query(toVersion1(schema))
@@ -38,7 +38,7 @@ describe('a store of version 1', () => {
     expect(await shapeOf(schema)).toEqual(await shapeOf('first'))
   })
 
-  it('has all that it had, and its runs in flight go on', async () => {
+  it('retains all data, and its runs in flight continue', async () => {
     let owner
     let before
     {
@@ -59,7 +59,7 @@ describe('a store of version 1', () => {
     expect(await storage.audit.list({ limit: 9 })).toEqual([])
   })
 
-  it('takes runs with an actor and webhooks, and counts no run that it had for the actor', async () => {
+  it('accepts runs with an actor and webhooks, and counts no earlier run for the actor', async () => {
     {
       await using storage = await open('actors')
       await keepRunsInFlight(storage)
@@ -77,7 +77,7 @@ describe('a store of version 1', () => {
     expect(await storage.runs.delete('run-parked')).toBe('unfinished')
   })
 
-  it('[RUNS-D3] is brought forward under a process that goes on with its runs', async () => {
+  it('[RUNS-D3] is migrated while a process continues its runs', async () => {
     await using storage = await open('rolling')
     const owner = await keepRunsInFlight(storage)
     await database.client.query(toVersion1('rolling'))
@@ -112,7 +112,7 @@ function open(schema: string) {
   return postgresRunStorage({ connectionString: database.url, schema, maxConnections: 4 })
 }
 
-/** The columns and indexes of a schema. */
+/** Returns the columns and indexes of a schema. */
 async function shapeOf(schema: string): Promise<unknown> {
   const columns = await database.client.query(
     `SELECT table_name, column_name, data_type, is_nullable, column_default

@@ -7,11 +7,11 @@ import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
 
-/** Text whose JSON has what Postgres refuses, and what only looks like it. */
+/** Text whose JSON has characters that Postgres refuses, and text that only looks like them. */
 const ODDER_TEXT = `${ODD_TEXT} \u0000\u0001\udbff\udc00\ud800\ud800\u0000\\\u0000\\\\u0000 \\ud800 \\\\`
 
 describe('a store of version 2', () => {
-  it('finds the runs that it had by the values of their inputs and tags', async () => {
+  it('finds its earlier runs by the values of their inputs and tags', async () => {
     {
       await using storage = await open('texts')
       await createRun(storage, 'run-1', { inputs: { topic: 'cheese' }, tags: { by: 'Ann' } })
@@ -28,7 +28,7 @@ describe('a store of version 2', () => {
        UPDATE texts.schema_version SET version = 2`,
     )
     await using storage = await open('texts')
-    // Letters beyond ASCII are a matter of the locale.
+    // The case of letters beyond ASCII depends on the locale.
     expect((await texts()).map(ascii)).toEqual(before.map(ascii))
     const find = async (text: string) => {
       const { runs, total } = await storage.runs.list({ text, limit: 9, offset: 0 })

@@ -10,8 +10,8 @@ import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
 
-describe('a server that goes and comes', () => {
-  it('[RUNS-P7] nothing that was written is lost, and nothing is there twice', async () => {
+describe('a server that restarts', () => {
+  it('[RUNS-P7] loses no writes, and stores none twice', async () => {
     await using server = await testServer()
     await using storage = await postgresRunStorage({ connectionString: server.url })
     await using other = await postgresRunStorage({ connectionString: server.url })
@@ -49,7 +49,7 @@ describe('a server that goes and comes', () => {
     }
   }, 60_000)
 
-  it('closing takes no longer than a second while it is gone', async () => {
+  it('closes within a second while the server is down', async () => {
     await using server = await testServer()
     const storage = await postgresRunStorage({ connectionString: server.url })
     const owner = await ownedRun(storage, 'run-a')
@@ -64,7 +64,7 @@ describe('a server that goes and comes', () => {
   })
 })
 
-describe('connections that are ended', () => {
+describe('connections that are closed', () => {
   it('[RUNS-D1] [RUNS-P7] a commit whose connection is lost is sent again and stored once', async () => {
     await using storage = await postgresRunStorage({
       connectionString: database.url,
@@ -94,7 +94,7 @@ describe('connections that are ended', () => {
   }, 30_000)
 })
 
-describe('a database that is busy', () => {
+describe('a busy database', () => {
   it('[RUNS-D2] reports a lock timeout and an exhausted pool as unavailable, and not as a lost database', async () => {
     await using storage = await postgresRunStorage({
       connectionString: database.url,

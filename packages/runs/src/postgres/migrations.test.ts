@@ -21,7 +21,7 @@ describe('opening', () => {
     await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
   })
 
-  it('[RUNS-D3] a process of the version before goes on when the tables are changed under it', async () => {
+  it('[RUNS-D3] a process of the previous version continues when the tables change', async () => {
     const settings = { connectionString: database.url, schema: 'rolling', maxConnections: 4 }
     await using storage = await postgresRunStorage(settings)
     const owner = await ownedRun(storage, 'run-a')
@@ -50,7 +50,7 @@ describe('opening', () => {
     expect(rows).toEqual([{ version: 99 }])
   })
 
-  it('stores of different schemas in one database know nothing of each other', async () => {
+  it('stores of different schemas in one database are independent', async () => {
     const open = (schema: string) => postgresRunStorage({ connectionString: database.url, schema })
     await using a = await open('With "Quotes" $1 ä')
     await using b = await open('other')
@@ -62,7 +62,7 @@ describe('opening', () => {
     expect(heard).toEqual(['ready'])
   })
 
-  it('a user who may only use the tables can open them', async () => {
+  it('a user who may only use the tables can open the store', async () => {
     await using _ = await postgresRunStorage({ connectionString: database.url, schema: 'lent' })
     await database.client.query(`CREATE ROLE borrower LOGIN PASSWORD 'pw-borrower'`)
     await database.client.query('GRANT USAGE ON SCHEMA lent TO borrower')
@@ -81,7 +81,7 @@ describe('opening', () => {
     ['pathname', /database "nowhere" does not exist/],
     ['port', /ECONNREFUSED/],
     ['hostname', /ENOTFOUND|EAI_AGAIN/],
-  ] as const)('a wrong %s is told with its place, without the password', async ([part, reason]) => {
+  ] as const)('reports a wrong %s with its host, without the password', async ([part, reason]) => {
     const wrong = {
       password: 'not-it',
       pathname: '/nowhere',
@@ -102,7 +102,7 @@ describe('opening', () => {
     expect(JSON.stringify(error) + String(error)).not.toContain(url.password)
   })
 
-  it('a wrong address for LISTEN is told as well', async () => {
+  it('reports a wrong address for LISTEN as well', async () => {
     const url = new URL(database.url)
     url.port = '1'
     const opening = postgresRunStorage({

@@ -24,7 +24,7 @@ const open = (): Promise<RunStorage> =>
   postgresRunStorage({ connectionString: database.url, schema, maxConnections: 4 })
 
 describe('notifications between stores', () => {
-  it('[RUNS-N1] events that were not kept are not told of', async () => {
+  it('[RUNS-N1] sends no notification of events that were not stored', async () => {
     await using writer = await open()
     await using reader = await open()
     const owner = await ownedRun(writer, 'run-a')
@@ -40,7 +40,7 @@ describe('notifications between stores', () => {
     ])
   })
 
-  it('a store hears of its own runs that wait at once, and not of its own events', async () => {
+  it('notifies a store of its own ready runs at once, and not of events that it wrote', async () => {
     await using storage = await open()
     const heard = recordNotifications(storage.listen)
     await createRun(storage, 'run-a')
@@ -59,12 +59,12 @@ describe('notifications between stores', () => {
     ])
   })
 
-  it('500 runs in one commit are more than one payload, and each is told of', async () => {
+  it('splits 500 runs of one commit into several payloads, and sends all', async () => {
     await using writer = await open()
     await using reader = await open()
     const names = Array.from({ length: 500 }, (_, index) => `run-with-quite-a-long-name-${index}`)
     const owners = []
-    // Some at a time: on a busy machine the last of 500 would wait too long for a connection.
+    // In groups, because on a busy machine the last of 500 would wait too long for a connection.
     while (owners.length < names.length) {
       const next = names.slice(owners.length, owners.length + 20)
       owners.push(...(await Promise.all(next.map((name) => ownedRun(writer, name)))))
@@ -81,7 +81,7 @@ describe('notifications between stores', () => {
     expect(heard.all.filter(isWritten)[7]).toMatchObject({ from: 1, to: 2 })
   })
 
-  it('a listener that throws, or has stopped, keeps no other from hearing', async () => {
+  it('isolates listeners that throw or were removed', async () => {
     await using storage = await open()
     storage.listen(() => {
       throw new Error('not me')
@@ -96,8 +96,8 @@ describe('notifications between stores', () => {
   })
 })
 
-describe('the connection that listens', () => {
-  it('[RUNS-N2] is made again when it is lost, and says that something may have been missed', async () => {
+describe('the LISTEN connection', () => {
+  it('[RUNS-N2] reconnects after a loss, and sends a missed notification', async () => {
     await using writer = await open()
     await using reader = await open()
     const heard = recordNotifications(reader.listen)
@@ -120,7 +120,7 @@ describe('the connection that listens', () => {
     await heard.first(({ kind }) => kind === 'ready')
   })
 
-  it('[RUNS-N2] says so only when it hears again', async () => {
+  it('[RUNS-N2] sends missed only when it listens again', async () => {
     await using server = await tcpProxy(database.url)
     await using notifications = await openNotifications(server.url)
     const heard = recordNotifications((listener) => notifications.listen(listener))
@@ -137,7 +137,7 @@ describe('the connection that listens', () => {
     await heard.first(({ kind }) => kind === 'ready')
   })
 
-  it('[RUNS-N3] one that answers is asked again and again, and kept', async () => {
+  it('[RUNS-N3] is polled repeatedly and stays open while it answers', async () => {
     await using notifications = await openNotifications(database.url)
     const asked = async (): Promise<number> => {
       const { rows } = await database.client.query<{ asked: Date }>(
@@ -156,7 +156,7 @@ describe('the connection that listens', () => {
   })
 })
 
-/** Events after the first, which tells that a run is new. */
+/** Returns the notifications of events after the first event of a run. */
 function isWritten(
   notification: StoreNotification,
 ): notification is Extract<StoreNotification, { kind: 'events' }> {
@@ -176,7 +176,7 @@ async function listeners(count: number): Promise<void> {
     .toBe(count)
 }
 
-/** A connection that is asked often. */
+/** Opens a connection that is polled often. */
 async function openNotifications(connectionString: string) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const notifications = new PostgresNotifications({

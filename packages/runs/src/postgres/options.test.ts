@@ -4,8 +4,8 @@ import { resolvePostgresRunStorageOptions } from './options.ts'
 
 const URL_TEXT = 'postgres://me:secret@h/d'
 
-describe('settings of the Postgres store', () => {
-  it('have defaults', () => {
+describe('resolvePostgresRunStorageOptions', () => {
+  it('fills in the defaults', () => {
     const options = resolvePostgresRunStorageOptions({ connectionString: URL_TEXT })
     expect(options).toMatchObject({
       listenConnectionString: URL_TEXT,
@@ -15,14 +15,14 @@ describe('settings of the Postgres store', () => {
     })
   })
 
-  it('statements are not prepared behind a pooler, unless it is said', () => {
+  it('disables prepared statements behind a pooler unless they are enabled', () => {
     const pooled = { connectionString: URL_TEXT, listenConnectionString: URL_TEXT }
     expect(resolvePostgresRunStorageOptions(pooled).preparedStatements).toBe(false)
     const said = { ...pooled, preparedStatements: true }
     expect(resolvePostgresRunStorageOptions(said).preparedStatements).toBe(true)
   })
 
-  it('every one that is out of range is named, and no password is shown', () => {
+  it('names every option that is out of range, and shows no password', () => {
     const bad = () =>
       resolvePostgresRunStorageOptions({
         connectionString: 'mysql://me:secret@h/d',
@@ -35,7 +35,7 @@ describe('settings of the Postgres store', () => {
     expect(bad).not.toThrow(/secret/)
   })
 
-  it.for(['', 'pg_mine', 'a\0b'])('a schema is not named %j', (schema) => {
+  it.for(['', 'pg_mine', 'a\0b'])('rejects the schema name %j', (schema) => {
     expect(() => resolvePostgresRunStorageOptions({ connectionString: URL_TEXT, schema })).toThrow(
       /schema/,
     )

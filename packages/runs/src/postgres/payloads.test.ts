@@ -4,8 +4,8 @@ import { fromPayload, toPayloads, type SentNotification } from './notifications.
 
 const ORIGIN = 'origin-a'
 
-describe('notifications through NOTIFY', () => {
-  it('come to others as they were sent, in their order', () => {
+describe('payloads of NOTIFY', () => {
+  it('round-trip notifications in order', () => {
     const notifications: readonly SentNotification[] = [
       { kind: 'events', runId: 'run "\u0000\ud800', from: 3, to: 9 },
       { kind: 'ready' },
@@ -18,16 +18,16 @@ describe('notifications through NOTIFY', () => {
     expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notifications)
   })
 
-  it('are not heard by who sent them', () => {
+  it('are ignored by their sender', () => {
     const payloads = toPayloads(ORIGIN, [{ kind: 'ready' }])
     expect(payloads.flatMap((payload) => fromPayload(ORIGIN, payload))).toEqual([])
   })
 
-  it('none are no payload', () => {
+  it('are not created without notifications', () => {
     expect(toPayloads(ORIGIN, [])).toEqual([])
   })
 
-  it('many are split into payloads that Postgres takes, and none is lost', () => {
+  it('split many notifications within the limit of Postgres, without loss', () => {
     const notifications = Array.from({ length: 1000 }, (_, index) => ({
       kind: 'events' as const,
       runId: `run-äöü-${index}`,
@@ -40,14 +40,17 @@ describe('notifications through NOTIFY', () => {
     expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notifications)
   })
 
-  it('one that is too long says that something may have been missed', () => {
+  it('replace a notification that is too long with missed', () => {
     const long = { kind: 'signal' as const, runId: 'x'.repeat(9_000) }
     const payloads = toPayloads(ORIGIN, [{ kind: 'ready' }, long, { kind: 'ready' }])
     const heard = payloads.flatMap((payload) => fromPayload('b', payload))
     expect(heard.map(({ kind }) => kind)).toEqual(['ready', 'missed', 'ready'])
   })
 
-  it.for(['', 'x', '{}', '{"from":"b","items":7}'])('%j says that something was missed', (text) => {
-    expect(fromPayload(ORIGIN, text)).toEqual([{ kind: 'missed' }])
-  })
+  it.for(['', 'x', '{}', '{"from":"b","items":7}'])(
+    'convert the invalid payload %j to missed',
+    (text) => {
+      expect(fromPayload(ORIGIN, text)).toEqual([{ kind: 'missed' }])
+    },
+  )
 })

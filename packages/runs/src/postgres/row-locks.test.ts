@@ -7,8 +7,8 @@ import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
 
-describe('what happens to a run while somebody else changes it', () => {
-  it('[RUNS-P2] a write that meets a claim is fenced', async () => {
+describe('concurrent changes of a run', () => {
+  it('[RUNS-P2] a write during a claim is fenced', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-a')
     await database.client.query(
@@ -21,7 +21,7 @@ describe('what happens to a run while somebody else changes it', () => {
     expect(await storage.runs.get('run-a')).toMatchObject({ epoch: 2, lastSeq: 0 })
   })
 
-  it('[RUNS-L5] a run that is given up meets a signal: it becomes ready', async () => {
+  it('[RUNS-L5] a release during a command makes the run ready', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-b')
     await database.client.query(
@@ -35,7 +35,7 @@ describe('what happens to a run while somebody else changes it', () => {
     expect(await released).toBe('ready')
   })
 
-  it('[RUNS-W2] a signal meets an owner who gives up: its sender gets the run', async () => {
+  it('[RUNS-W2] a command during a release returns the run to its sender', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await ownedRun(storage, 'run-c')
     await database.client.query(
@@ -48,8 +48,8 @@ describe('what happens to a run while somebody else changes it', () => {
   })
 })
 
-describe('what happens to a delivery while somebody else changes it', () => {
-  it('[RUNS-O2] one that somebody else has in hand is not waited for, others are claimed', async () => {
+describe('concurrent changes of a delivery', () => {
+  it('[RUNS-O2] a claim skips a delivery that another process is changing', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await endedRun(storage, 'run-d', { webhooks: ['one', 'two'] })
     await database.client.query(
@@ -61,7 +61,7 @@ describe('what happens to a delivery while somebody else changes it', () => {
     expect(await storage.outbox.claim({ limit: 9, claimMs: 60_000 })).toEqual([])
   })
 
-  it('[RUNS-O4] what is said of one while another claims it changes nothing', async () => {
+  it('[RUNS-O4] an outcome during the claim of another process is ignored', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await endedRun(storage, 'run-e', { webhooks: ['hook'] })
     const [old = expect.fail('nothing is due')] = await storage.outbox.claim({

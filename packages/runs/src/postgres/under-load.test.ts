@@ -12,8 +12,8 @@ const RUNS = 200
 const LIMIT = 12
 const WRITES_A_RUN = 6
 
-describe('several stores at once under load', () => {
-  it('[RUNS-L2] [RUNS-L3] [RUNS-P3] a run has one owner at a time, the limit holds, and no number is left out', async () => {
+describe('several stores under load', () => {
+  it('[RUNS-L2] [RUNS-L3] [RUNS-P3] a run has one owner at a time, the limit holds, and there are no gaps', async () => {
     await using database = await testDatabase()
     const connect = () => postgresRunStorage({ connectionString: database.url, maxConnections: 5 })
     const storages = await Promise.all([connect(), connect(), connect(), connect()])
@@ -48,7 +48,7 @@ describe('several stores at once under load', () => {
 })
 
 interface World {
-  /** Who was given which claim, a run and its epoch. */
+  /** The owners of each claim, which is a run and an epoch. */
   readonly given: Map<string, string[]>
   mostOwned: number
   readonly ended: Set<string>
@@ -61,7 +61,7 @@ async function createRuns(storages: readonly RunStorage[]): Promise<void> {
   }
 }
 
-/** How many are owned under a lease that is not over, asked again and again. */
+/** Repeatedly counts the runs that are owned under an unexpired lease. */
 async function watchOwned(watcher: Client, world: World): Promise<void> {
   while (world.ended.size < RUNS) {
     const { rows } = await watcher.query<{ count: string }>(
@@ -71,13 +71,13 @@ async function watchOwned(watcher: Client, world: World): Promise<void> {
   }
 }
 
-/** A process that claims runs, writes to them, and now and then gives one up or forgets it. */
+/** Simulates a process that claims runs, writes to them, and sometimes releases or forgets one. */
 async function work(
   storage: RunStorage,
   { owner, world }: { readonly owner: string; readonly world: World },
 ): Promise<void> {
   for (let turn = 0; world.ended.size < RUNS; turn += 1) {
-    // What is forgotten in one turn is not renewed in the next.
+    // Runs that are forgotten in one turn are not renewed in the next.
     const holder = { owner: `${owner}-${turn}`, leaseMs: 250 }
     const claimed = await storage.queue.claimNext({
       ...holder,
@@ -102,7 +102,7 @@ async function work(
   }
 }
 
-/** Goes on where the steps end. */
+/** Continues a run from its last step. */
 async function drive(
   storage: RunStorage,
   owner: Owner & { readonly begun: number },

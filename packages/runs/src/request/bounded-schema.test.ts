@@ -11,12 +11,12 @@ import {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Time for tests of checks: as much to compile as a busy machine needs. */
+/** Time budget for tests of checks, with enough time to compile on a busy machine. */
 function checkTime(): SchemaTime {
   return { ...newSchemaTime(), leftMs: 30_000 }
 }
 
-/** Processor time since `before`, in milliseconds: other processes of the machine do not count. */
+/** Returns the CPU time since `before`, in milliseconds; other processes do not count. */
 function processorMs(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1_000
@@ -39,7 +39,7 @@ function faultIn(schema: Json): string {
   return 'none'
 }
 
-/** Where code that is pasted together could break out of what is round it. */
+/** Texts that could break out of generated code. */
 const PAYLOADS = [
   `globalThis.hacked = 1`,
   `"+(globalThis.hacked=1)+"`,
@@ -59,7 +59,7 @@ const KEYWORDS =
   '$id $ref $anchor $dynamicRef $dynamicAnchor $schema $comment type format pattern title description const default minimum maximum ' +
   'exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains uniqueItems contentEncoding additionalProperties ~kind'
 
-/** Every place of a schema where a request can put a text of its own. */
+/** Every position in a schema where a request can put arbitrary text. */
 const PLACES: Readonly<Record<string, (text: string) => Json>> = {
   ...Object.fromEntries(
     KEYWORDS.split(' ').map((keyword) => [keyword, (text: string): Json => ({ [keyword]: text })]),
@@ -91,23 +91,20 @@ describe('a schema of a request', () => {
     Reflect.deleteProperty(globalThis, 'hacked')
   })
 
-  it.each(Object.entries(PLACES))(
-    '[RUNS-T3] never becomes code that runs: %s',
-    async (_, place) => {
-      for (const payload of PAYLOADS) {
-        const schema = JSON.parse(JSON.stringify(place(payload)))
-        const fault = faultIn(schema)
-        if (fault === 'none') {
-          const { read } = readerOf(schema)
-          const values = ['1', '"x"', '{}', '[1]', JSON.stringify({ [payload]: payload, a: 1 })]
-          for (const text of [...values, JSON.stringify(payload)]) await read(text)
-        }
-        expect(Reflect.has(globalThis, 'hacked'), JSON.stringify(schema)).toBe(false)
+  it.each(Object.entries(PLACES))('[RUNS-T3] is never executed as code: %s', async (_, place) => {
+    for (const payload of PAYLOADS) {
+      const schema = JSON.parse(JSON.stringify(place(payload)))
+      const fault = faultIn(schema)
+      if (fault === 'none') {
+        const { read } = readerOf(schema)
+        const values = ['1', '"x"', '{}', '[1]', JSON.stringify({ [payload]: payload, a: 1 })]
+        for (const text of [...values, JSON.stringify(payload)]) await read(text)
       }
-    },
-  )
+      expect(Reflect.has(globalThis, 'hacked'), JSON.stringify(schema)).toBe(false)
+    }
+  })
 
-  it('[RUNS-T3] is enforced, slips of form mended, whatever names it has', async () => {
+  it('[RUNS-T3] is enforced with coercion, for any property names', async () => {
     const { read, schema } = readerOf({
       type: 'object',
       properties: { toString: { type: 'integer' }, tags: { type: 'array', items: {} } },
@@ -150,11 +147,11 @@ describe('a schema of a request', () => {
     ['a broken pattern', { pattern: '(' }, '/pattern must be a regular expression'],
     ['a default that does not fit', { type: 'integer', default: 'x' }, '/default must match'],
     ['no schema of a library', { '~standard': { validate: 1 }, type: 'text' }, '/type must be'],
-  ])('[RUNS-T3] with a fault is refused with its path: %s', (_, schema, message) => {
+  ])('[RUNS-T3] is refused with the path of an error: %s', (_, schema, message) => {
     expect(faultIn(schema)).toContain(message)
   })
 
-  it('[RUNS-B1] that is large is refused with its size', () => {
+  it('[RUNS-B1] is refused with its size when it is too large', () => {
     const wide = (fields: number): Json => ({
       properties: Object.fromEntries(
         Array.from({ length: fields }, (__, index) => [`field${index}`, { type: 'string' }]),
@@ -164,13 +161,13 @@ describe('a schema of a request', () => {
     expect(faultIn(wide(5_000))).toMatch(/^must be at most 65536 characters of JSON, got \d{6}$/)
   })
 
-  it.each([100, 101, 5_000, 300_000])('[RUNS-B1] that is %i deep is taken up to 100', (depth) => {
+  it.each([100, 101, 5_000, 300_000])('[RUNS-B1] is accepted up to a depth of 100: %i', (depth) => {
     const text = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`
     const fault = faultIn(JSON.parse(`{"const":${text}}`))
     expect(fault).toBe(depth <= 100 ? 'none' : `must nest at most 100 deep, got ${depth}`)
   })
 
-  it('[RUNS-B1] that takes for ever to make ready is refused', () => {
+  it('[RUNS-B1] is refused when it takes too long to compile', () => {
     const schema = { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` }
     const late =
       'must compile, together with the schemas before it, within 100 ms plus 2 ms for each thousand characters'
@@ -180,7 +177,7 @@ describe('a schema of a request', () => {
     expect(faultIn({ type: 'string', pattern: '^(a+)+$', default: 'aaa' })).toBe('none')
   })
 
-  it('[RUNS-B1] of one request block for about 100 ms, however many of them take for ever', () => {
+  it('[RUNS-B1] blocks for at most about 100 ms per request, even with many slow schemas', () => {
     const schema = { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` }
     const time = newSchemaTime()
     const before = process.cpuUsage()
@@ -190,7 +187,7 @@ describe('a schema of a request', () => {
     expect(processorMs(before)).toBeLessThan(1_000)
   })
 
-  it('[RUNS-B2] of one run block for about 100 ms, however many answers take for ever to check', async () => {
+  it('[RUNS-B2] blocks for at most about 100 ms per run, even with many slow checks', async () => {
     const time = checkTime()
     const readers = Array.from({ length: 30 }, (_, index) => {
       const output = boundedSchema({ type: 'string', pattern: '^(a+)+$' }, time)
@@ -202,11 +199,11 @@ describe('a schema of a request', () => {
         code: 'OUTPUT_INVALID',
       })
     }
-    // Each of them took 500 ms before.
+    // Each of these checks takes 500 ms without a limit.
     expect(processorMs(before)).toBeLessThan(1_000)
   })
 
-  it('[RUNS-B2] whose checks are quick never run out of time', async () => {
+  it('[RUNS-B2] never runs out of time when its checks are quick', async () => {
     const output = boundedSchema({ type: 'array', items: { type: 'integer' } }, checkTime())
     const { outputReader } = limitCheckTime(task({ name: 't', description: 'T', output }))
     for (let answer = 0; answer < 500; answer += 1) {
@@ -237,7 +234,7 @@ describe('a schema of a request', () => {
       Array.from({ length: 12 }).reduce((inner) => ({ a: inner, b: 'x' }), 1),
     ],
   ])(
-    '[RUNS-B2] whose check takes for ever ends the task, and is not tried again: %s',
+    '[RUNS-B2] fails the task when its check takes too long, without a retry: %s',
     async (_, schema, answer) => {
       const { read, readValue } = readerOf(schema)
       const text = JSON.stringify(answer)

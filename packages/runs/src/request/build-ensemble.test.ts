@@ -50,12 +50,12 @@ function problemOf(request: RequestedRun, template: Ensemble = team): object {
 }
 
 describe('the ensemble of a request', () => {
-  it('[RUNS-R4] that asks for nothing is the template itself', () => {
+  it('[RUNS-R4] is the template itself for an empty request', () => {
     expect(made({})).toBe(team)
     expect(made({ options: { verbose: true, captureMode: 'OFF' } })).toBe(team)
   })
 
-  it('has its options, and the template keeps its own', () => {
+  it('has the options of the request, and the template does not change', () => {
     const options = {
       workflow: 'SEQUENTIAL',
       reviewPolicy: 'AFTER_LAST_TASK',
@@ -67,7 +67,7 @@ describe('the ensemble of a request', () => {
     expect(team).toMatchObject({ reviewPolicy: 'NEVER', maxToolOutputLength: -1 })
   })
 
-  it('[RUNS-R2] is the same each time', () => {
+  it('[RUNS-R2] is the same every time', () => {
     const request: RequestedRun = {
       tasks: [
         { description: 'Research a', outputSchema: { type: 'integer' } },
@@ -85,7 +85,7 @@ describe('the ensemble of a request', () => {
     expect(one).toEqual(two)
   })
 
-  it('[RUNS-R3] keeps the budget, the model and the limits of the template for tasks of a request', () => {
+  it('[RUNS-R3] retains the budget, the model and the limits of the template for tasks of a request', () => {
     const bounded = ensemble({
       ...team,
       budget: { maxTokens: 7 },
@@ -113,7 +113,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('[RUNS-R1] tells every name that is not there at once, under the code of the first', () => {
+  it('[RUNS-R1] reports all unknown names at once, with the code of the first', () => {
     expect(
       problemOf({
         tasks: [
@@ -149,7 +149,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('[RUNS-R1] without catalogs is refused where it names something of them', () => {
+  it('[RUNS-R1] is refused without catalogs when the request names a tool or a model', () => {
     const without = { tools: undefined, models: undefined }
     const request = { tasks: [{ description: 'A', tools: ['search'], model: 'opus' }] }
     expect(() => buildEnsemble(team, request, without)).toThrow(
@@ -161,7 +161,7 @@ describe('the ensemble of a request', () => {
     )
   })
 
-  it('[RUNS-R1] with very many unknown names describes twenty of them and counts the rest', () => {
+  it('[RUNS-R1] describes twenty unknown names and counts the rest', () => {
     const tools = Array.from({ length: 50_000 }, (_, index) => `searc${index}`)
     const refusal = problemOf({ tasks: [{ name: 'a', description: 'A', tools }] })
     expect(refusal).toMatchObject({ code: 'INVALID_TOOL' })
@@ -182,7 +182,7 @@ describe('the ensemble of a request', () => {
         taskOverrides: Object.fromEntries(Array.from({ length }, (_, key) => [`k${key}`, {}])),
       }),
     ],
-  ])('of more than 1000 %s is refused', (path, request) => {
+  ])('is refused with more than 1000 %s', (path, request) => {
     expect(problemOf(request(1_000))).not.toMatchObject({
       message: expect.stringContaining('1000,'),
     })
@@ -193,7 +193,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('of tasks that wait for each other is refused with the circle', () => {
+  it('is refused with the cycle when tasks wait for each other', () => {
     const tasks = [
       { name: 'researcher', description: 'A', context: ['$writer'] },
       { name: 'writer', description: 'B', context: ['$researcher'] },
@@ -207,7 +207,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('whose parts do not fit together is refused with the reason', () => {
+  it('is refused with the reason when its parts do not fit together', () => {
     const { model: _, ...rest } = team
     const modelless = ensemble({ ...rest, tasks: [task({ ...research, model: main }), file] })
     expect(problemOf({ tasks: [{ name: 'a', description: 'A' }] }, modelless)).toEqual({
@@ -231,7 +231,7 @@ describe('an override', () => {
   const changes = (key: string, override: object) => made({ taskOverrides: { [key]: override } })
 
   it.each(['research', 'RESEARCH', 'Research {t', 'research {TOPIC} in depth'])(
-    '[RUNS-V1] finds its task by %j',
+    '[RUNS-V1] finds its task by the key %j',
     (key) => {
       const [first, ...others] = changes(key, { maxIterations: 3 }).tasks
       expect(first).toMatchObject({ name: 'research', maxIterations: 3 })
@@ -239,7 +239,7 @@ describe('an override', () => {
     },
   )
 
-  it('[RUNS-V1] goes by the name as it is before any other way', () => {
+  it('[RUNS-V1] prefers the exact name to all other matches', () => {
     const twins = ['a', 'A', 'b'].map((name) => task({ name, description: `A ${name}` }))
     const band = ensemble({ name: 'band', tasks: twins, model: main })
     const override = { maxIterations: 3 }
@@ -261,7 +261,7 @@ describe('an override', () => {
     ['constructor', ''],
     ['esearch', ". Did you mean 'research'?"],
     ['wriet', ". Did you mean 'Write'?"],
-  ])('[RUNS-V2] that means no task is refused: %j', (key, hint) => {
+  ])('[RUNS-V2] is refused when its key matches no task: %j', (key, hint) => {
     const request = JSON.parse(`{"taskOverrides":{${JSON.stringify(key)}:{"maxIterations":3}}}`)
     expect(problemOf(request)).toMatchObject({
       code: 'INVALID_TASK_OVERRIDE',
@@ -269,7 +269,7 @@ describe('an override', () => {
     })
   })
 
-  it('[RUNS-V2] is refused when another means the same task, and says which', () => {
+  it('[RUNS-V2] is refused when another key matches the same task', () => {
     const taskOverrides = { 'a/b~': {}, research: {}, 'Research {': {} }
     expect(problemOf({ taskOverrides })).toMatchObject({
       problems: [
@@ -279,7 +279,7 @@ describe('an override', () => {
     })
   })
 
-  it('changes what it says and nothing else; the template stays as it is', () => {
+  it('changes only the given fields, and not the template', () => {
     const before = JSON.stringify(team)
     const [first] = changes('research', {
       description: 'Look for {topic}',
@@ -303,7 +303,7 @@ describe('an override', () => {
     )
   })
 
-  it('leaves an agent that somebody wrote as it is', () => {
+  it('does not change the other fields of a custom agent', () => {
     const own = agent({ role: 'Scout', goal: 'See', tools: [mail, search] })
     const scouts = ensemble({
       name: 'scouts',
@@ -319,7 +319,7 @@ describe('an override', () => {
     expect(own.tools).toEqual([mail, search])
   })
 
-  it('[RUNS-V4] takes tools away and adds those of the catalog; one that is there stays the author’s', () => {
+  it('[RUNS-V4] removes tools and adds those of the catalog, without replacing existing ones', () => {
     const tools = (change: object) =>
       changes('research', { tools: change }).tasks[0]?.tools.map(({ name }) => name)
     expect(tools({ add: ['calculator'], remove: ['mail'] })).toEqual(['search', 'calculator'])
@@ -342,7 +342,7 @@ describe('an override', () => {
     expect(made(swap, band).tasks[0]?.tools).toEqual([search])
   })
 
-  it('[RUNS-V4] that takes away what the task does not have is refused with what it has', () => {
+  it('[RUNS-V4] is refused with the available tools when it removes an unknown one', () => {
     expect(
       problemOf({
         taskOverrides: { research: { tools: { remove: ['mail', 'cal'], add: ['x'] } } },
@@ -364,7 +364,7 @@ describe('an override', () => {
     ['tools', { tools: { add: ['search'] } }],
     ['maxIterations', { maxIterations: 3 }],
     ['additionalContext', { additionalContext: 'x' }],
-  ])('[RUNS-V3] of the %s of a task of code is refused', (setting, override) => {
+  ])('[RUNS-V3] is refused when it sets %s of a task with a handler', (setting, override) => {
     expect(problemOf({ taskOverrides: { file: override } })).toEqual({
       code: 'INVALID_TASK_OVERRIDE',
       message: `Task 'file' has a handler, so ${setting} has no effect on it`,
@@ -373,7 +373,7 @@ describe('an override', () => {
     expect(changes('file', { description: 'File {x}' }).tasks[2]?.description).toBe('File {x}')
   })
 
-  it('changes tasks of the same request too', () => {
+  it('changes tasks of the same request as well', () => {
     const { tasks } = made({
       tasks: [{ name: 'a', description: 'A', outputSchema: { type: 'integer' } }],
       taskOverrides: { a: { model: 'haiku' } },
@@ -386,7 +386,7 @@ describe('an override', () => {
 describe('tasks of a request', () => {
   const tasksOf = (...tasks: NonNullable<RequestedRun['tasks']>) => made({ tasks }).tasks
 
-  it('have every setting that it gives, and the defaults of the engine else', () => {
+  it('have the given settings, and the defaults of the engine otherwise', () => {
     const [one, two] = tasksOf(
       {
         name: 'one',
@@ -418,7 +418,7 @@ describe('tasks of a request', () => {
     })
   })
 
-  it('[RUNS-T1] without a name get one each, that none has', () => {
+  it('[RUNS-T1] get unique names if they have none', () => {
     const names = tasksOf(
       { description: 'Do it' },
       { description: 'Do it' },
@@ -428,7 +428,7 @@ describe('tasks of a request', () => {
     expect(names).toEqual(['do-it-3', 'do-it-4', 'do-it', 'do-it-2'])
   })
 
-  it('[RUNS-T2] name their context by name or by place, and are PARALLEL then', () => {
+  it('[RUNS-T2] refer to their context by name or index, which makes them PARALLEL', () => {
     const request: RequestedRun = {
       tasks: [
         { name: 'a', description: 'A' },
@@ -443,7 +443,7 @@ describe('tasks of a request', () => {
     expect(made({ tasks: [{ description: 'A' }] }).plan.workflow).toBe('SEQUENTIAL')
   })
 
-  it('[RUNS-T3] have output schemas that cannot hold the thread', async () => {
+  it('[RUNS-T3] have output schemas that cannot block the thread', async () => {
     const outputSchema = { type: 'string', pattern: '^(a+)+$' }
     const [one] = tasksOf({ name: 'one', description: 'A', outputSchema })
     expect(await one?.outputReader?.read('"aa"')).toEqual({ ok: true, value: 'aa' })
@@ -452,7 +452,7 @@ describe('tasks of a request', () => {
     })
   })
 
-  it('[RUNS-T4] of one role are led by a manager under roles of their own', () => {
+  it('[RUNS-T4] get unique roles under a manager', () => {
     const { tasks, plan } = made({
       tasks: [
         { name: 'a', description: 'Research a' },

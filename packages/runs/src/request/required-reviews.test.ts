@@ -22,7 +22,7 @@ function team(settings: Partial<EnsembleDefinition> = {}): Ensemble {
   return ensemble({ name: 'team', model, tasks: [pay, file], workflow: 'SEQUENTIAL', ...settings })
 }
 
-/** The paths that a request is refused for; empty when it is allowed. */
+/** Returns the refused paths of a request; empty when it is accepted. */
 function refused(request: RequestedRun, template: Ensemble = team()): readonly string[] {
   const built = buildEnsemble(template, request, { tools: undefined, models: undefined })
   try {
@@ -42,10 +42,13 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     ['AFTER_LAST_TASK', 'AFTER_EVERY_TASK', []],
     ['AFTER_LAST_TASK', 'NEVER', ['/options/reviewPolicy']],
     ['AFTER_EVERY_TASK', 'AFTER_LAST_TASK', ['/options/reviewPolicy']],
-  ] as const)('a policy %s may become %s only if that is as strict', (own, asked, paths) => {
-    const template = team({ reviewPolicy: own })
-    expect(refused({ options: { reviewPolicy: asked } }, template)).toEqual(paths)
-  })
+  ] as const)(
+    'accepts a change of the policy from %s to %s only if it is as strict',
+    (own, asked, paths) => {
+      const template = team({ reviewPolicy: own })
+      expect(refused({ options: { reviewPolicy: asked } }, template)).toEqual(paths)
+    },
+  )
 
   it.each([
     [{ review: 'skip' }, ['/taskOverrides/pay/review']],
@@ -56,21 +59,21 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     [{ review: 'required', beforeReview: 'required' }, []],
     [{ review: { timeoutMs: 0, onTimeout: 'EXIT_EARLY', requiredRole: 'cfo' } }, []],
     [{ beforeReview: { prompt: 'May it?', requiredRole: 'cfo' } }, []],
-  ] as const)('an override %j is refused for %j', (override, paths) => {
+  ] as const)('refuses the override %j at %j', (override, paths) => {
     expect(refused({ taskOverrides: { pay: override } })).toEqual(paths)
   })
 
-  it('a task without a review of the operator takes every setting', () => {
+  it('accepts every setting for a task without a required review', () => {
     expect(refused({ taskOverrides: { file: { review: { onTimeout: 'CONTINUE' } } } })).toEqual([])
     expect(refused({ taskOverrides: { file: { review: 'skip' } } })).toEqual([])
   })
 
-  it('a task that is overridden by the start of its description is found all the same', () => {
+  it('finds a task that is overridden by the start of its description', () => {
     const taskOverrides = { 'Pay the': { review: 'skip' as const } }
     expect(refused({ taskOverrides })).toEqual(['/taskOverrides/Pay the/review'])
   })
 
-  it('tasks of a request cannot leave out a review that the policy requires', () => {
+  it('refuses tasks of a request without a review that the policy requires', () => {
     const tasks = [
       { description: 'One', review: 'skip' as const },
       { description: 'Two', review: { onTimeout: 'CONTINUE' as const } },
@@ -93,7 +96,7 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     [{}, { timeoutMs: 1 }, []],
     [{ requiredRole: 'lead' }, { requiredRole: 'intern' }, ['/options/review/requiredRole']],
     [{}, { requiredRole: 'lead', timeoutMs: 0, onTimeout: 'FAIL' }, []],
-  ] as const)('with the defaults %j, options.review %j is refused for %j', (own, asked, paths) => {
+  ] as const)('with the defaults %j, refuses options.review %j for %j', (own, asked, paths) => {
     expect(refused({ options: { review: asked } }, team({ review: own }))).toEqual(paths)
   })
 })
@@ -102,7 +105,7 @@ describe('the reviews of a request', () => {
   const built = (request: RequestedRun, template: Ensemble = team()): Ensemble =>
     buildEnsemble(template, request, { tools: undefined, models: undefined })
 
-  it('take what they do not set from the task, then the request, then the ensemble', () => {
+  it('take missing settings from the task, then the request, then the ensemble', () => {
     const template = team({ review: { timeoutMs: 1, onTimeout: 'FAIL', requiredRole: 'lead' } })
     const { tasks, review } = built(
       {
@@ -116,7 +119,7 @@ describe('the reviews of a request', () => {
     expect(tasks[0]?.beforeReview).toEqual({})
   })
 
-  it('of tasks that it defines are required, skipped, or have settings', () => {
+  it('are required, skipped, or have settings for its own tasks', () => {
     const { tasks } = built({
       tasks: [
         { description: 'A', review: 'required', beforeReview: 'skip' },

@@ -12,7 +12,7 @@ import { everythingOf, goOnAs, keepRunsInFlight } from '../testing/runs-in-fligh
 import { SQLITE_MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
-/** Removes what later versions have added. */
+/** Removes the additions of later versions. */
 const TO_VERSION_3 = `
   DROP TABLE memories;
   DROP TABLE reflections;
@@ -44,7 +44,7 @@ afterEach(() => {
 })
 
 describe('a store of version 3', () => {
-  it('is made of the first three steps, as these tests have it', async () => {
+  it('is created by the first three migration steps', async () => {
     await sqliteRunStorage(directory)[Symbol.asyncDispose]()
     const made = new DatabaseSync(':memory:')
     made.exec(SQLITE_MIGRATIONS.slice(0, 3).join(';'))
@@ -55,7 +55,7 @@ describe('a store of version 3', () => {
     made.close()
   })
 
-  it('has all that it had, and its runs in flight go on', async () => {
+  it('retains all data, and its runs in flight continue', async () => {
     let owner
     let before
     {
@@ -76,7 +76,7 @@ describe('a store of version 3', () => {
     expect(await storage.audit.list({ limit: 9 })).toEqual([])
   })
 
-  it('takes runs with an actor and webhooks, and counts no run that it had for the actor', async () => {
+  it('accepts runs with an actor and webhooks, and counts no earlier run for the actor', async () => {
     {
       await using storage = sqliteRunStorage(directory)
       await keepRunsInFlight(storage)
@@ -123,7 +123,7 @@ function downgrade(): void {
   database.close()
 }
 
-/** The columns of every table, and the names of all else. */
+/** Returns the columns of all tables, and the names of all other objects. */
 function schemaOf(database: DatabaseSync): unknown {
   const made = database
     .prepare(`SELECT type, name FROM sqlite_master WHERE name <> 'sqlite_sequence' ORDER BY name`)

@@ -20,7 +20,7 @@ afterEach(() => {
 })
 
 describe('a store of version 4', () => {
-  it('finds the runs that it had by the values of their inputs and tags', async () => {
+  it('finds its earlier runs by the values of their inputs and tags', async () => {
     {
       await using storage = sqliteRunStorage(directory)
       await createRun(storage, 'run-1', { inputs: { topic: 'Käse' }, tags: { by: 'Ann' } })

@@ -27,7 +27,7 @@ afterEach(() => {
 })
 
 describe('a store of version 1', () => {
-  it('gives every run in flight the steps that follow from its events', async () => {
+  it('creates the steps of every run in flight from its events', async () => {
     writeVersion1([
       run('run-a', 'CANCELLING', [
         { type: 'run_queued' },
@@ -87,7 +87,7 @@ describe('a store of version 1', () => {
     expect(await storage.runs.steps('run-b')).toHaveLength(1)
   })
 
-  it('gives runs that wait or have ended no steps', async () => {
+  it('creates no steps for waiting or ended runs', async () => {
     const events = [{ type: 'ensemble_started', startedAt: AT }, started('one')]
     writeVersion1([
       run('run-a', 'ACCEPTED', [{ type: 'run_queued' }]),
@@ -99,7 +99,7 @@ describe('a store of version 1', () => {
     }
   })
 
-  it('goes on with its runs where they were: completed tasks are not run again', async () => {
+  it('continues its runs without repeating completed tasks', async () => {
     writeVersion1([
       run('run-a', 'RUNNING', [
         { type: 'run_queued' },
@@ -130,7 +130,7 @@ describe('a store of version 1', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('does not know what its tasks have cost', async () => {
+  it('has unknown costs of its tasks', async () => {
     writeVersion1([run('run-a', 'COMPLETED', [])])
     const database = new DatabaseSync(join(directory, 'runs.sqlite'))
     database.exec(`INSERT INTO tasks (run, task_index, name, description, agent_role, attempt)
@@ -143,7 +143,7 @@ describe('a store of version 1', () => {
 })
 
 describe('a store of version 2', () => {
-  it('has its unfinished runs ready for an owner, the oldest first, with all that they had', async () => {
+  it('has its unfinished runs ready, the oldest first, with all their data', async () => {
     writeVersion2(`
       ${insertRun(1, 'run-old', { status: 'RUNNING', created: 10, epoch: 3, lastSeq: 1 })}
       ${insertRun(2, 'run-cancelling', { status: 'CANCELLING', created: 30 })}
@@ -172,7 +172,7 @@ describe('a store of version 2', () => {
     expect(await storage.runs.commit([write])).toMatchObject([{ events: [{ seq: 2 }] }])
   })
 
-  it('has its other runs ended: nobody gets them, and the oldest go first', async () => {
+  it('has its other runs ended: they cannot be claimed, and the oldest are deleted first', async () => {
     writeVersion2(`
       ${insertRun(1, 'run-1', { status: 'COMPLETED', created: 10, completed: 500 })}
       ${insertRun(2, 'run-2', { status: 'FAILED', created: 20, completed: 400 })}
@@ -192,7 +192,7 @@ describe('a store of version 2', () => {
     ])
   })
 
-  it('keeps every text that it has, whatever it holds', async () => {
+  it('retains all texts unchanged', async () => {
     const texts = ['plain', 'say "x" \\ {}', 'nul \u0000 bell \u0007', '🎻 é', '"quoted"', '']
     writeVersion2(
       texts
@@ -229,7 +229,7 @@ describe('a store of version 2', () => {
     expect(Object.keys(second ?? {})).not.toContain('error')
   })
 
-  it('takes new runs, signals and reviews like a new store', async () => {
+  it('accepts runs, commands and reviews like a new store', async () => {
     writeVersion2(insertRun(1, 'run-1', { status: 'RUNNING', created: 10 }))
     await using storage = sqliteRunStorage(directory)
     const submission = { idempotencyKey: 'key', fingerprint: 'print' }
@@ -246,7 +246,7 @@ describe('a store of version 2', () => {
   })
 })
 
-/** SQL that adds a run as version 2 keeps it. */
+/** Returns SQL that adds a run in the format of version 2. */
 function insertRun(
   id: number,
   runId: string,
@@ -293,7 +293,7 @@ function completed(taskName: string): object {
   return { type: 'task_completed', taskName, attempt: 1, output: ODD_TEXT, durationMs: 7, ...used }
 }
 
-/** Writes a store as version 1 did, with as much of each run as its migration reads. */
+/** Writes a store in the format of version 1, with the data that its migration reads. */
 function writeVersion1(runs: readonly OldRun[]): void {
   const database = new DatabaseSync(join(directory, 'runs.sqlite'))
   database.exec(`${SQLITE_MIGRATIONS[0]}; PRAGMA user_version = 1`)

@@ -44,7 +44,7 @@ describe('the embedded storage', () => {
     })
   }
 
-  it('keeps everything when it is opened again', async () => {
+  it('retains everything when it is opened again', async () => {
     const run = newRun('run-a')
     {
       await using storage = sqliteRunStorage(directory)
@@ -55,7 +55,7 @@ describe('the embedded storage', () => {
     expect(await storage.events.read({ runId: 'run-a', from: 0, limit: 9 })).toHaveLength(1)
   })
 
-  it('makes the runs of an earlier process ready when it is told so', async () => {
+  it('makes the runs of an earlier process ready on request', async () => {
     {
       await using storage = sqliteRunStorage(directory)
       await ownedRun(storage, 'run-a')
@@ -68,12 +68,12 @@ describe('the embedded storage', () => {
     expect(claimed.map(({ run, lostOwners }) => [run.epoch, lostOwners])).toEqual([[2, 1]])
   })
 
-  it('is for one process, and can be reached', async () => {
+  it('is not shared, and is available', async () => {
     await using storage = sqliteRunStorage(directory)
     expect([storage.isShared, storage.isAvailable]).toEqual([false, true])
   })
 
-  it('tells nobody of events, and of nothing else before its caller goes on', async () => {
+  it('sends no notifications of events, and others only after its caller has continued', async () => {
     await using storage = sqliteRunStorage(directory)
     const told: StoreNotification[] = []
     storage.listen((notification) => told.push(notification))
@@ -86,7 +86,7 @@ describe('the embedded storage', () => {
     expect(told).toEqual([{ kind: 'ready' }])
   })
 
-  it('tells only of what was kept', async () => {
+  it('sends notifications only of committed changes', async () => {
     await using storage = sqliteRunStorage(directory)
     const owner = await ownedRun(storage, 'run-a')
     const other = await ownedRun(storage, 'run-b')
@@ -107,11 +107,11 @@ describe('the embedded storage', () => {
     await expect(storage.runs.create(newRun('run-a'), again)).rejects.toThrow('run-a')
     await storage.commands.send('run-c', { kind: 'switch_model', model: 'm' })
     await new Promise(setImmediate)
-    // The one run that was made on the way.
+    // The only run that was created before.
     expect(told).toEqual([{ kind: 'ready' }])
   })
 
-  it('[RUNS-O3] keeps what became of a delivery, and why, for whoever looks into the file', async () => {
+  it('[RUNS-O3] stores the outcome of a delivery and its reason', async () => {
     {
       await using storage = sqliteRunStorage(directory)
       await endedRun(storage, 'run-a', { webhooks: ['one', 'two', 'three'] })
@@ -131,7 +131,7 @@ describe('the embedded storage', () => {
     ])
   })
 
-  it('deletes the oldest of runs that ended at the same instant', async () => {
+  it('deletes the oldest of the runs that ended at the same instant', async () => {
     const clock = fakeClock()
     await using storage = sqliteRunStorage(directory, { clock })
     for (const runId of ['run-2', 'run-1', 'run-3']) await createRun(storage, runId)
@@ -142,7 +142,7 @@ describe('the embedded storage', () => {
     expect(await storage.runs.deleteEnded({ keep: 1, limit: 9 })).toEqual(['run-2', 'run-1'])
   })
 
-  it('[RUNS-L4] of runs that are due since the same instant, the one that came first is first', async () => {
+  it('[RUNS-L4] claims the oldest of the runs that are due since the same instant first', async () => {
     const clock = fakeClock()
     await using storage = sqliteRunStorage(directory, { clock })
     await ownedRun(storage, 'run-1')
@@ -159,7 +159,7 @@ describe('the embedded storage', () => {
     expect(claimed.map(({ run }) => run.runId)).toEqual(['run-1', 'run-2'])
   })
 
-  it('goes by the clock of the machine unless it is given another', async () => {
+  it('uses the clock of the machine unless it gets another', async () => {
     await using storage = sqliteRunStorage(directory)
     await createRun(storage, 'run-a')
     await claimRun(storage, 'run-a', { owner: 'owner-a', leaseMs: -1 })
@@ -168,18 +168,18 @@ describe('the embedded storage', () => {
     expect(await storage.queue.claimNext(request)).toHaveLength(0)
   })
 
-  it('goes on after a transaction that failed', async () => {
+  it('continues after a failed transaction', async () => {
     await using storage = sqliteRunStorage(directory)
     const run = newRun('run-a')
     const first = { ...queued(run), tags: { big: 1n } }
-    // NOTE: a value that JSON cannot hold, to make the store fail.
+    // NOTE: a value that JSON cannot represent, to make the store fail.
     const firstEvent = first as unknown as RunEvent
     const made = storage.runs.create(run, { firstEvent, maxUnfinishedRuns: 1 })
     await expect(made).rejects.toThrow(/BigInt/)
     expect((await createRun(storage, 'run-a')).lastSeq).toBe(0)
   })
 
-  it('answers writes with what went wrong when it was closed', async () => {
+  it('returns the error of writes after it was closed', async () => {
     const storage = sqliteRunStorage(directory)
     const owner = await ownedRun(storage, 'run-a')
     await storage[Symbol.asyncDispose]()
@@ -187,7 +187,7 @@ describe('the embedded storage', () => {
     await expect(storage.runs.get('run-a')).rejects.toThrow(/finalized|not open/)
   })
 
-  it('[RUNS-P1] takes in at once what comes in one turn, and refuses of it what it must', async () => {
+  it('[RUNS-P1] accepts the submissions of one turn together, and refuses those over the limit', async () => {
     await using storage = sqliteRunStorage(directory)
     const submission = { idempotencyKey: 'key', fingerprint: 'print' }
     const create = (runId: string, maxUnfinishedRuns: number, more = {}): Promise<unknown> => {
@@ -216,7 +216,7 @@ describe('the embedded storage', () => {
     expect(await storage.events.read({ runId: 'run-a', from: 0, limit: 9 })).toHaveLength(1)
   })
 
-  it('keeps and answers what waits when it is closed', async () => {
+  it('stores waiting writes when it is closed', async () => {
     const storage = sqliteRunStorage(directory)
     const made = ['run-a', 'run-b', 'run-c'].map((runId) => {
       const run = newRun(runId)
@@ -241,7 +241,7 @@ describe('the embedded storage', () => {
     expect((await again.runs.list({ limit: 9, offset: 0 })).total).toBe(2)
   })
 
-  it('has a commit on disk before it answers, unless it is told otherwise', async () => {
+  it('writes commits to disk before they resolve, unless synchronous is NORMAL', async () => {
     for (const [options, level] of [
       [{}, 2],
       [{ synchronous: 'FULL' }, 2],
@@ -249,20 +249,20 @@ describe('the embedded storage', () => {
     ] as const) {
       const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare')
       await using storage = sqliteRunStorage(directory, options)
-      // NOTE: it is a method of databases.
+      // NOTE: `exec` is a method of databases.
       const [database] = prepare.mock.contexts as DatabaseSync[]
       prepare.mockRestore()
       expect(storage.isAvailable).toBe(true)
       expect(database?.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: level })
     }
-    // NOTE: what a caller without types may give.
+    // NOTE: an invalid value from a caller without types.
     const wrong = { synchronous: 'OFF' as 'FULL' }
     expect(() => sqliteRunStorage(directory, wrong)).toThrow(
       new RangeError(`synchronous must be 'FULL' or 'NORMAL', got "OFF"`),
     )
   })
 
-  it('refuses a schema that a newer version wrote, naming both versions', () => {
+  it('refuses a newer schema and names both versions', () => {
     const database = new DatabaseSync(join(directory, 'runs.sqlite'))
     database.exec('PRAGMA user_version = 99')
     database.close()
@@ -274,7 +274,7 @@ describe('the embedded storage', () => {
     )
   })
 
-  it('says which directory cannot be used', () => {
+  it('names a directory that cannot be used', () => {
     const file = join(directory, 'file')
     writeFileSync(file, '')
     expect(() => sqliteRunStorage(join(file, 'below'))).toThrow(
@@ -294,7 +294,7 @@ describe('the lock of the embedded storage', () => {
     catch (error) { console.log(error.code + ' ' + error.message) }`
   const node = ['--conditions=@tutti/source', '--input-type=module', '--eval', script]
 
-  it('refuses a second process with a way out, and a second opening in this one', async () => {
+  it('refuses a second process with advice, and a second open in the same process', async () => {
     await using storage = sqliteRunStorage(directory)
     const { stdout } = spawnSync(process.execPath, [...node, directory], { encoding: 'utf8' })
     expect(stdout).toMatch(
@@ -306,7 +306,7 @@ describe('the lock of the embedded storage', () => {
     expect(await storage.events.heads([])).toEqual([])
   })
 
-  it('is free again right after its owner was killed', async () => {
+  it('is released as soon as its owner is killed', async () => {
     const owner = spawn(process.execPath, [...node, directory], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })

@@ -10,10 +10,10 @@ import { createTurnTransaction, type TurnTransaction } from './turn-transaction.
 
 let directory: string
 let database: DatabaseSync
-/** Another connection: it sees only what was committed. */
+/** Another connection, which sees only committed data. */
 let reader: DatabaseSync
 let inTurn: TurnTransaction
-/** Transactions that were begun. */
+/** Number of started transactions. */
 let begun: number
 /** Called before a transaction ends. */
 let beforeCommit: () => void
@@ -66,20 +66,20 @@ function names(): readonly unknown[] {
 }
 
 describe('a transaction of a turn', () => {
-  it('[RUNS-U1] is one for all that came in the turn, in their order', async () => {
+  it('[RUNS-U1] runs all bodies of a turn in order', async () => {
     const all = Promise.all([add('a'), add('b'), add('c')])
     expect([begun, names()]).toEqual([0, []])
     expect(await all).toEqual([1, 2, 3])
     expect([begun, names()]).toEqual([1, ['a', 'b', 'c']])
   })
 
-  it('[RUNS-U1] takes what comes later into the next one', async () => {
+  it('[RUNS-U1] runs later bodies in the next transaction', async () => {
     expect(await add('a')).toBe(1)
     expect(await Promise.all([add('b'), add('c')])).toEqual([2, 3])
     expect(begun).toBe(2)
   })
 
-  it('[RUNS-U1] takes what is asked for while it is worked on into the next one', async () => {
+  it('[RUNS-U1] runs bodies that are added during the transaction in the next one', async () => {
     let later: Promise<number> | undefined
     await Promise.all([
       add('a'),
@@ -93,7 +93,7 @@ describe('a transaction of a turn', () => {
     expect(begun).toBe(2)
   })
 
-  it('[RUNS-U2] a body that throws harms no other, alone or among others', async () => {
+  it('[RUNS-U2] rolls back only the body that throws, alone or with others', async () => {
     const reason = new Error('refused')
     await expect(addAndFail('x', reason)).rejects.toBe(reason)
     expect(names()).toEqual([])
@@ -107,7 +107,7 @@ describe('a transaction of a turn', () => {
     expect([begun, names()]).toEqual([2, ['a', 'b']])
   })
 
-  it('[RUNS-U3] a promise settles when others can read what was written, a refused one too', async () => {
+  it('[RUNS-U3] settles promises after the commit, also rejected ones', async () => {
     const seen: unknown[] = []
     const look = (): void => {
       seen.push(names())
@@ -124,7 +124,7 @@ describe('a transaction of a turn', () => {
     ])
   })
 
-  it('[RUNS-U4] when it cannot be committed each body is tried alone, and told how that went', async () => {
+  it('[RUNS-U4] runs each body separately when the commit fails', async () => {
     const wrong = new Error('the disk is full')
     beforeCommit = () => {
       const count = Number(database.prepare('SELECT count(*) AS count FROM names').get()?.['count'])
@@ -139,7 +139,7 @@ describe('a transaction of a turn', () => {
     expect([begun, names()]).toEqual([4, ['a', 'b']])
   })
 
-  it('[RUNS-U4] who was refused because of another is asked again when that one is not kept', async () => {
+  it('[RUNS-U4] runs a refused body again when the body that caused the refusal is not stored', async () => {
     const wrong = new Error('the disk is full')
     const count = (): number =>
       Number(database.prepare('SELECT count(*) AS count FROM names').get()?.['count'])
@@ -161,7 +161,7 @@ describe('a transaction of a turn', () => {
     expect(names()).toEqual(['small'])
   })
 
-  it('[RUNS-U4] a body that ends the whole transaction is not the end of the others', async () => {
+  it('[RUNS-U4] runs the other bodies when one body ends the whole transaction', async () => {
     const reason = new Error('the disk is full')
     const ending = inTurn(() => {
       database.exec('ROLLBACK')
@@ -177,7 +177,7 @@ describe('a transaction of a turn', () => {
     expect(await add('c')).toBe(3)
   })
 
-  it('[RUNS-U5] what waits can be done at once, and is not done again', async () => {
+  it('[RUNS-U5] flushes waiting bodies at once, and once', async () => {
     const all = Promise.all([add('a'), add('b')])
     inTurn.flush()
     expect(names()).toEqual(['a', 'b'])
@@ -187,7 +187,7 @@ describe('a transaction of a turn', () => {
     expect(begun).toBe(1)
   })
 
-  it('[RUNS-U5] a store that was closed says so to all who come', async () => {
+  it('[RUNS-U5] rejects bodies after the store was closed', async () => {
     database.close()
     const all = await Promise.allSettled([inTurn(() => 1), inTurn(() => 2)])
     expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected'])

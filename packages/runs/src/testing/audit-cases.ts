@@ -1,4 +1,4 @@
-/** Cases of RUNS-A1 to RUNS-A3: who did what. */
+/** Cases of RUNS-A1 to RUNS-A3: the audit log. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import { AT, ODD_TEXT } from './event-fixtures.ts'
@@ -9,10 +9,9 @@ import type { RunStorage } from '../ports/run-storage.ts'
 import type { StorageCase } from './storage-case.ts'
 import type { AuditQuery } from '@tutti/protocol'
 
-/** The cases. */
 export const auditCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-A1] entries are kept as they are, newest first, with numbers that grow',
+    name: '[RUNS-A1] entries are stored unchanged and listed newest first, with increasing numbers',
     async run({ storage }) {
       const full: NewAuditEntry = {
         at: AT,
@@ -38,12 +37,12 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A1] entries of one call are kept in one piece or not at all, in their order',
+    name: '[RUNS-A1] entries of one call are stored completely or not at all, in their order',
     async run({ storage }) {
       const toJSON = (): never => {
         throw new Error('this value cannot be written')
       }
-      // NOTE: a value that no entry can hold, to make the store fail.
+      // NOTE: a value that cannot be serialized, to make the store fail.
       const target = { toJSON } as unknown as string
       await rejects(storage.audit.append([entry('a'), { ...entry('b'), target }, entry('c')]))
       deepStrictEqual(await actions(storage), [])
@@ -53,7 +52,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] a list is of one run, actor or action, or of what has all of them',
+    name: '[RUNS-A2] a list filters by run, actor and action, alone or combined',
     async run({ storage }) {
       await storage.audit.append([
         entry('submit', { runId: 'run-a', actor: 'ann' }),
@@ -77,7 +76,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] what is asked for is compared as it is, odd and long texts too',
+    name: '[RUNS-A2] filters are compared exactly, including unusual and long texts',
     async run({ storage }) {
       const long = 'ß🎻'.repeat(2000)
       const names = [ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), `${long}a`, `${long}b`, '%']
@@ -90,7 +89,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] a page goes on where the last one ended, whatever was added since',
+    name: '[RUNS-A2] a page continues where the last one ended, even if entries were added since',
     async run({ storage }) {
       await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((action) => entry(action)))
       const first = await storage.audit.list({ limit: 2 })
@@ -120,7 +119,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] trimming keeps the newest, and numbers go on to grow',
+    name: '[RUNS-A2] trimming retains the newest entries, and numbers continue to increase',
     async run({ storage }) {
       await storage.audit.trim(3)
       await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((action) => entry(action)))
@@ -139,7 +138,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A3] entries stay when the run they are about is deleted',
+    name: '[RUNS-A3] entries are retained when their run is deleted',
     async run({ storage }) {
       await storage.audit.append([entry('cancel', { runId: 'run-a' })])
       await endedRun(storage, 'run-a')
@@ -152,12 +151,12 @@ export const auditCases: readonly StorageCase[] = [
   },
 ]
 
-/** An entry that can be told from others by its action. */
+/** Returns an entry that is identified by its action. */
 export function entry(action: string, changes: Partial<NewAuditEntry> = {}): NewAuditEntry {
   return { at: AT, actor: 'ci', action, via: 'http', outcome: 'DONE', ...changes }
 }
 
-/** The actions of the entries that match, newest first. */
+/** Returns the actions of matching entries, newest first. */
 async function actions(storage: RunStorage, query: AuditQuery = {}): Promise<readonly string[]> {
   const entries = await storage.audit.list({ limit: 99, ...query })
   return entries.map(({ action }) => action)

@@ -1,4 +1,4 @@
-/** Cases of RUNS-L1 to RUNS-L3, RUNS-L6, RUNS-L7, RUNS-L9 and RUNS-L12: who gets which run, and for how long. */
+/** Cases of RUNS-L1 to RUNS-L3, RUNS-L6, RUNS-L7, RUNS-L9 and RUNS-L12: claims, leases and suspects. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { SETTLED_AFTER_MS, SUSPECT_DELAY_MS } from '../execution/suspects.ts'
@@ -19,10 +19,9 @@ import type { StorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 
-/** The cases. */
 export const claimCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-L9] a run of an ensemble that the caller does not know is left to others for a while',
+    name: '[RUNS-L9] a run of an unknown ensemble is left to other processes for a while',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-choir', { ensemble: 'choir' })
       await createRun(storage, 'run-band')
@@ -35,7 +34,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L9] who knows the ensemble is given the run at once; who knows none waits for ever',
+    name: '[RUNS-L9] a process that knows the ensemble gets the run at once; one that knows none waits for ever',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-a', { ensemble: 'choir' })
       const lost = { owner: 'gone', leaseMs: 1000 }
@@ -49,7 +48,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L1] a claim gives the run with its epoch raised, and what a new one has: nothing yet',
+    name: '[RUNS-L1] a claim returns the run with a raised epoch, and no commands or losses for a new run',
     async run({ storage }) {
       const run = await createRun(storage, 'run-a', { tags: { by: 'ci' } })
       const [claimed, ...others] = await claimDue(storage)
@@ -63,7 +62,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L1] every claim raises the epoch by one, however the run was given up',
+    name: '[RUNS-L1] every claim raises the epoch by one, however the run was released',
     async run({ storage, passTime }) {
       const epochs = [(await ownedRun(storage, 'run-a')).epoch]
       const release = async (kind: 'ready' | 'parked'): Promise<void> => {
@@ -82,7 +81,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] a run that somebody has is given to nobody else, by whichever way',
+    name: '[RUNS-L2] no other process can claim an owned run',
     async run({ storage }) {
       await ownedRun(storage, 'run-a', { holder: LEASED })
       deepStrictEqual(await claimDue(storage, { owner: 'owner-b' }), [])
@@ -93,7 +92,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] when a lease is over without being renewed, others may claim the run',
+    name: '[RUNS-L2] other processes may claim a run whose lease has expired',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a', { holder: LEASED })
       await passTime(58_000)
@@ -107,7 +106,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] a lease without end is never over',
+    name: '[RUNS-L2] an infinite lease never expires',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a')
       await createRun(storage, 'run-b')
@@ -120,7 +119,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] renewing extends the leases of its owner alone, from now on',
+    name: '[RUNS-L2] renewing extends only the leases of its owner, counted from now',
     async run({ storage, passTime }) {
       const other = { ...LEASED, owner: 'owner-b' }
       await ownedRun(storage, 'run-a', { holder: LEASED })
@@ -142,7 +141,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] renewing says which runs are left: none that others took or that were given up',
+    name: '[RUNS-L2] renewing returns the runs still owned, without those that were taken over or released',
     async run({ storage, passTime }) {
       for (const runId of ['run-1', 'run-2', 'run-3']) {
         await ownedRun(storage, runId, { holder: LEASED })
@@ -156,7 +155,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] the same owner may lose a run and get it again: it is another claim',
+    name: '[RUNS-L2] an owner that loses a run and claims it again has a new claim',
     async run({ storage, passTime }) {
       const first = await ownedRun(storage, 'run-a', { holder: LEASED })
       await passTime(61_000)
@@ -168,7 +167,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] no more are given than are wanted, nor than the limit leaves',
+    name: '[RUNS-L3] a claim returns no more runs than wanted, and stays within the limit',
     async run({ storage }) {
       for (let n = 0; n < 6; n += 1) await createRun(storage, `run-${n}`)
       deepStrictEqual(await claimDue(storage, { wanted: 0 }), [])
@@ -189,7 +188,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] a run counts until its owner gives it up or its lease is over',
+    name: '[RUNS-L3] a run counts until its owner releases it or its lease expires',
     async run({ storage, passTime }) {
       const claim = () => claimDue(storage, { ...LEASED, maxConcurrentRuns: 1 })
       await createRun(storage, 'run-1')
@@ -206,7 +205,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] a run that is claimed by its id counts, but needs no room',
+    name: '[RUNS-L3] a run that is claimed by its id counts, but may exceed the limit',
     async run({ storage }) {
       await ownedRun(storage, 'run-1')
       await ownedRun(storage, 'run-2')
@@ -216,7 +215,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] twenty at once never get past the limit, nor any run twice',
+    name: '[RUNS-L3] twenty concurrent claims stay within the limit and get each run once',
     async run({ storage }) {
       for (let n = 0; n < 30; n += 1) await createRun(storage, `run-${n}`)
       const claims = await Promise.all(
@@ -235,7 +234,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] of twenty who claim one run at once, one gets it',
+    name: '[RUNS-L2] one of twenty concurrent claims of a run gets it',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const claims = await Promise.all(
@@ -248,7 +247,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L6] only a claim from an owner who never gave the run up counts, until it is settled and keeps a step',
+    name: '[RUNS-L6] only a claim of an unreleased run counts as a loss, until a settled run stores a step',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-a')
       const claim = async () => {
@@ -304,7 +303,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L12] a claim gets one suspect, before all others, and none when its caller takes none',
+    name: '[RUNS-L12] a claim returns one suspect, before all others, and none if its caller takes none',
     async run({ storage, passTime }) {
       for (const runId of ['run-s1', 'run-s2', 'run-s3']) await ownedRun(storage, runId)
       await storage.queue.reclaimAll()
@@ -322,7 +321,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L12] suspects count for the limit of running runs like all others',
+    name: '[RUNS-L12] suspects count toward the limit like other runs',
     async run({ storage, passTime }) {
       for (const runId of ['run-s1', 'run-s2']) await ownedRun(storage, runId)
       await storage.queue.reclaimAll()

@@ -1,4 +1,4 @@
-/** Cases of RUNS-W1, RUNS-W2 and RUNS-W4, and of what a storage tells those who listen. */
+/** Cases of RUNS-W1, RUNS-W2 and RUNS-W4, and of notifications within a process. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { AT_MS, cancelling, poison, result, started, step, token } from './event-fixtures.ts'
@@ -29,10 +29,9 @@ const COMMANDS: readonly RunCommand[] = [
   { kind: 'cancel', mode: 'boundary' },
 ]
 
-/** The cases. */
 export const commandCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-W1] signals wait in the order in which they were sent until their run answers them',
+    name: '[RUNS-W1] commands wait in the order in which they were sent until their run answers them',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
@@ -64,7 +63,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] a signal has one answer, the first, and only from the owner of its run',
+    name: '[RUNS-W1] a command has one answer, the first from the owner of its run',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -80,7 +79,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] an answer is lost with the write that it is a part of',
+    name: '[RUNS-W1] an answer is not stored if its write fails',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
       const commandId = await send(storage, 'run-a', SWITCH)
@@ -100,12 +99,12 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] what a lost owner did not answer reaches the next one, in order',
+    name: '[RUNS-W1] the next owner receives the unanswered commands of a lost owner in order',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a', { holder: LEASED })
       const ids = [await send(storage, 'run-a', SWITCH)]
       await passTime(61_000)
-      // The lease is over, but nobody else has the run: it still is the owner's.
+      // The lease has expired, but no other process has claimed the run, so its owner can still answer.
       ids.push(await send(storage, 'run-a', SWITCH))
       const [claimed] = await claimDue(storage, { owner: 'owner-b' })
       deepStrictEqual(
@@ -115,7 +114,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W2] a run that nobody has gets no signal: its sender is given the run and its steps',
+    name: '[RUNS-W2] the sender of a command to an unowned run receives the run and its steps',
     async run({ storage }) {
       const ready = await createRun(storage, 'run-ready')
       const parked = await parkedRun(storage, 'run-parked')
@@ -136,7 +135,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W2] a run that has ended or is unknown gets no signal',
+    name: '[RUNS-W2] an ended or unknown run receives no command',
     async run({ storage }) {
       const ended = await endedRun(storage, 'run-a')
       for (const command of COMMANDS) {
@@ -148,7 +147,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W4] a run that is sent a cancel is CANCELLING from then on, by no other command',
+    name: '[RUNS-W4] a cancel makes a run CANCELLING; other commands do not',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
@@ -166,7 +165,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W4] a run that was sent a cancel before it started is CANCELLING also when it starts',
+    name: '[RUNS-W4] a run that was cancelled before its start is still CANCELLING when it starts',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await send(storage, 'run-a', { kind: 'cancel', mode: 'boundary' })
@@ -178,7 +177,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a storage tells of runs that wait for an owner',
+    name: '[RUNS-L4] a storage notifies its listeners of runs that wait for an owner',
     async run({ storage }) {
       const notifications = watchNotifications(storage)
       await createRun(storage, 'run-a')
@@ -202,7 +201,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] a storage tells of signals, and of answers when they are kept',
+    name: '[RUNS-W1] a storage notifies its listeners of commands and of stored answers',
     async run({ storage }) {
       const notifications = watchNotifications(storage)
       const owner = await ownedRun(storage, 'run-a')
@@ -218,7 +217,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] a listener that throws or has left keeps nobody else from being told',
+    name: '[RUNS-W1] a listener that throws or was removed does not affect the others',
     async run({ storage }) {
       const stopThrowing = storage.listen(() => {
         throw new Error('a listener is broken')

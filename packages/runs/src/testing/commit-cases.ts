@@ -1,4 +1,4 @@
-/** Cases of RUNS-P2, RUNS-P3, RUNS-P5 and RUNS-P7: who may write, what is numbered how, what fails alone, what is sent again. */
+/** Cases of RUNS-P2, RUNS-P3, RUNS-P5 and RUNS-P7: fencing, numbering, failed and repeated writes. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { logged, poison, result, started, step, token } from './event-fixtures.ts'
@@ -18,7 +18,6 @@ import type { StorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 
-/** The cases. */
 export const commitCases: readonly StorageCase[] = [
   {
     name: '[RUNS-P2] a writer whose run was taken over is fenced and writes nothing',
@@ -38,7 +37,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a writer whose lease is over goes on as long as nobody takes the run',
+    name: '[RUNS-P2] a writer with an expired lease can write until another process claims the run',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
       await passTime(61_000)
@@ -46,7 +45,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a writer that gave its run up is fenced, whoever has it by then',
+    name: '[RUNS-P2] a writer that released its run is fenced, even if the run is unowned',
     async run({ storage }) {
       for (const kind of ['ready', 'parked'] as const) {
         const runId = `run-${kind}`
@@ -72,7 +71,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] nobody writes to a run that was never claimed, is unknown, or under a coming epoch',
+    name: '[RUNS-P2] a write is fenced if the run was never claimed, is unknown, or the epoch is not reached yet',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const write = { runId: 'run-a', epoch: 0, writeNo: 1, events: [token('x')], steps: [] }
@@ -85,7 +84,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a write that is fenced leaves the others of its batch as they are',
+    name: '[RUNS-P2] a fenced write does not affect the others of its batch',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -97,7 +96,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] sequence numbers are gapless across batches and owners, and apart for each run',
+    name: '[RUNS-P3] sequence numbers have no gaps across batches and owners, and are separate for each run',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -132,7 +131,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] fifty runs in one batch get each its own answer, in their order',
+    name: '[RUNS-P3] a batch of fifty runs returns one result per run, in order',
     async run({ storage }) {
       const owners = []
       for (let n = 0; n < 50; n += 1) owners.push(await ownedRun(storage, `run-${n}`))
@@ -150,7 +149,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] an empty batch has no answers, and a write may hold nothing but steps, or nothing',
+    name: '[RUNS-P3] an empty batch has no results, and a write may contain only steps, or be empty',
     async run({ storage }) {
       deepStrictEqual(await storage.runs.commit([]), [])
       const owner = await ownedRun(storage, 'run-a')
@@ -162,7 +161,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P5] a write that cannot be kept leaves the others of its batch as they are',
+    name: '[RUNS-P5] a write that cannot be stored does not affect the others of its batch',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -187,7 +186,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P5] a write that failed uses up no number: the next one is kept in its place',
+    name: '[RUNS-P5] a failed write uses no number: the next write takes its place',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const { writeNo } = owner.next([])
@@ -199,7 +198,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] a write that is sent again is kept once and answered as before',
+    name: '[RUNS-P7] a write that is sent again is stored once and returns the same result',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('0')])
@@ -214,7 +213,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] the end of a run that is sent again is answered as before',
+    name: '[RUNS-P7] the end of a run that is sent again returns the same result',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const write = owner.next([token('x'), result('run-a')])
@@ -228,7 +227,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] in a batch, what was kept before and what is new are told apart',
+    name: '[RUNS-P7] a batch may contain both repeated and new writes',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -243,7 +242,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] a write out of its turn is fenced: an earlier one, and one that skips another',
+    name: '[RUNS-P7] a write out of order is fenced: an earlier one, and one that skips a number',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const early = owner.next([token('1')])
@@ -256,7 +255,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] writes are counted anew under each claim; a write before the first is fenced',
+    name: '[RUNS-P7] writes are numbered from 1 under each claim; write 0 is fenced',
     async run({ storage }) {
       const first = await ownedRun(storage, 'run-a')
       await first.commit([token('1')])
@@ -269,7 +268,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] what an old owner sends again after a takeover is fenced',
+    name: '[RUNS-P7] a repeated write of an earlier owner is fenced after a takeover',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
       const write = owner.next([token('1')])

@@ -1,4 +1,4 @@
-/** Cases of RUNS-P1: how a run is taken in. */
+/** Cases of RUNS-P1: the creation of runs. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import { ODD_TEXT, queued, result, token } from './event-fixtures.ts'
@@ -21,10 +21,9 @@ import type { StorageCase } from './storage-case.ts'
 
 const SUBMISSION = { idempotencyKey: 'key-1', fingerprint: 'print-1' }
 
-/** The cases. */
 export const createCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P1] a new run and its first event are there together',
+    name: '[RUNS-P1] a new run and its first event are stored together',
     async run({ storage }) {
       const run = newRun('run-a', { tags: { by: 'ci' } })
       const made = await create(storage, run)
@@ -40,7 +39,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a run id is taken once, and the second taker changes nothing',
+    name: '[RUNS-P1] a run id can be used once; a second submission changes nothing',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const again = create(storage, newRun('run-a', { ensemble: 'other' }))
@@ -52,13 +51,13 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a first event that cannot be kept leaves no run behind',
+    name: '[RUNS-P1] no run is stored if its first event cannot be stored',
     async run({ storage }) {
       const run = newRun('run-a')
       const toJSON = (): never => {
         throw new Error('this value cannot be written')
       }
-      // NOTE: a value that no event can hold, to make the store fail.
+      // NOTE: a value that cannot be serialized, to make the store fail.
       const inputs = { topic: { toJSON } } as unknown as Record<string, string>
       await rejects(
         storage.runs.create(run, { firstEvent: { ...queued(run), inputs }, maxUnfinishedRuns: 9 }),
@@ -68,7 +67,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] the same submission twice is one run, as it is by then, whatever id it asks for',
+    name: '[RUNS-P1] a repeated submission returns the current run, regardless of the requested id',
     async run({ storage }) {
       const run = newRun('run-a', { submission: SUBMISSION })
       strictEqual((await create(storage, run)).kind, 'created')
@@ -87,7 +86,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a submission that is sent again is known also when there is no room',
+    name: '[RUNS-P1] a repeated submission returns its run even when the limit is reached',
     async run({ storage }) {
       const run = newRun('run-a', { submission: SUBMISSION })
       await create(storage, run)
@@ -96,7 +95,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a key that was used for something else is refused, and changes nothing',
+    name: '[RUNS-P1] a key that was used for another submission is refused and changes nothing',
     async run({ storage }) {
       await create(storage, newRun('run-a', { submission: SUBMISSION }))
       const other = { ...SUBMISSION, fingerprint: 'print-2' }
@@ -108,7 +107,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] runs without a key are never the same, and other keys are other runs',
+    name: '[RUNS-P1] submissions without a key, or with different keys, are different runs',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       await createRun(storage, 'run-b')
@@ -120,7 +119,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] keys and fingerprints are compared as they are, odd characters and all',
+    name: '[RUNS-P1] keys and fingerprints are compared exactly, including unusual characters',
     async run({ storage }) {
       const submission = { idempotencyKey: `k ${ODD_TEXT}`, fingerprint: `f ${ODD_TEXT}` }
       await createRun(storage, 'run-a', { submission })
@@ -137,7 +136,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] many at once with one key make one run',
+    name: '[RUNS-P1] many concurrent submissions with one key create one run',
     async run({ storage }) {
       const all = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
@@ -155,7 +154,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] many at once with one id make one run',
+    name: '[RUNS-P1] many concurrent submissions with one id create one run',
     async run({ storage }) {
       const all = await Promise.allSettled(
         Array.from({ length: 10 }, () => create(storage, newRun('run-a'))),
@@ -168,7 +167,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] no more runs wait or execute than may; those that wait for a person do not count',
+    name: '[RUNS-P1] waiting and executing runs stay within the limit, without those that wait for a person',
     async run({ storage }) {
       await parkedRun(storage, 'run-parked')
       await endedRun(storage, 'run-ended')
@@ -186,7 +185,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] many at once never get past the bound',
+    name: '[RUNS-P1] many concurrent submissions stay within the limit',
     async run({ storage }) {
       const all = await Promise.allSettled(
         Array.from({ length: 20 }, (_, n) => create(storage, newRun(`run-${n}`), 7)),
@@ -196,7 +195,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a run that was released still is who it was submitted as',
+    name: '[RUNS-P1] a run that was released and claimed again is found by its idempotency key',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { submission: SUBMISSION })
       await storage.queue.release(owner, { kind: 'ready' })

@@ -1,4 +1,4 @@
-/** Cases of RUNS-P9: one run is deleted when somebody asks for it. */
+/** Cases of RUNS-P9: the deletion of a single run. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 
 import { completed, result, reviewRequested, started, step } from './event-fixtures.ts'
@@ -6,10 +6,9 @@ import { createRun, endedRun, newRun, ownedRun, parkedRun, readAll } from './run
 
 import type { StorageCase } from './storage-case.ts'
 
-/** The cases. */
 export const deleteCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P9] a run that has ended is deleted with all that belongs to it, once, and only it',
+    name: '[RUNS-P9] an ended run is deleted once, with all its data, and no other run',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['hook'] })
       await storage.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
@@ -28,7 +27,7 @@ export const deleteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] a run that has not ended is not deleted, whoever has it',
+    name: '[RUNS-P9] an unfinished run is not deleted',
     async run({ storage }) {
       await createRun(storage, 'run-ready')
       const owner = await ownedRun(storage, 'run-owned')
@@ -43,7 +42,7 @@ export const deleteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] the id and the key of a run that was deleted are free again',
+    name: '[RUNS-P9] the id and the key of a deleted run can be used again',
     async run({ storage }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       await endedRun(storage, 'run-a', { submission })
@@ -54,7 +53,7 @@ export const deleteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] many who delete one run at once delete it once',
+    name: '[RUNS-P9] many concurrent deletions of one run delete it once',
     async run({ storage }) {
       await endedRun(storage, 'run-a')
       const all = await Promise.all(Array.from({ length: 6 }, () => storage.runs.delete('run-a')))

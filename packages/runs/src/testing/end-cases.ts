@@ -1,4 +1,4 @@
-/** Cases of RUNS-P6, RUNS-W3 and RUNS-P9: what is left of a run that has ended, and how it is deleted. */
+/** Cases of RUNS-P6, RUNS-W3 and RUNS-P9: the data of ended runs, and their deletion. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import {
@@ -28,10 +28,9 @@ import type { StorageCase } from './storage-case.ts'
 
 const DAY_MS = 86_400_000
 
-/** The cases. */
 export const endCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P6] a run that has ended keeps no steps, also none that come with its end',
+    name: '[RUNS-P6] an ended run has no steps, not even those of its last write',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -45,7 +44,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P6] whatever the end of a run is, nobody can claim or give up the run any more',
+    name: '[RUNS-P6] an ended run cannot be claimed or released, whatever its status',
     async run({ storage, passTime }) {
       for (const status of ['COMPLETED', 'FAILED', 'CANCELLED'] as const) {
         const runId = `run-${status}`
@@ -63,7 +62,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P6] reviews that are open when their run ends are withdrawn, those of others stay',
+    name: '[RUNS-P6] the open reviews of an ended run are withdrawn; those of other runs stay open',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -84,7 +83,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P6] a run that ends at rest is left like any other',
+    name: '[RUNS-P6] a run that ends while it is unowned is like any other ended run',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
       const written = await storage.runs.commitUnowned(
@@ -103,7 +102,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W3] signals that nobody has answered when their run ends are told so',
+    name: '[RUNS-W3] pending commands are answered with RUN_COMPLETED when their run ends',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const other = await ownedRun(storage, 'run-b')
@@ -133,7 +132,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W3] signals of a run that was given up and then ends at rest are told so too',
+    name: '[RUNS-W3] pending commands of a released run are answered when the run ends while it is unowned',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const sent = await storage.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
@@ -146,7 +145,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] the last ones to end are kept, the others go whole, the oldest first',
+    name: '[RUNS-P9] the last runs that ended are retained; the others are deleted completely, the oldest first',
     async run({ storage, passTime }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const ids = ['run-1', 'run-2', 'run-3', 'run-4', 'run-5']
@@ -175,7 +174,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] an answer goes with its run, a key is free again',
+    name: '[RUNS-P9] the answers of a deleted run are deleted, and its key can be used again',
     async run({ storage }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const owner = await ownedRun(storage, 'run-a', { submission })
@@ -194,7 +193,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] small batches: the oldest first, over runs that have not ended',
+    name: '[RUNS-P9] small batches delete the oldest runs first and skip unfinished runs',
     async run({ storage, passTime }) {
       for (let n = 0; n < 6; n += 1) {
         await createRun(storage, `run-ready-${n}`)
@@ -213,7 +212,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] those that ended too long ago go as well, however few they are',
+    name: '[RUNS-P9] runs that ended too long ago are deleted, even if there are few',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-1')
       await createRun(storage, 'run-ready')
@@ -232,7 +231,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L7] how long ago a run ended is told by the clock of the store, not by its events',
+    name: '[RUNS-L7] the clock of the store measures the age of an ended run, not its events',
     async run({ storage, passTime }) {
       const long = '1999-01-01T00:00:00.000Z'
       const owner = await ownedRun(storage, 'run-a', { createdAt: Date.parse(long) })

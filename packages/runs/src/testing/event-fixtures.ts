@@ -9,7 +9,7 @@ export const AT = '2026-01-01T00:00:00.000Z'
 /** The same in milliseconds since 1970. */
 export const AT_MS = Date.parse(AT)
 
-/** Text that a store may not change: control characters, half a pair, quotes, a wide character. */
+/** Text that a store must not change: control characters, half of a surrogate pair, quotes, a wide character. */
 export const ODD_TEXT = 'nul \u0000 bell \u0007 del \u007f lone \ud800 \udc00 "q" \\u0000 é 🎻'
 
 /** The first event of a run. */
@@ -25,7 +25,7 @@ export function queued(run: NewRun): RunEventOf<'run_queued'> {
   }
 }
 
-/** The fields of an event that say which task it is about. */
+/** The fields of an event that identify its task. */
 export function taskOf(taskIndex: number) {
   return {
     taskIndex,
@@ -52,12 +52,12 @@ export const started: RunEventOf<'ensemble_started'> = {
   })),
 }
 
-/** The start of the first attempt at a task. */
+/** Returns the start of the first attempt of a task. */
 export function taskStarted(taskIndex: number): RunEventOf<'task_started'> {
   return { type: 'task_started', ...taskOf(taskIndex), totalTasks: 2, startedAt: AT }
 }
 
-/** The end of the first task, well done. */
+/** The completion of the first task. */
 export const completed: RunEventOf<'task_completed'> = {
   type: 'task_completed',
   ...taskOf(1),
@@ -73,7 +73,7 @@ export const completed: RunEventOf<'task_completed'> = {
   costUsd: 0.5,
 }
 
-/** The end of an attempt at the first task that is tried again. */
+/** The failure of an attempt of the first task that will be retried. */
 export const failed: RunEventOf<'task_attempt_failed'> = {
   type: 'task_attempt_failed',
   ...taskOf(1),
@@ -88,19 +88,19 @@ export const failed: RunEventOf<'task_attempt_failed'> = {
   willRetry: true,
 }
 
-/** A token event whose text is `text`. */
+/** Returns a token event with this text. */
 export function token(text: string, taskIndex = 1): RunEventOf<'token'> {
   return { type: 'token', token: text, ...taskOf(taskIndex), iterationIndex: 0, sentAt: AT }
 }
 
-/** The event that tells of a cancel. */
+/** The event of a cancel. */
 export const cancelling: RunEventOf<'run_cancelling'> = {
   type: 'run_cancelling',
   requestedAt: AT,
   mode: 'abort',
 }
 
-/** A review that opens; it waits for ever unless `changes` say how long. */
+/** Returns the event of a review that opens; it waits for ever unless `changes` set a timeout. */
 export function reviewRequested(
   reviewId: string,
   changes: Partial<RunEventOf<'review_requested'>> = {},
@@ -119,7 +119,7 @@ export function reviewRequested(
   }
 }
 
-/** The decision of a review. */
+/** Returns the event of a decided review. */
 export function reviewDecided(reviewId: string, decidedBy?: string): RunEventOf<'review_decided'> {
   return {
     type: 'review_decided',
@@ -130,7 +130,7 @@ export function reviewDecided(reviewId: string, decidedBy?: string): RunEventOf<
   }
 }
 
-/** The last event of a run. */
+/** Returns the last event of a run. */
 export function result(
   runId: string,
   changes: Partial<RunEventOf<'run_result'>> = {},
@@ -147,21 +147,21 @@ export function result(
   }
 }
 
-/** A step that can be told from others. */
+/** Returns a step that is identified by its number. */
 export function step(runMs: number): RunStep {
   return { kind: 'run_begun', startedAt: AT_MS, runMs }
 }
 
-/** An event that no store can write: turning it into text throws. */
+/** An event that no store can write, because its serialization throws. */
 export function poison(): RunEvent {
   const toJSON = (): never => {
     throw new Error('this value cannot be written')
   }
-  // NOTE: a value that no event can hold, to make the write fail inside the store.
+  // NOTE: a value that cannot be serialized, to make the write fail inside the store.
   return { ...token(''), token: { toJSON } } as unknown as RunEvent
 }
 
-/** The events of a run as the store numbers them, from `seq` on. */
+/** Returns the events of a run with their numbers, from `seq` on. */
 export function logged(
   runId: string,
   seq: number,

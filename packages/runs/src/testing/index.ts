@@ -1,4 +1,4 @@
-/** For tests of storage adapters. */
+/** Cases for tests of storage adapters. */
 export { queued, token } from './event-fixtures.ts'
 export { newRun } from './run-fixtures.ts'
 export { runStorageCases } from './run-storage-cases.ts'

@@ -1,4 +1,4 @@
-/** Cases of RUNS-P12: what a list shows of each run, and which runs it finds. */
+/** Cases of RUNS-P12: lists of runs. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
@@ -23,12 +23,12 @@ import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 type Shown = Omit<ListedRun, keyof RunRecord>
 
-/** What a list shows of a run that has done nothing. */
+/** The listed fields of a run without work. */
 const NOTHING: Shown = { totalTokens: 0, totalToolCalls: 0, costUsd: 0, openReviews: 0 }
 
 const secondCompleted: RunEvent = { ...completed, ...taskOf(2) }
 
-/** What was written to a run, and what a list shows of it then. */
+/** Events of runs, and the fields that a list then shows. */
 const HISTORIES: Readonly<
   Record<string, { readonly events: readonly RunEvent[]; readonly shown: Shown }>
 > = {
@@ -107,10 +107,9 @@ const HISTORIES: Readonly<
   },
 }
 
-/** The cases. */
 export const listCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P12] a list shows what the tasks of each run have used, and what it is at',
+    name: '[RUNS-P12] a list shows the usage of the tasks of each run, and its current task',
     async run({ storage }) {
       for (const [runId, { events }] of Object.entries(HISTORIES)) {
         const owner = await ownedRun(storage, runId)
@@ -131,7 +130,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] the name of the task that a run is at is kept as it is, odd characters and all',
+    name: '[RUNS-P12] the name of the current task is returned unchanged, including unusual characters',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const planned = { name: ODD_TEXT, description: '', agentRole: '', context: [] }
@@ -142,7 +141,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] runs are found by the whole name of their ensemble, and by all that is asked for',
+    name: '[RUNS-P12] runs are found by the exact name of their ensemble, and match all fields of a query',
     async run({ storage }) {
       const odd = `o'%"\\_ é`
       await createRun(storage, 'run-1', { tags: { by: 'ci' } })
@@ -199,14 +198,14 @@ export const listCases: readonly StorageCase[] = [
       }
       deepStrictEqual(await find({ text: 'OF it' }), ['run-3', 'run-1', 2])
       deepStrictEqual(await find({ text: 'of it', limit: 1, offset: 1 }), ['run-1', 2])
-      // Neither names, nor what begins in one value and ends in another, nor how a store writes it.
+      // Neither names, nor text across two values, nor the encoding of a store.
       for (const text of ['topic', 'by', '%_', 'σ100', 'σοφός100', '\\n', 'u0007', 'a%b', '10_%']) {
         deepStrictEqual([text, await find({ text })], [text, [0]])
       }
     },
   },
   {
-    name: '[RUNS-P12] a run is found by the key of its result, which its tags do not give it',
+    name: '[RUNS-P12] a run is found by the cache key of its submission, but not by a tag of that name',
     async run({ storage }) {
       await createRun(storage, 'run-1', { cacheKey: 'abc' })
       await createRun(storage, 'run-2', { cacheKey: 'def' })
@@ -258,7 +257,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] runs are listed by change of one group, of some statuses, and as they wait for a review',
+    name: '[RUNS-P12] runs are listed by change for one group, for some statuses, and by whether they wait for a review',
     async run({ storage }) {
       const odd = `o'%"\\_ é`
       await createRun(storage, 'run-1', { tags: { context: odd } })
@@ -293,7 +292,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] a run that is deleted is not found',
+    name: '[RUNS-P12] a deleted run is not found',
     async run({ storage }) {
       await endedRun(storage, 'run-1', { inputs: { topic: 'cheese' } })
       strictEqual(await storage.runs.delete('run-1'), 'deleted')
@@ -308,7 +307,7 @@ function unpriced({ costUsd: _, ...event }: RunEventOf<'task_completed'>): RunEv
   return event
 }
 
-/** The ids of the runs that are found, and how many there are in all. */
+/** Returns the function that lists the ids of the found runs, followed by the total. */
 function finder(
   storage: RunStorage,
 ): (query: Partial<RunQuery>) => Promise<readonly (string | number)[]> {

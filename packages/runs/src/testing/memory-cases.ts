@@ -1,4 +1,4 @@
-/** Cases of RUNS-M1 to RUNS-M4: what tasks remember and learn. */
+/** Cases of RUNS-M1 to RUNS-M4: memories and reflections of tasks. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 
 import { MAX_MEMORY_ENTRIES } from '../ports/run-memory.ts'
@@ -10,7 +10,6 @@ import type { RunStorage } from '../ports/run-storage.ts'
 import type { SharedStorageCase, StorageCase } from './storage-case.ts'
 import type { MemoryEntry, Reflection } from '@tutti/ensemble'
 
-/** The cases. */
 export const memoryCases: readonly StorageCase[] = [
   {
     name: '[RUNS-M1] a scope returns its most recent entries unchanged, oldest first',
@@ -28,7 +27,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-M1] scopes share nothing, also when their names are odd',
+    name: '[RUNS-M1] scopes share nothing, even with unusual names',
     async run({ storage }) {
       const scopes = ['notes', 'NOTES', ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), '']
       for (const scope of scopes) await storage.memories.append(scope, entry(scope))
@@ -63,7 +62,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-M4] what was remembered and learned outlives the run that wrote it',
+    name: '[RUNS-M4] entries and reflections outlive the run that wrote them',
     async run({ storage }) {
       await endedRun(storage, 'run-a')
       await storage.memories.append('notes', { ...entry('found'), runId: 'run-a' })
@@ -75,10 +74,10 @@ export const memoryCases: readonly StorageCase[] = [
   },
 ]
 
-/** The cases of a shared storage. */
+/** The cases that a shared storage also passes. */
 export const sharedMemoryCases: readonly SharedStorageCase[] = [
   {
-    name: '[RUNS-M1] what one process remembers, another reads',
+    name: '[RUNS-M1] a process reads the entries of another',
     async run(given) {
       const all = await openStorages(given, 3)
       await at(all, 0).memories.append('notes', entry('from the first'))
@@ -104,7 +103,7 @@ function reflection(runs: number): Reflection {
   }
 }
 
-/** The texts of a scope, oldest first. */
+/** Returns the texts of a scope, oldest first. */
 async function texts(storage: RunStorage, scope: string): Promise<readonly string[]> {
   const entries = await storage.memories.retrieve(scope, { query: '', limit: 9_999 })
   return entries.map(({ text }) => text)

@@ -1,4 +1,4 @@
-/** Cases of RUNS-L10: what waits in a store, counted. */
+/** Cases of RUNS-L10: the counts of everything that waits in a store. */
 import { deepStrictEqual, ok } from 'node:assert/strict'
 
 import { reviewRequested, started } from './event-fixtures.ts'
@@ -6,10 +6,9 @@ import { claimRun, createRun, endedRun, ownedRun, parkedRun } from './run-fixtur
 
 import type { StorageCase } from './storage-case.ts'
 
-/** The cases. */
 export const metricsCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-L10] an empty store has nothing that waits',
+    name: '[RUNS-L10] the counts of an empty store are 0',
     async run({ storage }) {
       deepStrictEqual(await storage.queue.metrics(), {
         running: 0,
@@ -24,7 +23,7 @@ export const metricsCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L10] runs that have not ended are counted by state and status, reviews and deliveries with them',
+    name: '[RUNS-L10] unfinished runs are counted by state and status, and open reviews and deliveries in total',
     async run({ storage }) {
       await createRun(storage, 'run-a', { createdAt: Date.now() })
       await createRun(storage, 'run-b', { createdAt: Date.now() })
@@ -46,7 +45,7 @@ export const metricsCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L10] a delivery that is done waits no more; one that is to be tried again does',
+    name: '[RUNS-L10] a finished delivery is not counted; one that will be retried is',
     async run({ storage }) {
       await endedRun(storage, 'run-a', { webhooks: ['done', 'gone', 'again'] })
       const claimed = await storage.outbox.claim({ limit: 9, claimMs: 10_000 })
@@ -63,7 +62,7 @@ export const metricsCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L10] the oldest of those that wait says how long; one that was reclaimed waits since it was made',
+    name: '[RUNS-L10] the waiting time is that of the oldest ready run; a reclaimed run waits since its creation',
     async run({ storage, passTime }) {
       const waited = async (): Promise<number> => (await storage.queue.metrics()).oldestQueuedMs
       await createRun(storage, 'run-a')

@@ -1,4 +1,4 @@
-/** Cases of RUNS-P10 and RUNS-O1 to RUNS-O4: what webhooks are to be told. */
+/** Cases of RUNS-P10 and RUNS-O1 to RUNS-O4: deliveries to webhooks. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
@@ -19,10 +19,9 @@ import type { StorageCase } from './storage-case.ts'
 const HOOKED = { webhooks: ['hook'] }
 const CLAIM_MS = 10_000
 
-/** The cases. */
 export const outboxCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-O1] the end of a run and a review make a delivery for each webhook, due at once',
+    name: '[RUNS-O1] the end of a run and a review create a delivery for each webhook, due at once',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['b', 'a'] })
       deepStrictEqual(await claimed(storage), [])
@@ -39,7 +38,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] nobody is told of a run without webhooks, nor twice of the same',
+    name: '[RUNS-O1] a run without webhooks has no deliveries, and a webhook gets one delivery per event',
     async run({ storage }) {
       const plain = await ownedRun(storage, 'run-a')
       await plain.commit([reviewRequested('review-a'), result('run-a')])
@@ -50,7 +49,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] a write at rest tells webhooks as well',
+    name: '[RUNS-O1] a write to an unowned run creates deliveries as well',
     async run({ storage }) {
       const run = await createRun(storage, 'run-a', HOOKED)
       const events = [token('x'), result('run-a')]
@@ -59,7 +58,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] several runs of one batch tell each its own webhooks',
+    name: '[RUNS-O1] each run of a batch has deliveries to its own webhooks',
     async run({ storage }) {
       const owners = [
         await ownedRun(storage, 'run-a', HOOKED),
@@ -73,7 +72,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] whoever listens here is told of deliveries, and only of those',
+    name: '[RUNS-O1] listeners are notified of new deliveries only',
     async run({ storage }) {
       const told: StoreNotification[] = []
       const stop = storage.listen((notification) => told.push(notification))
@@ -94,7 +93,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P10] what is not kept tells nobody, and what is sent again tells once',
+    name: '[RUNS-P10] a failed write creates no delivery, and a repeated write creates one',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', HOOKED)
       const other = await ownedRun(storage, 'run-b', HOOKED)
@@ -114,7 +113,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] a claimed delivery is due again when its claim is over, as the next attempt',
+    name: '[RUNS-O2] a claimed delivery is due again when its claim expires, as the next attempt',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       strictEqual((await take(storage)).attempt, 1)
@@ -126,7 +125,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] the longest due are claimed first, no more than wanted',
+    name: '[RUNS-O2] the deliveries due the longest are claimed first, no more than wanted',
     async run({ storage, passTime }) {
       const ids = []
       for (const n of [3, 1, 2, 4]) {
@@ -146,7 +145,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] a claim without an end is never over, and what it is for can be settled',
+    name: '[RUNS-O2] an infinite claim never expires, and its delivery can be settled',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       const forever = { limit: Infinity, claimMs: Infinity }
@@ -159,7 +158,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] many who claim at once never claim the same',
+    name: '[RUNS-O2] many concurrent claims never get the same delivery',
     async run({ storage }) {
       for (let n = 0; n < 12; n += 1) await endedRun(storage, `run-${n}`, HOOKED)
       const all = await Promise.all(Array.from({ length: 8 }, () => claimed(storage, 2)))
@@ -168,7 +167,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O3] what is done or given up is never due again, whatever is said of it later',
+    name: '[RUNS-O3] a delivery that is done or abandoned is never due again, even if it is settled again',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', { webhooks: ['done', 'given up'] })
       const [done, hopeless] = await storage.outbox.claim({ limit: 9, claimMs: CLAIM_MS })
@@ -183,7 +182,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O3] a delivery that is to be tried again is due after that time, again and again',
+    name: '[RUNS-O3] a delivery that is retried is due after the requested delay, every time',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       for (const attempt of [1, 2, 3]) {
@@ -197,7 +196,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O3] deliveries go with their run, and what is said of them then is nothing',
+    name: '[RUNS-O3] deliveries are deleted with their run; settling them then does nothing',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', { webhooks: ['one', 'two'] })
       const delivery = await take(storage)
@@ -211,7 +210,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O4] what is said of a delivery that another has claimed since changes nothing',
+    name: '[RUNS-O4] an outcome is ignored if another process has claimed the delivery since',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       const old = await take(storage)
@@ -228,7 +227,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O4] what is said of a delivery that nobody has claimed since counts, if late',
+    name: '[RUNS-O4] a late outcome counts if no other process has claimed the delivery',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       const delivery = await take(storage)
@@ -238,7 +237,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] webhooks are told apart by all of their names, and each is settled alone',
+    name: '[RUNS-O1] webhooks are distinguished by their full names, and each is settled separately',
     async run({ storage, passTime }) {
       const names = [
         ODD_TEXT,
@@ -264,7 +263,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] a run whose webhooks were not told can be deleted, also by age',
+    name: '[RUNS-P9] a run with pending deliveries can be deleted, also by age',
     async run({ storage }) {
       await endedRun(storage, 'run-a', HOOKED)
       deepStrictEqual(await storage.runs.deleteEnded({ keep: 0, limit: 9 }), ['run-a'])
@@ -275,13 +274,13 @@ export const outboxCases: readonly StorageCase[] = [
   },
 ]
 
-/** Claims deliveries; gives their ids in order. */
+/** Claims deliveries and returns their ids in order. */
 async function claimed(storage: RunStorage, limit = 99): Promise<readonly string[]> {
   const deliveries = await storage.outbox.claim({ limit, claimMs: CLAIM_MS })
   return deliveries.map(({ id }) => id)
 }
 
-/** Claims the one delivery that is the next. */
+/** Claims the next delivery. */
 async function take(storage: RunStorage): Promise<ClaimedDelivery> {
   const [delivery] = await storage.outbox.claim({ limit: 1, claimMs: CLAIM_MS })
   ok(delivery !== undefined, 'a delivery is due')

@@ -1,4 +1,4 @@
-/** Cases of RUNS-P11: what the runs of one actor may be and cost. */
+/** Cases of RUNS-P11: quotas of actors. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import {
@@ -22,10 +22,9 @@ import type { RunEvent } from '@tutti/protocol'
 
 const ACTOR = { actor: 'ci' }
 
-/** The cases. */
 export const quotaCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P11] an actor has no more runs that have not ended than it may, parked ones counted',
+    name: '[RUNS-P11] an actor stays within its limit of unfinished runs, including parked runs',
     async run({ storage }) {
       await createRun(storage, 'run-ready', ACTOR)
       await ownedRun(storage, 'run-owned', ACTOR)
@@ -47,7 +46,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] a run that ends makes room, and others are not in the way',
+    name: '[RUNS-P11] an ended run and the runs of other actors do not count',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', ACTOR)
       const quota = { maxUnfinishedRuns: 1 }
@@ -60,7 +59,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] many at once never get past what the actor may have',
+    name: '[RUNS-P11] many concurrent submissions stay within the limit of the actor',
     async run({ storage }) {
       const all = await Promise.allSettled(
         Array.from({ length: 16 }, (_, n) =>
@@ -73,7 +72,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] a submission that is sent again is known also when its actor may have no more',
+    name: '[RUNS-P11] a repeated submission returns its run even when its actor has reached the limit',
     async run({ storage }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const quota = { maxUnfinishedRuns: 1, spend: { maxCostUsd: 1, since: 0 } }
@@ -83,7 +82,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] what runs have cost counts from the instant on, over all attempts, ended or not',
+    name: '[RUNS-P11] the cost of runs counts from the instant on, over all attempts, for ended and unfinished runs',
     async run({ storage }) {
       const retried = [taskStarted(1), failed, { ...taskStarted(1), attempt: 2 }, completed]
       await spend(storage, 'run-counted', { events: retried, ...ACTOR })
@@ -105,7 +104,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] what has no price counts as nothing, and what has one counts beside it',
+    name: '[RUNS-P11] an unknown cost counts as 0, and known costs count',
     async run({ storage }) {
       const { costUsd: _none, ...unpriced } = completed
       const second = { ...taskStarted(1), attempt: 2 }
@@ -130,7 +129,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] an actor that may spend nothing submits nothing; without limits all is taken in',
+    name: '[RUNS-P11] an actor with a spend limit of 0 cannot submit; without limits all runs are accepted',
     async run({ storage }) {
       const nothing = { maxCostUsd: 0, since: AT_MS }
       await rejects(submit(storage, 'run-a', { spend: nothing }), { code: 'SPEND_LIMIT' })
@@ -142,7 +141,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] actors are told apart by all of their names, odd and long ones too',
+    name: '[RUNS-P11] actors are distinguished by their full names, including unusual and long ones',
     async run({ storage }) {
       const long = 'ß🎻'.repeat(2000)
       const names = [ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), `${long}a`, `${long}b`, '"']
@@ -155,7 +154,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] the bound of the store holds for whoever is within a quota',
+    name: '[RUNS-P11] the limit of the store also applies within a quota',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const run = newRun('run-b', ACTOR)
@@ -165,7 +164,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] what was asked for, who asked and who is told of it stay with the run',
+    name: '[RUNS-P1] the request, the actor and the webhooks are stored with the run',
     async run({ storage }) {
       const asked = {
         request: {
@@ -201,7 +200,7 @@ function submit(
   return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1000, quota })
 }
 
-/** Checks what the runs of the actor have cost in all, by what a quota refuses. */
+/** Checks the total cost of the runs of the actor, by means of quotas that refuse it. */
 async function assertSpent(storage: RunStorage, spentUsd: number): Promise<void> {
   const spend = { maxCostUsd: spentUsd, since: 0 }
   await rejects(submit(storage, 'run-z', { spend }), {
@@ -209,7 +208,7 @@ async function assertSpent(storage: RunStorage, spentUsd: number): Promise<void>
   })
 }
 
-/** Keeps a run that has a task of 50 cents, unless `events` say otherwise. */
+/** Creates a run with a task that costs 50 cents, unless `events` are given. */
 async function spend(
   storage: RunStorage,
   runId: string,

@@ -1,4 +1,4 @@
-/** Cases of what is read back: events, heads, lists, steps, and every text as it was written. */
+/** Cases of reads: events, heads, lists, steps and texts. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import {
@@ -31,7 +31,7 @@ import type { RunCommand } from '@tutti/protocol'
 import type { StorageCase } from './storage-case.ts'
 import type { RunStep } from '@tutti/ensemble'
 
-/** A step full of odd text. */
+/** A step with unusual text. */
 const ODD_STEP: RunStep = {
   kind: 'model_turn',
   taskName: '__proto__',
@@ -47,10 +47,9 @@ const ODD_STEP: RunStep = {
   },
 }
 
-/** The cases. */
 export const readCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P3] a read begins where it is told, keeps to its limit and to the wanted types',
+    name: '[RUNS-P3] a read starts at the given number and respects its limit and types',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('1'), started, token('2'), token('3')])
@@ -68,7 +67,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] heads are those of runs that have not ended and of those that are named',
+    name: '[RUNS-P3] heads are those of unfinished runs and of the named runs',
     async run({ storage }) {
       await createRun(storage, 'run-ready')
       await parkedRun(storage, 'run-parked')
@@ -149,7 +148,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a tag is found whatever its name and value hold',
+    name: '[RUNS-P4] a tag is found by any name and value',
     async run({ storage }) {
       const key = 'a"b\\c="d" $.x é'
       await createRun(storage, 'run-1', { tags: { [key]: 'v"=\\' } })
@@ -164,7 +163,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] steps come back in their order, those of all owners, each run its own',
+    name: '[RUNS-P4] steps are read in order, over all owners, for each run separately',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -185,7 +184,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] events and steps come back as they were written, odd characters and all',
+    name: '[RUNS-P4] events and steps are read as they were written, including unusual characters',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token(ODD_TEXT)], { steps: [ODD_STEP] })
@@ -199,7 +198,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] steps are read up to a limit in bytes of JSON, and no further',
+    name: '[RUNS-P4] steps are read only if they are within the limit in bytes of JSON',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const steps = [step(1), { ...ODD_STEP }]
@@ -214,7 +213,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] the texts of a run and its tasks are kept as they are, odd characters and all',
+    name: '[RUNS-P4] the texts of a run and its tasks are stored unchanged, including unusual characters',
     async run({ storage }) {
       const texts = { [ODD_TEXT]: ODD_TEXT }
       const run = newRun('run-a', { inputs: texts, tags: texts })
@@ -241,7 +240,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] what reviewers are asked and say is kept as it is, odd characters and all',
+    name: '[RUNS-P4] review requests and reviewers are stored unchanged, including unusual characters',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const toolInput = JSON.parse('{"__proto__":{"text":"nul \\u0000 \\ud800"},"n":1}')
@@ -255,7 +254,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] commands and answers are kept as they are, odd characters and all',
+    name: '[RUNS-W1] commands and answers are stored unchanged, including unusual characters',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const input = JSON.parse('{"__proto__":["\\u0000"]}')
@@ -285,7 +284,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] names such as __proto__ in inputs and tags are values like others',
+    name: '[RUNS-P1] names such as __proto__ in inputs and tags are ordinary values',
     async run({ storage }) {
       const inputs: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}')
       const run = newRun('run-a', { inputs, tags: inputs })
@@ -298,7 +297,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] what is read and what was written are the same to the letter',
+    name: '[RUNS-P3] events that are read equal those that were written, character by character',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const written = await owner.commit([started, token(''), completed])

@@ -1,4 +1,4 @@
-/** Cases of RUNS-P4: what the records of a run, its tasks and its reviews show after a write. */
+/** Cases of RUNS-P4: the records of a run, its tasks and its reviews after a write. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
@@ -32,7 +32,7 @@ const snapshot: RunEventOf<'metrics_snapshot'> = {
   costEstimate: '0.5',
 }
 
-/** A delegation whose work is the task of that index. */
+/** Returns the start of a delegation to the task of that index. */
 function delegated(workerTaskIndex: number): RunEventOf<'delegation_started'> {
   return {
     type: 'delegation_started',
@@ -48,7 +48,6 @@ function delegated(workerTaskIndex: number): RunEventOf<'delegation_started'> {
   }
 }
 
-/** The cases. */
 export const recordCases: readonly StorageCase[] = [
   {
     name: '[RUNS-P4] the records follow from the events',
@@ -83,7 +82,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a task counts what all its attempts have used, and shows the latest',
+    name: '[RUNS-P4] a task counts the usage of all its attempts, and shows the times and the error of the latest',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const again = { ...taskStarted(1), attempt: 2, taskDescription: 'Task 1, edited' }
@@ -107,7 +106,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] what one attempt does not say is not known of the task',
+    name: '[RUNS-P4] usage that one attempt does not report is unknown for the task',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const { costUsd: _, ...unpriced } = failed
@@ -128,7 +127,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a delegation adds its task once, and leaves one of the plan as it is',
+    name: '[RUNS-P4] a delegation adds its task once, and does not change a task of the plan',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started, delegated(1), delegated(3), delegated(3)])
@@ -151,7 +150,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] the records of a run change with its own events only',
+    name: '[RUNS-P4] only the events of a run change its records',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -173,7 +172,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] the end of a run is in its record with the reason',
+    name: '[RUNS-P4] the record of an ended run has its end and the reason',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started, result('run-a')])
@@ -182,7 +181,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] events, steps and records of a write that cannot be kept are lost together',
+    name: '[RUNS-P4] a write that cannot be stored changes neither events nor steps nor records',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started])
@@ -201,7 +200,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a review is open from its request, with its time, until it is decided',
+    name: '[RUNS-P4] a review is open from its request until it is decided, with its expiry',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { tags: { by: 'ci' } })
       const request = reviewRequested('review-1', { timeoutMs: 5000 })
@@ -222,7 +221,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a review that ended stays as it ended, also when it is asked for again',
+    name: '[RUNS-P4] a review that ended does not change, even if it is requested again',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const ids = ['review-1', 'review-2', 'review-3', 'review-4']

@@ -1,4 +1,4 @@
-/** Cases of RUNS-L4 and RUNS-L5: how runs are given up, when they wake, and in which order they come. */
+/** Cases of RUNS-L4 and RUNS-L5: the release of runs, and the order in which they become due. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { SUSPECT_DELAY_MS } from '../execution/suspects.ts'
@@ -18,10 +18,9 @@ import type { StorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 
-/** The cases. */
 export const releaseCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-L2] only who has a run can give it up, and only once',
+    name: '[RUNS-L2] only the owner of a run can release it, and only once',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const release = (epoch: number, runId = 'run-a') =>
@@ -38,7 +37,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L8] a run that is given up as lost is due at once, and counts as one whose owner was lost',
+    name: '[RUNS-L8] a run that is released as lost is due at once, and counts as a loss',
     async run({ storage }) {
       await createRun(storage, 'run-w')
       const owner = await ownedRun(storage, 'run-a')
@@ -52,7 +51,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L8] a run that is given up as lost again and again is counted each time',
+    name: '[RUNS-L8] each release as lost counts as a loss',
     async run({ storage, passTime }) {
       let owner = await ownedRun(storage, 'run-a')
       for (let lost = 1; lost <= 3; lost += 1) {
@@ -66,7 +65,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a run that is parked wakes when its time is over, and not at all without one',
+    name: '[RUNS-L4] a parked run becomes due when its time limit passes, and never without one',
     async run({ storage, passTime }) {
       await parkedRun(storage, 'run-1', { wakeInMs: 60_000 })
       await parkedRun(storage, 'run-2')
@@ -84,7 +83,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a run whose time is over when it is parked is due at once',
+    name: '[RUNS-L4] a run whose time limit has passed when it is parked is due at once',
     async run({ storage, passTime }) {
       await parkedRun(storage, 'run-1', { wakeInMs: 0 })
       await parkedRun(storage, 'run-2', { wakeInMs: -1000 })
@@ -94,7 +93,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a run is WAITING_REVIEW while it is parked, and RUNNING when it goes on',
+    name: '[RUNS-P4] a run is WAITING_REVIEW while it is parked, and RUNNING when it continues',
     async run({ storage }) {
       strictEqual((await parkedRun(storage, 'run-a')).status, 'WAITING_REVIEW')
       const owner = await claimRun(storage, 'run-a')
@@ -110,7 +109,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a run that is being cancelled stays CANCELLING, parked and taken up again',
+    name: '[RUNS-P4] a run that is being cancelled stays CANCELLING when it is parked and resumed',
     async run({ storage }) {
       const parked = await parkedRun(storage, 'run-a', { events: [cancelling] })
       strictEqual(parked.status, 'CANCELLING')
@@ -118,7 +117,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L5] a run with a signal that nobody has answered is not parked: it becomes ready',
+    name: '[RUNS-L5] a run with a pending command becomes ready instead of parked',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started])
@@ -133,7 +132,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L5] signals that were answered, and those of other runs, keep nobody from being parked',
+    name: '[RUNS-L5] answered commands, and commands for other runs, do not prevent parking',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
@@ -146,7 +145,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L5] a signal that is sent while its run is given up reaches the next owner or its sender',
+    name: '[RUNS-L5] a command that is sent during a release reaches the next owner or its sender',
     async run({ storage }) {
       for (let n = 0; n < 10; n += 1) {
         const runId = `run-${n}`
@@ -169,7 +168,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] runs whose owner is lost come first, then those that wait, the oldest first',
+    name: '[RUNS-L4] runs that lost their owner come first, then waiting runs, the oldest first',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-lost-2', { holder: { ...LEASED, leaseMs: 90_000 } })
       await createRun(storage, 'run-1')
@@ -188,7 +187,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L7] since when a run waits is told by the clock of the store, not by who made it',
+    name: '[RUNS-L7] the clock of the store measures how long a run waits, not that of its creator',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-1', { createdAt: Date.UTC(2200, 0) })
       await passTime(1000)
@@ -197,7 +196,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a run that is handed over waits from then on',
+    name: '[RUNS-L4] a run that is handed over waits from the release on',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-1')
       await createRun(storage, 'run-2')
@@ -209,7 +208,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] after a start all runs that were owned are ready, before those that waited',
+    name: '[RUNS-L4] after a start all owned runs are ready, before those that were waiting',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-1')
       await parkedRun(storage, 'run-parked')

@@ -1,4 +1,4 @@
-/** Runs and their owners that the cases share. */
+/** Runs and owners for the cases. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { AT_MS, queued, result, started, step, token } from './event-fixtures.ts'
@@ -9,10 +9,10 @@ import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { NewRun, RunRecord } from '../run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
-/** Whoever claims when it does not matter who. */
+/** The default owner of claims. */
 export const HOLDER: LeaseOwner = { owner: 'owner-a', leaseMs: Infinity }
 
-/** A run to be kept. */
+/** Returns a run to create. */
 export function newRun(runId: string, changes: Partial<NewRun> = {}): NewRun {
   return {
     runId,
@@ -26,20 +26,20 @@ export function newRun(runId: string, changes: Partial<NewRun> = {}): NewRun {
   }
 }
 
-/** Somebody who has a run and numbers the writes. */
+/** An owner of a run, which numbers its writes. */
 export interface Owner {
   readonly claimed: ClaimedRun
   readonly runId: string
   readonly epoch: number
-  /** The next write. */
+  /** Returns the next write. */
   next(events: readonly RunEvent[], more?: WriteExtras): RunWrite
-  /** Makes the next write, alone. */
+  /** Commits the next write in a batch of one. */
   commit(events: readonly RunEvent[], more?: WriteExtras): Promise<WriteResult>
 }
 
 type WriteExtras = Partial<Pick<RunWrite, 'steps' | 'answers'>>
 
-/** The writer of a run that was claimed. */
+/** Returns the owner of a claimed run. */
 export function ownerOf(storage: RunStorage, claimed: ClaimedRun): Owner {
   const { runId, epoch } = claimed.run
   let writeNo = 0
@@ -56,7 +56,7 @@ export function ownerOf(storage: RunStorage, claimed: ClaimedRun): Owner {
   }
 }
 
-/** Makes one write, alone. */
+/** Commits a batch of one write. */
 export async function commitOne(storage: RunStorage, write: RunWrite): Promise<WriteResult> {
   const results = await storage.runs.commit([write])
   strictEqual(results.length, 1)
@@ -65,7 +65,7 @@ export async function commitOne(storage: RunStorage, write: RunWrite): Promise<W
   return only
 }
 
-/** Keeps a new run, which nobody has; gives its record. */
+/** Creates an unowned run and returns its record. */
 export async function createRun(
   storage: RunStorage,
   runId: string,
@@ -77,7 +77,7 @@ export async function createRun(
   return recordOf(storage, runId)
 }
 
-/** Claims a run that nobody has. */
+/** Claims an unowned run. */
 export async function claimRun(
   storage: RunStorage,
   runId: string,
@@ -88,7 +88,7 @@ export async function claimRun(
   return ownerOf(storage, claimed)
 }
 
-/** Keeps a new run and claims it. */
+/** Creates a run and claims it. */
 export async function ownedRun(
   storage: RunStorage,
   runId: string,
@@ -98,7 +98,7 @@ export async function ownedRun(
   return claimRun(storage, runId, holder)
 }
 
-/** Keeps a new run that waits for a person. */
+/** Creates a parked run. */
 export async function parkedRun(
   storage: RunStorage,
   runId: string,
@@ -115,7 +115,7 @@ export async function parkedRun(
   return recordOf(storage, runId)
 }
 
-/** Keeps a new run that has ended. */
+/** Creates a run that has ended. */
 export async function endedRun(
   storage: RunStorage,
   runId: string,
@@ -126,7 +126,7 @@ export async function endedRun(
   return recordOf(storage, runId)
 }
 
-/** A write to a run as it was read; one event and no step unless `changes` say otherwise. */
+/** Returns a write to an unowned run; one event and no step unless `changes` set others. */
 export function restWrite(
   { runId, epoch, lastSeq }: RunRecord,
   next: UnownedWrite['next'],
@@ -135,19 +135,19 @@ export function restWrite(
   return { runId, epoch, lastSeq, events: [token('at rest')], steps: [], ...changes, next }
 }
 
-/** The record of a run that is there. */
+/** Returns the record of an existing run. */
 export async function recordOf(storage: RunStorage, runId: string): Promise<RunRecord> {
   const run = await storage.runs.get(runId)
   ok(run !== undefined, `${runId} is there`)
   return run
 }
 
-/** Every event of a run. */
+/** Returns all events of a run. */
 export function readAll(storage: RunStorage, runId: string): Promise<readonly LoggedRunEvent[]> {
   return storage.events.read({ runId, from: 0, limit: 10_000 })
 }
 
-/** Claims as many runs as are due, for an owner, up to `wanted`; gives their ids in order. */
+/** Claims up to `wanted` due runs for an owner, in order. */
 export async function claimDue(
   storage: RunStorage,
   { wanted = 10, maxConcurrentRuns = 1000, ...more }: Partial<ClaimRequest> = {},

@@ -28,7 +28,6 @@ import { waitingCases } from './waiting-cases.ts'
 
 import type { StorageCase } from './storage-case.ts'
 
-/** The cases. */
 export const runStorageCases: readonly StorageCase[] = [
   ...createCases,
   ...commitCases,

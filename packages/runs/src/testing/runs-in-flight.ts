@@ -1,4 +1,4 @@
-/** Runs in every state, for tests that bring a store of an earlier version forward. */
+/** Runs in every state, for tests that migrate a store of an earlier version. */
 import {
   completed,
   ODD_TEXT,
@@ -21,7 +21,7 @@ import type { RunStorage } from '../ports/run-storage.ts'
 
 const RUN_IDS = ['run-ready', 'run-owned', 'run-parked', 'run-ended']
 
-/** Keeps a run in each state; gives the owner of `run-owned`. */
+/** Creates a run in each state and returns the owner of `run-owned`. */
 export async function keepRunsInFlight(storage: RunStorage): Promise<Owner> {
   const submission = { idempotencyKey: 'key', fingerprint: 'print' }
   await createRun(storage, 'run-ready', { tags: { by: ODD_TEXT }, submission })
@@ -33,14 +33,14 @@ export async function keepRunsInFlight(storage: RunStorage): Promise<Owner> {
   return owner
 }
 
-/** The same owner over the store after it was opened again. */
+/** Returns the same owner over the reopened store. */
 export function goOnAs({ claimed }: Owner, storage: RunStorage, writeNo: number): Owner {
   const owner = ownerOf(storage, claimed)
   for (let n = 0; n < writeNo; n += 1) owner.next([])
   return owner
 }
 
-/** All that can be read of those runs. */
+/** Returns all data that can be read of those runs. */
 export async function everythingOf(storage: RunStorage): Promise<unknown> {
   const runs = RUN_IDS.map(async (runId) => ({
     run: await storage.runs.get(runId),

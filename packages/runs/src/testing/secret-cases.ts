@@ -6,10 +6,9 @@ import { at, openStorages } from './open-storages.ts'
 
 import type { SharedStorageCase, StorageCase } from './storage-case.ts'
 
-/** The cases. */
 export const secretCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-Y1] a secret has 256 random bits, and each name has its own',
+    name: '[RUNS-Y1] a secret has 256 random bits and differs for each name',
     async run({ storage }) {
       const secret = await storage.secrets.get('tickets')
       match(secret, /^[\w-]{43}$/)
@@ -20,10 +19,10 @@ export const secretCases: readonly StorageCase[] = [
   },
 ]
 
-/** The cases of a shared storage. */
+/** The cases that a shared storage also passes. */
 export const sharedSecretCases: readonly SharedStorageCase[] = [
   {
-    name: '[RUNS-Y1] processes that ask for a new secret at once get the same one',
+    name: '[RUNS-Y1] processes that request a new secret concurrently get the same one',
     async run(given) {
       const all = await openStorages(given, 4)
       const secrets = await Promise.all(

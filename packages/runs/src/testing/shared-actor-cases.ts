@@ -1,4 +1,4 @@
-/** The cases of quotas, deliveries and the audit log of a storage that several processes have open. */
+/** Cases of quotas, deliveries and the audit log in a shared storage. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { entry } from './audit-cases.ts'
@@ -10,10 +10,9 @@ import { watchNotifications } from './watch-notifications.ts'
 import type { SharedStorageCase } from './storage-case.ts'
 import type { AuditEntry } from '@tutti/protocol'
 
-/** The cases. */
 export const sharedActorCases: readonly SharedStorageCase[] = [
   {
-    name: '[RUNS-P11] submits from everywhere at once never share a place of their actor',
+    name: '[RUNS-P11] concurrent submits from several processes stay within the limit of their actor',
     async run(given) {
       const all = await openStorages(given, 4)
       const submits = await Promise.allSettled(
@@ -34,7 +33,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] the bound of the store and that of an actor hold together',
+    name: '[RUNS-P11] the limit of the store and that of an actor apply together',
     async run(given) {
       const all = await openStorages(given, 3)
       const submits = await Promise.allSettled(
@@ -54,7 +53,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] what runs have cost elsewhere counts',
+    name: '[RUNS-P11] the cost of runs of other processes counts',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a', { actor: 'ci' })
@@ -68,7 +67,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] another is told of a delivery, and can claim it then',
+    name: '[RUNS-O1] another process is notified of a delivery and can claim it',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['hook'] })
@@ -82,7 +81,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] claims from everywhere at once have each delivery once',
+    name: '[RUNS-O2] concurrent claims from several processes get each delivery once',
     async run(given) {
       const all = await openStorages(given, 4)
       for (let n = 0; n < 20; n += 1) await endedRun(given.storage, `run-${n}`, { webhooks: ['h'] })
@@ -98,7 +97,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O4] what one says of a delivery that another has taken over changes nothing',
+    name: '[RUNS-O4] an outcome is ignored if another process has taken the delivery over',
     async run({ storage, another, passTime }) {
       const other = await another()
       await endedRun(storage, 'run-a', { webhooks: ['hook'] })
@@ -114,7 +113,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] whoever reads while others add never sees an entry before an earlier one',
+    name: '[RUNS-A2] a reader never sees an entry before an earlier one while others append',
     async run(given) {
       const all = await openStorages(given, 4)
       const pages: (readonly AuditEntry[])[] = []

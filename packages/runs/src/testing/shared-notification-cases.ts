@@ -1,4 +1,4 @@
-/** The cases of what a shared storage tells other processes. Notifications are waited for, never slept for. */
+/** Cases of notifications to other processes. They wait for notifications and never sleep. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { logged, ODD_TEXT, result, started, token } from './event-fixtures.ts'
@@ -16,10 +16,9 @@ import { watchNotifications } from './watch-notifications.ts'
 
 import type { SharedStorageCase } from './storage-case.ts'
 
-/** The cases. */
 export const sharedNotificationCases: readonly SharedStorageCase[] = [
   {
-    name: '[RUNS-P3] another is told of events that are written, and reads them then',
+    name: '[RUNS-P3] another process is notified of written events and can read them',
     async run({ storage, another }) {
       const other = await another()
       const notifications = watchNotifications(other)
@@ -40,7 +39,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] another is told of every run of a large batch',
+    name: '[RUNS-P3] another process is notified of every run of a large batch',
     async run({ storage, another }) {
       const owners = []
       for (let n = 0; n < 150; n += 1) {
@@ -53,7 +52,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] another is told of runs that wait for an owner, and can claim them then',
+    name: '[RUNS-L4] another process is notified of ready runs and can claim them',
     async run({ storage, another }) {
       const other = await another()
       const notifications = watchNotifications(other)
@@ -70,7 +69,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] a signal reaches an owner elsewhere, and its answer comes back',
+    name: '[RUNS-W1] a command reaches an owner in another process, and its answer the sender',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a')
@@ -94,7 +93,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W3] the end of a run answers signals that were sent from elsewhere',
+    name: '[RUNS-W3] the end of a run answers commands that another process sent',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a')

@@ -1,4 +1,4 @@
-/** The cases of a storage that several processes have open: what one does, the others see and respect. */
+/** Cases of a shared storage: each process sees and respects the writes of the others. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { logged, ODD_TEXT, queued, started, step, token } from './event-fixtures.ts'
@@ -25,14 +25,13 @@ import type { SharedStorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 
-/** The cases. */
 export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedNotificationCases,
   ...sharedActorCases,
   ...sharedSecretCases,
   ...sharedMemoryCases,
   {
-    name: '[RUNS-P4] what one writes, another reads: the run, its tasks, steps, reviews and events',
+    name: '[RUNS-P4] a process reads the run, tasks, steps, reviews and events that another wrote',
     async run({ storage, another }) {
       const other = await another()
       strictEqual(storage.isShared && other.isShared, true)
@@ -49,7 +48,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] what one has claimed no other can claim, and one limit counts for all',
+    name: '[RUNS-L2] a claimed run cannot be claimed by another process, and one limit applies to all',
     async run({ storage, another }) {
       const other = await another()
       for (const n of [1, 2, 3]) await createRun(storage, `run-${n}`)
@@ -62,7 +61,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] claims from everywhere at once never get past the limit, nor any run twice',
+    name: '[RUNS-L3] concurrent claims from several processes stay within the limit and get each run once',
     async run(given) {
       const all = await openStorages(given, 4)
       for (let n = 0; n < 30; n += 1) await createRun(given.storage, `run-${n}`)
@@ -82,7 +81,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] an owner that was taken over from elsewhere is fenced in everything',
+    name: '[RUNS-P2] an owner whose run another process took over is fenced in all operations',
     async run({ storage, another, passTime }) {
       const other = await another()
       const old = await ownedRun(storage, 'run-a', { holder: LEASED })
@@ -100,7 +99,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] of writes at rest from everywhere at once one is kept',
+    name: '[RUNS-P8] one of several concurrent writes to an unowned run is stored',
     async run(given) {
       const all = await openStorages(given, 3)
       const run = await parkedRun(given.storage, 'run-a')
@@ -116,7 +115,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] submissions from everywhere at once: one run a key, and never past the bound',
+    name: '[RUNS-P1] concurrent submissions from several processes create one run per key and stay within the limit',
     async run(given) {
       const all = await openStorages(given, 3)
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
@@ -137,7 +136,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L5] a signal that is sent elsewhere while its run is given up is not lost',
+    name: '[RUNS-L5] a command that another process sends during a release is not lost',
     async run({ storage, another }) {
       const other = await another()
       for (let n = 0; n < 12; n += 1) {
@@ -151,7 +150,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] batches of several runs from everywhere at once keep every run gapless',
+    name: '[RUNS-P3] concurrent batches from several processes leave no gaps in any run',
     async run(given) {
       const all = await openStorages(given, 3)
       const groups = []
@@ -178,7 +177,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] who deletes at the same time deletes each run once',
+    name: '[RUNS-P9] concurrent deletions delete each run once',
     async run(given) {
       const [one, other] = await openStorages(given, 2)
       ok(one !== undefined && other !== undefined)
@@ -198,7 +197,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] several open the place at once, and one that closes leaves its runs and the others',
+    name: '[RUNS-L2] several processes can open the store at once; one that closes does not affect runs or other processes',
     async run({ storage, another }) {
       const others = await Promise.all(Array.from({ length: 4 }, () => another()))
       const [first, ...rest] = others

@@ -1,4 +1,4 @@
-/** Cases of reads that are limited by size: what was left out, and that a reader can go on. */
+/** Cases of reads that are limited by size, and of their continuation. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
@@ -16,10 +16,9 @@ import { ownedRun } from './run-fixtures.ts'
 
 import type { StorageCase } from './storage-case.ts'
 
-/** The cases. */
 export const sizeCases: readonly StorageCase[] = [
   {
-    name: 'a read of events stops after the one that reaches its size, and is empty only at the end',
+    name: 'a read of events stops after the event that reaches the size, and is empty only at the end',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit(['1', '2', '3'].map((text) => token(text.repeat(10_000))))
@@ -46,7 +45,7 @@ export const sizeCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'a read of reviews stops after the one that reaches its size',
+    name: 'a read of reviews stops after the review that reaches the size',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const asked = ['r-1', 'r-2', 'r-3'].map((reviewId) =>
@@ -63,7 +62,7 @@ export const sizeCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'all reviews of a query are counted, whatever their size',
+    name: 'all reviews of a query are counted, regardless of their size',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const other = await ownedRun(storage, 'run-b')
@@ -83,7 +82,7 @@ export const sizeCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'of outputs that are too long together the last ones are read, and the others marked',
+    name: 'only the last outputs are read if they are too long in total; the others are marked as omitted',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const first = { ...completed, output: 'a'.repeat(3_000_000) }
@@ -99,7 +98,7 @@ export const sizeCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'a list has neither inputs nor what was asked for, and only the start of an error',
+    name: 'a list contains neither inputs nor requests, and only the start of an error',
     async run({ storage }) {
       const inputs = { topic: 'x'.repeat(100_000) }
       const owner = await ownedRun(storage, 'run-a', { inputs, request: { memo: inputs } })

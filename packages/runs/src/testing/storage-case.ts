@@ -1,28 +1,28 @@
-/** What a case of the list is, and what it is given. */
+/** The types of storage cases. */
 import type { RunStorage } from '../ports/run-storage.ts'
 
-/** One case: its name is the rule; it throws when the adapter breaks its contract. */
+/** A case. Its name states the rule; it throws when the adapter breaks the rule. */
 export interface StorageCase {
   readonly name: string
   run(given: StorageGiven): Promise<void>
 }
 
-/** What a case works with. */
+/** The arguments of a case. */
 export interface StorageGiven {
-  /** Open, and empty. */
+  /** An open, empty storage. */
   readonly storage: RunStorage
-  /** Lets time pass for the storage: leases, waits, ages. */
+  /** Lets time pass for the storage: leases, time limits, ages. */
   passTime(ms: number): Promise<void>
 }
 
-/** A case for adapters that several processes share. */
+/** A case for shared storages. */
 export interface SharedStorageCase {
   readonly name: string
   run(given: SharedStorageGiven): Promise<void>
 }
 
-/** What a case of a shared storage works with. */
+/** The arguments of a case for shared storages. */
 export interface SharedStorageGiven extends StorageGiven {
-  /** Opens the same place once more, as another process would; the test closes it. */
+  /** Opens the same location again, like another process; the test closes it. */
   another(): Promise<RunStorage>
 }

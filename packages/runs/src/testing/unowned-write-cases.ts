@@ -1,4 +1,4 @@
-/** Cases of RUNS-P8: what is written to a run that nobody has. */
+/** Cases of RUNS-P8: writes to unowned runs. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
@@ -28,10 +28,9 @@ import {
 import type { RunRecord } from '../run-record.ts'
 import type { StorageCase } from './storage-case.ts'
 
-/** The cases. */
 export const unownedWriteCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P8] a write at rest numbers its events on, keeps its steps, and makes the run ready',
+    name: '[RUNS-P8] a write to an unowned run continues the numbering, stores steps and makes the run ready',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
       const events = [reviewDecided('review-1', 'ann'), token('x')]
@@ -49,7 +48,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a write at rest that leaves the run where it is: parked until its time, or ready',
+    name: '[RUNS-P8] a write to an unowned run can leave it parked until its time limit, or ready',
     async run({ storage, passTime }) {
       const run = await parkedRun(storage, 'run-a', { wakeInMs: 60_000 })
       await createRun(storage, 'run-b')
@@ -65,7 +64,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a run that is ready keeps its place when something is written to it',
+    name: '[RUNS-P8] a ready run retains its position when it is written to',
     async run({ storage, passTime }) {
       const run = await createRun(storage, 'run-1')
       await passTime(1000)
@@ -77,7 +76,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a run that a person wakes waits from then on',
+    name: '[RUNS-P8] a parked run that becomes ready waits from then on',
     async run({ storage, passTime }) {
       const run = await parkedRun(storage, 'run-1', { wakeInMs: 100 })
       await passTime(1000)
@@ -88,7 +87,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] the events of a write at rest say what the run is from then on',
+    name: '[RUNS-P8] the events of a write to an unowned run update its record',
     async run({ storage }) {
       for (const next of ['ready', 'stay'] as const) {
         const cancelled = await parkedRun(storage, `run-c-${next}`)
@@ -106,7 +105,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a run that is being cancelled stays CANCELLING when somebody wakes it',
+    name: '[RUNS-P8] a run that is being cancelled stays CANCELLING when it becomes ready',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [cancelling] })
       await storage.runs.commitUnowned(restWrite(run, 'ready'))
@@ -114,7 +113,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] what its last owner sends again to a run at rest is fenced, also when it ends there',
+    name: '[RUNS-P2] a repeated write of the last owner to an unowned run is fenced, even after its end',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const write = owner.next([token('x')])
@@ -128,7 +127,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] nobody writes at rest to a run that somebody has, or who read it too early',
+    name: '[RUNS-P8] a write is fenced if the run is owned or has changed since it was read',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const write = (of: RunRecord) => storage.runs.commitUnowned(restWrite(of, 'ready'))
@@ -146,7 +145,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] of several writes at rest at once one is kept',
+    name: '[RUNS-P8] one of several concurrent writes is stored',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const results = await Promise.all(
@@ -164,7 +163,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] of a claim and a write at rest at once, the writer is fenced or the owner sees it',
+    name: '[RUNS-P8] of a concurrent claim and write, the writer is fenced or the owner sees the write',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const [written, claimed] = await Promise.all([
@@ -178,7 +177,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a write at rest that cannot be kept changes nothing',
+    name: '[RUNS-P4] a write that cannot be stored changes nothing',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const write = restWrite(run, 'ready', {
@@ -192,7 +191,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L6] a step that is kept at rest makes the count of lost owners 0, an event does not',
+    name: '[RUNS-L6] a step of a write to an unowned run resets the losses to 0; an event does not',
     async run({ storage }) {
       for (const steps of [[], [step(2)]]) {
         const runId = `run-${steps.length}`

@@ -1,4 +1,4 @@
-/** Cases of RUNS-L3 and RUNS-L11: owned runs that wait for a person take no place. */
+/** Cases of RUNS-L3 and RUNS-L11: owned runs that wait for a person take no slot. */
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
 
 import { cancelling, queued, started } from './event-fixtures.ts'
@@ -18,10 +18,9 @@ import type { StorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 
-/** The cases. */
 export const waitingCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-L3] a run that its owner marks as waiting leaves its place to another',
+    name: '[RUNS-L3] a run that its owner marks as waiting frees its slot',
     async run({ storage }) {
       const [first, second] = [await ownedRun(storage, 'run-1'), await ownedRun(storage, 'run-2')]
       await createRun(storage, 'run-3')
@@ -63,7 +62,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] a waiting run whose owner is lost takes a place again when it is claimed',
+    name: '[RUNS-L3] a waiting run that lost its owner takes a slot again when it is claimed',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-1', { holder: LEASED })
       await storage.queue.markWaiting(owner, true)
@@ -121,7 +120,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a waiting run does not count against the runs that may wait or execute',
+    name: '[RUNS-P1] a waiting run does not count toward the limit of waiting and executing runs',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await rejects(submit(storage, 'run-2'), { code: 'CONCURRENCY_LIMIT' })

@@ -1,17 +1,17 @@
-/** Waits for what a storage tells, with a limit of time. */
+/** Waits for notifications of a storage, with a time limit. */
 import { isDeepStrictEqual } from 'node:util'
 
 import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
 
-/** How long a notification may take to another process, in milliseconds. */
+/** Maximum time for a notification to reach another process, in milliseconds. */
 const LIMIT_MS = 2_000
 
-/** What a storage has told since the watch began. */
+/** The notifications of a storage since the watch began. */
 export interface NotificationWatch {
   /**
-   * Resolves when the storage tells that, or has told it since the last call that waited for the same.
+   * Resolves when the storage sends that notification, or has sent it since the last wait for the same.
    *
-   * @throws {Error} with all that was told, when that takes too long.
+   * @throws {Error} with all received notifications when it takes too long.
    */
   next(wanted: StoreNotification): Promise<void>
   /** The same for the event of a run with that sequence number: some notification has it in its range. */
@@ -19,7 +19,7 @@ export interface NotificationWatch {
   stop(): void
 }
 
-/** Begins to watch. */
+/** Starts to watch. */
 export function watchNotifications(storage: RunStorage): NotificationWatch {
   const told: StoreNotification[] = []
   const watchers = new Set<() => void>()

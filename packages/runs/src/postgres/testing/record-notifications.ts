@@ -1,16 +1,16 @@
-/** What a listener hears, for tests. */
+/** Records notifications, for tests. */
 import type { StoreNotification } from '../../ports/run-storage.ts'
 
-/** Notifications as they come. */
+/** Notifications in the order of their arrival. */
 export interface RecordedNotifications {
   readonly all: readonly StoreNotification[]
-  /** Resolves with the first notification, heard already or to come, that `wanted` takes. */
+  /** Resolves with the first past or future notification that matches `wanted`. */
   first(wanted: (notification: StoreNotification) => boolean): Promise<StoreNotification>
-  /** Forgets what was heard so far. */
+  /** Forgets the notifications so far. */
   clear(): void
 }
 
-/** How long to wait for a notification, in milliseconds. */
+/** Maximum time to wait for a notification, in milliseconds. */
 const LIMIT_MS = 10_000
 
 /** Listens with `listen` for as long as the process lives. */
@@ -28,7 +28,7 @@ export function recordNotifications(
     first(wanted) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
-          reject(new Error(`The notification did not come; heard were ${JSON.stringify(all)}`))
+          reject(new Error(`The notification did not arrive; received ${JSON.stringify(all)}`))
         }, LIMIT_MS)
         const look = (): void => {
           const found = all.find(wanted)

@@ -1,4 +1,4 @@
-/** Writers that send a write again until they know what became of it, for tests. */
+/** Writers that repeat a write until its result is known, for tests. */
 import { deepStrictEqual, ok } from 'node:assert/strict'
 
 import { sleep, systemClock } from '@tutti/core'
@@ -8,12 +8,12 @@ import { token } from '../../testing/event-fixtures.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { Owner } from '../../testing/run-fixtures.ts'
 
-/** How long a few writes may take, in milliseconds. */
+/** Maximum time of a few writes, in milliseconds. */
 const LIMIT_MS = 20_000
 
-/** Writers that send a write again until they know what became of it. */
+/** Writers that repeat a write until its result is known. */
 export class StubbornWriters {
-  /** How many writes of each run are known to be there. */
+  /** Number of confirmed writes of each run. */
   readonly written: number[]
   unavailable = 0
   isDone = false
@@ -46,12 +46,12 @@ export class StubbornWriters {
     )
   }
 
-  /** Resolves when each run was written to a few times more. */
+  /** Resolves after a few more writes to each run. */
   async more(): Promise<void> {
     const before = [...this.written]
     const limit = Date.now() + LIMIT_MS
     while (this.written.some((count, index) => count < (before[index] ?? 0) + 3)) {
-      ok(Date.now() < limit, 'the writes go on')
+      ok(Date.now() < limit, 'the writes continue')
       await sleep(systemClock, 10)
     }
   }
