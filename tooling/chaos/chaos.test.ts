@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('chaos.ts', import.meta.url))
 
-it('a few runs come to their end among faults, and nothing that was promised is broken', async () => {
+it('completes a few runs among faults without a violation', async () => {
   const { code, output } = await chaos('--runs', '20', '--workers', '2', '--seed', '3')
   expect(output).toContain('No violations')
   expect(code).toBe(0)
@@ -15,13 +15,13 @@ it('a few runs come to their end among faults, and nothing that was promised is 
   expect(figure(output, 'takeovers (run_resumed)')).toBeGreaterThan(0)
 }, 240_000)
 
-it('says what it cannot read, and starts nothing', async () => {
+it('rejects invalid options without starting a process', async () => {
   const { code, output } = await chaos('--runs', 'many')
   expect(code).toBe(2)
   expect(output).toMatch(/^Cannot use --runs: got NaN\n\nUsage: /)
 })
 
-it('leaves no process behind when it is stopped, and says what had not ended', async () => {
+it('leaves no process behind when it is stopped, and reports the unfinished runs', async () => {
   let pids: readonly number[] = []
   const { code, output } = await chaos('--runs', '20', '--seed', '4', (said, stop) => {
     if (pids.length > 0 || !said.includes('processes run')) return
@@ -36,7 +36,7 @@ it('leaves no process behind when it is stopped, and says what had not ended', a
 
 type Watch = (said: string, stop: () => void) => void
 
-/** Runs the program to its end. */
+/** Runs the chaos program to its end. */
 function chaos(...given: readonly (string | Watch)[]) {
   const args = given.filter((arg) => typeof arg === 'string')
   const watch = given.find((arg) => typeof arg === 'function')

@@ -1,12 +1,12 @@
 /**
- * `pnpm chaos`: many runs on several processes and one Postgres, with random kills, pauses and restarts
- * of all of them; at the end everything that was promised is checked. Prints figures, and every
- * violation; ends with code 1 when there is one.
+ * `npm run chaos`: executes many runs on several processes and one Postgres, with random kills, pauses and
+ * restarts of all of them, then checks everything that Tutti guarantees. Prints statistics and every
+ * violation; exits with code 1 if there is one.
  *
- *   node tooling/chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
- *       [--evidence FILE]
+ * node chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
+ * [--evidence FILE]
  *
- * The same seed gives the same runs and the same faults, as far as timing allows. Loopback only.
+ * A seed always gives the same runs and the same faults, except for their exact timing. Loopback only.
  */
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -30,10 +30,10 @@ const USAGE = `Usage: npm run chaos -- [options]
   --evidence FILE  where to write all that was seen, as JSON
 `
 
-/** Exit code for a command line that is not understood, as shells use it. */
+/** Exit code for an invalid command line, as shells use it. */
 const EXIT_USAGE = 2
 
-/** How many violations are printed. */
+/** Maximum number of violations to print. */
 const MOST_PRINTED = 100
 
 const stop = new AbortController()
@@ -71,9 +71,9 @@ async function main(): Promise<number> {
   return violations.length > 0 ? 1 : 0
 }
 
-/** What the command line asks for. */
+/** Options of the command line. */
 interface Asked extends ChaosOptions {
-  /** Where to write all that was seen, as JSON. */
+  /** File for all observations, as JSON. */
   readonly evidenceFile: string | undefined
 }
 
@@ -100,7 +100,7 @@ function parsed() {
   return values
 }
 
-/** @throws {RangeError} naming every value that is no number of its kind. */
+/** @throws {RangeError} naming every invalid number. */
 function checked(values: ReturnType<typeof parsed>): Asked {
   const numbers = {
     runs: Number(values.runs),

@@ -34,7 +34,7 @@ describe('generated values', () => {
     }
   })
 
-  it('cover every kind of message, and mostly miss the schema where they should', () => {
+  it('cover every kind of message, and mostly violate the schema when they should', () => {
     for (const schema of ClientMessage.anyOf) {
       const values = fc.sample(nearValuesOf(schema), { numRuns: 60, seed: 1 })
       expect(values.filter((value) => !decode(schema, value).ok).length).toBeGreaterThan(20)
@@ -43,7 +43,7 @@ describe('generated values', () => {
 })
 
 describe('faults of an answer', () => {
-  it('are its status, its size, its form and a code that does not belong to the status', () => {
+  it('are its status, its size, its form and an error code with another status', () => {
     const internal = '{"error":"INTERNAL","message":"x"}'
     expect(faultsOf({ ...json, status: 500, body: internal })).toHaveLength(1)
     expect(faultsOf({ ...json, status: 400, body: '{"error":"RUN_NOT_FOUND"}' })).toHaveLength(1)
@@ -55,7 +55,7 @@ describe('faults of an answer', () => {
     expect(messageFaultsOf('{"type":"error","error":"INTERNAL"}')).toHaveLength(1)
   })
 
-  it('are none for a refusal, a success and what the server does not offer', () => {
+  it('are none for a rejection, a success and a missing feature', () => {
     expect(faultsOf({ ...json, status: 404, body: '{"error":"RUN_NOT_FOUND"}' })).toEqual([])
     expect(faultsOf({ ...json, status: 200, body: '{"runs":[]}' })).toEqual([])
     expect(faultsOf({ ...json, status: 503, body: '{"error":"NOT_CONFIGURED"}' })).toEqual([])
@@ -78,7 +78,7 @@ describe('an attack', () => {
     expect(found).toEqual([expect.stringMatching(/^rest: Status 500: [^]*sent: POST \/api\//)])
   })
 
-  it('finds nothing where every request is refused as it should be', async () => {
+  it('finds no fault in a server that rejects every request correctly', async () => {
     await using server = await listening((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"NOT_FOUND"}')
     })

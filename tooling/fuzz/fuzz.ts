@@ -2,8 +2,8 @@
  * `npm run fuzz`: attacks the built server with requests and messages that are generated from its schemas.
  *
  * Every attempt must be answered without a status of 500 or above, within the size limit of its answer; the
- * process must survive, and its event loop must never stall for long. Prints every violation, and ends with
- * code 1 when there is one. Loopback only.
+ * process must survive, and its event loop must never stall for long. Prints every violation; exits with code
+ * 1 if there is one. Loopback only.
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -45,7 +45,7 @@ async function main(): Promise<number> {
   return violations.length === 0 ? 0 : 1
 }
 
-/** The options of the command line, or what is wrong with them. */
+/** Parses the command line; returns the options or the problems. */
 function readOptions(): FuzzOptions | string {
   const { values } = parseArgs({
     options: {

@@ -1,4 +1,4 @@
-/** Clients of the processes that take and show runs: each call is repeated until it is answered. */
+/** Clients of the API processes. Each call is repeated until it gets a reply. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { builtPackage } from '../../bench/lib/built.ts'
@@ -9,18 +9,18 @@ type ClientDoor = typeof import('../../../packages/client/src/index.ts')
 
 const { createClient, TuttiClientError } = await builtPackage<ClientDoor>('client')
 
-/** What became of a call. */
+/** Outcome of a call. */
 export type CallEnd<T> =
   | { readonly kind: 'answered'; readonly value: T }
-  /** A repeat cannot mend it. */
+  /** A retry would fail again. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
-  /** There was no answer until the end. */
+  /** There was no reply until the end. */
   | { readonly kind: 'given_up'; readonly message: string }
 
-/** Time for one try, in milliseconds: a submit that takes longer is sent again elsewhere. */
+/** Timeout of one attempt, in milliseconds: a slower submit is sent again to another process. */
 const TRY_MS = 5_000
 
-/** Waits between tries, in milliseconds: doubled up to the longest. */
+/** Delays between attempts, in milliseconds: doubled up to the maximum. */
 const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 2_000
 
@@ -30,7 +30,7 @@ export class ApiClients {
   readonly #signal: AbortSignal
   #tries = 0
 
-  /** `signal` aborts what is under way, and all that comes later. */
+  /** `signal` aborts calls in flight and all later ones. */
   constructor(urls: readonly string[], signal: AbortSignal) {
     this.#clients = urls.map((baseUrl) =>
       createClient({
@@ -42,19 +42,19 @@ export class ApiClients {
     this.#signal = signal
   }
 
-  /** How often something was sent, in all. */
+  /** Number of requests sent. */
   get tries(): number {
     return this.#tries
   }
 
-  /** One of the clients. */
+  /** Returns one of the clients. */
   client(number: number): TuttiClient {
     const client = this.#clients[number % this.#clients.length]
     if (client === undefined) throw new RangeError('There is no process to call')
     return client
   }
 
-  /** Makes a call, by one client after the other, until it is answered; never rejects. */
+  /** Makes a call with one client after another until it gets a reply; never rejects. */
   async untilAnswered<T>(
     first: number,
     call: (client: TuttiClient, signal: AbortSignal) => Promise<T>,
@@ -72,7 +72,7 @@ export class ApiClients {
         if (!TuttiClientError.isInstance(error)) throw error
         const { code, message } = error
         if (this.#signal.aborted) return { kind: 'given_up', message: `${code}: ${message}` }
-        // What was aborted here ran out of patience.
+        // An abort by this class is a timeout.
         if (!error.retryable && code !== 'ABORTED') return { kind: 'refused', code, message }
       }
       const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (number - first), LONGEST_WAIT_MS)

@@ -1,35 +1,35 @@
 /**
- * The counter of tool calls: an HTTP server outside of the system. It notes each call that arrives, and
- * answers after a while, so that faults hit calls in their middle.
+ * The counter of tool calls: an HTTP server outside of the system. It records each call that arrives, and
+ * replies after a delay, so that faults interrupt calls.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { draw } from './draw.ts'
 
-/** A call of a tool that reached the counter. Instants are milliseconds since 1970. */
+/** A tool call that reached the counter. Times are in milliseconds since 1970. */
 export interface CountedCall {
-  /** The idempotency key of the call. */
+  /** Idempotency key of the call. */
   readonly key: string
   readonly runId: string
   readonly task: string
   readonly tool: string
   readonly piece: string
-  /** The process that made it. */
+  /** Process that made the call. */
   readonly pid: number
-  /** When the body of the tool began, by that process; it may reach the counter much later. */
+  /** Time at which the body of the tool began, by that process; the call may reach the counter much later. */
   readonly at: number
-  /** When the tool was answered; absent when it had gone before. */
+  /** Time of the reply; absent when the connection had closed before. */
   answeredAt?: number
 }
 
-/** A counter that listens. */
+/** A listening counter. */
 export interface Counter extends AsyncDisposable {
   readonly url: string
   readonly calls: readonly CountedCall[]
 }
 
-/** How long the counter takes, in milliseconds, at most. */
+/** Maximum delay of a reply, in milliseconds. */
 const LONGEST_MS = 150
 
 /** Starts a counter on a free port of 127.0.0.1. */
@@ -54,7 +54,7 @@ export async function startCounter(seed: number): Promise<Counter> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
-  // NOTE: a server that listens on a port has an address of this shape.
+  // NOTE: a listening server has an address of this shape.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,

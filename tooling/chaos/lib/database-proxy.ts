@@ -1,14 +1,14 @@
-/** A network between the system and its database that loses answers. */
+/** A proxy between the system and its database that loses replies. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Passes bytes on both ways. */
+/** Forwards bytes both ways. */
 export interface DatabaseProxy extends AsyncDisposable {
-  /** The URL that was given, by way of this proxy. */
+  /** The given URL with the address of this proxy. */
   readonly url: string
   /**
-   * For a while passes on what is sent to the database and drops what it answers to each commit; then
-   * breaks all connections. What was committed meanwhile was committed without anybody knowing.
+   * For a time forwards requests to the database, but drops its replies to commits; then breaks all
+   * connections. The system does not know which transactions were committed meanwhile.
    */
   loseAnswers(forMs: number): Promise<void>
 }
@@ -16,12 +16,12 @@ export interface DatabaseProxy extends AsyncDisposable {
 interface Connection {
   readonly inner: Socket
   readonly outer: Socket
-  /** Whether it hears nothing any more from its next commit on. */
+  /** Whether replies are dropped from its next commit on. */
   losesAnswers: boolean
   isDeaf: boolean
 }
 
-/** A proxy to the database of `url`, on a free port of 127.0.0.1. */
+/** Starts a proxy to the database of `url` on a free port of 127.0.0.1. */
 export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const target = new URL(url)
   const connections = new Set<Connection>()
@@ -53,7 +53,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
     server.listen(0, '127.0.0.1', resolve)
   })
   const proxied = new URL(url)
-  // NOTE: a server that listens on a port has an address of this shape.
+  // NOTE: a listening server has an address of this shape.
   proxied.port = String((server.address() as AddressInfo).port)
   return {
     url: proxied.href,

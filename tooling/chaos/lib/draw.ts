@@ -1,8 +1,8 @@
-/** Random numbers that follow from a seed and from what they are for. */
+/** Random numbers that depend only on a seed and their purpose. */
 
-/** A number from 0 up to 1, the same for the same words. */
+/** Returns a number from 0 up to 1, the same for the same words. */
 export function draw(...words: readonly (string | number)[]): number {
-  // FNV-1a, and the last steps of MurmurHash3, as few words would else give numbers that are near.
+  // FNV-1a, and the final steps of MurmurHash3, because short inputs would otherwise give similar numbers.
   let hash = 0x811c9dc5
   for (const char of words.join('\n')) {
     hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
@@ -12,7 +12,7 @@ export function draw(...words: readonly (string | number)[]): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
 }
 
-/** Draws one number after the other. */
+/** A sequence of random numbers. */
 export class Draws {
   readonly #words: readonly (string | number)[]
   #count = 0
@@ -21,23 +21,23 @@ export class Draws {
     this.#words = words
   }
 
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   next(): number {
     this.#count += 1
     return draw(...this.#words, this.#count)
   }
 
-  /** From `least` up to `most`. */
+  /** Returns a number from `least` up to `most`. */
   between(least: number, most: number): number {
     return least + (most - least) * this.next()
   }
 
-  /** True in that share of cases. */
+  /** Returns true with this probability. */
   happens(share: number): boolean {
     return this.next() < share
   }
 
-  /** One of the keys, each as often as its weight says. */
+  /** Returns one of the keys with a probability by its weight. */
   pick<Key extends string>(weights: Readonly<Record<Key, number>>): Key {
     // NOTE: the keys of the record are those of its type.
     const keys = Object.keys(weights) as Key[]

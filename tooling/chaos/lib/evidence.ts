@@ -1,11 +1,11 @@
-/** What is known at the end: what the system kept, and what was seen from outside. */
+/** Collects the final state: the data in the store, and the observations from outside. */
 import type { CountedCall } from './counter.ts'
 import type { ChaosDatabase, Transition } from './database.ts'
 import type { Fault } from './faults.ts'
 import type { Asked, Seen, Submitted } from './people.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Everything that is checked. */
+/** Everything that the judges check. */
 export interface Evidence {
   readonly leaseMs: number
   readonly submitted: readonly Submitted[]
@@ -17,7 +17,7 @@ export interface Evidence {
   readonly transitions: readonly Transition[]
 }
 
-/** A run as the system kept it. */
+/** A run as stored. */
 export interface KeptRun {
   readonly runId: string
   readonly idempotencyKey: string
@@ -25,19 +25,19 @@ export interface KeptRun {
   readonly state: string
   readonly hasOwner: boolean
   readonly lastSeq: number
-  /** How many tasks its record counts as completed. */
+  /** Number of completed tasks in its record. */
   readonly completedTasks: number
-  /** Steps that were not deleted. */
+  /** Number of steps that were not deleted. */
   readonly steps: number
-  /** Signals without an answer. */
+  /** Number of unanswered commands. */
   readonly openSignals: number
   readonly openReviews: number
   readonly events: readonly LoggedRunEvent[]
-  /** Sequence number of an event that ends a tool call → not later than when it was written. */
+  /** Sequence number of an event that ends a tool call → latest time at which it was written. */
   readonly endedCalls: ReadonlyMap<number, number>
 }
 
-/** Reads what the system kept. */
+/** Reads the stored data. */
 export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRun[]> {
   const rows = await database.read(
     `SELECT id, run_id, idempotency_key, status, state, owner, last_seq, completed_tasks,

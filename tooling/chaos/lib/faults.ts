@@ -1,4 +1,4 @@
-/** Does to the system what the plan says, and notes it. */
+/** Injects the planned faults and records them. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { TestServer } from '../../postgres/test-database.ts'
@@ -7,44 +7,44 @@ import type { DatabaseProxy } from './database-proxy.ts'
 import type { Fleet, Member, Role } from './fleet.ts'
 import type { FaultKind, PlannedFault } from './plan.ts'
 
-/** A fault that was done. Instants are milliseconds since 1970. */
+/** An injected fault. Times are in milliseconds since 1970. */
 export interface Fault {
   readonly kind: FaultKind
   readonly at: number
-  /** When all was as before. */
+  /** Time at which everything was restored. */
   readonly until: number
-  /** The processes that it hit, as they were. */
+  /** The affected processes, as they were. */
   readonly pids: readonly number[]
 }
 
-/** What faults are done to. */
+/** Targets of faults. */
 export interface FaultOptions {
   readonly fleet: Fleet
   readonly server: TestServer
   readonly database: ChaosDatabase
-  /** Between the processes and the database. */
+  /** Proxy between the processes and the database. */
   readonly proxy: DatabaseProxy
   readonly onProblem: (problem: string) => void
 }
 
-/** How long a process may take to stop when it is asked to: its drain time, the farewell, and some. */
+/** Maximum time of a graceful stop, in milliseconds: drain timeout, final writes and a reserve. */
 const STOP_LIMIT_MS = 9_000
 
-/** How long a process may take to run again, also when the database is away meanwhile. */
+/** Maximum time until a process runs again, in milliseconds, also with an unavailable database. */
 const READY_LIMIT_MS = 60_000
 
-/** Does faults. */
+/** Injects faults. */
 export class Faults {
   readonly done: Fault[] = []
   readonly #options: FaultOptions
-  /** Whether a fault of the database is under way. */
+  /** Whether a fault of the database is in progress. */
   #isDatabaseHit = false
 
   constructor(options: FaultOptions) {
     this.#options = options
   }
 
-  /** Does a fault, unless there is nothing that it could hit; resolves when all is as before. */
+  /** Injects a fault, unless it has no target; resolves when everything is restored. */
   async do(planned: PlannedFault): Promise<void> {
     const at = Date.now()
     const pids = await this.#hit(planned)

@@ -1,12 +1,12 @@
-/** Pure: the figures of a chaos test, as lines of a table. */
+/** Computes the statistics of a chaos test, as lines of a table. Pure. */
 import type { CallVerdict } from './judge-calls.ts'
 import type { Evidence } from './evidence.ts'
 import type { ChaosEnd } from './run-chaos.ts'
 
-/** What is measured, and how much it is. */
+/** A statistic: its name and its value. */
 export type Figure = readonly [what: string, value: string]
 
-/** The figures. */
+/** Returns the statistics. */
 export function figuresOf(
   { evidence, wallMs, tries, longestPauseMs }: ChaosEnd,
   calls: CallVerdict,
@@ -18,17 +18,17 @@ export function figuresOf(
     String(runs.filter((run) => run.status === status).length)
   const kinds = [...Map.groupBy(faults, ({ kind }) => kind)]
   const takeovers = takeoverTimes(evidence)
-  const wishes = [...Map.groupBy(asked, ({ what }) => what.kind)]
+  const commands = [...Map.groupBy(asked, ({ what }) => what.kind)]
   return [
     ['runs', String(runs.length)],
     ['  completed', ended('COMPLETED')],
     ['  cancelled', ended('CANCELLED')],
     ['  failed', ended('FAILED')],
     ['events', String(events.length)],
-    ['requests sent by people, with repeats', String(tries)],
-    ...wishes.map(([kind, made]): Figure => [
+    ['requests sent by users, with repeats', String(tries)],
+    ...commands.map(([kind, made]): Figure => [
       `  ${kind}`,
-      `${made.length}, answered with yes ${made.filter(({ answer }) => answer === 'ok').length}`,
+      `${made.length}, accepted ${made.filter(({ answer }) => answer === 'ok').length}`,
     ]),
     ['runs followed live', String(seen.length)],
     ['faults', String(faults.length)],
@@ -40,14 +40,14 @@ export function figuresOf(
     ['reviews decided / timed out', `${count('review_decided')} / ${count('review_timed_out')}`],
     ['tool calls made', String(calls.made)],
     ['  in doubt, repeated (idempotent)', String(calls.repeatedInDoubt)],
-    ['  in doubt, not repeated, model told', String(calls.leftInDoubt)],
+    ['  in doubt, not repeated (not idempotent)', String(calls.leftInDoubt)],
     ['  late, by an owner that lost its run', String(calls.late)],
     ['longest pause of this process', `${Math.round(longestPauseMs)} ms`],
     ['wall time', `${(wallMs / 1_000).toFixed(1)} s`],
   ]
 }
 
-/** How long each run that a killed process had waited until another one went on with it, in milliseconds. */
+/** Returns the time until another process continued each run of a killed process, in milliseconds. */
 export function takeoverTimes({ faults, transitions, runs }: Evidence): readonly number[] {
   const kills = faults.filter(({ kind }) => /^kill_(?:all_)?worker/.test(kind))
   const byRun = Map.groupBy(transitions, ({ runId }) => runId)
@@ -63,7 +63,7 @@ export function takeoverTimes({ faults, transitions, runs }: Evidence): readonly
   )
 }
 
-/** How often a run was claimed that had been parked. */
+/** Returns the number of claims of parked runs. */
 function wokenCount({ transitions }: Evidence): number {
   let woken = 0
   for (const changes of Map.groupBy(transitions, ({ runId }) => runId).values()) {
@@ -79,7 +79,7 @@ function wokenCount({ transitions }: Evidence): number {
   return woken
 }
 
-/** The median and the value that 95 of 100 stay below. */
+/** Formats the median and the 95th percentile. */
 function spread(values: readonly number[]): string {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number): string =>

@@ -1,40 +1,40 @@
 /**
- * The processes of the system, each kept running as a supervisor does: one that ends is started again.
+ * The processes of the system, supervised: a process that ends is started again.
  *
- * F1 A process that ended although nobody wanted it is reported, unless it could not begin for want of a
- *    database.
- * F2 A fault has its process for itself until it runs again. Half of those that do the same are spared,
- *    so that runs get further also where processes take long to start; but for faults that hit all.
- * F3 Whatever happens, no process is left when the fleet is disposed of.
+ * F1 A process that ended unexpectedly is reported, unless it could not start without a database.
+ * F2 A fault has its process exclusively until it runs again. Half of the processes with the same role are
+ * spared, so that
+ * runs progress also where processes start slowly, except for faults that affect all.
+ * F3 Disposing the fleet always ends all processes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { ServerProcess, type ProcessEnd } from './server-process.ts'
 
-/** What a process does. */
+/** Role of a process. */
 export type Role = 'api' | 'worker'
 
-/** How the processes are started. */
+/** Settings of the processes. */
 export interface FleetOptions {
   readonly environment: Readonly<Record<string, string>>
   readonly cwd: string
-  /** Told of each process that ended by itself, or did not do what it should. */
+  /** Called for each process that ended or behaved unexpectedly. */
   readonly onProblem: (problem: string) => void
 }
 
-/** How long to wait before a process that ended by itself is started again, in milliseconds. */
+/** Delay before a process that ended unexpectedly is started again, in milliseconds. */
 const RESTART_MS = 300
 
-/** One place of the fleet, with the process that has it. */
+/** A member of the fleet, with its current process. */
 export class Member {
   readonly name: string
   readonly role: Role
   readonly #options: FleetOptions
   readonly #port: number
   #process: ServerProcess | undefined
-  /** Whether the process is meant to end. */
+  /** Whether the process is expected to end. */
   #isWanted = false
-  /** Whether a fault has it. */
+  /** Whether a fault uses it. */
   isHit = false
 
   constructor(
@@ -48,7 +48,7 @@ export class Member {
     this.#options = options
   }
 
-  /** Where it is reached. */
+  /** Address of the process. */
   get url(): string {
     return `http://127.0.0.1:${this.#port}`
   }
@@ -61,12 +61,12 @@ export class Member {
     return this.#process?.isReady ?? false
   }
 
-  /** What it said last. */
+  /** End of its output. */
   get said(): string {
     return this.#process?.said ?? ''
   }
 
-  /** Starts a process, and another one whenever it ends by itself. */
+  /** Starts a process, and a new one whenever it ends unexpectedly. */
   start(): void {
     const { environment, cwd } = this.#options
     this.#isWanted = true
@@ -78,19 +78,19 @@ export class Member {
     void started.ended.then((end) => this.#startAgain(started, end))
   }
 
-  /** Resolves when it is ready, also when it takes several processes; false when that takes too long. */
+  /** Resolves with true when it is ready, possibly after several processes; with false at the time limit. */
   async becomesReady(limitMs: number): Promise<boolean> {
     const until = performance.now() + limitMs
     while (!this.isReady && performance.now() < until) await sleep(25)
     return this.isReady
   }
 
-  /** Sends a signal; the process goes on being wanted. */
+  /** Sends a signal; the process is not expected to end. */
   send(signal: NodeJS.Signals): void {
     this.#process?.send(signal)
   }
 
-  /** Sends a signal that ends it; resolves with its end, or undefined when that takes too long. */
+  /** Sends a signal that ends it; resolves with its exit, or undefined at the time limit. */
   async end(signal: NodeJS.Signals, limitMs: number): Promise<ProcessEnd | undefined> {
     this.#isWanted = false
     this.#process?.send(signal)
@@ -117,13 +117,13 @@ export class Fleet implements AsyncDisposable {
     this.members = members
   }
 
-  /** The members that do this, when no fault has any of them; else none. */
+  /** Returns all members with this role if no fault uses any of them; else none. */
   allWhole(role: Role): readonly Member[] {
     const whole = this.#whole(role)
     return whole.length === this.#all(role).length ? whole : []
   }
 
-  /** The members that do this and that no fault has, when the others are enough to go on; else none. */
+  /** Returns the members with this role that no fault uses, if enough others remain; else none. */
   sparable(role: Role): readonly Member[] {
     const whole = this.#whole(role)
     return whole.length > this.#all(role).length / 2 ? whole : []
@@ -137,7 +137,7 @@ export class Fleet implements AsyncDisposable {
     return this.members.filter((member) => member.role === role)
   }
 
-  /** Ends all at once. */
+  /** Ends all processes concurrently. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.members.map((member) => member.end('SIGKILL', 5_000)))
   }

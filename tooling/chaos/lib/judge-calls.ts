@@ -1,23 +1,29 @@
 /**
- * Pure: which tool calls were made more than once, and whether that was right.
+ * Checks which tool calls were made more than once, and whether that was right. Pure.
  *
- * A process makes a call under its claim of the run: the last one by that process before the body of
- * the tool began, as the notes of the database say (`database.ts`). A process that takes a run which it
- * had itself may for a moment still make a call under its claim before. A call is complete when the event
- * that ends it (`tool_called`) is in the log. From that follows:
+ * A process makes a call under its claim of the run: the last claim by that process before the body of the
+ * tool began,
+ * according to the database (`database.ts`). A process that claims a run again which it owned before may for a
+ * moment still
+ * make a call under its earlier claim. A call is complete when the event that ends it (`tool_called`) is in
+ * the log.
  *
- * J1 No call is made under a claim that found it complete: its end is not among the events that the run
- *    had when it was claimed.
+ * J1 No call is made under a claim that found it complete: its end is not among the events that the run had
+ * when it was
+ * claimed.
  * J2 Under one claim a call is made once.
- * J3 A call of a tool that is not idempotent is made once, ever.
- * J4 What the log says was done was done: a call that ended well was answered by the counter.
+ * J3 A call of a tool that is not idempotent is made at most once.
+ * J4 A call that succeeded according to the log was answered by the counter.
  *
- * J1 and J2 leave one way to repeat a call that is complete. A process that was frozen, or had no
- * database, for longer than its lease does not know that others have its runs, until its next
- * write or renewal; no store can hold back a call that it makes in that moment. Such a call is *late*:
+ * J1 and J2 leave one way to repeat a complete call. A process that was frozen, or had no database, for longer
+ * than its
+ * lease does not know that other processes own its runs until its next write or renewal; no store can prevent
+ * a call that
+ * it makes at that moment. Such a call is *late*:
  *
- * J5 A call that begins after its end was written is one of an owner that lost the run, and begins
- *    within a lease of a time in which that process was frozen or the database was away.
+ * J5 A call that begins after its end was written was made by an owner that lost the run, and begins within a
+ * lease of a
+ * time in which that process was frozen or the database was unavailable.
  */
 import type { CountedCall } from './counter.ts'
 import type { Transition } from './database.ts'
@@ -25,20 +31,20 @@ import type { Evidence, KeptRun } from './evidence.ts'
 import type { Fault } from './faults.ts'
 import type { RunEventOf, LoggedRunEvent } from '@tutti/protocol'
 
-/** What came of the calls. */
+/** Results of the check. */
 export interface CallVerdict {
   readonly violations: readonly string[]
-  /** Calls that reached the counter. */
+  /** Number of calls that reached the counter. */
   readonly made: number
-  /** Of those, calls that were made again as nobody knew what had become of them. */
+  /** Number of these that were repeated because their outcome was unknown. */
   readonly repeatedInDoubt: number
-  /** Of those, calls of an owner that did not know yet that it had lost the run (J5). */
+  /** Number of these that were made by an owner that did not know yet that it had lost the run (J5). */
   readonly late: number
-  /** Calls of tools that are not idempotent that were cut off; the model was told. */
+  /** Number of interrupted calls of tools that are not idempotent; the model saw that the outcome is unknown. */
   readonly leftInDoubt: number
 }
 
-/** The call that the counter knows by this key, as the log has it. */
+/** Returns the key of a call in the log, as the counter knows it. */
 export function callKey(runId: string, event: RunEventOf<'tool_called'>): string {
   const { taskName, attempt, iterationIndex, toolCallId } = event
   return [runId, taskName, attempt, iterationIndex, toolCallId].join('/')
@@ -46,7 +52,7 @@ export function callKey(runId: string, event: RunEventOf<'tool_called'>): string
 
 type EndedCall = Extract<LoggedRunEvent, { type: 'tool_called' }>
 
-/** The end of each call in the log of a run, by its key. */
+/** Returns the end of each call in the log of a run, by key. */
 export function endedCallsOf({
   runId,
   events,
@@ -55,7 +61,7 @@ export function endedCallsOf({
   return Map.groupBy(ended, (event) => callKey(runId, event))
 }
 
-/** Judges all calls. */
+/** Checks all calls. */
 export function judgeCalls(evidence: Evidence): CallVerdict {
   const callsOf = Map.groupBy(evidence.calls, ({ runId }) => runId)
   const claimsOf = Map.groupBy(evidence.transitions, ({ runId }) => runId)
@@ -77,9 +83,9 @@ export function judgeCalls(evidence: Evidence): CallVerdict {
 type RunVerdict = Omit<CallVerdict, 'made'>
 
 interface RunSurroundings {
-  /** The calls of the run that reached the counter, by their key. */
+  /** Calls of the run that reached the counter, by key. */
   readonly calls: ReadonlyMap<string, readonly CountedCall[]>
-  /** Who had the run, in order. */
+  /** Owners of the run, in order. */
   readonly claims: readonly Transition[]
   readonly evidence: Evidence
 }
@@ -114,14 +120,14 @@ function judgeRun(run: KeptRun, { calls, claims, evidence }: RunSurroundings): R
 
 interface Surroundings {
   readonly run: KeptRun
-  /** The end of the call; undefined when there is none. */
+  /** End of the call; undefined if there is none. */
   readonly end: EndedCall | undefined
-  /** Who had the run, in order. */
+  /** Owners of the run, in order. */
   readonly claims: readonly Transition[]
   readonly evidence: Evidence
 }
 
-/** Judges the calls that were made with the same key. */
+/** Checks the calls with the same key. */
 function judgeCall(
   made: readonly CountedCall[],
   { run, end, claims, evidence }: Surroundings,
@@ -158,7 +164,7 @@ function judgeCall(
   return { violations, late }
 }
 
-/** The claims under which a call may have been made, the likeliest first. */
+/** Returns the claims under which a call may have been made, the likeliest first. */
 function claimsOf(
   { pid, at }: CountedCall,
   claims: readonly Transition[],
@@ -176,7 +182,7 @@ function claimsOf(
   ]
 }
 
-/** Whether the process of a call may not have known, shortly before, that it had lost its runs. */
+/** Returns whether the process of a call may not have known, shortly before, that it had lost its runs. */
 function isExcused({ pid, at }: CountedCall, { faults, leaseMs }: Evidence): boolean {
   const isNear = (fault: Fault): boolean => fault.at <= at && at <= fault.until + leaseMs
   return faults.some((fault) => {

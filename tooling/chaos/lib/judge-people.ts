@@ -1,8 +1,9 @@
 /**
- * Pure: whether people were told the truth.
+ * Checks the replies that people got. Pure.
  *
- * P1 A wish that was answered with yes is in the log of its run. A cancel whose run ended by itself in
- *    the same moment is the exception: its record may be COMPLETED.
+ * P1 A command with a positive reply is in the log of its run. A cancel whose run ended at the same moment is
+ * the
+ * exception: its record may be COMPLETED.
  * P2 A reader saw the log of its run: every event, once, in order, to the end.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -11,15 +12,15 @@ import type { Evidence, KeptRun } from './evidence.ts'
 import type { Asked } from './people.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** What is wrong, one sentence each. */
+/** Returns the violations, one sentence each. */
 export function judgePeople({ asked, seen, runs }: Evidence): readonly string[] {
   const byId = new Map(runs.map((run) => [run.runId, run]))
   const violations: string[] = []
-  for (const wish of asked) {
-    const run = byId.get(wish.runId)
-    if (wish.answer !== 'ok' || run === undefined || isInLog(wish, run)) continue
+  for (const command of asked) {
+    const run = byId.get(command.runId)
+    if (command.answer !== 'ok' || run === undefined || isInLog(command, run)) continue
     violations.push(
-      `P1 ${wish.what.kind} was answered with yes and is not in the log: ${wish.runId}`,
+      `P1 ${command.what.kind} was answered as accepted and is not in the log: ${command.runId}`,
     )
   }
   for (const { runId, events, isWhole } of seen) {

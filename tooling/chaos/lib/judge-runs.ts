@@ -1,14 +1,14 @@
 /**
- * Pure: whether every run was kept as it should be.
+ * Checks that every run was stored correctly. Pure.
  *
- * K1 Each idempotency key is one run, and each submit under it was answered with that run; there are no
- *    others.
- * K2 Each run has ended: COMPLETED, or CANCELLED when somebody cancelled it. Nothing of it is left:
- *    no steps, no owner, no signal without an answer, no open review.
- * K3 Its events are numbered from 0 without gap; the last one is its result, the only one, and the record
- *    of the run says the same.
- * K4 A task completes once; all tasks of a run that is COMPLETED do, with the output that they
- *    have in a run that nothing happens to.
+ * K1 Each idempotency key is one run, and each submit under it was answered with that run; there are no other
+ * runs.
+ * K2 Each run has ended: COMPLETED, or CANCELLED when a person cancelled it, without steps, an owner,
+ * unanswered
+ * commands or open reviews.
+ * K3 Its events are numbered from 0 without gaps; the last one is its only result, and equals the record of
+ * the run.
+ * K4 A task completes once; all tasks of a COMPLETED run do, with the output of an undisturbed run.
  * K5 A tool call ends once.
  * K6 The epoch grows with each owner. A review ends once.
  */
@@ -18,12 +18,12 @@ import { endedCallsOf } from './judge-calls.ts'
 import type { Evidence, KeptRun } from './evidence.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** How many calls each task makes in the ensembles of `chaos.config.mjs`. */
+/** Number of calls of each task in the ensembles of `chaos.config.mjs`. */
 const CALLS_OF_TASK = 5
 
 const TASKS = ['survey', 'left', 'right', 'join']
 
-/** What is wrong, one sentence each. */
+/** Returns the violations, one sentence each. */
 export function judgeRuns(evidence: Evidence): readonly string[] {
   const cancelled = new Set(
     evidence.asked.flatMap(({ what, runId }) => (what.kind === 'cancel' ? [runId] : [])),

@@ -15,7 +15,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 const KEY = 'r/survey/1/0/call-0-0'
 
-/** A run that a second process took over from one that was killed; its call was in doubt, and repeated. */
+/** A run that a second process took over from a killed one; an interrupted call was repeated. */
 const events = logged([
   { type: 'run_queued' },
   { type: 'ensemble_started' },
@@ -80,7 +80,7 @@ const good: Evidence = {
   transitions,
 }
 
-it('finds nothing wrong with a run that was taken over and repeated a call in doubt', () => {
+it('accepts a run that was taken over and repeated an interrupted call', () => {
   expect(judgeRuns(good)).toEqual([])
   expect(judgePeople(good)).toEqual([])
   expect(judgeCalls(good)).toEqual({
@@ -92,7 +92,7 @@ it('finds nothing wrong with a run that was taken over and repeated a call in do
   })
 })
 
-it('a takeover lasts from the kill until the run is resumed', () => {
+it('measures a takeover from the kill until the run is resumed', () => {
   expect(takeoverTimes(good)).toEqual([2_100])
   expect(takeoverTimes({ ...good, faults: [{ ...killed, pids: [12] }] })).toEqual([])
 })
@@ -135,7 +135,7 @@ describe('judgeRuns', () => {
     )
   })
 
-  it('[K2] a run that somebody cancelled may be CANCELLED', () => {
+  it('[K2] accepts CANCELLED for a run that was cancelled', () => {
     const asked: Asked = { ...injected, what: { kind: 'cancel', mode: 'abort', afterMs: 0 } }
     const result = logged([{ type: 'run_result', status: 'CANCELLED' }])
     const cancelled = { status: 'CANCELLED', events: result, lastSeq: 0, completedTasks: 0 }
@@ -170,7 +170,7 @@ describe('judgeCalls', () => {
     ])
   })
 
-  it('[J2] a process that has a run again may have made a call under its claim before', () => {
+  it('[J2] accepts a call under the earlier claim of a process that owns the run again', () => {
     const again = { ...transitions[2]!, at: 2_410, epoch: 3, pid: 12 }
     const claims = [...transitions.slice(0, 3), again]
     const second = call({ pid: 12, at: 2_420 })
@@ -188,7 +188,7 @@ describe('judgeCalls', () => {
     ])
   })
 
-  it('[J4] finds a call that the log made up', () => {
+  it('[J4] finds a call that only the log has', () => {
     const unanswered = calls.map(({ answeredAt: _, ...made }) => made)
     expect(violations({ calls: unanswered })).toEqual([
       `J4 ${KEY} ended well and was never answered by the counter`,
@@ -196,7 +196,7 @@ describe('judgeCalls', () => {
     expect(violations({ calls: [] })).toHaveLength(1)
   })
 
-  it('[J5] a late call is excused when its process was frozen shortly before, or the database away', () => {
+  it('[J5] excuses a late call when its process was frozen shortly before, or the database was unavailable', () => {
     const late = [...calls, call({ pid: 11, at: 2_900 })].slice(1)
     const frozen: Fault = { kind: 'freeze_worker', at: 100, until: 2_890, pids: [11] }
     expect(judgeCalls({ ...good, calls: late, faults: [frozen] })).toMatchObject({
@@ -212,7 +212,7 @@ describe('judgeCalls', () => {
     expect(violations({ calls: late, faults: [killed] })).toEqual([words])
   })
 
-  it('counts calls of which the model was told that nobody knows', () => {
+  it('counts calls that the model saw as unknown', () => {
     const inDoubt = logged([called('call-0-0', 'FAILURE')])
     expect(judgeCalls({ ...kept({ events: inDoubt }), calls: [] }).leftInDoubt).toBe(1)
   })
@@ -225,12 +225,12 @@ describe('judgePeople', () => {
     [{ kind: 'decide', reviewId: 'w' }, 'decide'],
   ])('[P1] finds that %j is not in the log', (what, kind) => {
     const asked: Asked = { runId: 'r', what, answer: 'ok' }
-    const words = `P1 ${kind} was answered with yes and is not in the log: r`
+    const words = `P1 ${kind} was answered as accepted and is not in the log: r`
     expect(judgePeople({ ...good, asked: [asked] })).toEqual([words])
     expect(judgePeople({ ...good, asked: [{ ...asked, answer: 'RUN_COMPLETED' }] })).toEqual([])
   })
 
-  it('[P1] finds a cancel that was forgotten; a run that completed first is none', () => {
+  it('[P1] finds a lost cancel, except of a run that completed first', () => {
     const asked: Asked = { ...injected, what: { kind: 'cancel', mode: 'abort', afterMs: 0 } }
     expect(judgePeople({ ...kept({ status: 'RUNNING' }), asked: [asked] })).toHaveLength(1)
     expect(judgePeople({ ...good, asked: [asked] })).toEqual([])
@@ -262,7 +262,7 @@ function changed(type: string, output: string): readonly LoggedRunEvent[] {
 
 /** Numbers events from 0. */
 function logged(bare: readonly object[]): readonly LoggedRunEvent[] {
-  // NOTE: the judges read these fields only.
+  // NOTE: the judges read only these fields.
   return bare.map((event, seq) => ({ ...event, seq, runId: 'r' })) as unknown as LoggedRunEvent[]
 }
 

@@ -1,37 +1,37 @@
 /**
- * The people who use the system: they submit runs, follow some, cancel and steer others, and decide
- * reviews. What they asked for and were told is noted, to be compared with what was kept.
+ * The users of the system: they submit runs, follow some, cancel and steer others, and decide reviews. Their
+ * commands and the replies are recorded, to be compared with the store.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { EDITED_OUTPUT, REJECT_FEEDBACK, type PlannedRun, type PlannedWish } from './plan.ts'
+import { EDITED_OUTPUT, REJECT_FEEDBACK, type PlannedRun, type PlannedCommand } from './plan.ts'
 
 import type { ApiClients, CallEnd } from './api-clients.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** The text that a decision needs. */
+/** Text of a decision that requires one. */
 const DECISION_TEXTS = {
   CONTINUE: {},
   EDIT: { revisedOutput: EDITED_OUTPUT },
   REJECT: { feedback: REJECT_FEEDBACK },
 } as const
 
-/** A run that was submitted. */
+/** A submitted run. */
 export interface Submitted {
   readonly planned: PlannedRun
-  /** What each submission was answered: more than one id is a fault. */
+  /** Run ids in the replies; more than one is a violation. */
   readonly runIds: readonly string[]
 }
 
-/** Something that was asked of a run, and what was said to it. */
+/** A command to a run, and its reply. */
 export interface Asked {
   readonly runId: string
-  readonly what: PlannedWish | { readonly kind: 'decide'; readonly reviewId: string }
-  /** `ok`, or the code with which it was refused. */
+  readonly what: PlannedCommand | { readonly kind: 'decide'; readonly reviewId: string }
+  /** `ok`, or the code of the error. */
   readonly answer: string
 }
 
-/** What a reader saw of a run. */
+/** Events that a reader saw. */
 export interface Seen {
   readonly runId: string
   readonly events: readonly LoggedRunEvent[]
@@ -39,30 +39,30 @@ export interface Seen {
   readonly isWhole: boolean
 }
 
-/** How often reviews are looked for, in milliseconds. */
+/** Interval at which reviews are listed, in milliseconds. */
 const LOOK_MS = 300
 
-/** Refusals that a race explains: the run or the review was over when the wish came. */
+/** Errors that a race explains: the run or the review ended before the command arrived. */
 const OVER = ['RUN_COMPLETED', 'REVIEW_RESOLVED', 'REVIEW_NOT_FOUND']
 
-/** What people work with. */
+/** Resources of the users. */
 export interface PeopleOptions {
   readonly clients: ApiClients
-  /** Aborts when nobody waits any more. */
+  /** Aborts at the end of the test. */
   readonly signal: AbortSignal
   readonly onProblem: (problem: string) => void
 }
 
-/** People and what they know. */
+/** The users and their observations. */
 export class People {
   readonly submitted: Submitted[] = []
   readonly asked: Asked[] = []
   readonly seen: Seen[] = []
   readonly #options: PeopleOptions
   readonly #planned = new Map<string, PlannedRun>()
-  /** Reviews that somebody has seen. */
+  /** Reviews that were seen. */
   readonly #known = new Set<string>()
-  /** How many reviews of each run were decided. */
+  /** Number of decided reviews of each run. */
   readonly #decided = new Map<string, number>()
   readonly #busy = new Set<Promise<void>>()
   readonly #readers = new Set<Promise<void>>()
@@ -71,7 +71,7 @@ export class People {
     this.#options = options
   }
 
-  /** Submits all runs, in order; resolves when each is answered. */
+  /** Submits all runs in order; resolves when each has a reply. */
   async submitAll(planned: readonly PlannedRun[]): Promise<void> {
     const submits: Promise<void>[] = []
     for (const run of planned) {
@@ -81,7 +81,7 @@ export class People {
     await Promise.all(submits)
   }
 
-  /** Decides reviews as they come up, until the signal aborts. */
+  /** Decides open reviews until the signal aborts. */
   async decideReviews(): Promise<void> {
     const { clients, signal } = this.#options
     for (let look = 0; !signal.aborted; look += 1) {
@@ -89,7 +89,7 @@ export class People {
       if (end.kind === 'refused') this.#refused('Listing reviews', end)
       const open = end.kind === 'answered' ? end.value.reviews : []
       for (const { reviewId, runId, timeoutMs } of open) {
-        // Gates with a time limit are left to it.
+        // Reviews with a time limit are left to time out.
         if (this.#known.has(reviewId) || timeoutMs !== 0) continue
         this.#known.add(reviewId)
         this.#keepBusy(this.#decide(runId, reviewId))
@@ -98,7 +98,7 @@ export class People {
     }
   }
 
-  /** Resolves when nobody waits for an answer. */
+  /** Resolves when no command is pending. */
   async settled(): Promise<void> {
     while (this.#busy.size > 0) await Promise.all(this.#busy)
   }
@@ -120,7 +120,7 @@ export class People {
     if (runId === undefined) return
     this.#planned.set(runId, planned)
     if (planned.isFollowed) this.#follow(runId, Number(planned.piece))
-    for (const wish of planned.wishes) this.#keepBusy(this.#ask(runId, wish))
+    for (const command of planned.commands) this.#keepBusy(this.#ask(runId, command))
   }
 
   #submitOnce({ idempotencyKey, ...planned }: PlannedRun, way: number) {
@@ -138,21 +138,24 @@ export class People {
     )
   }
 
-  async #ask(runId: string, wish: PlannedWish): Promise<void> {
+  async #ask(runId: string, command: PlannedCommand): Promise<void> {
     const { clients, signal } = this.#options
-    await pause(wish.afterMs, signal)
-    const end = await clients.untilAnswered<unknown>(Math.floor(wish.afterMs), (client, stop) => {
-      const options = { signal: stop }
-      switch (wish.kind) {
-        case 'cancel':
-          return client.runs.cancel(runId, { ...options, mode: wish.mode })
-        case 'switch_model':
-          return client.runs.switchModel(runId, 'second', options)
-        case 'inject':
-          return client.runs.inject(runId, wish.content, options)
-      }
-    })
-    this.#note(runId, wish, end)
+    await pause(command.afterMs, signal)
+    const end = await clients.untilAnswered<unknown>(
+      Math.floor(command.afterMs),
+      (client, stop) => {
+        const options = { signal: stop }
+        switch (command.kind) {
+          case 'cancel':
+            return client.runs.cancel(runId, { ...options, mode: command.mode })
+          case 'switch_model':
+            return client.runs.switchModel(runId, 'second', options)
+          case 'inject':
+            return client.runs.inject(runId, command.content, options)
+        }
+      },
+    )
+    this.#note(runId, command, end)
   }
 
   async #decide(runId: string, reviewId: string): Promise<void> {
@@ -203,7 +206,7 @@ export class People {
   }
 }
 
-/** Waits; no longer than until the signal aborts. */
+/** Waits until the signal aborts at the latest. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined)
 }

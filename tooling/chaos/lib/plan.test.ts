@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { Draws } from './draw.ts'
 import { planFaults, planRuns, type PlannedFault } from './plan.ts'
 
-it('the same seed plans the same runs and faults, another seed others', () => {
+it('plans the same runs and faults for the same seed, and others for another seed', () => {
   expect(planRuns(7, 50)).toEqual(planRuns(7, 50))
   expect(planRuns(7, 50)).not.toEqual(planRuns(8, 50))
   const faults = (seed: number) => firstFaults(50, seed)
@@ -11,22 +11,22 @@ it('the same seed plans the same runs and faults, another seed others', () => {
   expect(faults(7)).not.toEqual(faults(8))
 })
 
-it('fewer runs are the first ones of more', () => {
+it('plans the same first runs for any number of runs', () => {
   expect(planRuns(7, 50).slice(0, 10)).toEqual(planRuns(7, 10))
 })
 
-it('each run has an idempotency key of its own', () => {
+it('gives each run a separate idempotency key', () => {
   const keys = planRuns(7, 50).map(({ idempotencyKey }) => idempotencyKey)
   expect(new Set(keys).size).toBe(50)
 })
 
-it('a process is frozen for longer than its leases last', () => {
+it('freezes a process for longer than its lease', () => {
   const frozen = firstFaults(500, 7).filter(({ kind }) => kind === 'freeze_worker')
   expect(frozen.length).toBeGreaterThan(20)
   for (const { lastsMs } of frozen) expect(lastsMs).toBeGreaterThan(2_000)
 })
 
-it('draws are spread evenly, and picks by their weights', () => {
+it('draws evenly, and picks by weight', () => {
   const draws = new Draws(1, 'test')
   const values = Array.from({ length: 10_000 }, () => draws.next())
   expect(values.reduce((sum, value) => sum + value) / values.length).toBeCloseTo(0.5, 1)

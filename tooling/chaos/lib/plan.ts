@@ -1,52 +1,52 @@
-/** Pure: what is going to be done to the system, from a seed. */
+/** Plans runs and faults from a seed. Pure. */
 import { Draws } from './draw.ts'
 
-/** The ensembles of `chaos.config.mjs`. */
+/** Ensembles of `chaos.config.mjs`. */
 export type EnsembleName = 'relay' | 'gated' | 'timed'
 
-/** One run, and what people want of it. Times are in milliseconds. */
+/** A run and the commands to it. Times are in milliseconds. */
 export interface PlannedRun {
   readonly piece: string
   readonly idempotencyKey: string
   readonly ensemble: EnsembleName
-  /** Named by whoever submits; else the server names it. */
+  /** Run id, if the caller chooses one. */
   readonly runId?: string
-  /** After the run before it. */
+  /** Delay after the previous run. */
   readonly submitAfterMs: number
-  /** Sent twice at the same moment, to two processes. */
+  /** Whether it is sent twice at the same moment, to two processes. */
   readonly isSentTwice: boolean
-  /** The first answer is not waited for longer than this. */
+  /** Maximum wait for the first reply. */
   readonly patienceMs?: number
   readonly isFollowed: boolean
-  /** What is asked of it, each so long after it was taken in. */
-  readonly wishes: readonly PlannedWish[]
-  /** How its reviews are decided, the first ones first; what follows is CONTINUE. */
+  /** Commands, each with its delay after the run was accepted. */
+  readonly commands: readonly PlannedCommand[]
+  /** Decisions of its reviews in order; later ones are CONTINUE. */
   readonly decisions: readonly PlannedDecision[]
 }
 
-/** Something that is asked of a run. */
-export type PlannedWish = { readonly afterMs: number } & (
+/** A command to a run. */
+export type PlannedCommand = { readonly afterMs: number } & (
   | { readonly kind: 'cancel'; readonly mode: 'abort' | 'boundary' }
   | { readonly kind: 'switch_model' }
   | { readonly kind: 'inject'; readonly content: string }
 )
 
-/** What is decided of a review, so long after it was seen. */
+/** A decision of a review, with its delay after the review was seen. */
 export interface PlannedDecision {
   readonly afterMs: number
   readonly decision: 'CONTINUE' | 'EDIT' | 'REJECT'
 }
 
-/** The text that an EDIT gives a task. */
+/** Text of an EDIT. */
 export const EDITED_OUTPUT = 'Played as a reviewer wants it'
 
-/** Feedback of a reviewer who rejects. */
+/** Feedback of a REJECT. */
 export const REJECT_FEEDBACK = 'Play it more slowly'
 
-/** What can go wrong. */
+/** Kinds of faults. */
 export type FaultKind = keyof typeof FAULT_WEIGHTS
 
-/** How often each is chosen. */
+/** Weight of each kind. */
 const FAULT_WEIGHTS = {
   /** SIGKILL of a worker. */
   kill_worker: 6,
@@ -56,13 +56,13 @@ const FAULT_WEIGHTS = {
   stop_worker: 3,
   /** SIGKILL of all workers at the same moment. */
   kill_all_workers: 0.5,
-  /** SIGKILL of a process that takes and shows runs. */
+  /** SIGKILL of an API process. */
   kill_api: 2,
-  /** The connections of all processes to the database are ended by the database. */
+  /** The database ends all connections of the processes. */
   cut_connections: 2,
-  /** What the database answers to commits is lost for a moment, then all connections to it break. */
+  /** Replies of the database to commits are lost for a moment, then all connections break. */
   lose_answers: 3,
-  /** The database is stopped for a while. */
+  /** The database is stopped for a time. */
   stop_database: 1,
   /** The database stops as in a crash. */
   crash_database: 1,
@@ -71,17 +71,17 @@ const FAULT_WEIGHTS = {
 /** A fault. Times are in milliseconds. */
 export interface PlannedFault {
   readonly kind: FaultKind
-  /** After the fault before it began. */
+  /** Delay after the start of the previous fault. */
   readonly afterMs: number
-  /** From 0 up to 1: which of those that it can hit. */
+  /** Selects the target, from 0 up to 1. */
   readonly which: number
-  /** How long a pause lasts, or until a process is started again. */
+  /** Duration of a pause, or delay of a restart. */
   readonly lastsMs: number
 }
 
 const ENSEMBLES: Readonly<Record<EnsembleName, number>> = { relay: 6, gated: 2.5, timed: 1.5 }
 
-/** The runs. */
+/** Returns the planned runs. */
 export function planRuns(seed: number, count: number): readonly PlannedRun[] {
   return Array.from({ length: count }, (_, index) => planRun(seed, index))
 }
@@ -101,25 +101,25 @@ function planRun(seed: number, index: number): PlannedRun {
     isSentTwice: draws.happens(0.15),
     ...(isImpatient ? { patienceMs: draws.between(1, 25) } : {}),
     isFollowed: draws.happens(0.25),
-    wishes: planWishes(draws, index),
+    commands: planCommands(draws, index),
     decisions: ensemble === 'gated' ? planDecisions(draws) : [],
   }
 }
 
-function planWishes(draws: Draws, index: number): readonly PlannedWish[] {
-  const wishes: PlannedWish[] = []
+function planCommands(draws: Draws, index: number): readonly PlannedCommand[] {
+  const commands: PlannedCommand[] = []
   if (draws.happens(0.12)) {
     const mode = draws.happens(0.6) ? 'abort' : 'boundary'
-    wishes.push({ kind: 'cancel', mode, afterMs: draws.between(0, 6_000) })
+    commands.push({ kind: 'cancel', mode, afterMs: draws.between(0, 6_000) })
   }
   if (draws.happens(0.12)) {
-    wishes.push({ kind: 'switch_model', afterMs: draws.between(0, 4_000) })
+    commands.push({ kind: 'switch_model', afterMs: draws.between(0, 4_000) })
   }
   if (draws.happens(0.12)) {
     const content = `Mind the tempo of piece ${index}`
-    wishes.push({ kind: 'inject', content, afterMs: draws.between(0, 4_000) })
+    commands.push({ kind: 'inject', content, afterMs: draws.between(0, 4_000) })
   }
-  return wishes
+  return commands
 }
 
 function planDecisions(draws: Draws): readonly PlannedDecision[] {
@@ -130,7 +130,7 @@ function planDecisions(draws: Draws): readonly PlannedDecision[] {
   ]
 }
 
-/** The faults, one after the other, without end. */
+/** Yields the planned faults in order, without end. */
 export function* planFaults(seed: number, leaseMs: number): Generator<PlannedFault, never> {
   const draws = new Draws(seed, 'faults')
   for (;;) {

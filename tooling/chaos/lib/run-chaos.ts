@@ -1,17 +1,16 @@
 /**
- * The chaos test: a system of several processes on one Postgres, people who use it, and faults, until
- * every run has ended.
+ * The chaos test: a system of several processes on one Postgres, its users, and faults, until every run has
+ * ended.
  *
- *   people ─▶ api processes ─▶ proxy ─▶ Postgres
- *                 ▲              ▲         ▲
- *   counter ◀─ workers ──────────┤         │
- *                 ▲              │         │
- *                 └─── faults ───┴─────────┘
+ * people ─▶ api processes ─▶ proxy ─▶ Postgres
+ * ▲              ▲         ▲
+ * counter ◀─ workers ──────────┤         │
+ * ▲              │         │
+ * └─── faults ───┴─────────┘
  *
- * R1 Everything that is random follows from the seed.
- * R2 Faults come as long as there are runs, but for the last third of the time: what was begun must come
- *    to its end then.
- * R3 Whatever happens, no process, server or directory is left.
+ * R1 All random values depend on the seed.
+ * R2 Faults are injected as long as there are runs, except in the last third of the time, in which runs end.
+ * R3 No process, server or directory remains at the end.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,44 +31,44 @@ import { People } from './people.ts'
 import { planFaults, planRuns } from './plan.ts'
 import { stuckRuns } from './stuck-runs.ts'
 
-/** How much chaos. */
+/** Size of a chaos test. */
 export interface ChaosOptions {
   readonly seed: number
   readonly runs: number
   readonly workers: number
-  /** Processes that take and show runs. */
+  /** Number of API processes. */
   readonly apis: number
-  /** How long it may take in all, in milliseconds. */
+  /** Time limit of the test, in milliseconds. */
   readonly limitMs: number
-  /** Ends it early. */
+  /** Ends the test early. */
   readonly signal: AbortSignal
   readonly say: (text: string) => void
 }
 
-/** What came of it. */
+/** Result of a chaos test. */
 export interface ChaosEnd {
   readonly evidence: Evidence
-  /** What was seen to be wrong on the way. */
+  /** Violations that were observed during the test. */
   readonly problems: readonly string[]
   readonly wallMs: number
   readonly tries: number
-  /** The longest time in which this process itself did nothing, in milliseconds. */
+  /** Longest pause of this process itself, in milliseconds. */
   readonly longestPauseMs: number
 }
 
-/** The lease of the workers: short, so that what a lost process had is soon taken over. */
+/** Lease of the workers: short, so that runs of a lost process are taken over soon. */
 const LEASE_MS = 2_000
 
-/** The share of the time in which faults are done. */
+/** Fraction of the time in which faults are injected. */
 const FAULTY_SHARE = 2 / 3
 
-/** How long readers may take to see the end of runs that have ended, in milliseconds. */
+/** Maximum time until readers see the end of ended runs, in milliseconds. */
 const READERS_LIMIT_MS = 20_000
 
-/** How often is looked whether all runs have ended, in milliseconds. */
+/** Interval at which the test checks whether all runs have ended, in milliseconds. */
 const LOOK_MS = 250
 
-/** Lets chaos reign. */
+/** Runs the chaos test. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   const { seed, say } = options
   const problems: string[] = []
@@ -127,7 +126,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   return { evidence, problems, wallMs, tries: clients.tries, longestPauseMs }
 }
 
-/** What lives together. */
+/** Parts of the system under test. */
 interface Life {
   readonly options: ChaosOptions
   readonly people: People
@@ -135,11 +134,11 @@ interface Life {
   readonly database: ChaosDatabase
   readonly onProblem: (problem: string) => void
   readonly startedAt: number
-  /** Aborted when nobody waits any more. */
+  /** Aborts at the end of the test. */
   readonly over: AbortController
 }
 
-/** Resolves when all runs have ended and everybody knows, or the time is over. */
+/** Resolves when all runs have ended and all readers have seen it, or at the time limit. */
 async function live(life: Life): Promise<void> {
   const { options, people, database, onProblem, startedAt, over } = life
   const { limitMs, signal } = options
@@ -179,7 +178,7 @@ async function live(life: Life): Promise<void> {
   await Promise.all([told, deciding])
 }
 
-/** Does one fault after the other; resolves when all is as before after the last one. */
+/** Injects faults one after another; resolves when the last one is restored. */
 async function hurt(
   { options, faults, onProblem, startedAt }: Life,
   calm: AbortSignal,
@@ -211,7 +210,10 @@ async function makeFleet({ workers, apis }: ChaosOptions, options: FleetOptions)
   return new Fleet(members)
 }
 
-/** The first process makes the tables; only then can notes be taken, and must be before anything runs. */
+/**
+ * The first process creates the tables. Only then can the triggers be installed, which must happen before any
+ * run.
+ */
 async function startFleet(fleet: Fleet, database: ChaosDatabase): Promise<void> {
   const [first, ...others] = fleet.members
   first?.start()
@@ -228,7 +230,7 @@ async function assertReady(members: readonly Member[]): Promise<void> {
   }
 }
 
-/** Stops all processes as an operator does. */
+/** Stops all processes gracefully. */
 async function stopFleet(fleet: Fleet, onProblem: (problem: string) => void): Promise<void> {
   await Promise.all(
     fleet.members.map(async (member) => {

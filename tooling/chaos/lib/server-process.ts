@@ -1,4 +1,4 @@
-/** The built server as a process that can be hurt. */
+/** Runs the built server as a process that faults can hit. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -6,29 +6,29 @@ import { fileURLToPath } from 'node:url'
 const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', import.meta.url))
 const CONFIG = fileURLToPath(new URL('../fixtures/chaos.config.mjs', import.meta.url))
 
-/** Variables of the machine that would change what a server does. */
+/** Variables of the machine that would change the behavior of a server. */
 const OWN =
   /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|CHAOS_.*|NODE_OPTIONS|OPENAI_.*|ANTHROPIC_.*|LANG.*)$/
 
-/** How much of what a process said is kept, in characters. */
+/** Length of the retained output of a process, in characters. */
 const KEPT_TEXT = 4_000
 
-/** How a process ended. */
+/** Exit of a process. */
 export interface ProcessEnd {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  /** Whether it had said that it is ready. */
+  /** Whether it had been ready. */
   readonly wasReady: boolean
 }
 
-/** One process of the server. */
+/** A server process. */
 export class ServerProcess {
   readonly #child: ChildProcess
   #isReady = false
-  /** The end of what it said. */
+  /** End of its output. */
   said = ''
   readonly ended: Promise<ProcessEnd>
-  /** Resolves when it takes requests; never when it ends before that. */
+  /** Resolves when it accepts requests; never if it ends before. */
   readonly ready: Promise<void>
 
   constructor(environment: Readonly<Record<string, string>>, cwd: string) {

@@ -1,7 +1,7 @@
-/** Says which runs have not ended, and where they stand. */
+/** Lists the runs that have not ended, with their state. */
 import type { ChaosDatabase } from './database.ts'
 
-/** One line a run. */
+/** Returns one line per run. */
 export async function stuckRuns(database: ChaosDatabase, wanted: number): Promise<string> {
   const rows = await database.read(
     `SELECT run_id, ensemble, status, state, owner, epoch, lost_owners, last_seq,

@@ -1,7 +1,7 @@
-/** One HTTP request and what came back, read up to a limit. */
+/** Sends one HTTP request and reads the response, up to a limit. */
 import { Agent, request as send } from 'node:http'
 
-/** A request as it goes out: nothing in it is normalized. */
+/** A request that is sent without normalization. */
 export interface Request {
   readonly method: string
   /** Path and query, already encoded or deliberately not. */
@@ -20,10 +20,10 @@ export interface Answer {
   readonly isComplete: boolean
 }
 
-/** Largest answer to a request, in bytes: a page of runs with its envelope. */
+/** Maximum size of a response, in bytes: a page of runs with its envelope. */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
-/** Largest error body, in bytes. */
+/** Maximum size of an error body, in bytes. */
 export const MAX_ERROR_BYTES = 16 * 1024
 
 /** Time for which an event stream is read, in milliseconds. */
@@ -49,7 +49,7 @@ export async function exchange(url: string, request: Request): Promise<Answer> {
   }
 }
 
-/** A connection that had carried another request before ended without an answer. */
+/** Thrown when a reused connection ended without a response. */
 class ReusedConnectionError extends Error {
   override readonly name = 'ReusedConnectionError'
 }

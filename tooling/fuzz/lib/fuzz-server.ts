@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', impo
 const CONFIG = fileURLToPath(new URL('../fixtures/fuzz.config.mjs', import.meta.url))
 const WATCH = new URL('watch-loop.mjs', import.meta.url).href
 
-/** Variables that would change what the server does. */
+/** Variables that would change the behavior of the server. */
 const OWN =
   /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|NODE_OPTIONS|OPENAI_.*|ANTHROPIC_.*|OTEL_.*|LANG.*)$/
 
@@ -19,7 +19,7 @@ const MAX_OUTPUT = 8_000
 /** A gap in which the main thread computed. */
 export interface Stall {
   readonly stalledMs: number
-  /** When it ended, in milliseconds since 1970. */
+  /** Time at which it ended, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -28,7 +28,7 @@ export class FuzzServer implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #data = mkdtempSync(join(tmpdir(), 'tutti-fuzz-'))
   readonly stalls: Stall[] = []
-  /** The end of what the server printed. */
+  /** End of the server's output. */
   output = ''
   readonly #exited: Promise<void>
   #url = ''
@@ -76,12 +76,12 @@ export class FuzzServer implements AsyncDisposable {
     throw new Error(`The server ended before it was ready:\n${server.output}`)
   }
 
-  /** Its address, from the line that says it is ready; empty before. */
+  /** Address of the server, from the line that reports readiness; empty before. */
   get url(): string {
     return this.#url
   }
 
-  /** Whether the process is gone. */
+  /** Whether the process has ended. */
   get hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }

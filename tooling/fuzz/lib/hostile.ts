@@ -1,7 +1,7 @@
 /** Keys, values and texts that have broken servers before. */
 import * as fc from 'fast-check'
 
-/** Keys that mean something to JavaScript, to a database or to a terminal. */
+/** Keys with a meaning for JavaScript, a database or a terminal. */
 export const HOSTILE_KEYS: readonly string[] = [
   '__proto__',
   'constructor',

@@ -1,15 +1,15 @@
-/** Pure: what is wrong with an answer, whatever was asked. */
+/** Finds faults in a response, independent of the request. Pure. */
 import { ERROR_CODES, isErrorCode } from '@tutti/protocol'
 
 import { MAX_ANSWER_BYTES, MAX_ERROR_BYTES, type Answer } from './exchange.ts'
 
-/** The code of JSON-RPC 2.0 for an internal error. */
+/** JSON-RPC 2.0 code of an internal error. */
 const RPC_INTERNAL = -32_603
 
-/** Statuses of 500 and above that say what the server does not offer. */
+/** Error codes with a status of 500 or above that mean a missing feature. */
 const NOT_OFFERED: readonly string[] = ['NOT_CONFIGURED', 'NOT_IMPLEMENTED']
 
-/** Every fault of an answer; none when the server did what it promises. */
+/** Returns every fault of a response. */
 export function faultsOf({ status, contentType, body, bytes }: Answer): readonly string[] {
   const faults: string[] = []
   const limit = status >= 400 ? MAX_ERROR_BYTES : MAX_ANSWER_BYTES
@@ -31,7 +31,7 @@ export function faultsOf({ status, contentType, body, bytes }: Answer): readonly
   return faults
 }
 
-/** Every fault of a WebSocket message. */
+/** Returns every fault of a WebSocket message. */
 export function messageFaultsOf(text: string): readonly string[] {
   const faults: string[] = []
   if (text.length > MAX_ANSWER_BYTES) faults.push(`A message of ${text.length} characters`)

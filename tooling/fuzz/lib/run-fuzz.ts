@@ -1,8 +1,8 @@
 /**
- * Attacks one server over all targets at once until the time is over, or a target has found a fault.
+ * Attacks one server over all targets concurrently until the time is over, or a target has found a fault.
  *
- *   schema ─▶ attempt ─▶ server ─▶ answer ─▶ faults ─▶ shrunk by fast-check
- *                          └─ stalls of its event loop, and its end
+ * schema ─▶ attempt ─▶ server ─▶ response ─▶ faults ─▶ shrunk by fast-check
+ * └─ stalls of its event loop, and its end
  */
 import * as fc from 'fast-check'
 
@@ -23,7 +23,7 @@ export const TARGETS: readonly Target[] = [
   mcpTarget(),
 ]
 
-/** Longest stall of the event loop, in milliseconds of its own processor time. */
+/** Maximum stall of the event loop, in milliseconds of its processor time. */
 export const MAX_STALL_MS = 250
 
 /** Options of one fuzz run. */
@@ -38,17 +38,17 @@ export interface FuzzReport {
   /** Target → number of attempts. */
   readonly attempts: Readonly<Record<string, number>>
   readonly violations: readonly string[]
-  /** Longest stall of the event loop, in milliseconds; 0 when none was long enough to be noticed. */
+  /** Longest stall of the event loop, in milliseconds; 0 when there was none. */
   readonly longestStallMs: number
 }
 
-/** Longest part of an attempt that a report shows, in characters. */
+/** Maximum length of an attempt in a report, in characters. */
 const MAX_LABEL = 600
 
-/** Stalls are attributed to attempts that were made up to this long before, in milliseconds. */
+/** A stall is attributed to attempts in this time before it, in milliseconds. */
 const RECENT_MS = 1_500
 
-/** An attempt and the time at which it was made. */
+/** An attempt with its start and end. */
 export interface Made {
   readonly label: string
   readonly from: number
@@ -81,8 +81,8 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
 }
 
 /**
- * Gives the server what the attempts name: three runs, one of them with an open review. The libraries that a
- * server loads at the first request of their kind are loaded too: that stall comes once in its life.
+ * Creates the runs that the attempts name: three, one of them with an open review. Also triggers the late
+ * loading of libraries, because its stall happens only once in the life of a server.
  */
 async function prepare({ url, stalls }: FuzzServer): Promise<void> {
   const bodies = [
@@ -102,7 +102,7 @@ async function prepare({ url, stalls }: FuzzServer): Promise<void> {
   stalls.length = 0
 }
 
-/** Addresses behind which a library is loaded at the first request. */
+/** Paths that load a library at their first request. */
 const LOADED_LATE = ['/mcp', '/docs/reference.js', '/openapi.json', '/asyncapi.json']
 
 /** Options of an attack on one target. */
@@ -117,11 +117,11 @@ export interface Attack {
 /** The server that is attacked. */
 export interface Attacked {
   readonly url: string
-  /** Whether its process is gone. */
+  /** Whether its process has ended. */
   readonly hasEnded: boolean
 }
 
-/** Attacks one target; returns what it found. */
+/** Attacks one target; returns the violations. */
 export async function attack(
   server: Attacked,
   target: Target,

@@ -1,14 +1,14 @@
 /**
  * Arbitraries from JSON Schema: values that match a schema, and values that nearly do.
  *
- * Only the keywords that the schemas of the wire use are read. `if` and `then` are not, so a value of
- * `valuesOf` can still miss a conditional rule; the server has to answer either way.
+ * Only the keywords of the wire schemas are supported, without `if` and `then`; a value of `valuesOf` can
+ * violate a conditional rule. The server must respond in either case.
  */
 import * as fc from 'fast-check'
 
 import { HOSTILE_KEYS, hostileKey, hostileValue } from './hostile.ts'
 
-/** The keywords that are read. */
+/** Supported keywords. */
 interface Keywords {
   readonly type?: string | readonly string[]
   readonly const?: unknown
@@ -33,7 +33,7 @@ interface Keywords {
 /** Maximum number of entries of a generated list or map. */
 const MAX_ENTRIES = 4
 
-/** Values that match a JSON Schema. `known` maps property names to values that mean something to the server. */
+/** Generates values that match a JSON Schema. `known` maps property names to values that exist on the server. */
 export function valuesOf(json: object, known: KnownValues = {}): fc.Arbitrary<unknown> {
   const schema: Keywords = json
   if (schema.const !== undefined) return fc.constant(schema.const)
@@ -124,7 +124,7 @@ function instants(): fc.Arbitrary<string> {
     .map((date) => date.toISOString())
 }
 
-/** Values that match `schema` but for a few places, each of which something hostile has taken. */
+/** Generates values that match `schema` except in a few places with hostile values. */
 export function nearValuesOf(schema: object, known: KnownValues = {}): fc.Arbitrary<unknown> {
   const mutations = fc.array(mutation(), { minLength: 1, maxLength: 3 })
   return fc
@@ -132,7 +132,7 @@ export function nearValuesOf(schema: object, known: KnownValues = {}): fc.Arbitr
     .map(([value, changes]) => changes.reduce(mutated, value))
 }
 
-/** One change at one place of a value. */
+/** A change at one place of a value. */
 type Mutation =
   | { readonly kind: 'replace'; readonly at: number; readonly value: unknown }
   | { readonly kind: 'add'; readonly at: number; readonly key: string; readonly value: unknown }
@@ -169,7 +169,7 @@ function mutated(value: unknown, change: Mutation): unknown {
   )
 }
 
-/** The node with the change made to it; undefined removes it. */
+/** Returns the changed node; undefined removes it. */
 function mutatedNode(node: unknown, change: Mutation): unknown {
   switch (change.kind) {
     case 'replace':
@@ -196,10 +196,10 @@ function repeated(node: unknown, wanted: number): unknown {
   return { ...node, ...Object.fromEntries(more) }
 }
 
-/** Most that a repetition makes, in characters of JSON: below the limit of a request, so that it is read. */
+/** Maximum size of a repetition, in characters of JSON: below the limit of a request, so that it is read. */
 const MAX_REPEATED = 600_000
 
-/** Length of a value as JSON; a value that is nested too deeply for that counts as one that is not repeated. */
+/** Returns the length of a value as JSON. A value that is nested too deeply is not repeated. */
 function sizeOf(node: unknown): number {
   try {
     return Math.max(1, JSON.stringify(node).length)
@@ -218,16 +218,16 @@ function nested(
   return outer
 }
 
-/** The keys that lead from a value to one of the nodes in it. */
+/** Keys that lead from a value to a node in it. */
 type Path = readonly string[]
 
-/** Deepest node that is changed, in levels. */
+/** Maximum depth of a changed node, in levels. */
 const MAX_PATH_DEPTH = 8
 
-/** Entries of a list or an object that are walked into, so that a repeated list does not become slow. */
+/** Maximum number of visited entries of a list or object, so that a repeated list does not become slow. */
 const MAX_WALKED = 20
 
-/** The path of every node of a value, the outermost first. */
+/** Returns the paths of all nodes, the outermost first. */
 function pathsOf(value: unknown, depth = MAX_PATH_DEPTH): readonly Path[] {
   const children = depth === 0 ? [] : entriesOf(value).slice(0, MAX_WALKED)
   const below = children.flatMap(([key, child]) =>
@@ -236,7 +236,7 @@ function pathsOf(value: unknown, depth = MAX_PATH_DEPTH): readonly Path[] {
   return [[], ...below]
 }
 
-/** `value` with the node at `path` replaced by what `change` returns; undefined removes it. */
+/** Returns `value` with the node at `path` replaced by the result of `change`; undefined removes it. */
 function changedAt(
   value: unknown,
   [key, ...rest]: Path,

@@ -1,12 +1,12 @@
 /**
  * Preloaded into the server under test: reports every stall of its event loop to the parent process.
  *
- * A stall is a gap between two ticks of a timer in which the main thread itself computed; time in which the
- * machine ran something else does not count, as it says nothing of the server.
+ * A stall is a gap between two ticks of a timer in which the main thread itself computed. Time in which the
+ * machine ran other processes does not count.
  */
 const TICK_MS = 20
 
-/** Stalls below are not reported, in milliseconds of processor time of the main thread. */
+/** Minimum stall to report, in milliseconds of processor time of the main thread. */
 const REPORTED_MS = 50
 
 if (process.send !== undefined) {

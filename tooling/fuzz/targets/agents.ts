@@ -1,4 +1,4 @@
-/** A2A over JSON-RPC and REST in its versions, and the `/tasks` wire. */
+/** Attacks A2A over JSON-RPC and REST in its versions, and the `/tasks` wire. */
 import { Type } from '@tutti/core'
 import * as fc from 'fast-check'
 

@@ -1,4 +1,4 @@
-/** MCP over HTTP: requests without a session, of both eras. */
+/** Attacks MCP over HTTP: requests without a session, in both protocol generations. */
 import { Type } from '@tutti/core'
 import * as fc from 'fast-check'
 

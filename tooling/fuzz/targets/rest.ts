@@ -1,4 +1,4 @@
-/** Every route of the table: its path, query, body and headers. */
+/** Attacks every route: its path, query, body and headers. */
 import { ROUTES } from '@tutti/protocol'
 import type { TObject } from '@tutti/core'
 import * as fc from 'fast-check'
@@ -49,7 +49,10 @@ function requestsOf({ method, path, body, query }: FuzzedRoute) {
   )
 }
 
-/** A path with each parameter replaced: by a known value, an encoded one, or one that no decoder accepts. */
+/**
+ * Generates a path with each parameter replaced: by a known value, an encoded one, or one that no decoder
+ * accepts.
+ */
 function pathsOf(path: string): fc.Arbitrary<string> {
   const pieces = path.split('/').map((piece) => {
     const [, name] = /^\{(\w+)\}$/.exec(piece) ?? []

@@ -1,4 +1,4 @@
-/** WebSocket connections: a few frames each, then a ping that must be answered. */
+/** Attacks WebSocket connections: a few frames each, then a ping that must be answered. */
 import { ClientMessage } from '@tutti/protocol'
 import * as fc from 'fast-check'
 
@@ -40,7 +40,10 @@ function connectionAttempt(
   }
 }
 
-/** Sends the frames and returns every fault of what came back. A connection that the server closes with a reason is fine. */
+/**
+ * Sends the frames and returns every fault of the replies. A connection may be closed by the server with a
+ * reason.
+ */
 async function converse(
   url: string,
   sent: readonly (string | Uint8Array<ArrayBuffer>)[],
@@ -64,7 +67,7 @@ async function converse(
     if (text === '{"type":"pong"}') resolve()
   })
   socket.addEventListener('close', ({ code }) => {
-    // A handshake that is refused, as for a run that is gone, closes without having opened.
+    // A rejected handshake, for example for an unknown run, closes without opening.
     if (isOpen && SERVER_FAILED.includes(code)) faults.push(`Closed with ${code}`)
     resolve()
   })
