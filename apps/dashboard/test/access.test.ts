@@ -44,9 +44,9 @@ function keyed(options: Partial<DashboardOptions> = {}): Promise<ServedDashboard
 
 function screen(page: Page) {
   return {
-    heading: page.getByRole('heading', { name: 'This server asks for a key' }),
+    heading: page.getByRole('heading', { name: 'This server requires a key' }),
     field: page.getByLabel('Key'),
-    button: page.getByRole('button', { name: 'Go on' }),
+    button: page.getByRole('button', { name: 'Sign in' }),
     nav: page.getByRole('navigation', { name: 'Pages' }),
   }
 }
@@ -95,9 +95,9 @@ describe('a server with keys', () => {
 
         for (const [key, words] of [
           ['', 'Enter a key'],
-          ['wrong', 'The server refused this key'],
-          ['ключ', 'signs only'],
-          [BLIND, 'may not read runs'],
+          ['wrong', 'The server rejected this key'],
+          ['ключ', 'without spaces'],
+          [BLIND, 'does not have the scope runs:read'],
         ] as const) {
           await give(page, key)
           await page.getByText(words).waitFor()
@@ -197,7 +197,7 @@ describe('a server with keys', () => {
         await page.waitForLoadState('networkidle')
         const before = requests.length
         await give(page, 'wrong')
-        await page.getByText('The server refused this key').waitFor()
+        await page.getByText('The server rejected this key').waitFor()
         await page.waitForLoadState('networkidle')
         expect(requests.slice(before)).toEqual(['GET /api/status'])
       },
@@ -221,7 +221,7 @@ describe('a server with keys', () => {
         const tab = page.getByRole('tab', { name: 'Details', selected: true })
         await tab.waitFor()
         await clock.advance(60_001)
-        await page.getByRole('heading', { name: 'Your key is no longer taken' }).waitFor()
+        await page.getByRole('heading', { name: 'Your key is no longer accepted' }).waitFor()
         expect(await kept(page)).toEqual({ session: [], local: [], cookie: '' })
         await give(page, OTHER)
         await tab.waitFor()
@@ -238,7 +238,7 @@ describe('a server with keys', () => {
         await screen(page).heading.waitFor()
         stage.cut({ stay: true })
         await give(page, KEY)
-        await page.getByRole('alert').getByText('The server does not answer').waitFor()
+        await page.getByRole('alert').getByText('The server did not respond').waitFor()
         expect(await screen(page).field.getAttribute('aria-invalid')).toBeNull()
         stage.mend()
         await screen(page).button.click()
@@ -262,7 +262,7 @@ describe('the connection', () => {
         await expect.poll(() => note.textContent()).toBe('Connection lost')
         await bar.getByText(/^Reconnecting( in \d+ s|…)$/).waitFor()
         stage.mend()
-        await expect.poll(() => note.textContent(), { timeout: 15_000 }).toBe('Connected again')
+        await expect.poll(() => note.textContent(), { timeout: 15_000 }).toBe('Reconnected')
         expect(own(complaints)).toEqual([])
       },
     })

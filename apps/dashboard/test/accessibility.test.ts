@@ -46,7 +46,7 @@ afterAll(async () => {
 describe('a page, in every look', () => {
   it.each([
     ['the list of runs', () => '#/runs', /reviewed/],
-    ['an empty list', () => '#/runs?q=nothing-like-it', /no run/i],
+    ['an empty list', () => '#/runs?q=nothing-like-it', /no matching runs/i],
     ['a run that has ended', () => `#/runs/${runs.ended}`, 'Completed'],
     ['its events', () => `#/runs/${runs.ended}?tab=events`, 'Completed'],
     ['its costs', () => `#/runs/${runs.ended}?tab=costs`, 'Completed'],

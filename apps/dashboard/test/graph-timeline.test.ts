@@ -151,15 +151,15 @@ describe('a run that goes on', () => {
         await nodeOf(page, 'finale Waiting').waitFor()
         await expect
           .poll(() => nodeOf(page, 'finale').textContent())
-          .toContain('waits for strings, brass, choir')
+          .toContain('depends on strings, brass, choir')
 
-        await rowOf(page, /^plan: Completed, began .* long, 1 model call$/).waitFor()
+        await rowOf(page, /^plan: Completed, started .* long, 1 model call$/).waitFor()
         await rowOf(page, /^strings: Running, .*, 1 model call, 1 tool call$/).waitFor()
         await rowOf(
           page,
-          /^brass: Running, .*, 2 attempts, 2 model calls, 1 of them failed, 1 tool call$/,
+          /^brass: Running, .*, 2 attempts, 2 model calls \(1 failed\), 1 tool call$/,
         ).waitFor()
-        await rowOf(page, /^choir: Needs review, .*held for .* by 1 review$/).waitFor()
+        await rowOf(page, /^choir: Needs review, .*waited .* for 1 review$/).waitFor()
         await rowOf(page, /^finale: Waiting$/).waitFor()
         await expect
           .poll(() =>
@@ -194,7 +194,7 @@ describe('a run that goes on', () => {
         await stage.client.runs.switchModel(runId, 'large')
         await decide(stage)
         await rowOf(page, /^finale: Running, .*1 tool call$/).waitFor()
-        const legend = page.getByRole('list', { name: 'What the timeline shows' })
+        const legend = page.getByRole('list', { name: 'Legend' })
         await legend.getByText('directive delivered').waitFor()
         await legend.getByText('model switched').waitFor()
 
@@ -286,7 +286,11 @@ describe('a run that is over', () => {
         const down = Array.from({ length: 4 }, () => 'ArrowDown')
         await walk(cursor, CLOSEST, /^first, Completed, At \d/)
         await walk(cursor, down, /^Model call 1, /)
-        await walk(cursor, ['End'], /^Model call 3, Answered, At .*, Took .*, Model scripted:model/)
+        await walk(
+          cursor,
+          ['End'],
+          /^Model call 3, Answered, At .*, Duration .*, Model scripted:model/,
+        )
         await walk(cursor, ['ArrowDown', 'Home'], /^Tool call search, Succeeded/)
         await page.locator('[data-card]').getByText('Tool call search').waitFor()
         await page
@@ -351,7 +355,7 @@ describe('a run that is over', () => {
           .toBe(-50)
         expect(query(page).get('turn')).toBeNull()
 
-        await page.getByRole('button', { name: 'Show all of it' }).click()
+        await page.getByRole('button', { name: 'Show all' }).click()
         await expect.poll(placeOf).toEqual({ hiddenPx: 0, scrollLeft: 0 })
         await group.focus()
         await page.keyboard.press('+')
@@ -396,7 +400,7 @@ describe('a run that is over', () => {
         const cursor = cursorOf(page)
         await cursor.focus()
         await page.keyboard.press('ArrowDown')
-        const crowd = /^\d+ model calls, From .*Zoom in to tell them apart$/
+        const crowd = /^\d+ model calls, From .*Zoom in to separate them$/
         for (let step = 0; step < 20; step += 1) {
           const label = await cursor.getAttribute('aria-label')
           if (crowd.test(label ?? '')) break

@@ -89,7 +89,7 @@ async function everything(page: Page): Promise<readonly (string | null)[]> {
     await work(page, name).waitFor()
     await work(page, name).press('Home')
     await work(page, name)
-      .getByRole('button', { name: /^Given/ })
+      .getByRole('button', { name: /^Input/ })
       .waitFor()
     // What draws the words of a model is loaded when it is first needed.
     if (name === 'open') await work(page, name).getByRole('emphasis').waitFor()

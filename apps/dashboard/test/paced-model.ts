@@ -76,19 +76,19 @@ export function conductedModel(name = 'conducted'): ConductedModel {
   }
 }
 
-/** A gate that a tool waits at until the test opens it. */
+/** A latch that a tool waits at until the test opens it. */
 export function waitingPlace(): {
   readonly open: () => void
   readonly pass: (signal: AbortSignal) => Promise<void>
 } {
-  const gate = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
   return {
-    open: gate.resolve,
+    open: latch.resolve,
     async pass(signal) {
       const aborted = new Promise<void>((resolve) => {
         signal.addEventListener('abort', () => resolve(), { once: true })
       })
-      await Promise.race([gate.promise, aborted])
+      await Promise.race([latch.promise, aborted])
     },
   }
 }

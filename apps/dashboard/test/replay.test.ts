@@ -29,14 +29,14 @@ function model() {
   })
 }
 
-/** A concert of two tasks; its tool waits when `gate` is there. */
-function concert(gate?: Promise<void>) {
+/** A concert of two tasks; its tool waits when `latch` is there. */
+function concert(latch?: Promise<void>) {
   const findSong = defineTool({
     name: 'find_song',
     description: 'Finds a song',
     input: Type.Object({}),
     async execute() {
-      await gate
+      await latch
       return 'Night song'
     },
   })
@@ -56,11 +56,11 @@ function bar(page: Page) {
   const region = page.getByRole('region', { name: 'Replay' })
   return {
     region,
-    slider: region.getByRole('slider', { name: 'Place in the run' }),
+    slider: region.getByRole('slider', { name: 'Position in the run' }),
     play: region.getByRole('button', { name: 'Play', exact: true }),
     pause: region.getByRole('button', { name: 'Pause' }),
-    next: region.getByRole('button', { name: 'To the next event that matters' }),
-    before: region.getByRole('button', { name: 'To the event before that matters' }),
+    next: region.getByRole('button', { name: 'Go to next key event' }),
+    before: region.getByRole('button', { name: 'Go to previous key event' }),
     speed: region.getByRole('combobox', { name: 'Speed' }),
   }
 }
@@ -193,7 +193,7 @@ describe('a finished run', () => {
       async use({ page, complaints }) {
         const { region, slider, play, speed } = bar(page)
         await page.getByText(PLAN).first().waitFor()
-        expect(await speed.locator('optgroup').getAttribute('label')).toMatch(/1 s at most/)
+        expect(await speed.locator('optgroup').getAttribute('label')).toMatch(/shortened to 1 s/)
         await speed.selectOption('Fast')
         const values = await page.evaluateHandle(() => {
           const input = document.querySelector<HTMLInputElement>('input[type=range]')
@@ -255,8 +255,8 @@ describe('a finished run', () => {
 
 describe('a run that goes on', () => {
   it('stands still while one looks back, says what has come, and is live again', async () => {
-    const gate = Promise.withResolvers<void>()
-    await using stage = await concert(gate.promise)
+    const latch = Promise.withResolvers<void>()
+    await using stage = await concert(latch.promise)
     const { runId } = await stage.client.runs.submit({})
     await visit(browser, `${stage.url}#/runs/${runId}`, {
       async use({ page, complaints }) {
@@ -269,7 +269,7 @@ describe('a run that goes on', () => {
         const place = await slider.inputValue()
         const length = await slider.getAttribute('max')
 
-        gate.resolve()
+        latch.resolve()
         await stage.client.runs.result(runId)
         const end = region.getByRole('button', { name: /^End \+\d+ events$/ })
         await end.waitFor()

@@ -85,7 +85,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
       viewport: { width: 1440, height: 900 },
       use: async ({ page, complaints }) => {
         const ada = rows(page).filter({ hasText: 'name: Ada' })
-        await ada.getByText('letters · draft · after the task is done').waitFor()
+        await ada.getByText('letters · draft · after the task ends').waitFor()
         await ada.getByText('team: support').waitFor()
         await ada.getByText('Dear customer, your parcel is on its way.').waitFor()
         await rows(page).filter({ hasText: 'Pay 100 euros?' }).getByText('{"amount":100}').waitFor()
@@ -137,7 +137,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
         await page.getByRole('button', { name: 'Reject 2…' }).click()
         const send = page.getByRole('button', { name: 'Reject 2', exact: true })
         expect(await send.isDisabled()).toBe(true)
-        await page.getByLabel('What should be different').fill('Say when it arrives')
+        await page.getByLabel('Feedback').fill('Say when it arrives')
         await send.click()
         for await (const event of stage.client.runs.events(ada, { events: ['review_decided'] })) {
           expect(event).toMatchObject({ decision: 'REJECT', feedback: 'Say when it arrives' })
@@ -163,7 +163,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
       viewport: { width: 1440, height: 900 },
       use: async ({ page }) => {
         await page.getByLabel('Key').fill(KEY)
-        await page.getByRole('button', { name: 'Go on' }).click()
+        await page.getByRole('button', { name: 'Sign in' }).click()
         const row = rows(page).filter({ hasText: 'name: Ada' })
         await row.getByText('Only a key with the role “legal” can decide this.').waitFor()
         expect(await row.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
@@ -187,7 +187,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
         const send = panel.getByRole('button', { name: 'Approve with changes' })
         await send.click()
         const alert = panel.getByRole('alert')
-        await alert.getByText('Your change does not fit').waitFor()
+        await alert.getByText('Your change is invalid').waitFor()
         await alert.getByText('“amount” must be a number, got "much"', { exact: true }).waitFor()
         expect(await panel.getByRole('textbox').inputValue()).toBe('{"amount":"much"}')
         const isInSight = await send.evaluate((button) => {

@@ -17,20 +17,20 @@ import type { ReviewSettings } from '@tutti/ensemble'
 import type { Browser, Locator, Page } from 'playwright-core'
 
 const LIMIT_MS = 60_000
-const FIRST = 'The harbour is quiet.\nBoats sleep.'
+const FIRST = 'The harbor is quiet.\nBoats sleep.'
 
 /** Writes; again with the words of its reviewer in it. */
 function writer() {
   return scriptedModel(({ messages }: ModelRequest) => {
     const said = messages.map(({ content }) => content).join('\n')
     const words = /more (?:gulls|wind)/.exec(said)?.[0]
-    return words === undefined ? FIRST : `A second harbour, with ${words}.`
+    return words === undefined ? FIRST : `A second harbor, with ${words}.`
   })
 }
 
 /** One task after another; the first is reviewed after it is done. */
 function poems(review: ReviewSettings = { prompt: 'Is it good enough to print?' }) {
-  const draft = task({ name: 'draft', description: 'Write of a harbour', review })
+  const draft = task({ name: 'draft', description: 'Write of a harbor', review })
   const print = task({ name: 'print', description: 'Print it', context: [draft] })
   return ensemble({ name: 'poems', tasks: [draft, print], model: writer() })
 }
@@ -108,7 +108,7 @@ async function reviewOf(stage: ServedDashboard, runId: string): Promise<string> 
   throw new Error('There is no review')
 }
 
-describe('a gate after a task', { timeout: LIMIT_MS }, () => {
+describe('a review after a task', { timeout: LIMIT_MS }, () => {
   it('shows the output, the question and the time, and approving lets the run go on', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
@@ -118,13 +118,16 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
         'Boats sleep.',
       )
       expect(await panel.getByRole('time').or(panel.locator('time')).innerText()).toMatch(/left$/)
-      await panel.getByText(/If nobody decides in time, the run ends early/).waitFor()
+      await panel.getByText(/If no decision is made in time, the run ends early/).waitFor()
       expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BODY')
-      await page.getByRole('status').filter({ hasText: 'Review of draft waits' }).waitFor()
+      await page
+        .getByRole('status')
+        .filter({ hasText: 'Review of draft needs a decision' })
+        .waitFor()
       await panel.getByRole('button', { name: 'Approve' }).click()
       await panel.waitFor({ state: 'detached' })
       await page.getByText('Review of draft: approved').waitFor()
-      expect(await page.getByText('Somebody else').count()).toBe(0)
+      expect(await page.getByText('Another reviewer').count()).toBe(0)
     })
     expect((await endOf(stage, runId)).outputs).toMatchObject({ draft: FIRST })
   })
@@ -141,12 +144,12 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
         })
         await page.goto(`${stage.url}/#/runs/${runId}`)
         const panel = page.getByRole('region', { name: 'Review of draft' })
-        await panel.getByText('Loading what is under review').waitFor()
+        await panel.getByText('Loading review').waitFor()
         expect(await panel.getByRole('button').count()).toBe(0)
         library.resolve()
         await panel.getByRole('button', { name: 'Approve' }).waitFor()
         const output = panel.getByRole('group', { name: 'Output' })
-        expect(await output.innerText()).toBe('The harbour is quiet. Boats sleep.')
+        expect(await output.innerText()).toBe('The harbor is quiet. Boats sleep.')
       },
     })
   })
@@ -179,14 +182,14 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
       await panel.getByRole('button', { name: 'Reject…' }).click()
-      await panel.getByText('The agent does the task again with your words.').waitFor()
+      await panel.getByText('The agent repeats the task with your feedback.').waitFor()
       await panel.getByRole('textbox').fill('It needs more gulls')
       await panel.getByRole('button', { name: 'Reject', exact: true }).click()
       await panel.getByText('attempt 2').waitFor()
-      await panel.getByText('A second harbour, with more gulls.').waitFor()
+      await panel.getByText('A second harbor, with more gulls.').waitFor()
       await panel.getByRole('button', { name: 'Approve' }).click()
       await page.getByRole('tab', { name: 'Steering' }).click()
-      const acts = page.getByRole('list', { name: 'What people did' }).getByRole('listitem')
+      const acts = page.getByRole('list', { name: 'Steering log' }).getByRole('listitem')
       await expect.poll(() => acts.count()).toBe(2)
       await expect
         .poll(() => acts.first().innerText())
@@ -200,7 +203,7 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ panel }) => {
       await panel.getByRole('button', { name: 'End run early…' }).click()
-      await panel.getByText(/no other task begins/).waitFor()
+      await panel.getByText(/no further task starts/).waitFor()
       await panel.getByRole('button', { name: 'Back' }).click()
       const button = panel.getByRole('button', { name: 'End run early…' })
       await expect.poll(() => button.evaluate((one) => one === document.activeElement)).toBe(true)
@@ -212,14 +215,14 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('a gate before a task, and one at a tool', { timeout: LIMIT_MS }, () => {
+describe('a review before a task, and one at a tool', { timeout: LIMIT_MS }, () => {
   it('lets the task be put in other words', async () => {
     await using stage = await openDashboard({ ensembles: [allowed()] })
     const runId = await submit(stage, 'diggers')
     await watch(stage, runId, async ({ panel }) => {
-      await panel.getByText('before the task begins').waitFor()
+      await panel.getByText('before the task starts').waitFor()
       await panel.getByRole('button', { name: 'Edit…' }).click()
-      const editor = panel.getByRole('textbox', { name: 'What the task is to do' })
+      const editor = panel.getByRole('textbox', { name: 'Task description' })
       await editor.fill('Dig a deep hole')
       await panel.getByRole('button', { name: 'Approve with changes' }).click()
       await panel.waitFor({ state: 'detached' })
@@ -239,7 +242,7 @@ describe('a gate before a task, and one at a tool', { timeout: LIMIT_MS }, () =>
         await panel.getByRole('button', { name: 'Edit…' }).click()
         const editor = panel.getByRole('textbox', { name: 'Input of pay' })
         await editor.fill('{ "amount": 5, "to": "Ada"')
-        await panel.getByText(/^Not JSON yet/).waitFor()
+        await panel.getByText(/^Invalid JSON/).waitFor()
         await expect.poll(() => editor.getAttribute('aria-invalid')).toBe('true')
         await editor.fill('{ "amount": "much", "to": "Ada" }')
         await panel.getByRole('button', { name: 'Approve with changes' }).click()
@@ -255,7 +258,7 @@ describe('a gate before a task, and one at a tool', { timeout: LIMIT_MS }, () =>
   })
 })
 
-describe('several gates', { timeout: LIMIT_MS }, () => {
+describe('several reviews', { timeout: LIMIT_MS }, () => {
   it('are shown one whole and the others as a line, and what was written is kept', async () => {
     const model = writer()
     const tasks = ['north', 'south'].map((name) =>
@@ -281,7 +284,7 @@ describe('several gates', { timeout: LIMIT_MS }, () => {
       await toRun.click()
       await expect.poll(() => panel.getByRole('textbox').inputValue()).toBe('more wind')
       await stage.client.runs.cancel(runId)
-      const note = page.getByRole('status').filter({ hasText: 'Not asked any more' })
+      const note = page.getByRole('status').filter({ hasText: 'Withdrawn' })
       await note.getByText('more wind').waitFor()
     })
   })
@@ -311,14 +314,14 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
     await withKey(stage, 'otto-key', `#/runs/${runId}`, async (page) => {
       const panel = page.getByRole('region', { name: 'Review of draft' })
       await panel.getByRole('button', { name: 'Edit…' }).click()
-      await panel.getByRole('textbox', { name: 'Output' }).fill('My own harbour')
+      await panel.getByRole('textbox', { name: 'Output' }).fill('My own harbor')
       await stage.client.reviews.decide(reviewId, { decision: 'REJECT', feedback: 'more wind' })
-      const note = page.getByRole('status').filter({ hasText: 'Somebody else decided' })
+      const note = page.getByRole('status').filter({ hasText: 'Another reviewer decided' })
       await note.getByText(/clara rejected it/).waitFor()
       await note.getByText('more wind').waitFor()
-      await note.getByText('My own harbour').waitFor()
+      await note.getByText('My own harbor').waitFor()
       await note.getByRole('button', { name: 'Copy your text' }).waitFor()
-      await page.getByText('A second harbour, with more wind.').first().waitFor()
+      await page.getByText('A second harbor, with more wind.').first().waitFor()
       await note.getByRole('button', { name: /^Dismiss/ }).click()
       await note.waitFor({ state: 'detached' })
     })
@@ -339,7 +342,7 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
           await route.continue()
         })
         await panel.getByRole('button', { name: 'Approve' }).click()
-        const note = page.getByRole('status').filter({ hasText: 'Somebody else decided' })
+        const note = page.getByRole('status').filter({ hasText: 'Another reviewer decided' })
         await note.getByText(/Ended the run early/).waitFor()
       },
     })
@@ -364,7 +367,7 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
     await watch(stage, runId, async ({ page }) => {
       await page.getByRole('tab', { name: 'Steering' }).waitFor()
       begin.resolve()
-      await page.getByText(/Nobody decided in time: it went on as it was/).waitFor()
+      await page.getByText(/Timed out: continued without a decision/).waitFor()
     })
   })
 })
@@ -386,7 +389,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
         await expect.poll(() => rows.count()).toBe(2)
         await expect.poll(() => rows.first().innerText()).toContain(payId)
         await expect.poll(() => link.innerText()).toContain('2')
-        await page.getByRole('status').filter({ hasText: '2 reviews waiting' }).waitFor()
+        await page.getByRole('status').filter({ hasText: '2 open reviews' }).waitFor()
         await rows.first().getByRole('button', { name: 'Decide' }).click()
         await rows.first().getByRole('button', { name: 'Approve' }).click()
         await rows.first().getByText('Approved', { exact: true }).waitFor()
@@ -398,9 +401,9 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
         expect(requests.filter((one) => one === 'GET /api/reviews')).toHaveLength(2)
         expect(complaints).toEqual([])
         await stage.client.runs.cancel(slowId)
-        await rows.getByText(/Not asked any more/).waitFor()
-        await page.getByRole('button', { name: 'Dismiss' }).click()
-        await page.getByText('No review is waiting').waitFor()
+        await rows.getByText(/Withdrawn/).waitFor()
+        await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
+        await page.getByText('No open reviews').first().waitFor()
       },
     })
   })
@@ -413,7 +416,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
     await visit(browser, `${stage.url}/#/reviews`, {
       use: async ({ page, requests }) => {
         const rows = page.getByRole('list', { name: 'Reviews' }).getByRole('listitem')
-        await rows.getByText('settle · before a tool is called').waitFor()
+        await rows.getByText('settle · before a tool call').waitFor()
         await rows.getByRole('button', { name: 'Decide' }).click()
         await rows.getByRole('group', { name: 'Input of pay' }).getByText('Ada').waitFor()
         expect(requests.filter((one) => one.includes('/events'))).toEqual([])

@@ -184,13 +184,13 @@ describe('the page of a run', () => {
       model.answer()
       const timeline = page.getByRole('group', { name: /^Timeline of/ })
       await timeline.waitFor()
-      const fold = page.getByRole('button', { name: 'Fold the timeline', expanded: true })
+      const fold = page.getByRole('button', { name: 'Collapse timeline', expanded: true })
       await fold.click()
       await timeline.waitFor({ state: 'detached' })
       await page.reload()
       await page.getByRole('tab', { name: 'Work' }).waitFor()
       expect(await timeline.count()).toBe(0)
-      await page.getByRole('button', { name: 'Show the timeline', expanded: false }).click()
+      await page.getByRole('button', { name: 'Expand timeline', expanded: false }).click()
       await timeline.waitFor()
     })
   })
@@ -237,7 +237,7 @@ describe('a run that goes on', () => {
   it('shows the words of a model as they come, and draws them when they are whole', async () => {
     await performance(async ({ page, model }) => {
       const call = work(page).getByRole('article', { name: 'Model call 1' })
-      await expect.poll(() => call.getByText('No words yet').isVisible()).toBe(true)
+      await expect.poll(() => call.getByText('No text yet').isVisible()).toBe(true)
       await expect.poll(() => page.title()).toBe('● Running — solo')
       model.say('# The *first* words')
       await call.getByText('# The *first* words', { exact: true }).waitFor()
@@ -247,7 +247,7 @@ describe('a run that goes on', () => {
       await call.getByRole('heading', { name: 'The first words and more' }).waitFor()
       await call.getByText('1000 in 100 out').waitFor()
       await call.getByText('$2.00').waitFor()
-      await call.getByRole('button', { name: 'Raw: the answer as it came' }).click()
+      await call.getByRole('button', { name: 'Raw answer' }).click()
       await call.getByText('# The *first* words and more', { exact: true }).waitFor()
       await work(page).getByText('the answer of model call 1').waitFor()
       await expect.poll(() => page.title()).toBe('✓ Completed — solo')
@@ -268,7 +268,7 @@ describe('a run that goes on', () => {
       await call.getByRole('button', { name: /^Running tune/ }).click()
       await call.getByText('viola', { exact: true }).waitFor()
       await call.getByText('440', { exact: true }).waitFor()
-      await call.getByText('not there yet').waitFor()
+      await call.getByText('pending').waitFor()
       waiting.open()
       await call.getByText('isInTune').waitFor()
       await call.getByRole('img', { name: 'Succeeded' }).waitFor()
@@ -300,10 +300,10 @@ describe('a run that goes on', () => {
       const call = work(page).getByRole('article', { name: 'Model call 1' })
       const failures = call.getByRole('list', { name: 'Failed calls' })
       await failures.getByText('429 Slow down').waitFor()
-      await failures.getByText('soloist was asked again after 0 ms').waitFor()
+      await failures.getByText('soloist: retried after 0 ms').waitFor()
       model.fail('401 No such account')
       await failures.getByText('401 No such account').waitFor()
-      await failures.getByText('soloist → fallback: the fallback is asked next').waitFor()
+      await failures.getByText('soloist → fallback: falls back').waitFor()
       expect(await failures.getByText('MODEL_FAILED').count()).toBe(2)
       second.say('I can do it')
       second.answer()
@@ -315,7 +315,7 @@ describe('a run that goes on', () => {
   it('tells of the agents that a tool asked', async () => {
     await performance(async ({ page, model }) => {
       model.answer({ toolCalls: [{ name: 'ask_critic', arguments: { input: 'How was it?' } }] })
-      const agents = work(page).getByRole('list', { name: 'Calls to another agent' })
+      const agents = work(page).getByRole('list', { name: 'Agent calls' })
       await agents.getByText('Answered').waitFor()
       await agents.getByText('tutti://critic').waitFor()
       await agents.getByText('streaming · local · 2 chunks · $0.25').waitFor()
@@ -342,12 +342,12 @@ describe('a run that goes on', () => {
   it('shows what the agent was given, and what the model was shown', async () => {
     await performance(async ({ page, model }) => {
       await work(page)
-        .getByRole('button', { name: /^Given Play a fugue/ })
+        .getByRole('button', { name: /^Input Play a fugue/ })
         .click()
       await work(page).getByText('Music', { exact: true }).waitFor()
       await work(page).getByText('tune, dump, ask_critic').waitFor()
       const call = work(page).getByRole('article', { name: 'Model call 1' })
-      await call.getByRole('button', { name: 'Was shown 2 messages' }).click()
+      await call.getByRole('button', { name: 'Sent 2 messages' }).click()
       await call.getByRole('button', { name: /^User/ }).click()
       await call.getByText('Play a fugue').last().waitFor()
       model.answer()
@@ -369,7 +369,7 @@ describe('a long transcript', () => {
       await expect.poll(gap).toBeLessThan(40)
       await list.hover()
       await page.mouse.wheel(0, -900)
-      const newest = page.getByRole('button', { name: 'Jump to the newest' })
+      const newest = page.getByRole('button', { name: 'Jump to latest' })
       await newest.waitFor()
       const top = await list.evaluate(async (at) => {
         // A wheel goes on for some frames.
@@ -466,10 +466,10 @@ describe('the other parts of a run', () => {
         expect(await events.getByRole('button', { name: /Token/ }).count()).toBe(0)
         await page.getByRole('button', { name: 'Tokens', exact: true }).click()
         await page.getByText(`${count} events`, { exact: true }).waitFor()
-        await page.getByRole('searchbox', { name: 'Text in events' }).fill('once upon')
+        await page.getByRole('searchbox', { name: 'Search events' }).fill('once upon')
         await events.getByRole('button', { name: /Token.*Once upon/ }).waitFor()
         expect(await events.getByRole('button', { name: /Run queued/ }).count()).toBe(0)
-        await page.getByRole('searchbox', { name: 'Text in events' }).fill('run_queued')
+        await page.getByRole('searchbox', { name: 'Search events' }).fill('run_queued')
         await events.getByRole('button', { name: /Run queued/ }).click()
         await events.getByText('solo', { exact: true }).waitFor()
         const [download] = await Promise.all([
@@ -503,9 +503,9 @@ describe('the other parts of a run', () => {
         await models.getByRole('row', { name: /^fallback 1 0 1000 100 \$4\.00 64 %/ }).waitFor()
         await models.getByRole('row', { name: /^soloist 1 1 1000 100 \$2\.00 32 %/ }).waitFor()
         await models
-          .getByRole('row', { name: /^Agents that tools asked 0 0 0 0 \$0\.25 4 %/ })
+          .getByRole('row', { name: /^Agents called by tools 0 0 0 0 \$0\.25 4 %/ })
           .waitFor()
-        await models.getByRole('row', { name: /^In all 2 1 2000 200 \$6\.25/ }).waitFor()
+        await models.getByRole('row', { name: /^Total 2 1 2000 200 \$6\.25/ }).waitFor()
         await page
           .getByRole('table', { name: 'By task' })
           .getByRole('row', { name: /play 2 1 2000 200 \$6\.25 100 %/ })
@@ -527,7 +527,7 @@ describe('the other parts of a run', () => {
         await page.getByRole('tab', { name: tab }).click()
       }
       await details.getByText('season: spring').waitFor()
-      await details.getByText('those of the ensemble').waitFor()
+      await details.getByText('ensemble defaults').waitFor()
       await details.getByText('a fugue').waitFor()
       expect(asked()).toBe(1)
       const again = page.getByRole('link', { name: 'Run again' })
@@ -539,15 +539,15 @@ describe('the other parts of a run', () => {
   it('are deleted with the run, after a question', async () => {
     await performance(
       async ({ page, model, stage, runId }) => {
-        await page.getByText('It can be deleted when it has ended.').waitFor()
+        await page.getByText('A run can be deleted after it has ended.').waitFor()
         model.answer()
         await page.getByRole('button', { name: 'Delete run…' }).click()
         const dialog = page.getByRole('dialog', { name: 'Delete this run?' })
-        await dialog.getByRole('button', { name: 'Keep it' }).click()
+        await dialog.getByRole('button', { name: 'Keep run' }).click()
         expect((await stage.client.runs.get(runId)).status).toBe('COMPLETED')
         await page.getByRole('button', { name: 'Delete run…' }).click()
         await dialog.getByRole('button', { name: 'Delete run' }).click()
-        await page.getByText('The run was deleted').waitFor()
+        await page.getByText('Run deleted').waitFor()
         await expect.poll(() => new URL(page.url()).hash).toBe('#/runs')
         await expect(stage.client.runs.get(runId)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
       },

@@ -17,7 +17,7 @@ import {
 import type { Browser, Locator, Page } from 'playwright-core'
 
 /** A place at which calls of a tool wait. */
-function gate() {
+function createHall() {
   const waiting: (() => void)[] = []
   const tool = defineTool({
     name: 'wait',
@@ -44,7 +44,7 @@ function gate() {
 let browser: Browser
 /** The stage of the test that runs. */
 let stage: ServedDashboard
-let hall: ReturnType<typeof gate>
+let hall: ReturnType<typeof createHall>
 
 beforeAll(async () => {
   browser = await launchBrowser()
@@ -106,7 +106,7 @@ describe('the list of runs', () => {
       await page.getByText('3 runs', { exact: true }).waitFor()
       const choose = (name: string) => page.getByRole('radio', { name, exact: true }).check()
       const only = async (name: string, address: string): Promise<void> => {
-        await page.getByText('1 run fits').waitFor()
+        await page.getByText('1 matching run').waitFor()
         await rowOf(page, name).waitFor()
         await expect.poll(() => rows(page).count()).toBe(1)
         await expect.poll(() => new URL(page.url()).hash).toBe(address)
@@ -127,12 +127,12 @@ describe('the list of runs', () => {
       await page.getByRole('combobox', { name: 'Ensemble' }).selectOption('note')
       await only('note', '#/runs?ensemble=note')
       await page.getByRole('combobox', { name: 'Ensemble' }).selectOption('All ensembles')
-      await page.getByRole('button', { name: 'Only runs with the tag team: brass' }).click()
+      await page.getByRole('button', { name: 'Filter by tag team: brass' }).click()
       await only('tear', '#/runs?tag=team%3Abrass')
       await page.reload()
       await only('tear', '#/runs?tag=team%3Abrass')
       await choose('Cancelled')
-      await page.getByText('No run fits this filter').waitFor()
+      await page.getByText('No matching runs').waitFor()
       await page.getByRole('link', { name: 'Show all runs' }).click()
       await page.getByText('3 runs', { exact: true }).waitFor()
     })
@@ -176,17 +176,17 @@ describe('the list of runs', () => {
       await shows(rowOf(page, 'jury'), 'Needs review')
       await page.getByRole('radio', { name: 'Needs review' }).check()
       await submit('jury')
-      await page.getByText('2 runs fit').waitFor()
+      await page.getByText('2 matching runs').waitFor()
       for (const { reviewId } of (await stage.client.reviews.list()).reviews) {
         await stage.client.reviews.decide(reviewId, { decision: 'CONTINUE' })
       }
-      await page.getByText('0 runs fit').waitFor()
+      await page.getByText('0 matching runs').waitFor()
       // They stay where they are until the filter is another.
       await expect.poll(() => rows(page).getByText('Completed').count()).toBe(2)
       await page.getByRole('radio', { name: 'Active' }).check()
-      await page.getByText('No run fits this filter').waitFor()
+      await page.getByText('No matching runs').waitFor()
       await page.getByRole('radio', { name: 'Needs review' }).check()
-      await page.getByText('No run fits this filter').waitFor()
+      await page.getByText('No matching runs').waitFor()
     })
   })
 
@@ -293,7 +293,7 @@ describe('a thousand runs', { timeout: 180_000 }, () => {
 })
 
 async function openHall(): Promise<ServedDashboard> {
-  hall = gate()
+  hall = createHall()
   const model = scriptedModel(({ messages, tools }) =>
     tools.length === 0 || messages.at(-1)?.role === 'tool'
       ? 'Done'

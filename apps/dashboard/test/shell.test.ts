@@ -69,7 +69,7 @@ describe('the frame', () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints }) {
-        await page.getByRole('button', { name: 'Choose a file' }).waitFor()
+        await page.getByRole('button', { name: 'Choose file' }).waitFor()
         await page.keyboard.press('Tab')
         await page.keyboard.press('Enter')
         await expect.poll(() => isFocused(page, 'main')).toBe(true)
@@ -77,7 +77,7 @@ describe('the frame', () => {
         await page.keyboard.press('Tab')
         await expect
           .poll(() => page.evaluate(() => document.activeElement?.textContent))
-          .toBe('Choose a file')
+          .toBe('Choose file')
         expect(complaints).toEqual([])
       },
     })
@@ -118,7 +118,7 @@ describe('the frame', () => {
         await link(page, 'Runs').waitFor()
         await expect.poll(ground).toBe(dark)
         await page.getByRole('button', { name: 'Preferences' }).click()
-        await page.getByRole('menuitem', { name: 'As the system' }).click()
+        await page.getByRole('menuitem', { name: 'System' }).click()
         await expect.poll(ground).toBe(light)
         expect(complaints).toEqual([])
       },
@@ -148,12 +148,12 @@ describe('the frame', () => {
     await visit(browser, `${stage.url}#/nowhere`, {
       async use({ page, complaints }) {
         await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
-        await page.getByRole('link', { name: 'To the runs', exact: true }).click()
+        await page.getByRole('link', { name: 'Go to runs', exact: true }).click()
         await expect.poll(() => here(page)).toBe('Runs')
         expect(complaints).toEqual([])
         await page.goto(`${stage.url}#/runs/run-nobody`)
         await page.getByRole('heading', { level: 1, name: 'Run "run-nobody" not found' }).waitFor()
-        await page.getByRole('link', { name: 'To the runs', exact: true }).waitFor()
+        await page.getByRole('link', { name: 'Go to runs', exact: true }).waitFor()
       },
     })
   })
@@ -169,7 +169,7 @@ describe('a walk through all pages', () => {
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints }) {
         await page.getByLabel('Key').fill(KEY)
-        await page.getByRole('button', { name: 'Go on' }).click()
+        await page.getByRole('button', { name: 'Sign in' }).click()
         await link(page, 'Runs').waitFor()
         complaintsSoFar(complaints)
         const first = complaints.length

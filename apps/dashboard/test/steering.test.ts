@@ -20,11 +20,11 @@ function watchers() {
     description: 'Waits for the test',
     input: Type.Object({}),
     async execute(_input, { signal }) {
-      const gate = Promise.withResolvers<void>()
-      calls.push(gate)
+      const latch = Promise.withResolvers<void>()
+      calls.push(latch)
       for (const look of begun) look()
       await Promise.race([
-        gate.promise,
+        latch.promise,
         new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
       ])
       return 'held'
@@ -96,12 +96,12 @@ type Watched = ReturnType<typeof watchers> & { readonly runId: string }
 describe('a directive', { timeout: LIMIT_MS }, () => {
   it('is checked at its fields, given, and seen to arrive at a model call', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
-      await page.getByText('Nobody has steered this run').waitFor()
+      await page.getByText('No steering yet').waitFor()
       await page.getByRole('button', { name: 'Direct…' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Direct the agents' })
-      const words = dialog.getByRole('textbox', { name: 'What they are to know' })
+      const dialog = page.getByRole('dialog', { name: 'Send a directive' })
+      const words = dialog.getByRole('textbox', { name: 'Directive' })
       await expect.poll(() => words.evaluate((one) => one === document.activeElement)).toBe(true)
-      const give = dialog.getByRole('button', { name: 'Give the directive' })
+      const give = dialog.getByRole('button', { name: 'Send directive' })
       await give.click()
       await expect.poll(() => words.getAttribute('aria-invalid')).toBe('true')
       await words.fill('Look to the west')
@@ -109,10 +109,10 @@ describe('a directive', { timeout: LIMIT_MS }, () => {
       await dialog.waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Direct…' }).click()
       await expect.poll(() => words.inputValue()).toBe('Look to the west')
-      await dialog.getByRole('combobox', { name: 'For', exact: true }).selectOption('look')
+      await dialog.getByRole('combobox', { name: 'Target' }).selectOption('look')
       await dialog.getByRole('combobox', { name: 'Priority' }).selectOption('HIGH')
-      await dialog.getByRole('combobox', { name: 'In force' }).selectOption('custom')
-      const time = dialog.getByRole('textbox', { name: 'For how long' })
+      await dialog.getByRole('combobox', { name: 'Valid' }).selectOption('custom')
+      const time = dialog.getByRole('textbox', { name: 'Duration' })
       await time.fill('an hour')
       await dialog.getByText(/ISO-8601 duration/).waitFor()
       await time.fill('P1M')
@@ -121,12 +121,14 @@ describe('a directive', { timeout: LIMIT_MS }, () => {
       await time.fill('PT1H')
       await words.press('Control+Enter')
       await dialog.waitFor({ state: 'detached' })
-      const act = page.getByRole('list', { name: 'What people did' }).getByRole('listitem').first()
+      const act = page.getByRole('list', { name: 'Steering log' }).getByRole('listitem').first()
       await act.getByText('Not delivered yet').waitFor()
-      await expect.poll(() => act.innerText()).toMatch(/told look · high priority · in force until/)
+      await expect
+        .poll(() => act.innerText())
+        .toMatch(/sent a directive to look · high priority · valid until/)
       goOn(1)
       await untilCalled(2)
-      await act.getByText(/Reached look at model call 2, [\d:]+, [^,]+ after/).waitFor()
+      await act.getByText(/Delivered to look at model call 2, [\d:]+, [^,]+ later/).waitFor()
       expect(await act.getByText('at most').count()).toBe(0)
       goOn(2)
       const { outputs } = await stage.client.runs.result(runId)
@@ -141,27 +143,27 @@ describe('a model switch', { timeout: LIMIT_MS }, () => {
   it('says what is used now, and which call went to the new model first', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
       await page.getByRole('button', { name: 'Switch model…' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Switch the model' })
+      const dialog = page.getByRole('dialog', { name: 'Switch model' })
       await dialog.getByText(/Now: .*small/).waitFor()
       await dialog.getByRole('button', { name: 'Switch', exact: true }).click()
       await dialog.getByText('Choose a model').waitFor()
-      await dialog.getByRole('combobox', { name: 'To' }).selectOption('model:large')
+      await dialog.getByRole('combobox', { name: 'Switch to' }).selectOption('model:large')
       await dialog.getByRole('button', { name: 'Switch', exact: true }).click()
       await dialog.waitFor({ state: 'detached' })
-      const act = page.getByRole('list', { name: 'What people did' }).getByRole('listitem').first()
-      await act.getByText('The next model call goes to it').waitFor()
+      const act = page.getByRole('list', { name: 'Steering log' }).getByRole('listitem').first()
+      await act.getByText('The next model call uses it').waitFor()
       await expect
         .poll(() => act.innerText())
         .toMatch(/switched the whole run from .*small to large/)
       goOn(1)
       await untilCalled(2)
-      await act.getByText(/In effect for look at model call 2 \(.*large\), .* after/).waitFor()
+      await act.getByText(/In effect for look at model call 2 \(.*large\), .* later/).waitFor()
       await page.getByRole('button', { name: 'Switch model…' }).click()
-      await dialog.getByRole('combobox', { name: 'To' }).selectOption('tier:PRIMARY')
+      await dialog.getByRole('combobox', { name: 'Switch to' }).selectOption('tier:PRIMARY')
       await dialog.getByRole('button', { name: 'Switch', exact: true }).click()
       await dialog.waitFor({ state: 'detached' })
       await expect
-        .poll(() => page.getByRole('list', { name: 'What people did' }).innerText())
+        .poll(() => page.getByRole('list', { name: 'Steering log' }).innerText())
         .toMatch(/from large to .*small · tier PRIMARY/)
       await page.getByRole('button', { name: 'Switch model…' }).click()
       await dialog.getByText(/Now: .*small, tier PRIMARY/).waitFor()
@@ -180,23 +182,23 @@ describe('a cancel', { timeout: LIMIT_MS }, () => {
   it('lets running tasks finish, says so truthfully, and can still be made to stop at once', async () => {
     await watch(async (stage, page, { runId }) => {
       await page.getByRole('button', { name: 'Cancel…' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Cancel the run' })
-      await dialog.getByText('1 task is at work').waitFor()
+      const dialog = page.getByRole('dialog', { name: 'Cancel run' })
+      await dialog.getByText('1 task is running').waitFor()
       await dialog.getByRole('radio', { name: /Let running tasks finish/ }).check()
-      await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+      await dialog.getByRole('button', { name: 'Cancel run' }).click()
       await page
         .getByRole('status')
-        .getByText(/tasks at work finish, no other begins/)
+        .getByText(/running tasks finish, no others start/)
         .waitFor()
-      const acts = page.getByRole('list', { name: 'What people did' }).getByRole('listitem')
-      await acts.getByText('What is in flight is ending').waitFor()
+      const acts = page.getByRole('list', { name: 'Steering log' }).getByRole('listitem')
+      await acts.getByText('Waiting for running work to end').waitFor()
       await page.getByRole('button', { name: 'Cancel…' }).click()
       await expect.poll(() => dialog.getByRole('radio').count()).toBe(1)
-      await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+      await dialog.getByRole('button', { name: 'Cancel run' }).click()
       await expect.poll(() => acts.count()).toBe(2)
       await acts
         .last()
-        .getByText(/^Stopped at .*after$/)
+        .getByText(/^Stopped at .*later$/)
         .waitFor()
       await page.getByRole('link', { name: 'Run again' }).waitFor()
       expect((await stage.client.runs.get(runId)).status).toBe('CANCELLED')
@@ -212,7 +214,7 @@ describe('a refusal', { timeout: LIMIT_MS }, () => {
       await stage.client.runs.cancel(runId)
       await stage.client.runs.result(runId)
       await page.getByRole('link', { name: 'Run again' }).waitFor({ state: 'attached' })
-      await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+      await dialog.getByRole('button', { name: 'Cancel run' }).click()
       await dialog.getByRole('alert').waitFor()
     })
   })
@@ -243,7 +245,7 @@ describe('a refusal', { timeout: LIMIT_MS }, () => {
           expect(await button.isDisabled()).toBe(true)
         }
         await stage.client.runs.inject(runId, 'Look to the west')
-        const acts = page.getByRole('list', { name: 'What people did' }).getByRole('listitem')
+        const acts = page.getByRole('list', { name: 'Steering log' }).getByRole('listitem')
         await acts.getByText('clara').waitFor()
         await stage.client.runs.cancel(runId)
         await stage.client.runs.result(runId)

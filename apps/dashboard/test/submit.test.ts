@@ -4,7 +4,7 @@ import { ensemble, task, taskVariables } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { variablesIn } from '../src/features/submit/variables.ts'
+import { findVariables } from '../src/features/submit/variables.ts'
 import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Locator, Page } from 'playwright-core'
@@ -62,7 +62,7 @@ const field = (page: Page | Locator, name: string) =>
   page.getByRole('textbox', { name, exact: true })
 
 async function submit(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Submit the run' }).click()
+  await page.getByRole('button', { name: 'Submit run' }).click()
 }
 
 /** The run that the page went to. */
@@ -91,7 +91,7 @@ describe('level 1', () => {
       await field(page, 'audience').fill('Bears')
       await page.getByText('Options', { exact: true }).click()
       await page.getByLabel('Review policy').selectOption('Never')
-      await page.getByRole('button', { name: 'Add a tag' }).click()
+      await page.getByRole('button', { name: 'Add tag' }).click()
       await field(page, 'Name of tag 1').fill('team')
       await field(page, 'Value of tag 1').fill('a')
       await submit(page)
@@ -142,8 +142,8 @@ describe('level 1', () => {
           await route.fetch()
           await route.abort('connectionreset')
         })
-        await page.getByRole('button', { name: 'Submit the run' }).dblclick()
-        await page.getByRole('alert').filter({ hasText: 'The run was not submitted' }).waitFor()
+        await page.getByRole('button', { name: 'Submit run' }).dblclick()
+        await page.getByRole('alert').filter({ hasText: 'Failed to submit the run' }).waitFor()
         expect(lost).toBe(0)
         await submit(page)
         const run = await runOf(page)
@@ -158,7 +158,7 @@ describe('level 1', () => {
 describe('level 2', () => {
   it('changes tasks of the ensemble for this run', async () => {
     await story(async (page) => {
-      await page.getByRole('radio', { name: 'Adjust tasks' }).check()
+      await page.getByRole('radio', { name: 'Override tasks' }).check()
       await field(page, 'topic').fill('Bees')
       await page.getByText('research', { exact: true }).click()
       const editor = page.getByRole('group').filter({ hasText: 'Research Bees' }).last()
@@ -166,9 +166,9 @@ describe('level 2', () => {
       await field(page, 'place').fill('Bonn')
       await field(page, 'audience').fill('Bears')
       await editor.getByLabel('Model', { exact: true }).selectOption('large')
-      await field(editor, 'Model calls at most').fill('3')
+      await field(editor, 'Maximum model calls').fill('3')
       await editor.getByLabel('Tools to add').selectOption('search')
-      await editor.getByLabel('Tools to take away').selectOption('calculator')
+      await editor.getByLabel('Tools to remove').selectOption('calculator')
       await submit(page)
       const { runId, inputs } = await runOf(page)
       expect(inputs).toMatchObject({ topic: 'Bees', place: 'Bonn' })
@@ -181,15 +181,15 @@ describe('level 2', () => {
 
   it('keeps what was typed when the level or the ensemble changes, and when one leaves', async () => {
     await story(async (page) => {
-      await page.getByRole('radio', { name: 'Adjust tasks' }).check()
+      await page.getByRole('radio', { name: 'Override tasks' }).check()
       await page.getByText('write', { exact: true }).click()
       const editor = page.getByRole('group').filter({ hasText: 'Write on' }).last()
       await field(editor, 'Expected output').fill('Ten pages')
       await page.getByLabel('Ensemble', { exact: true }).selectOption('solo')
       await field(page, 'piece').fill('A waltz')
       await page.getByLabel('Ensemble', { exact: true }).selectOption('press')
-      await page.getByRole('radio', { name: 'Own tasks' }).check()
-      await page.getByRole('radio', { name: 'Adjust tasks' }).check()
+      await page.getByRole('radio', { name: 'Define tasks' }).check()
+      await page.getByRole('radio', { name: 'Override tasks' }).check()
       await page.getByText('Changed: expected output').waitFor()
       await page.getByRole('link', { name: 'Tools' }).click()
       await page.goBack()
@@ -238,7 +238,7 @@ describe('level 2', () => {
 describe('level 3', () => {
   it('runs tasks that were written here, in the order that they wait for each other', async () => {
     await story(async (page) => {
-      await page.getByRole('radio', { name: 'Own tasks' }).check()
+      await page.getByRole('radio', { name: 'Define tasks' }).check()
       const first = page.getByRole('region', { name: 'Task 1' })
       const second = page.getByRole('region', { name: 'Task 2' })
       await field(first, 'Name').fill('look')
@@ -247,9 +247,9 @@ describe('level 3', () => {
       await first.getByRole('button', { name: 'Duplicate look' }).click()
       await field(second, 'Name').fill('sum')
       await field(second, 'Description').fill('Sum up')
-      await second.getByRole('button', { name: 'Take out search' }).click()
-      await second.getByLabel('Waits for', { exact: true }).selectOption('look')
-      await second.getByText('More of this task').click()
+      await second.getByRole('button', { name: 'Deselect search' }).click()
+      await second.getByLabel('Depends on', { exact: true }).selectOption('look')
+      await second.getByText('More settings').click()
       await field(second, 'Output schema').fill('{"type":"object","required":["done"]}')
       await field(page, 'where').fill('Bonn')
       await second.getByRole('button', { name: 'Move sum up' }).click()
@@ -270,22 +270,22 @@ describe('level 3', () => {
   it('tells a circle at once, and a schema that is none at its field', async () => {
     await story(
       async (page) => {
-        await page.getByRole('radio', { name: 'Own tasks' }).check()
-        await page.getByRole('button', { name: 'Add a task' }).click()
+        await page.getByRole('radio', { name: 'Define tasks' }).check()
+        await page.getByRole('button', { name: 'Add task' }).click()
         const first = page.getByRole('region', { name: 'Task 1' })
         const second = page.getByRole('region', { name: 'Task 2' })
         await field(first, 'Description').fill('A')
         await field(second, 'Description').fill('B')
-        await second.getByLabel('Waits for', { exact: true }).selectOption('Task 1')
-        await first.getByLabel('Waits for', { exact: true }).selectOption('Task 2')
+        await second.getByLabel('Depends on', { exact: true }).selectOption('Task 1')
+        await first.getByLabel('Depends on', { exact: true }).selectOption('Task 2')
         await expect
-          .poll(() => toldAt(first.getByLabel('Waits for', { exact: true })))
-          .toContain('circle: Task 1 › Task 2 › Task 1')
-        await first.getByRole('button', { name: 'Take out Task 2' }).click()
-        await first.getByText('More of this task').click()
+          .poll(() => toldAt(first.getByLabel('Depends on', { exact: true })))
+          .toContain('cycle: Task 1 › Task 2 › Task 1')
+        await first.getByRole('button', { name: 'Deselect Task 2' }).click()
+        await first.getByText('More settings').click()
         const schema = field(first, 'Output schema')
         await schema.fill('{"type": ')
-        await expect.poll(() => toldAt(schema)).toContain('Is not JSON')
+        await expect.poll(() => toldAt(schema)).toContain('Is not valid JSON')
         await schema.fill('{"type": "strin"}')
         await submit(page)
         await expect.poll(() => toldAt(schema)).toContain('Invalid output schema:')
@@ -300,12 +300,12 @@ describe('level 3', () => {
         await page.getByRole('radio', { name: 'JSON' }).check()
         const text = field(page, 'Body as JSON')
         await text.fill('{"tasks": [')
-        await expect.poll(() => toldAt(text)).toContain('It is not JSON')
+        await expect.poll(() => toldAt(text)).toContain('The request is not valid JSON')
         await page
           .getByRole('radio', { name: 'Form' })
           .check({ force: true })
           .catch(() => undefined)
-        await page.getByText('The form has no place for this').waitFor()
+        await page.getByText('The form cannot show this request').waitFor()
         await text.fill('{"tasks": [{"description": 5}]}')
         await expect
           .poll(() => toldAt(text))
@@ -318,7 +318,7 @@ describe('level 3', () => {
         await expect
           .poll(() => toldAt(own.getByLabel('Tools', { exact: true })))
           .toContain('hammer')
-        await own.getByRole('button', { name: 'Take out hammer' }).click()
+        await own.getByRole('button', { name: 'Deselect hammer' }).click()
         await submit(page)
         expect((await runOf(page)).tasks.map(({ name }) => name)).toEqual(['a'])
       },
@@ -338,9 +338,9 @@ describe('a run like one that there was', () => {
     })
     await story(
       async (page) => {
-        await page.getByText('With the ensemble, inputs, tags, options and budget').waitFor()
+        await page.getByText('Copied the ensemble, inputs, tags, options and budget').waitFor()
         await expect.poll(() => field(page, 'piece').inputValue()).toBe('A waltz')
-        await field(page, 'Model calls at most').fill('9')
+        await field(page, 'Maximum model calls').fill('9')
         await submit(page)
         expect(await runOf(page)).toMatchObject({
           ensemble: 'solo',
@@ -357,7 +357,7 @@ describe('a run like one that there was', () => {
   it('says so when there is none', async () => {
     await story(
       async (page) => {
-        await page.getByText('Run "nobody" cannot be read').waitFor()
+        await page.getByText('Failed to load run "nobody"').waitFor()
         await field(page, 'topic').waitFor()
       },
       { place: '#/new?from=nobody', complaints: [REFUSED] },
@@ -369,7 +369,7 @@ describe('the request that is shown', () => {
   it('is what is sent, as JSON and as a command without the key', async () => {
     await story(async (page) => {
       await field(page, 'topic').fill("Bee's")
-      await page.getByText('As a command').click()
+      await page.getByText('Command').click()
       const command = page.getByText('curl -X POST')
       await expect.poll(() => command.innerText()).toContain(`${stage.url}/api/runs`)
       await expect.poll(() => command.innerText()).toContain(String.raw`Bee'\''s`)
@@ -388,7 +388,7 @@ describe('variables of texts', () => {
     '{{a}',
     '{a}}',
   ])('are those that the server finds: %s', (text) => {
-    expect(variablesIn(text)).toEqual(taskVariables(task({ description: text })))
+    expect(findVariables(text)).toEqual(taskVariables(task({ description: text })))
   })
 })
 

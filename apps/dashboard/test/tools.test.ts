@@ -7,7 +7,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { curlLine } from '../src/api/curl-line.ts'
+import { formatCurl } from '../src/api/curl-line.ts'
 import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Locator, Page } from 'playwright-core'
@@ -104,7 +104,7 @@ const field = (page: Page | Locator, name: string) =>
   page.getByRole('textbox', { name, exact: true })
 
 async function call(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Call the tool' }).click()
+  await page.getByRole('button', { name: 'Call tool' }).click()
 }
 
 function toldAt(control: Locator): Promise<string> {
@@ -162,7 +162,7 @@ describe('a typed tool', () => {
       await expect.poll(() => booked.at(-1)).toMatchObject({ train: 'RE 7' })
       expect(booked.at(-1)).not.toHaveProperty('class')
       // An earlier call, again.
-      const calls = page.getByRole('list', { name: 'Calls of this visit' }).getByRole('listitem')
+      const calls = page.getByRole('list', { name: 'Calls in this session' }).getByRole('listitem')
       await expect.poll(() => calls.count()).toBe(2)
       await calls.nth(1).getByRole('button', { name: 'Call again' }).click()
       await expect.poll(() => booked.length).toBe(3)
@@ -186,7 +186,7 @@ describe('a typed tool', () => {
       await expect.poll(() => toldAt(field(page, 'number'))).toContain('Is required')
       await page.getByRole('radio', { name: 'JSON' }).check()
       await field(page, 'Input as JSON').fill('{"train"')
-      await expect.poll(() => toldAt(field(page, 'Input as JSON'))).toContain('Is not JSON')
+      await expect.poll(() => toldAt(field(page, 'Input as JSON'))).toContain('Is not valid JSON')
       await call(page)
       expect(booked).toHaveLength(calls)
     })
@@ -218,7 +218,7 @@ describe('other tools', () => {
       async (page) => {
         await call(page)
         await page.getByRole('alert').filter({ hasText: 'requires a review' }).waitFor()
-        await page.getByRole('status').filter({ hasText: 'Not called' }).waitFor()
+        await page.getByRole('status').filter({ hasText: 'No result' }).waitFor()
       },
       { complaints: [/status of 403/] },
     )
@@ -228,7 +228,7 @@ describe('other tools', () => {
     await story('slow', async (page) => {
       await call(page)
       await page.getByRole('button', { name: 'Stop' }).click()
-      await page.getByRole('alert').filter({ hasText: 'You stopped the wait' }).waitFor()
+      await page.getByRole('alert').filter({ hasText: 'Call stopped' }).waitFor()
     })
   })
 })
@@ -238,7 +238,7 @@ describe('the list of tools', () => {
     await story(
       '',
       async (page) => {
-        await page.getByRole('searchbox', { name: 'Search the tools' }).fill('louder')
+        await page.getByRole('searchbox', { name: 'Search tools' }).fill('louder')
         const list = page.getByRole('list', { name: 'Tools' })
         await expect.poll(() => list.getByRole('listitem').count()).toBe(1)
         await list.getByRole('link', { name: 'shout' }).click()
@@ -254,7 +254,7 @@ describe('the list of tools', () => {
 
   it('says when there is no tool of a name', async () => {
     await story('nobody', async (page) => {
-      await page.getByText('There is no tool "nobody"').waitFor()
+      await page.getByText('Tool "nobody" not found').waitFor()
     })
   })
 })
@@ -278,12 +278,12 @@ describe('a key that may not call tools', () => {
     const page = await context.newPage()
     await page.goto(`${guarded.url}/#/tools/shout`)
     await field(page, 'input').fill('hush')
-    const button = page.getByRole('button', { name: 'Call the tool' })
+    const button = page.getByRole('button', { name: 'Call tool' })
     await expect
       .poll(() => button.getAttribute('title'))
       .toBe('Key "reader" does not have the scope tools:invoke')
     expect(await button.isDisabled()).toBe(true)
-    await page.getByText('As a command').click()
+    await page.getByText('Command').click()
     const command = await page.getByText('curl -X POST').innerText()
     expect(command).toContain('$TUTTI_API_KEY')
     expect(await page.content()).not.toContain('k-reader')
@@ -302,7 +302,7 @@ describe('a call as a line for a shell', () => {
   }
 
   it('calls the address below the page, with the body', () => {
-    expect(argumentsOf(curlLine({ ...line, body: { a: 1 } }))).toEqual([
+    expect(argumentsOf(formatCurl({ ...line, body: { a: 1 } }))).toEqual([
       '-X',
       'POST',
       'http://host:1/ui/api/runs',
@@ -315,7 +315,7 @@ describe('a call as a line for a shell', () => {
 
   it('keeps whatever the body holds from the shell, and has the key as a variable', () => {
     const body = { text: `it's "$HOME" \`id\` \\ !\n$(id); 'x'` }
-    const words = argumentsOf(curlLine({ ...line, body, hasKey: true }))
+    const words = argumentsOf(formatCurl({ ...line, body, hasKey: true }))
     expect(JSON.parse(words.at(-1) ?? '')).toEqual(body)
     expect(words).toContain('Authorization: Bearer k')
   })

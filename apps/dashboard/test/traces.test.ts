@@ -7,7 +7,7 @@ import { runStateAfter, type LoggedRunEvent, type RunState, type TaskState } fro
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { traceState } from '../src/features/trace-files/trace-state.ts'
+import { toRunState } from '../src/features/trace-files/trace-state.ts'
 import { launchBrowser, openDashboard, visit, type ServedDashboard } from './open-dashboard.ts'
 
 import type { Browser, Page } from 'playwright-core'
@@ -146,7 +146,7 @@ describe('a trace of our own server', () => {
     await using stage = await evening()
     const { runId } = await stage.client.runs.run({ ensemble: name, inputs, tags: { team: 'x' } })
     const events = runStateAfter(await eventsOf(stage, runId))
-    const trace = traceState(await stage.client.runs.trace(runId))
+    const trace = toRunState(await stage.client.runs.trace(runId))
     expect(events.tasks.some(({ turns }) => turns.length > 0)).toBe(true)
     expect(events.delegations.length > 0).toBe(name === 'choir')
     expect(heldOfRun(trace)).toEqual(heldOfRun(events))
@@ -190,7 +190,7 @@ describe('the page of traces', () => {
           await page.getByText('An evening for Bach').first().waitFor()
           await page.getByText('choose').first().waitFor()
         }
-        const slider = page.getByRole('slider', { name: 'Place in the run' })
+        const slider = page.getByRole('slider', { name: 'Position in the run' })
         await slider.focus()
         await page.keyboard.press('Home')
         await expect.poll(() => page.getByText('An evening for Bach').count()).toBe(0)
@@ -203,7 +203,7 @@ describe('the page of traces', () => {
     await using stage = await evening()
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints, requests }) {
-        await page.getByText('goes nowhere else').waitFor()
+        await page.getByText('never uploaded').waitFor()
         // The last that the page asks for by itself, as soon as it is connected.
         await expect.poll(() => requests).toContain('GET /api/reviews')
         const before = requests.length
@@ -211,11 +211,11 @@ describe('the page of traces', () => {
         await page.getByText('AgentEnsemble trace 1.1 · Capture mode STANDARD').waitFor()
         await page.getByText('Research AI safety focusing on EU regulation').first().waitFor()
         await page.getByText('About this file').click()
-        await page.getByText('the models that answered').waitFor()
+        await page.getByText('model names').waitFor()
         await page.getByRole('region', { name: 'Loops' }).getByText('2 of 5').waitFor()
         expect(requests.slice(before)).toEqual([])
-        await page.getByRole('button', { name: 'Close the file' }).click()
-        await page.getByRole('button', { name: 'Choose a file' }).waitFor()
+        await page.getByRole('button', { name: 'Close file' }).click()
+        await page.getByRole('button', { name: 'Choose file' }).waitFor()
         expect(complaints).toEqual([])
       },
     })
@@ -225,7 +225,7 @@ describe('the page of traces', () => {
     await using stage = await evening()
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints }) {
-        await page.getByRole('button', { name: 'Choose a file' }).waitFor()
+        await page.getByRole('button', { name: 'Choose file' }).waitFor()
         await page.evaluate(
           (text) => {
             const dataTransfer = new DataTransfer()
@@ -252,7 +252,7 @@ describe('the page of traces', () => {
       async use({ page, complaints }) {
         const problems = page.getByRole('region', { name: 'Problems' })
         await openFile(page, textFile('bad.trace.json', JSON.stringify(bad)))
-        await page.getByRole('alert').getByText('"bad.trace.json" cannot be shown').waitFor()
+        await page.getByRole('alert').getByText('Cannot show "bad.trace.json"').waitFor()
         await expect
           .poll(() => problems.getByRole('listitem').locator('code').allTextContents())
           .toEqual(['/captureMode', '/taskTraces/0/llmInteractions/0/iterationIndex'])
@@ -262,7 +262,7 @@ describe('the page of traces', () => {
         await page.getByRole('alert').getByText('The file is empty.').waitFor()
         await openFile(page, FIXTURE)
         await page.getByText('AgentEnsemble trace 1.1').waitFor()
-        await expect.poll(() => page.getByText('cannot be shown').count()).toBe(0)
+        await expect.poll(() => page.getByText('Cannot show').count()).toBe(0)
         expect(complaints).toEqual([])
       },
     })

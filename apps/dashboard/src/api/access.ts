@@ -1,52 +1,58 @@
 /**
- * The key of this tab. It is kept for the session of the tab alone, and goes in a header; it is never part
- * of an address. Sockets open with a ticket, which the client gets with the key.
+ * The API key of this tab. It is stored in the session storage of the tab and sent in a header; it
+ * is never part of a URL. The client opens sockets with a ticket that it gets with the key.
  */
 import { createStore } from '../lib/store.ts'
 
-/** Where the browser keeps it until the tab is closed. */
-const PLACE = 'tutti.key'
+/** Key in the session storage. */
+const STORAGE_KEY = 'tutti.key'
 
-/** What is known of the key that the server wants. */
+/** The key and its state. */
 export interface KeyState {
   readonly key: string | undefined
-  /** Whether the server has refused it, or asked for one. */
+  /**
+   * Whether the page must ask for a key: the server rejected it or requires one, or the reader
+   * signed out.
+   */
   readonly isRefused: boolean
 }
 
 /** The key of this tab. */
-export const access = createStore<KeyState>({ key: keptKey(), isRefused: false })
+export const access = createStore<KeyState>({ key: readStoredKey(), isRefused: false })
 
-/** Takes a key that the server takes. */
+/** Stores a key that the server accepted. */
 export function setKey(key: string): void {
-  keep(key)
+  storeKey(key)
   access.set({ key, isRefused: false })
 }
 
-/** Notes that the server did not take the key, which is then kept no longer. */
+/** Records that the server rejected the key, and deletes it. */
 export function refuseKey(): void {
   if (access.get().isRefused) return
-  keep(undefined)
+  storeKey(undefined)
   access.set({ ...access.get(), isRefused: true })
 }
 
-/** Has the page ask for a key, as the reader wants to leave. */
+/** Signs out: deletes the key and makes the page ask for one. */
 export function forgetKey(): void {
-  keep(undefined)
+  storeKey(undefined)
   access.set({ key: undefined, isRefused: true })
 }
 
-function keptKey(): string | undefined {
-  return storage()?.getItem(PLACE) ?? undefined
+function readStoredKey(): string | undefined {
+  return openStorage()?.getItem(STORAGE_KEY) ?? undefined
 }
 
-function keep(key: string | undefined): void {
-  if (key === undefined) storage()?.removeItem(PLACE)
-  else storage()?.setItem(PLACE, key)
+function storeKey(key: string | undefined): void {
+  if (key === undefined) openStorage()?.removeItem(STORAGE_KEY)
+  else openStorage()?.setItem(STORAGE_KEY, key)
 }
 
-/** A browser that keeps nothing for pages throws at the first look; the key then lasts until a reload. */
-function storage(): Storage | undefined {
+/**
+ * Returns the session storage; undefined if the browser denies access to it. The key then lasts
+ * until a reload.
+ */
+function openStorage(): Storage | undefined {
   try {
     return sessionStorage
   } catch {

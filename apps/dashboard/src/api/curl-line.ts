@@ -1,17 +1,20 @@
-/** A call of the server as a line for a shell. */
+/** Formats an API call as a curl command. */
 
 export interface CurlCall {
   readonly method: string
   /** Path of the route, such as `/api/runs`. */
   readonly path: string
   readonly body: unknown
-  /** Whether the server wants a key. The line has the name of a variable, and never the key. */
+  /**
+   * Whether the server requires a key. The command refers to an environment variable and never
+   * contains the key.
+   */
   readonly hasKey: boolean
-  /** Address that the path is below. @default the one of the page */
+  /** URL that the path is appended to. @default the base URL of the page */
   readonly base?: string
 }
 
-export function curlLine({
+export function formatCurl({
   method,
   path,
   body,
@@ -20,15 +23,15 @@ export function curlLine({
 }: CurlCall): string {
   const url = new URL(`.${path}`, base).href
   const parts = [
-    `curl -X ${method} ${quoted(url)}`,
+    `curl -X ${method} ${quoteForShell(url)}`,
     ...(hasKey ? ['-H "Authorization: Bearer $TUTTI_API_KEY"'] : []),
-    `-H ${quoted('Content-Type: application/json')}`,
-    `-d ${quoted(JSON.stringify(body))}`,
+    `-H ${quoteForShell('Content-Type: application/json')}`,
+    `-d ${quoteForShell(JSON.stringify(body))}`,
   ]
   return parts.join(' \\\n  ')
 }
 
-/** In single quotes a shell takes everything as it is, but the quote itself. */
-function quoted(text: string): string {
+/** Quotes a text for a shell: single quotes protect everything except the single quote itself. */
+function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,19 +1,19 @@
-/** What a person is told of a failure. */
+/** Converts errors to texts for readers. */
 import { TuttiClientError } from '@tutti/client'
 
 import type { Problem } from '@tutti/protocol'
 
-/** The words of an error. */
-export function failureText(error: unknown): string {
+/** Returns the message of an error. */
+export function describeFailure(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The code of an error of the server or the client; undefined for others. */
-export function failureCode(error: unknown): string | undefined {
+/** Returns the code of a server or client error; undefined for other errors. */
+export function findFailureCode(error: unknown): string | undefined {
   return TuttiClientError.isInstance(error) ? error.code : undefined
 }
 
-/** What the server found wrong with a body, field by field. */
-export function failureProblems(error: unknown): readonly Problem[] {
+/** Returns the problems that the server found in a body, by field. */
+export function findFailureProblems(error: unknown): readonly Problem[] {
   return TuttiClientError.isInstance(error) ? (error.problems ?? []) : []
 }

@@ -1,41 +1,41 @@
-/** The places of the dashboard, as links. */
+/** Links to the pages of the dashboard. */
 import { formatHash, type QueryValues } from '../lib/router.ts'
 
-/** What is shown of a run. */
+/** The part of a run that is shown. */
 export interface RunPlace {
   readonly task?: string | undefined
   readonly tab?: string | undefined
   /** Model turn of the task. */
   readonly turn?: string | undefined
   readonly call?: string | undefined
-  /** Number of its events that are shown, in a replay. */
+  /** Number of events shown in a replay. */
   readonly at?: string | undefined
 }
 
-/** The list of runs, filtered. */
-export function runsHref(filter: QueryValues = {}): string {
+/** Returns the link to the list of runs with a filter. */
+export function linkToRuns(filter: QueryValues = {}): string {
   return formatHash(['runs'], filter)
 }
 
-export function runHref(runId: string, place: RunPlace = {}): string {
+export function linkToRun(runId: string, place: RunPlace = {}): string {
   return formatHash(['runs', runId], { ...place })
 }
 
-/** The form that submits a run; `from` is a run whose inputs it begins with. */
-export function submitHref(from?: string): string {
+/** Returns the link to the form for new runs; `from` is a run to copy. */
+export function linkToSubmit(from?: string): string {
   return formatHash(['new'], { from })
 }
 
-/** The reviews that wait. */
-export function reviewsHref(): string {
+/** Returns the link to the open reviews. */
+export function linkToReviews(): string {
   return formatHash(['reviews'])
 }
 
-export function toolsHref(name?: string): string {
+export function linkToTools(name?: string): string {
   return formatHash(name === undefined ? ['tools'] : ['tools', name])
 }
 
-/** The viewer of trace files. */
-export function tracesHref(): string {
+/** Returns the link to the trace viewer. */
+export function linkToTraces(): string {
   return formatHash(['traces'])
 }

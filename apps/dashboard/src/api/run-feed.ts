@@ -1,42 +1,45 @@
 /**
- * Follows one run: its events go into a log, frame by frame. It comes back by itself after a loss, and goes
- * on after the last event that it has; the client sees to it that none is missed and none comes twice.
+ * Follows one run and appends its events to a log, frame by frame. The client reconnects after a
+ * loss and continues after the last event; no event is lost or delivered twice.
  */
 import { useEffect, useState } from 'react'
 
-import { batched } from '../lib/batch.ts'
+import { createBatch } from '../lib/batch.ts'
 import { createStore, type Readable } from '../lib/store.ts'
-import { emptyRunLog, withEvents, type FollowedLog } from './run-log.ts'
+import { createRunLog, appendEvents, type FollowedLog } from './run-log.ts'
 import { useServer } from './server.ts'
 
 import type { ConnectionState, TuttiClient } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** What is known of a run that is followed. */
+/** State of a feed. */
 export interface RunFeedState {
   readonly log: FollowedLog
   readonly connection: ConnectionState['status'] | 'connecting'
-  /** Why it cannot be followed, such as RUN_NOT_FOUND. */
+  /** Error that ended the feed, such as RUN_NOT_FOUND. */
   readonly error?: unknown
 }
 
-/** A run that is followed. */
+/** A live feed of a run. */
 export interface RunFeed extends Readable<RunFeedState> {
   readonly runId: string
   close(): void
 }
 
-/** Begins to follow a run, from its first event. */
+/** Starts following a run from its first event. */
 export function openRunFeed(client: TuttiClient, runId: string): RunFeed {
   const store = createStore<RunFeedState>({
-    log: emptyRunLog(),
+    log: createRunLog(),
     connection: 'connecting',
   })
   const patch = (change: Partial<RunFeedState>): void => store.set({ ...store.get(), ...change })
-  const batch = batched<LoggedRunEvent>((events) => {
-    patch({ log: withEvents(store.get().log, events) })
+  const batch = createBatch<LoggedRunEvent>((events) => {
+    patch({ log: appendEvents(store.get().log, events) })
   })
-  /** Nothing more is to come: that the connection ends is no loss. Its last events may not be drawn yet. */
+  /**
+   * Whether all events have arrived: closing the connection is then not a loss. The last events may
+   * not be rendered yet.
+   */
   let isOver = false
   const connection = client.connect({
     snapshot: 'none',
@@ -65,7 +68,7 @@ export function openRunFeed(client: TuttiClient, runId: string): RunFeed {
   }
 }
 
-/** The feed of a run; undefined until it has begun. */
+/** Returns the feed of a run; undefined until it is open. */
 export function useRunFeed(runId: string): RunFeed | undefined {
   const { client } = useServer()
   const [feed, setFeed] = useState<RunFeed>()

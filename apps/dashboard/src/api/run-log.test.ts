@@ -1,7 +1,7 @@
 import { runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { emptyRunLog, stateAfter, withEvents } from './run-log.ts'
+import { createRunLog, computeStateAfter, appendEvents } from './run-log.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
@@ -28,7 +28,7 @@ function story(tokens: number): readonly LoggedRunEvent[] {
       sentAt: new Date(Date.parse(AT) + (index % 7) * 100).toISOString(),
     })),
   ]
-  // NOTE: events of these types with the fields that the state reads.
+  // NOTE: these types with the fields that the state reads.
   return events.map((event, seq) => ({
     ...event,
     runId: 'r',
@@ -37,38 +37,38 @@ function story(tokens: number): readonly LoggedRunEvent[] {
   })) as unknown as readonly LoggedRunEvent[]
 }
 
-describe('a log', () => {
-  it('[R1][R3] gives the run after any number of its events', () => {
+describe('FollowedLog', () => {
+  it('[R1][R3] computes the state after any number of events', () => {
     const events = story(1_000)
-    const log = withEvents(emptyRunLog(), events)
+    const log = appendEvents(createRunLog(), events)
     expect(log.state).toEqual(runStateAfter(events))
     for (const count of [0, 1, 3, 255, 256, 257, 700, 1_003, 5_000]) {
-      expect(stateAfter(log, count)).toEqual(runStateAfter(events.slice(0, count)))
+      expect(computeStateAfter(log, count)).toEqual(runStateAfter(events.slice(0, count)))
     }
     expect(log.kept).toHaveLength(4)
   })
 
-  it('[R2] takes each event once and none after a gap, in whatever pieces they come', () => {
+  it('[R2] adds each event once and none after a gap, however they are batched', () => {
     const events = story(20)
     const pieces = [events.slice(0, 5), events.slice(3, 9), events.slice(12), events.slice(8)]
-    const log = pieces.reduce(withEvents, emptyRunLog())
+    const log = pieces.reduce(appendEvents, createRunLog())
     expect(log.events).toEqual(events)
     expect(log.state).toEqual(runStateAfter(events))
-    expect(withEvents(log, events)).toBe(log)
+    expect(appendEvents(log, events)).toBe(log)
   })
 
-  it('[R4] has instants that never go back', () => {
-    const { instants } = withEvents(emptyRunLog(), story(30))
+  it('[R4] never lets instants decrease', () => {
+    const { instants } = appendEvents(createRunLog(), story(30))
     expect(instants).toHaveLength(33)
     expect(instants.every((instant, at) => instant >= (instants[at - 1] ?? 0))).toBe(true)
     expect(instants[2]).toBe(Date.parse(AT))
   })
 
-  it('leaves earlier logs as they were', () => {
+  it('leaves earlier logs unchanged', () => {
     const events = story(10)
-    const first = withEvents(emptyRunLog(), events.slice(0, 5))
+    const first = appendEvents(createRunLog(), events.slice(0, 5))
     const copy = structuredClone(first)
-    withEvents(first, events.slice(5))
+    appendEvents(first, events.slice(5))
     expect(first).toEqual(copy)
   })
 })

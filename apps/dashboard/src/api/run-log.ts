@@ -1,11 +1,11 @@
 /**
- * The events of a run as far as they are known, and the run after any number of them. Pure.
+ * The events of a run received so far, and its state after any number of them. Pure.
  *
- * R1 The state is what `applyRunEvent` of the protocol makes of the events; nothing else decides it.
- * R2 An event that is there already is not taken again, and one that leaves a gap is not taken at all.
- * R3 The run at any place costs at most `STEP` events: the states on the way are kept, and share what they
- *    have in common.
- * R4 Instants never go back; an event that does not say when it was is as late as the one before.
+ * R1 The state is the result of `applyRunEvent` of the protocol, and of nothing else.
+ * R2 Duplicate events and events after a gap are ignored.
+ * R3 The state at any position costs at most `STEP` events: intermediate states are stored, and
+ *    share their structure.
+ * R4 Instants never decrease; an event without a time gets that of the previous event.
  */
 import {
   applyRunEvent,
@@ -15,28 +15,28 @@ import {
   type RunState,
 } from '@tutti/protocol'
 
-/** Events between two states that are kept. */
+/** Number of events between two stored states. */
 const STEP = 256
 
-/** A log and what it tells. */
+/** A log and the states computed from it. */
 export interface FollowedLog {
-  /** In order and without gaps; the place of an event is its `seq`. */
+  /** In order and without gaps; the index of an event is its `seq`. */
   readonly events: readonly LoggedRunEvent[]
-  /** When each was, in milliseconds since 1970. */
+  /** Times of the events, in milliseconds since 1970. */
   readonly instants: readonly number[]
-  /** The run after all of them. */
+  /** State after all events. */
   readonly state: RunState
-  /** The run after 0, `STEP`, 2 `STEP`, … events. */
+  /** States after 0, `STEP`, 2 `STEP`, … events. */
   readonly kept: readonly RunState[]
 }
 
-/** A log without events. */
-export function emptyRunLog(): FollowedLog {
+/** Creates an empty log. */
+export function createRunLog(): FollowedLog {
   const state = emptyRunState()
   return { events: [], instants: [], state, kept: [state] }
 }
 
-export function withEvents(log: FollowedLog, more: readonly LoggedRunEvent[]): FollowedLog {
+export function appendEvents(log: FollowedLog, more: readonly LoggedRunEvent[]): FollowedLog {
   const events = [...log.events]
   const instants = [...log.instants]
   const kept = [...log.kept]
@@ -51,8 +51,8 @@ export function withEvents(log: FollowedLog, more: readonly LoggedRunEvent[]): F
   return events.length === log.events.length ? log : { events, instants, state, kept }
 }
 
-/** The run after the first `count` events. */
-export function stateAfter(log: FollowedLog, count: number): RunState {
+/** Returns the state after the first `count` events. */
+export function computeStateAfter(log: FollowedLog, count: number): RunState {
   if (count >= log.events.length) return log.state
   const at = Math.max(0, Math.floor(count / STEP))
   let state = log.kept[at] ?? emptyRunState()

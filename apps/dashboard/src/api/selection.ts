@@ -1,4 +1,4 @@
-/** What of a run the reader looks at: a task, a model turn of it, a tool call of that. */
+/** The selected part of a run: a task, one of its model turns, or a tool call of a turn. */
 export interface Selection {
   readonly taskName: string
   readonly iterationIndex?: number

@@ -1,13 +1,13 @@
 /**
- * The events of all runs that lists and counters depend on, over one connection for the page. Other events
- * are not subscribed to, so that a busy server does not keep the page busy.
+ * Receives the events of all runs that lists and counters depend on, over one connection per page.
+ * Other events are not subscribed to, to keep the load of a busy server off the page.
  */
-import { batched } from '../lib/batch.ts'
+import { createBatch } from '../lib/batch.ts'
 import { createStore, type Readable } from '../lib/store.ts'
 
 import type { ConnectionState, LoggedRunEventOf, TuttiClient } from '@tutti/client'
 
-/** Types of events that change what a list shows. */
+/** Types of events that change a list. */
 export const LIST_EVENTS = [
   'run_queued',
   'ensemble_started',
@@ -28,47 +28,47 @@ export const LIST_EVENTS = [
   'run_result',
 ] as const
 
-/** An event that changes what a list shows. */
+/** An event that changes a list. */
 export type ListEvent = LoggedRunEventOf<(typeof LIST_EVENTS)[number]>
 
 export interface FeedConnection {
   readonly status: ConnectionState['status'] | 'connecting'
-  /** Grows each time the connection is there again after a loss: what was read before may be old. */
+  /** Number of reconnects after a loss; data read before may be stale. */
   readonly losses: number
-  /** When the next try follows, in milliseconds since 1970; while it comes back. */
+  /** Time of the next attempt while reconnecting, in milliseconds since 1970. */
   readonly retryAt?: number
-  /** Why it is closed for good. */
+  /** Reason why the connection is closed for good. */
   readonly error?: unknown
 }
 
-/** The events of all runs. */
+/** A live feed of all runs. */
 export interface ServerFeed {
   readonly connection: Readable<FeedConnection>
-  /** Gives the events of each frame to `reader`, until the function it gives is called. */
+  /** Passes the events of each frame to `reader`; returns a function that stops this. */
   listen(reader: (events: readonly ListEvent[]) => void): () => void
   close(): void
 }
 
-/** Begins to follow all runs. */
+/** Starts following all runs. */
 export function openServerFeed(client: TuttiClient): ServerFeed {
   const state = createStore<FeedConnection>({ status: 'connecting', losses: 0 })
   const readers = new Set<(events: readonly ListEvent[]) => void>()
-  const batch = batched<ListEvent>((events) => {
+  const batch = createBatch<ListEvent>((events) => {
     for (const reader of readers) reader(events)
   })
   let wasOpen = false
   const connection = client.connect({
     snapshot: 'none',
-    onConnection: (told) => {
-      const { status } = told
+    onConnection: (next) => {
+      const { status } = next
       const { losses } = state.get()
       const isBack = status === 'open' && wasOpen
       if (status === 'open') wasOpen = true
       state.set({
         status,
         losses: isBack ? losses + 1 : losses,
-        ...(status === 'reconnecting' ? { retryAt: Date.now() + told.delayMs } : {}),
-        ...(status === 'closed' ? { error: told.error } : {}),
+        ...(status === 'reconnecting' ? { retryAt: Date.now() + next.delayMs } : {}),
+        ...(status === 'closed' ? { error: next.error } : {}),
       })
     },
   })
@@ -76,7 +76,7 @@ export function openServerFeed(client: TuttiClient): ServerFeed {
     events: LIST_EVENTS,
     onEvent: (event) => batch.add(event),
     onEnd: (error) => {
-      // A connection that brings nothing is none.
+      // A connection without a subscription delivers nothing.
       if (error !== undefined) state.set({ ...state.get(), status: 'closed', error })
     },
   })

@@ -1,25 +1,26 @@
-/** The server that the page came from: its client, its answers, and what happens there. */
+/** The server of the page: its client, cached responses and events. */
 import { createClient, type TuttiClient } from '@tutti/client'
 import { QueryClient } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 
 import { openServerFeed, type ServerFeed } from './server-feed.ts'
 
-/** Everything that the page has of its server. */
+/** Everything that the page uses of its server. */
 export interface Server {
   readonly client: TuttiClient
-  /** Answers that were read, so that nothing is asked for twice. */
+  /** Cached responses. */
   readonly answers: QueryClient
   readonly feed: ServerFeed
   close(): void
 }
 
-/** The status of an answer to who has no key that the server takes. */
+/** Status of a response to a request without a valid key. */
 const UNAUTHORIZED = 401
 
 /**
- * Connects to the server of the page; `onRefused` is told when it wants another key. Every call is looked at,
- * also those that open sockets; what comes after `close` is not told, as it is about a key of the past.
+ * Connects to the server of the page. `onRefused` is called when any call, including those that
+ * open sockets, is rejected for its key. Responses after `close` are ignored, because they concern
+ * an earlier key.
  */
 export function connectServer(key: string | undefined, onRefused: () => void): Server {
   let isClosed = false
@@ -35,12 +36,13 @@ export function connectServer(key: string | undefined, onRefused: () => void): S
   const answers = new QueryClient({
     defaultOptions: {
       queries: {
-        // The client repeats what may pass, and the feed tells when something has changed.
+        // The client already retries, and the feed reports changes.
         retry: false,
         staleTime: Infinity,
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
-        // The client knows when the server is there; the browser knows of its network alone.
+        // The client knows whether the server is reachable; the browser only knows whether it has a
+        // network.
         networkMode: 'always',
       },
       mutations: { networkMode: 'always' },
@@ -60,16 +62,16 @@ export function connectServer(key: string | undefined, onRefused: () => void): S
   }
 }
 
-/** The server of the page. */
+/** Provides the server of the page. */
 export const ServerContext = createContext<Server | undefined>(undefined)
 
 /**
- * The server of the page.
+ * Returns the server of the page.
  *
  * @throws {Error} outside of `ServerContext`.
  */
 export function useServer(): Server {
   const server = useContext(ServerContext)
-  if (server === undefined) throw new Error('There is no server around this component')
+  if (server === undefined) throw new Error('useServer must be called inside a ServerContext')
   return server
 }

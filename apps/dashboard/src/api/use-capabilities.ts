@@ -1,9 +1,9 @@
-/** What the server offers. */
+/** Capabilities of the server. */
 import { useQuery } from '@tanstack/react-query'
 
 import { useServer } from './server.ts'
 
-/** The tools, models and ensembles of the server; read once. */
+/** Reads the tools, models and ensembles of the server once. */
 export function useCapabilities() {
   const { client } = useServer()
   return useQuery({

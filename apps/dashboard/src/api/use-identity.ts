@@ -1,11 +1,11 @@
-/** The key of the page, and what it may do. */
+/** The identity of the page's key. */
 import { useQuery } from '@tanstack/react-query'
 
 import { useServer } from './server.ts'
 
 import type { Identity, Scope } from '@tutti/protocol'
 
-/** The name, scopes and roles of the key of the page; read once. */
+/** Reads the name, scopes and roles of the page's key once; undefined until then. */
 export function useIdentity(): Identity | undefined {
   const { client } = useServer()
   const { data } = useQuery({
@@ -15,7 +15,10 @@ export function useIdentity(): Identity | undefined {
   return data
 }
 
-/** Returns the reason why the key of the page lacks `scope`; undefined when it has it, or while that is unknown. */
+/**
+ * Returns the reason why the page's key lacks `scope`; undefined when it has it, or while that is
+ * unknown.
+ */
 export function useMissingScope(scope: Scope): string | undefined {
   const identity = useIdentity()
   if (identity === undefined) return undefined

@@ -1,4 +1,4 @@
-/** The dashboard: who may see it, its frame, and the page that the address names. */
+/** The dashboard: the key screen, the frame, and the page of the current route. */
 import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useState, lazy, Suspense, type ReactNode, Component } from 'react'
 
@@ -7,12 +7,12 @@ import { connectServer, ServerContext, type Server } from '../api/server.ts'
 import { KeyScreen } from '../features/access/key-screen.tsx'
 import { useStore } from '../lib/store.ts'
 import { Toasts } from '../ui/feedback/toasts.tsx'
-import { runsHref } from '../api/links.ts'
+import { linkToRuns } from '../api/links.ts'
 import { RunsScreen } from '../features/runs/runs-page.tsx'
 import { usePlace, type PagePlace } from '../lib/router.ts'
 import { LinkButton, Button } from '../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../ui/feedback/notice.tsx'
-import { failureText } from '../api/failure.ts'
+import { describeFailure } from '../api/failure.ts'
 import { Shell } from './shell.tsx'
 import { RunScreen } from './run-page.tsx'
 
@@ -23,7 +23,7 @@ export function App() {
       {isRefused ? (
         <KeyScreen wasRefused={key !== undefined} onKey={setKey} />
       ) : (
-        // Nothing of one key is left under another.
+        // The key resets all state that belongs to another API key.
         <Connected key={key ?? ''} apiKey={key} />
       )}
       <Toasts />
@@ -67,12 +67,12 @@ function Pages() {
   const place = usePlace()
   return (
     <ErrorBoundary place={place.path.join('/')}>
-      <Suspense fallback={<Loading label="Loading the page" />}>{pageOf(place)}</Suspense>
+      <Suspense fallback={<Loading label="Loading the page" />}>{renderPage(place)}</Suspense>
     </ErrorBoundary>
   )
 }
 
-function pageOf({ path: [first = 'runs', second], query }: PagePlace): ReactNode {
+function renderPage({ path: [first = 'runs', second], query }: PagePlace): ReactNode {
   switch (first) {
     case 'runs':
       if (second === undefined) return <RunsScreen query={query} />
@@ -90,7 +90,7 @@ function pageOf({ path: [first = 'runs', second], query }: PagePlace): ReactNode
         <Empty
           isPage
           title="Page not found"
-          actions={<LinkButton href={runsHref()}>To the runs</LinkButton>}
+          actions={<LinkButton href={linkToRuns()}>Go to runs</LinkButton>}
         />
       )
   }
@@ -100,7 +100,7 @@ interface State {
   readonly error?: unknown
 }
 
-/** Keeps a broken part from taking the rest with it; `place` is what is shown, another one begins anew. */
+/** Confines a rendering error to its part of the page; another `place` resets it. */
 class ErrorBoundary extends Component<
   { readonly place?: string; readonly children: ReactNode },
   State
@@ -123,10 +123,10 @@ class ErrorBoundary extends Component<
     return (
       <Notice
         tone="failed"
-        title="This part of the page broke"
-        actions={<Button onClick={() => location.reload()}>Load the page again</Button>}
+        title="This part of the page failed to render"
+        actions={<Button onClick={() => location.reload()}>Reload page</Button>}
       >
-        <p>{failureText(error)}</p>
+        <p>{describeFailure(error)}</p>
       </Notice>
     )
   }

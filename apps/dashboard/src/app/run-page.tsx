@@ -1,13 +1,13 @@
-/** One run, followed live, or replayed up to any of its events. */
+/** The page of a run, live or replayed up to one of its events. */
 import { useDeferredValue, useMemo, useRef, useEffect, useState } from 'react'
 
-import { failureCode, failureText } from '../api/failure.ts'
-import { runsHref, runHref } from '../api/links.ts'
-import { emptyRunLog, stateAfter, type FollowedLog } from '../api/run-log.ts'
+import { findFailureCode, describeFailure } from '../api/failure.ts'
+import { linkToRuns, linkToRun } from '../api/links.ts'
+import { createRunLog, computeStateAfter, type FollowedLog } from '../api/run-log.ts'
 import { useRunFeed, type RunFeedState } from '../api/run-feed.ts'
 import { RunHeader } from '../features/run-facts/run-header.tsx'
 import { ReplayBar } from '../features/replay/replay-bar.tsx'
-import { GatePanels } from '../features/reviews/gate-panels.tsx'
+import { ReviewPanels } from '../features/reviews/review-panels.tsx'
 import { SteerBar } from '../features/steering/steer-bar.tsx'
 import { ExportTrace } from '../features/trace-files/export-trace.tsx'
 import { createStore, useStore } from '../lib/store.ts'
@@ -20,9 +20,9 @@ import styles from './run-page.module.css'
 
 import type { LoggedRunEvent, RunState } from '@tutti/protocol'
 
-const NOT_BEGUN = createStore<RunFeedState>({ log: emptyRunLog(), connection: 'connecting' })
+const NOT_BEGUN = createStore<RunFeedState>({ log: createRunLog(), connection: 'connecting' })
 
-/** The page of a run; `query` says what of it is shown. */
+/** The page of a run; `query` selects the part that is shown. */
 export function RunScreen({
   runId,
   query,
@@ -32,21 +32,21 @@ export function RunScreen({
 }) {
   const { log, connection, error } = useStore(useRunFeed(runId) ?? NOT_BEGUN)
   const [wanted, setPosition] = useReplayPosition(runId, query)
-  // A place after the last event is the end, also while the events are still being read.
+  // A position after the last event is the end, also while events are still loading.
   const position = wanted !== undefined && wanted < log.events.length ? wanted : undefined
   const now = useMoment(log, position)
-  // What is large follows when there is time; buttons, dialogs and the head never wait for it.
+  // Large parts render deferred, so that buttons, dialogs and the header stay responsive.
   const later = useDeferredValue(now)
-  // As long as there is nothing to see, waiting would show a run without tasks that has some.
+  // Without tasks the deferred state would show an empty run that is not empty.
   const shown = later.state.tasks.length === 0 ? now : later
   if (log.events.length === 0) {
-    if (error !== undefined) return <NoRun runId={runId} error={error} />
-    return <Loading label="Reading the run" />
+    if (error !== undefined) return <RunUnavailable runId={runId} error={error} />
+    return <Loading label="Loading run" />
   }
   const isReplay = position !== undefined
   return (
     <div className={styles['page']}>
-      <ShownTime value={shownTime(now)}>
+      <ShownTime value={findShownTime(now)}>
         <RunHeader
           runId={runId}
           state={now.state}
@@ -57,9 +57,9 @@ export function RunScreen({
           <SteerBar runId={runId} state={log.state} />
           <ExportTrace runId={runId} log={log} />
         </RunHeader>
-        {!isReplay && <GatePanels runId={runId} state={log.state} />}
+        {!isReplay && <ReviewPanels runId={runId} state={log.state} />}
       </ShownTime>
-      <ShownTime value={shownTime(shown)}>
+      <ShownTime value={findShownTime(shown)}>
         <RunView {...shown} query={query} runId={runId} />
       </ShownTime>
       <ReplayBar log={log} position={position} onChange={setPosition} />
@@ -67,15 +67,17 @@ export function RunScreen({
   )
 }
 
-/** A run as far as it is shown. */
+/** The shown state of a run. */
 interface RunMoment {
   readonly log: FollowedLog
-  /** How many events are shown; undefined is all of them, as they come. */
+  /** Number of events shown; undefined to follow all of them live. */
   readonly position: number | undefined
   readonly state: RunState
 }
 
-/** The run at a place, whose state is the very same while more events come after that place. */
+/**
+ * Returns the run at a position. Its state stays identical while events arrive after that position.
+ */
 function useMoment(log: FollowedLog, position: number | undefined): RunMoment {
   const known = useRef<{ readonly last: LoggedRunEvent | undefined; readonly state: RunState }>(
     undefined,
@@ -84,60 +86,65 @@ function useMoment(log: FollowedLog, position: number | undefined): RunMoment {
     if (position === undefined) return { log, position, state: log.state }
     const last = log.events[position - 1]
     if (last === undefined || known.current?.last !== last) {
-      known.current = { last, state: stateAfter(log, position) }
+      known.current = { last, state: computeStateAfter(log, position) }
     }
     return { log, position, state: known.current.state }
   }, [log, position])
 }
 
-/** When the last event was that is shown; undefined as long as the time is that of the clock. */
-function shownTime({ log, position }: RunMoment): number | undefined {
+/** Returns the time of the last event shown; undefined when the clock applies. */
+function findShownTime({ log, position }: RunMoment): number | undefined {
   return position === undefined ? undefined : log.instants[position - 1]
 }
 
-function NoRun({ runId, error }: { readonly runId: string; readonly error: unknown }) {
-  const isUnknown = failureCode(error) === 'RUN_NOT_FOUND'
+function RunUnavailable({ runId, error }: { readonly runId: string; readonly error: unknown }) {
+  const isUnknown = findFailureCode(error) === 'RUN_NOT_FOUND'
   return (
     <Empty
       isPage
-      title={isUnknown ? `Run "${runId}" not found` : 'This run cannot be read'}
-      actions={<LinkButton href={runsHref()}>To the runs</LinkButton>}
+      title={isUnknown ? `Run "${runId}" not found` : 'Failed to load the run'}
+      actions={<LinkButton href={linkToRuns()}>Go to runs</LinkButton>}
     >
-      {isUnknown ? 'It may have been deleted, or was kept no longer.' : failureText(error)}
+      {isUnknown
+        ? 'It may have been deleted, manually or by the retention policy.'
+        : describeFailure(error)}
     </Empty>
   )
 }
 
-/** Time that a position must rest before it is written to the address, in milliseconds: browsers limit the rate. */
+/**
+ * Time that a position must be stable before it is written to the URL, in milliseconds: browsers
+ * limit the rate.
+ */
 const REST_MS = 300
 
 /**
- * Returns the number of events that are shown, and a function that changes it; undefined is all of them, as they come.
- * The address has it as `at`.
+ * Returns the number of events shown and a function that changes it; undefined follows all of them
+ * live. The URL contains it as `at`.
  */
 function useReplayPosition(
   runId: string,
   query: Readonly<Record<string, string>>,
 ): readonly [number | undefined, (position: number | undefined) => void] {
   const { at } = query
-  const [position, setPosition] = useState(() => positionOf(at))
+  const [position, setPosition] = useState(() => parsePosition(at))
   const [seen, setSeen] = useState(at)
   if (at !== seen) {
     setSeen(at)
-    if (at !== position?.toString()) setPosition(positionOf(at))
+    if (at !== position?.toString()) setPosition(parsePosition(at))
   }
   useEffect(() => {
     const next = position?.toString()
     if (next === at) return undefined
     const timer = setTimeout(() => {
-      goTo(runHref(runId, { ...query, at: next }), { replace: true })
+      goTo(linkToRun(runId, { ...query, at: next }), { replace: true })
     }, REST_MS)
     return () => clearTimeout(timer)
   }, [runId, query, at, position])
   return [position, setPosition]
 }
 
-/** A position in an address; undefined when it is not a count of events. */
-function positionOf(at: string | undefined): number | undefined {
+/** Parses a position in a URL; undefined when it is not a number of events. */
+function parsePosition(at: string | undefined): number | undefined {
   return at !== undefined && /^[1-9]\d{0,8}$/.test(at) ? Number(at) : undefined
 }

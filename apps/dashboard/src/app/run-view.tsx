@@ -1,8 +1,8 @@
-/** A run as a graph, a timeline and the work of one task: live, replayed, or out of a file. */
+/** A run as a graph, a timeline and the details of one task: live, replayed, or from a file. */
 import { memo, useCallback, useMemo, useState, type ReactNode, type ComponentProps } from 'react'
 import { ChevronDown, ChevronUp } from 'lucide-react'
 
-import { runHref, type RunPlace } from '../api/links.ts'
+import { linkToRun, type RunPlace } from '../api/links.ts'
 import { CostsView } from '../features/costs/costs-view.tsx'
 import { EventLogView } from '../features/event-log/event-log.tsx'
 import { TaskGraph } from '../features/graph/task-graph.tsx'
@@ -32,7 +32,7 @@ const TABS: readonly Tab<TabName>[] = [
   { value: 'details', label: 'Details' },
 ]
 
-/** The parts of a run; without `runId` it is a file, which has no address. */
+/** The parts of a run. Without `runId` it is a file, which has no URL. */
 export const RunView = memo(function RunView({
   state,
   query,
@@ -43,16 +43,16 @@ export const RunView = memo(function RunView({
   readonly state: RunState
   readonly query: Readonly<Record<string, string>>
   readonly runId?: string
-  /** Absent for a file without events. */
+  /** Undefined for a file without events. */
   readonly log?: FollowedLog
-  /** How many events of the log are shown; undefined is all of them. */
+  /** Number of events shown; undefined for all of them. */
   readonly position?: number | undefined
 }) {
   const [place, setPlace] = usePlaceIn(runId, query)
   const tabs = log === undefined ? TABS.filter(({ value }) => value !== 'events') : TABS
   const tab = tabs.find(({ value }) => value === place.tab)?.value ?? 'work'
-  const taskName = chosenTask(state, place.task)
-  const selection = useMemo(() => selectionOf(taskName, place), [taskName, place])
+  const taskName = chooseTask(state, place.task)
+  const selection = useMemo(() => toSelection(taskName, place), [taskName, place])
   const select = useCallback(
     ({ taskName: task, iterationIndex, toolCallId }: Selection) =>
       setPlace({ task, turn: iterationIndex?.toString(), call: toolCallId }),
@@ -77,7 +77,7 @@ export const RunView = memo(function RunView({
       <TimelinePanel state={state} selection={selection} onSelect={select} log={log} />
       <Panel flush className={styles['detail']}>
         <Tabs
-          label="Parts of the run"
+          label="Run sections"
           value={tab}
           tabs={tabs}
           onChange={(next) => setPlace({ ...place, tab: next === 'work' ? undefined : next })}
@@ -89,20 +89,21 @@ export const RunView = memo(function RunView({
   )
 })
 
-/** The place in the address of a run; for a file, which has none, in memory. */
+/** Returns the current place and its setter: in the URL for a run, in memory for a file. */
 function usePlaceIn(
   runId: string | undefined,
   query: RunPlace,
 ): readonly [RunPlace, (place: RunPlace) => void] {
   const [local, setLocal] = useState<RunPlace>({})
   const setAddress = useCallback(
-    (place: RunPlace) => goTo(runHref(runId ?? '', { ...place, at: query.at }), { replace: true }),
+    (place: RunPlace) =>
+      goTo(linkToRun(runId ?? '', { ...place, at: query.at }), { replace: true }),
     [runId, query.at],
   )
   return runId === undefined ? [local, setLocal] : [query, setAddress]
 }
 
-function selectionOf(
+function toSelection(
   taskName: string | undefined,
   { turn, call }: RunPlace,
 ): Selection | undefined {
@@ -115,29 +116,26 @@ function selectionOf(
 }
 
 /**
- * The task that the reader has chosen; else the one that is most worth looking at: what waits for a
- * person, what runs, what has failed, what ended last.
+ * Returns the task that the reader chose, or the most relevant one: with an open review, running,
+ * failed, or completed last.
  */
-function chosenTask(
-  { tasks, reviews: gates }: RunState,
-  chosen: string | undefined,
-): string | undefined {
+function chooseTask({ tasks, reviews }: RunState, chosen: string | undefined): string | undefined {
   if (tasks.some(({ name }) => name === chosen)) return chosen
-  const held = gates.find(({ status }) => status === 'OPEN')?.taskName
+  const held = reviews.find(({ status }) => status === 'OPEN')?.taskName
   const inState = (status: TaskState['status']): string | undefined =>
     tasks.findLast((task) => task.status === status)?.name
   return held ?? inState('RUNNING') ?? inState('FAILED') ?? inState('COMPLETED') ?? tasks[0]?.name
 }
 
-/** Where the browser keeps that it is folded. */
-const PLACE = 'tutti.timeline'
+/** Key in the local storage. */
+const STORAGE_KEY = 'tutti.timeline'
 
-/** Whether it is folded, on every run that this page shows. */
-const folded = createStore(localStorage.getItem(PLACE) === 'folded')
+/** Whether the timeline is collapsed, for every run shown on this page. */
+const folded = createStore(localStorage.getItem(STORAGE_KEY) === 'folded')
 
 function TimelinePanel(props: ComponentProps<typeof Timeline>) {
   const isFolded = useStore(folded)
-  const name = isFolded ? 'Show the timeline' : 'Fold the timeline'
+  const name = isFolded ? 'Expand timeline' : 'Collapse timeline'
   return (
     <Panel
       title="Timeline"
@@ -159,6 +157,6 @@ function TimelinePanel(props: ComponentProps<typeof Timeline>) {
 
 function fold(isFolded: boolean): void {
   folded.set(isFolded)
-  if (isFolded) localStorage.setItem(PLACE, 'folded')
-  else localStorage.removeItem(PLACE)
+  if (isFolded) localStorage.setItem(STORAGE_KEY, 'folded')
+  else localStorage.removeItem(STORAGE_KEY)
 }

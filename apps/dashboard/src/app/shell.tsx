@@ -1,4 +1,4 @@
-/** The frame of every page: where one can go, and how the connection is. */
+/** The frame of every page: navigation, connection state and preferences. */
 import {
   ListMusic,
   MessageSquareWarning,
@@ -15,31 +15,31 @@ import {
 import { type ReactNode, useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 
-import { reviewsHref, runsHref, submitHref, toolsHref, tracesHref } from '../api/links.ts'
+import { linkToReviews, linkToRuns, linkToSubmit, linkToTools, linkToTraces } from '../api/links.ts'
 import { useMissingScope, useIdentity } from '../api/use-identity.ts'
 import { ConnectionNote } from '../features/access/connection-note.tsx'
 import { cx } from '../lib/cx.ts'
 import { usePlace } from '../lib/router.ts'
 import { usePageTitle } from '../lib/use-page-title.ts'
 import { access, forgetKey } from '../api/access.ts'
-import { formatInstant, plural } from '../lib/format.ts'
+import { formatInstant, formatPlural } from '../lib/format.ts'
 import { useStore } from '../lib/store.ts'
 import { Menu, type MenuItem } from '../ui/layout/menu.tsx'
 import { isTextEntry } from '../lib/is-text-entry.ts'
 import { Dialog } from '../ui/layout/dialog.tsx'
-import { useKeptReviews, useOpenReviews } from '../features/reviews/use-open-reviews.ts'
+import { useReviewUpdates, useOpenReviews } from '../features/reviews/use-open-reviews.ts'
 import { chooseTheme, theme } from './theme.ts'
 import styles from './shell.module.css'
-import unseen from '../ui/show/unseen.module.css'
+import hidden from '../ui/show/visually-hidden.module.css'
 
 import type { Identity } from '@tutti/protocol'
 
-const PLACES = [
-  { name: 'runs', label: 'Runs', href: runsHref(), icon: <ListMusic /> },
-  { name: 'reviews', label: 'Reviews', href: reviewsHref(), icon: <MessageSquareWarning /> },
-  { name: 'new', label: 'New run', href: submitHref(), icon: <Plus /> },
-  { name: 'tools', label: 'Tools', href: toolsHref(), icon: <Wrench /> },
-  { name: 'traces', label: 'Traces', href: tracesHref(), icon: <FileClock /> },
+const PAGES = [
+  { name: 'runs', label: 'Runs', href: linkToRuns(), icon: <ListMusic /> },
+  { name: 'reviews', label: 'Reviews', href: linkToReviews(), icon: <MessageSquareWarning /> },
+  { name: 'new', label: 'New run', href: linkToSubmit(), icon: <Plus /> },
+  { name: 'tools', label: 'Tools', href: linkToTools(), icon: <Wrench /> },
+  { name: 'traces', label: 'Traces', href: linkToTraces(), icon: <FileClock /> },
 ] as const
 
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -47,9 +47,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
     path: [here = 'runs', inner],
   } = usePlace()
   const missing = useMissingScope('runs:write')
-  const places = PLACES.filter(({ name }) => name !== 'new' || missing === undefined)
-  const label = PLACES.find(({ name }) => name === here)?.label ?? 'No such page'
-  // The page of a run has a title of its own.
+  const places = PAGES.filter(({ name }) => name !== 'new' || missing === undefined)
+  const label = PAGES.find(({ name }) => name === here)?.label ?? 'Page not found'
+  // The page of a run sets its own title.
   usePageTitle(here === 'runs' && inner !== undefined ? undefined : `${label} — Tutti`)
   return (
     <div className={styles['shell']}>
@@ -57,15 +57,15 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         href="#main"
         className={styles['skip']}
         onClick={(event) => {
-          // The hash of the address is the place of the page.
+          // The hash of the URL is the route of the page.
           event.preventDefault()
           document.querySelector<HTMLElement>('main')?.focus()
         }}
       >
-        Skip to the page
+        Skip to content
       </a>
       <header className={styles['bar']}>
-        <a href={runsHref()} className={styles['brand']} aria-label="Tutti, to the runs">
+        <a href={linkToRuns()} className={styles['brand']} aria-label="Tutti home">
           <svg viewBox="0 0 16 16" aria-hidden>
             <path d="M2.5 11a5.5 5.5 0 0 1 11 0" />
             <circle cx="8" cy="10.6" r="1.7" />
@@ -99,14 +99,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** The menu at the end of the bar. */
+/** The preferences menu at the end of the bar. */
 function Preferences() {
   const chosen = useStore(theme)
   const { key } = useStore(access)
   const themes: readonly MenuItem[] = [
     { label: 'Light', icon: <Sun />, onChoose: () => chooseTheme('light') },
     { label: 'Dark', icon: <Moon />, onChoose: () => chooseTheme('dark') },
-    { label: 'As the system', icon: <Monitor />, onChoose: () => chooseTheme('system') },
+    { label: 'System', icon: <Monitor />, onChoose: () => chooseTheme('system') },
   ]
   const others = themes.filter((_, index) => ['light', 'dark', 'system'][index] !== chosen)
   const docs = { label: 'API reference', icon: <BookOpen />, onChoose: openDocs }
@@ -124,7 +124,7 @@ function Preferences() {
   )
 }
 
-/** The name of the key, its scopes and its end. */
+/** Shows the name, scopes and expiry of the key. */
 function SignedInAs({ name, scopes, expiresAt }: Identity) {
   return (
     <>
@@ -145,24 +145,24 @@ function openDocs(): void {
   open('docs', '_blank', 'noopener')
 }
 
-/** Keys and what they do, by the part of the dashboard where they work. */
+/** Keyboard shortcuts, by the part of the dashboard that handles them. */
 const SHORTCUTS = [
-  { where: 'Everywhere', keys: [['?', 'Show these shortcuts']] },
+  { where: 'Everywhere', keys: [['?', 'Show keyboard shortcuts']] },
   {
     where: 'Runs',
     keys: [
       ['/', 'Search'],
       ['j or ↓', 'Go to the first run'],
-      ['↑ ↓', 'Previous or next run'],
+      ['↑ ↓', 'Go to the previous or next run'],
       ['Enter', 'Open the run'],
     ],
   },
   {
-    where: 'Graph and timeline of a run',
+    where: 'Task graph and timeline',
     keys: [
-      ['← → ↑ ↓', 'Next task, turn or tool call in that direction'],
-      ['Home, End', 'First or last'],
-      ['+ − 0', 'Zoom in, zoom out, show everything'],
+      ['← → ↑ ↓', 'Go to the next task, turn or tool call in that direction'],
+      ['Home, End', 'Go to the first or last'],
+      ['+ − 0', 'Zoom in, zoom out, show all'],
       ['Escape', 'Leave the timeline'],
     ],
   },
@@ -170,12 +170,12 @@ const SHORTCUTS = [
     where: 'Forms and reviews',
     keys: [
       ['Ctrl or ⌘ + Enter', 'Send'],
-      ['Escape', 'Back'],
+      ['Escape', 'Go back'],
     ],
   },
 ] as const
 
-/** Listens for `?` and shows the shortcuts. */
+/** Opens the shortcuts when `?` is pressed. */
 function KeyboardHelp() {
   const [isOpen, setOpen] = useState(false)
   useEffect(() => {
@@ -207,25 +207,27 @@ function KeyboardHelp() {
   )
 }
 
-/** The number beside "Reviews"; nothing when there are none. It is told when it changes. */
+/**
+ * The number of open reviews in the navigation; hidden when there are none. Changes are announced.
+ */
 function ReviewCount() {
-  useKeptReviews()
+  useReviewUpdates()
   const { data } = useOpenReviews()
   const count = data?.open.length ?? 0
-  const words = count === 0 ? 'No review waits' : `${plural(count, 'review')} waiting`
-  // What is read out when it changes is no part of the link that the number is in.
-  const told = (
-    <p role="status" className={unseen['unseen']}>
-      {data === undefined ? '' : words}
+  const announced = count === 0 ? 'No open reviews' : formatPlural(count, 'open review')
+  // The announcement must not be part of the link that contains the number.
+  const status = (
+    <p role="status" className={hidden['hidden']}>
+      {data === undefined ? '' : announced}
     </p>
   )
   return (
     <>
-      {createPortal(told, document.body)}
+      {createPortal(status, document.body)}
       {count > 0 && (
         <span className={styles['count']}>
           {count}
-          <span className={unseen['unseen']}> waiting</span>
+          <span className={hidden['hidden']}> open</span>
         </span>
       )}
     </>

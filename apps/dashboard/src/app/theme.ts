@@ -1,16 +1,16 @@
-/** Light, dark, or as the system has it. */
+/** The color theme: light, dark, or that of the system. */
 import { createStore } from '../lib/store.ts'
 
-/** What the reader has chosen. */
+/** Theme that the reader chose. */
 export type Theme = 'system' | 'light' | 'dark'
 
-/** Where the browser keeps it. */
-const PLACE = 'tutti.theme'
+/** Key in the local storage. */
+const STORAGE_KEY = 'tutti.theme'
 
 /** The theme of the page. */
-export const theme = createStore<Theme>(storedTheme())
+export const theme = createStore<Theme>(readStoredTheme())
 
-/** Shows the page in the theme that is chosen. */
+/** Applies the chosen theme to the page. */
 export function applyTheme(): void {
   const chosen = theme.get()
   if (chosen === 'system') delete document.documentElement.dataset['theme']
@@ -19,12 +19,12 @@ export function applyTheme(): void {
 
 export function chooseTheme(chosen: Theme): void {
   theme.set(chosen)
-  if (chosen === 'system') localStorage.removeItem(PLACE)
-  else localStorage.setItem(PLACE, chosen)
+  if (chosen === 'system') localStorage.removeItem(STORAGE_KEY)
+  else localStorage.setItem(STORAGE_KEY, chosen)
   applyTheme()
 }
 
-function storedTheme(): Theme {
-  const stored = localStorage.getItem(PLACE)
+function readStoredTheme(): Theme {
+  const stored = localStorage.getItem(STORAGE_KEY)
   return stored === 'light' || stored === 'dark' ? stored : 'system'
 }

@@ -1,7 +1,7 @@
-/** A trace file, shown as a run; events can be replayed. */
+/** The page that shows a trace file as a run. Files with events can be replayed. */
 import { useMemo, useState } from 'react'
 
-import { stateAfter, type FollowedLog } from '../api/run-log.ts'
+import { computeStateAfter, type FollowedLog } from '../api/run-log.ts'
 import { ReplayBar } from '../features/replay/replay-bar.tsx'
 import { TraceFile } from '../features/trace-files/trace-file.tsx'
 import { ShownTime } from '../lib/use-now.ts'
@@ -9,7 +9,7 @@ import { RunView } from './run-view.tsx'
 
 import type { RunState } from '@tutti/protocol'
 
-/** A file has no address: where one is in it is kept elsewhere. */
+/** A file has no URL, so its place is kept in memory. */
 const NO_PLACE = {}
 
 export function TracePage() {
@@ -20,7 +20,7 @@ export function TracePage() {
   )
 }
 
-/** What a file tells ends with it: nothing in it goes on while one looks. */
+/** A file without events. Its time stands at the end of the run. */
 function Shown({ state }: { readonly state: RunState }) {
   const end = state.completedAt ?? state.startedAt
   return (
@@ -33,7 +33,7 @@ function Shown({ state }: { readonly state: RunState }) {
 function Replayed({ log }: { readonly log: FollowedLog }) {
   const [position, setPosition] = useState<number>()
   const state = useMemo(
-    () => (position === undefined ? log.state : stateAfter(log, position)),
+    () => (position === undefined ? log.state : computeStateAfter(log, position)),
     [log, position],
   )
   const at = log.instants[(position ?? log.events.length) - 1]

@@ -1,38 +1,38 @@
 /**
- * Gathers what comes one by one and hands it on once a frame: a screen shows no more than that. A page is
- * given more only when it has drawn what it was given and is free again, and is left as long a pause as that
- * took, so that it can answer the reader also while thousands of things come.
+ * Collects items and delivers them at most once per frame. The next batch follows when the page has
+ * rendered the previous one and is idle, after a pause as long as that took, so that the page stays
+ * responsive under thousands of items.
  */
 
-/** How often a page that nobody sees is brought up to date. */
+/** Interval of deliveries to a hidden page, in milliseconds. */
 const HIDDEN_MS = 500
 
-/** Longest pause, however long the page took: what is shown should not be old. */
+/** Maximum pause between batches, in milliseconds. */
 const MAX_PAUSE_MS = 160
 
-/** So many are taken in within a frame or two; of more, the rest comes after a pause. */
-const MOST = 1_500
+/** Maximum number of items per batch, which a page processes within a frame or two. */
+const MAX_ITEMS = 1_500
 
-/** A page that is never free, as on a slow machine, is given more all the same. */
+/** Maximum time to wait for an idle page, in milliseconds: slow machines may never be idle. */
 const MAX_BUSY_MS = 80
 
-/** Takes items and, in each frame in which some came, gives them to `give`; `stop` drops the rest. */
+/** Collects items and passes those of each frame to `give`; `stop` drops the rest. */
 export interface Batch<T> {
   add(item: T): void
   stop(): void
 }
 
-/** Makes a batch. */
-export function batched<T>(give: (items: readonly T[]) => void): Batch<T> {
+/** Creates a batch. */
+export function createBatch<T>(give: (items: readonly T[]) => void): Batch<T> {
   let items: T[] = []
   let cancel: (() => void) | undefined
   let pauseUntil = 0
   const flush = (): void => {
-    const due = items.splice(0, MOST)
+    const due = items.splice(0, MAX_ITEMS)
     const startedAt = performance.now()
     give(due)
-    // Drawing goes on after `give`, piece by piece.
-    cancel = whenFree(() => {
+    // Rendering continues piecewise after `give`.
+    cancel = callWhenIdle(() => {
       cancel = undefined
       const now = performance.now()
       pauseUntil = now + Math.min(MAX_PAUSE_MS, now - startedAt)
@@ -42,11 +42,11 @@ export function batched<T>(give: (items: readonly T[]) => void): Batch<T> {
   const flushInTime = (): void => {
     const left = pauseUntil - performance.now()
     if (left <= 0) {
-      cancel = nextFrame(flush)
+      cancel = callInNextFrame(flush)
       return
     }
     const timer = setTimeout(() => {
-      cancel = nextFrame(flush)
+      cancel = callInNextFrame(flush)
     }, left)
     cancel = () => clearTimeout(timer)
   }
@@ -62,8 +62,8 @@ export function batched<T>(give: (items: readonly T[]) => void): Batch<T> {
   }
 }
 
-/** When the page has nothing else to do; browsers that cannot tell wait for what is due already. */
-function whenFree(callback: () => void): () => void {
+/** Calls back when the page is idle. Browsers without `requestIdleCallback` use a timeout. */
+function callWhenIdle(callback: () => void): () => void {
   if (typeof requestIdleCallback === 'undefined') {
     const timer = setTimeout(callback)
     return () => clearTimeout(timer)
@@ -72,8 +72,8 @@ function whenFree(callback: () => void): () => void {
   return () => cancelIdleCallback(idle)
 }
 
-/** Frames stand still while a page is hidden. */
-function nextFrame(callback: () => void): () => void {
+/** Calls back in the next frame, or after `HIDDEN_MS` in a hidden page, which has no frames. */
+function callInNextFrame(callback: () => void): () => void {
   if (document.hidden) {
     const timer = setTimeout(callback, HIDDEN_MS)
     return () => clearTimeout(timer)
@@ -82,7 +82,7 @@ function nextFrame(callback: () => void): () => void {
     clearTimeout(timer)
     callback()
   })
-  // The page may be hidden before the frame comes.
+  // The page may become hidden before the frame.
   const timer = setTimeout(() => {
     cancelAnimationFrame(frame)
     callback()

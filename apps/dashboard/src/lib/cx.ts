@@ -1,6 +1,6 @@
-/** Class names in one attribute. */
+/** Joins class names. */
 
-/** Joins the names that are there. */
+/** Joins the names that are not empty. */
 export function cx(...names: readonly (string | false | undefined)[]): string {
   return names.filter(Boolean).join(' ')
 }

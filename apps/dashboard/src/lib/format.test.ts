@@ -6,12 +6,12 @@ import {
   formatCount,
   formatDuration,
   formatMoney,
-  plural,
-  shortId,
+  formatPlural,
+  formatShortId,
   UNKNOWN,
 } from './format.ts'
 
-describe('a figure', () => {
+describe('formats', () => {
   it.each([
     [0, '0 ms'],
     [-3, '0 ms'],
@@ -25,7 +25,7 @@ describe('a figure', () => {
     [null, UNKNOWN],
     [undefined, UNKNOWN],
     [Number.NaN, UNKNOWN],
-  ])('of %s milliseconds is %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
+  ])('formats a duration of %s ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
 
   it.each([
     [0, '0'],
@@ -37,7 +37,7 @@ describe('a figure', () => {
     [3_140_000, '3.1M'],
     [-1, UNKNOWN],
     [undefined, UNKNOWN],
-  ])('of %s tokens is %s', (count, text) => expect(formatCount(count)).toBe(text))
+  ])('formats a count of %s as %s', (count, text) => expect(formatCount(count)).toBe(text))
 
   it.each([
     [0, '$0'],
@@ -49,7 +49,7 @@ describe('a figure', () => {
     [12.8, '$12.80'],
     [1_203.6, '$1,204'],
     [undefined, UNKNOWN],
-  ])('of %s dollars is %s', (usd, text) => expect(formatMoney(usd)).toBe(text))
+  ])('formats %s dollars as %s', (usd, text) => expect(formatMoney(usd)).toBe(text))
 
   it.each([
     [1_000, 'now'],
@@ -58,17 +58,17 @@ describe('a figure', () => {
     [3 * 3_600_000, '3 h ago'],
     [50 * 3_600_000, '2 d ago'],
     [-5_000, 'now'],
-  ])('of an instant %s milliseconds ago is %s', (ago, text) =>
+  ])('formats the age of %s ms as %s', (ago, text) =>
     expect(formatAgo(1_000_000_000, 1_000_000_000 + ago)).toBe(text),
   )
 
-  it('of bytes and of things has its unit', () => {
+  it('formats bytes and counts with their unit', () => {
     expect([812, 12_400, 3_140_000].map(formatBytes)).toEqual(['812 B', '12.4 kB', '3.1 MB'])
-    expect([plural(1, 'task'), plural(3, 'task'), plural(2, 'try', 'tries')]).toEqual([
-      '1 task',
-      '3 tasks',
-      '2 tries',
-    ])
+    expect([
+      formatPlural(1, 'task'),
+      formatPlural(3, 'task'),
+      formatPlural(2, 'try', 'tries'),
+    ]).toEqual(['1 task', '3 tasks', '2 tries'])
   })
 })
 
@@ -78,4 +78,4 @@ it.each([
   ['12345678901234', '12345678901234'],
   ['123456789012345', '12345678…2345'],
   ['run-6c5f0a4b-0000-4000-8000-0000000019a4', 'run-6c5f…19a4'],
-])('shows the id %j as %j', (id, shown) => expect(shortId(id)).toBe(shown))
+])('shortens the id %j to %j', (id, shown) => expect(formatShortId(id)).toBe(shown))

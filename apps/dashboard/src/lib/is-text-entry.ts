@@ -1,4 +1,4 @@
-/** Whether keys are text where they go: in a field, or in a dialog, which has keys of its own. */
+/** Whether keys pressed at `target` are input of a field, or belong to a dialog. */
 export function isTextEntry(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input,textarea,select,dialog') !== null
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { formatHash, parseHash } from './router.ts'
 
-describe('a place', () => {
+describe('routes', () => {
   it.each([
     ['', [], {}],
     ['#/', [], {}],
@@ -10,17 +10,17 @@ describe('a place', () => {
     ['#/runs/a%2Fb?tab=costs&q=%3F%26', ['runs', 'a/b'], { tab: 'costs', q: '?&' }],
     ['#runs//x/', ['runs', 'x'], {}],
     ['#/runs/%zz', ['runs', '%zz'], {}],
-  ])('is read from %j', (hash, path, query) => {
+  ])('are parsed from %j', (hash, path, query) => {
     expect(parseHash(hash)).toEqual({ path, query })
   })
 
-  it('survives being written and read', () => {
+  it('are restored from their hash', () => {
     const path = ['runs', 'ä/?#&=%', ' ']
     const query = { q: 'a=b&c#d?', tag: 'team:x' }
     expect(parseHash(formatHash(path, query))).toEqual({ path, query })
   })
 
-  it('is written without what is not there', () => {
+  it('are formatted without empty values', () => {
     expect(formatHash(['runs'], { q: undefined, status: '' })).toBe('#/runs')
   })
 })

@@ -1,28 +1,28 @@
 /**
- * Where the reader is, in the part of the address after `#`: `#/runs/42?tab=costs`. The page can so be
- * served below any path, and no place of it can be taken for an address of the API.
+ * Routes in the hash of the URL: `#/runs/42?tab=costs`. The page can therefore be served below any
+ * path, and its routes never collide with those of the API.
  */
 import { useMemo, useSyncExternalStore } from 'react'
 
-/** A place: its path, in parts, and its query. */
+/** A parsed route: path segments and query. */
 export interface PagePlace {
   readonly path: readonly string[]
   readonly query: Readonly<Record<string, string>>
 }
 
-/** Values of a query; those that are empty or undefined are left out. */
+/** Query values; empty and undefined ones are omitted. */
 export type QueryValues = Readonly<Record<string, string | undefined>>
 
-/** The place that a hash names. */
+/** Parses a hash. */
 export function parseHash(hash: string): PagePlace {
   const [path, query] = splitOnce(hash.replace(/^#?\/?/, ''))
   return {
-    path: path.split('/').filter(Boolean).map(decoded),
+    path: path.split('/').filter(Boolean).map(decodeSegment),
     query: Object.fromEntries(new URLSearchParams(query)),
   }
 }
 
-/** The hash that names a place. */
+/** Formats a hash. */
 export function formatHash(path: readonly string[], query: QueryValues = {}): string {
   const entries = Object.entries(query).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
@@ -31,14 +31,14 @@ export function formatHash(path: readonly string[], query: QueryValues = {}): st
   return `#/${path.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`
 }
 
-/** Goes to a hash; `replace` leaves no step to come back to. */
+/** Navigates to a hash; `replace` adds no history entry. */
 export function goTo(hash: string, { replace = false } = {}): void {
   if (replace) history.replaceState(history.state, '', hash)
   else history.pushState(undefined, '', hash)
   dispatchEvent(new HashChangeEvent('hashchange'))
 }
 
-/** Where the reader is now. */
+/** Returns the current route. */
 export function usePlace(): PagePlace {
   const hash = useSyncExternalStore(follow, () => location.hash)
   return useMemo(() => parseHash(hash), [hash])
@@ -58,8 +58,8 @@ function splitOnce(text: string): readonly [string, string] {
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** A part that is not encoded well is taken as it is: the address may have been typed. */
-function decoded(part: string): string {
+/** Decodes a path segment. Invalid encoding, such as in a typed address, is returned unchanged. */
+function decodeSegment(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {

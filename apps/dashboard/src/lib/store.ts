@@ -1,19 +1,19 @@
-/** A value that changes, and those who want to know. */
+/** Observable values. */
 import { useSyncExternalStore } from 'react'
 
-/** A value to be read, and followed. */
+/** A value that can be read and observed. */
 export interface Readable<T> {
   readonly get: () => T
-  /** Calls `reader` after each change, until the function it gives is called. */
+  /** Calls `reader` after each change; returns a function that stops this. */
   readonly follow: (reader: () => void) => () => void
 }
 
-/** A value to be changed too. */
+/** A value that can also be changed. */
 export interface Store<T> extends Readable<T> {
   readonly set: (value: T) => void
 }
 
-/** Makes a store. Setting the value that it has tells nobody. */
+/** Creates a store. Setting the current value notifies no readers. */
 export function createStore<T>(initial: T): Store<T> {
   let value = initial
   const readers = new Set<() => void>()
@@ -31,7 +31,7 @@ export function createStore<T>(initial: T): Store<T> {
   }
 }
 
-/** The value of a store, anew after each change. */
+/** Returns the value of a store and renders again after each change. */
 export function useStore<T>(store: Readable<T>): T {
   return useSyncExternalStore(store.follow, store.get)
 }

@@ -1,13 +1,13 @@
-/** Copies text to the clipboard and says for a moment that it did. */
+/** Copies text to the clipboard and reports the result for a moment. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-/** Long enough to be seen, short enough not to be in the way of a second copy. */
-const SAID_FOR_MS = 1_500
+/** Time for which the result is shown, in milliseconds. */
+const SHOWN_FOR_MS = 1_500
 
-/** How the last copy went; `idle` when it was a while ago. */
+/** Result of the last copy; `idle` after `SAID_FOR_MS`. */
 export type CopyState = 'idle' | 'copied' | 'failed'
 
-/** A function that copies, and how its last call went. */
+/** Returns a function that copies text, and the result of its last call. */
 export function useCopy(): readonly [copy: (text: string) => void, state: CopyState] {
   const [state, setState] = useState<CopyState>('idle')
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -16,9 +16,9 @@ export function useCopy(): readonly [copy: (text: string) => void, state: CopySt
     const say = (next: CopyState): void => {
       setState(next)
       clearTimeout(timer.current)
-      timer.current = setTimeout(() => setState('idle'), SAID_FOR_MS)
+      timer.current = setTimeout(() => setState('idle'), SHOWN_FOR_MS)
     }
-    // Pages that were not served over a safe connection have no clipboard.
+    // Pages in insecure contexts have no clipboard.
     const written = globalThis.navigator.clipboard?.writeText(text) ?? Promise.reject(new Error())
     written.then(
       () => say('copied'),

@@ -1,14 +1,16 @@
-/** The time, for figures that grow while one looks at them. */
+/** The current time, for durations that grow while they are shown. */
 import { createContext, useContext, useSyncExternalStore } from 'react'
 
-/** One timer for everything on the page that shows a running time. */
+/** Interval of the timer that all running times on the page share, in milliseconds. */
 const TICK_MS = 1_000
 
 let now = Date.now()
 let timer: ReturnType<typeof setInterval> | undefined
 const readers = new Set<() => void>()
 
-/** The time that a part of the page shows, in milliseconds since 1970; undefined is the time it is. */
+/**
+ * Time that a part of the page shows, in milliseconds since 1970; undefined for the current time.
+ */
 export const ShownTime = createContext<number | undefined>(undefined)
 
 function tick(): void {
@@ -30,16 +32,19 @@ function follow(reader: () => void): () => void {
   }
 }
 
-function stand(): () => void {
+function followNothing(): () => void {
   return () => undefined
 }
 
 /**
- * Milliseconds since 1970, anew each second while `isRunning`, or the time that this part of the page is
- * set to.
+ * Returns the time of this part of the page in milliseconds since 1970: the `ShownTime`, or the
+ * current time, updated each second while `isRunning`.
  */
 export function useNow(isRunning = true): number {
   const shown = useContext(ShownTime)
-  const live = useSyncExternalStore(isRunning && shown === undefined ? follow : stand, () => now)
+  const live = useSyncExternalStore(
+    isRunning && shown === undefined ? follow : followNothing,
+    () => now,
+  )
   return shown ?? live
 }

@@ -1,10 +1,10 @@
-/** The title of the page, for as long as something is shown that has one. */
+/** The document title. */
 import { useEffect } from 'react'
 
-/** What the page is called otherwise. */
+/** Title when no part of the page sets one. */
 const TITLE = 'Tutti'
 
-/** Sets the title of the page; undefined leaves it to another part of the page. */
+/** Sets the document title while the component is mounted; undefined leaves it unchanged. */
 export function usePageTitle(title: string | undefined): void {
   useEffect(() => {
     if (title === undefined) return undefined

@@ -1,4 +1,4 @@
-/** How the words of the wire are shown: one mark and one word for each state of a run, task, turn and call. */
+/** Labels and marks of the states of runs, tasks, turns and calls. */
 import type { MarkKind } from '../ui/show/mark.tsx'
 import type {
   AgentCallState,
@@ -12,13 +12,13 @@ import type {
   TurnState,
 } from '@tutti/protocol'
 
-/** A mark and its word. */
+/** The mark and the label of a state. */
 export interface Shown {
   readonly mark: MarkKind
   readonly word: string
 }
 
-/** A run's status. */
+/** Labels of run statuses. */
 export const RUN_STATUS: Readonly<Record<RunStatus, Shown>> = {
   ACCEPTED: { mark: 'queued', word: 'Queued' },
   RUNNING: { mark: 'live', word: 'Running' },
@@ -39,8 +39,8 @@ const TASK_STATUS: Readonly<Record<TaskStatus, Shown>> = {
   CANCELLED: { mark: 'stopped', word: 'Cancelled' },
 }
 
-/** A task; `isHeld` when a review of it waits for a person. */
-export function taskShown(task: Pick<TaskState, 'status' | 'error'>, isHeld: boolean): Shown {
+/** Returns the label of a task; `isHeld` is whether one of its reviews is open. */
+export function labelTask(task: Pick<TaskState, 'status' | 'error'>, isHeld: boolean): Shown {
   if (isHeld) return { mark: 'held', word: 'Needs review' }
   if (task.status === 'FAILED' && task.error?.willRetry === true) {
     return { mark: 'queued', word: 'Trying again' }
@@ -48,18 +48,18 @@ export function taskShown(task: Pick<TaskState, 'status' | 'error'>, isHeld: boo
   return TASK_STATUS[task.status]
 }
 
-/** A model turn. */
+/** Labels of model turns. */
 export const TURN_STATUS: Readonly<Record<TurnState['status'], Shown>> = {
   RUNNING: { mark: 'live', word: 'Answering' },
   COMPLETED: { mark: 'done', word: 'Answered' },
   FAILED: { mark: 'failed', word: 'Failed' },
 }
 
-/** Returns the reason for which a model ended an answer early; undefined for a complete answer. */
+/** Returns the reason why a model ended an answer early; undefined for a complete answer. */
 export function describeEarlyEnd(reason: FinishReason | undefined): string | undefined {
   switch (reason) {
     case 'length':
-      return 'Cut at the output limit'
+      return 'Cut off at the output limit'
     case 'refusal':
       return 'Refused to answer'
     case 'content_filter':
@@ -75,16 +75,16 @@ export const CALL_STATUS: Readonly<Record<ToolCallState['status'], Shown>> = {
   FAILED: { mark: 'failed', word: 'Failed' },
 }
 
-/** A call to another agent. */
+/** Labels of calls to other agents. */
 export const AGENT_CALL_STATUS: Readonly<Record<AgentCallState['status'], Shown>> = {
-  RUNNING: { mark: 'live', word: 'Asked' },
+  RUNNING: { mark: 'live', word: 'Waiting' },
   COMPLETED: { mark: 'done', word: 'Answered' },
   TERMINATED: { mark: 'stopped', word: 'Stopped' },
   FAILED: { mark: 'failed', word: 'Failed' },
-  INTERRUPTED: { mark: 'stopped', word: 'Cut off' },
+  INTERRUPTED: { mark: 'stopped', word: 'Interrupted' },
 }
 
-/** What a reviewer decided, as a person says it. */
+/** Labels of review decisions. */
 export const DECISION: Readonly<Record<ReviewDecisionKind, string>> = {
   CONTINUE: 'Approved',
   EDIT: 'Edited',
@@ -92,8 +92,8 @@ export const DECISION: Readonly<Record<ReviewDecisionKind, string>> = {
   EXIT_EARLY: 'Ended the run early',
 }
 
-/** `tool_called` → `Tool called`. */
-export function eventWords(type: LoggedRunEvent['type']): string {
+/** Returns the label of an event type: `tool_called` → `Tool called`. */
+export function labelEventType(type: LoggedRunEvent['type']): string {
   const words = type.replaceAll('_', ' ').replace('llm iteration', 'model call')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -1,17 +1,17 @@
-/** Whether the page hears from its server. */
-import { failureText } from '../../api/failure.ts'
+/** Shows the state of the connection to the server. */
+import { describeFailure } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { cx } from '../../lib/cx.ts'
 import { useNow } from '../../lib/use-now.ts'
 import { useStore } from '../../lib/store.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
-import unseen from '../../ui/show/unseen.module.css'
+import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './connection-note.module.css'
 
 import type { FeedConnection } from '../../api/server-feed.ts'
 
-/** Nothing while all is well; a word when not. What is read out changes with the state alone. */
+/** Hidden while connected. Only changes of the state are announced. */
 export function ConnectionNote() {
   const { feed } = useServer()
   const connection = useStore(feed.connection)
@@ -19,18 +19,18 @@ export function ConnectionNote() {
   return (
     <div className={cx(styles['note'], styles[status])}>
       {status !== 'open' && <Mark kind={status === 'closed' ? 'failed' : 'queued'} />}
-      <span role="status" className={status === 'open' ? unseen['unseen'] : undefined}>
-        {status === 'open' && losses > 0 && 'Connected again'}
+      <span role="status" className={status === 'open' ? hidden['hidden'] : undefined}>
+        {status === 'open' && losses > 0 && 'Reconnected'}
         {status === 'connecting' && 'Connecting…'}
         {status === 'reconnecting' && 'Connection lost'}
-        {status === 'closed' && 'Not connected'}
+        {status === 'closed' && 'Disconnected'}
       </span>
       {status === 'reconnecting' && <NextTry {...connection} />}
       {status === 'closed' && (
         <>
-          <span className={styles['why']}>{failureText(connection.error)}</span>
+          <span className={styles['why']}>{describeFailure(connection.error)}</span>
           <Button size="s" onClick={() => location.reload()}>
-            Load again
+            Reload
           </Button>
         </>
       )}
@@ -38,7 +38,7 @@ export function ConnectionNote() {
   )
 }
 
-/** Seconds that go by are not read out. */
+/** Time until the next attempt. Hidden from screen readers, which would announce every second. */
 function NextTry({ retryAt = 0 }: Pick<FeedConnection, 'retryAt'>) {
   const seconds = Math.ceil((retryAt - useNow()) / 1_000)
   return (

@@ -1,4 +1,4 @@
-/** Asks for the key that the server wants. */
+/** Asks for the API key that the server requires. */
 import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { createClient } from '@tutti/client'
 
@@ -6,19 +6,19 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Field } from '../../ui/controls/field.tsx'
 import { TextInput } from '../../ui/controls/inputs.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
-import { failureCode, failureText } from '../../api/failure.ts'
+import { findFailureCode, describeFailure } from '../../api/failure.ts'
 import styles from './key-screen.module.css'
 
-/** The whole page while there is no key that the server takes. */
+/** Replaces the whole page while there is no accepted key. */
 export function KeyScreen({
   wasRefused,
   onKey,
 }: {
-  /** Whether a key was given, and refused. */
+  /** Whether an earlier key was rejected. */
   readonly wasRefused: boolean
   readonly onKey: (key: string) => void
 }) {
-  const [trial, setTrial] = useState<KeyTrial>()
+  const [trial, setTrial] = useState<KeyCheck>()
   const [isTrying, setTrying] = useState(false)
   const form = useRef<HTMLFormElement>(null)
   const input = (): HTMLInputElement | null => form.current?.querySelector('input') ?? null
@@ -34,7 +34,7 @@ export function KeyScreen({
       return
     }
     setTrying(true)
-    const next = await tryKey(key)
+    const next = await checkKey(key)
     setTrying(false)
     setTrial(next)
     if (next.answer === 'taken') onKey(key)
@@ -44,10 +44,10 @@ export function KeyScreen({
     <main className={styles['page']}>
       <div className={styles['card']}>
         <Wordmark />
-        <h1>{wasRefused ? 'Your key is no longer taken' : 'This server asks for a key'}</h1>
+        <h1>{wasRefused ? 'Your key is no longer accepted' : 'This server requires a key'}</h1>
         {wasRefused && (
           <p className={styles['soft']}>
-            It has expired, or was taken off the server. With another one you come back to where you
+            It has expired or was removed from the server. Enter another key to continue where you
             were.
           </p>
         )}
@@ -66,17 +66,17 @@ export function KeyScreen({
             )}
           </Field>
           <Button type="submit" kind="primary" busy={isTrying}>
-            {isTrying ? 'Trying the key' : 'Go on'}
+            {isTrying ? 'Checking the key' : 'Sign in'}
           </Button>
           {trial?.answer === 'away' && <Notice tone="failed">{trial.text}</Notice>}
         </form>
         <div className={styles['help']}>
           <p>
-            A key says who you are and what you may do. Whoever runs this server gives them out:
-            they are in <code>TUTTI_API_KEYS</code>, or under <code>auth</code> in{' '}
+            A key identifies you and defines what you may do. Ask the operator of this server for
+            one. Keys are configured in <code>TUTTI_API_KEYS</code>, or under <code>auth</code> in{' '}
             <code>tutti.config.ts</code>.
           </p>
-          <p>It is kept in this tab until you close it, and sent to this server alone.</p>
+          <p>The key is stored in this tab until you close it, and is sent only to this server.</p>
         </div>
       </div>
     </main>
@@ -95,41 +95,44 @@ function Wordmark() {
   )
 }
 
-/** Whoever waits for an answer to a key looks at the page. */
+/** Timeout of the check in milliseconds; short, because the reader is waiting. */
 const TIMEOUT_MS = 10_000
 
-/** What the server says to a key; `text` is for the reader. */
-type KeyTrial =
+/** Result of checking a key; `text` is for the reader. */
+type KeyCheck =
   | { readonly answer: 'taken' }
   | { readonly answer: 'refused' | 'away'; readonly text: string }
 
-/** Tries a key. It goes in a header, as every later one does. */
-async function tryKey(key: string): Promise<KeyTrial> {
+/** Checks a key with a request that needs it. */
+async function checkKey(key: string): Promise<KeyCheck> {
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    return { answer: 'refused', text: 'A key has letters, digits and signs only, and no spaces.' }
+    return {
+      answer: 'refused',
+      text: 'A key contains only ASCII letters, digits and symbols, without spaces.',
+    }
   }
   const client = createClient({ baseUrl: './', apiKey: key, timeoutMs: TIMEOUT_MS, maxRepeats: 0 })
   try {
     await client.status()
     return { answer: 'taken' }
   } catch (error) {
-    return trialOf(error)
+    return describeRejection(error)
   }
 }
 
-function trialOf(error: unknown): KeyTrial {
-  switch (failureCode(error)) {
+function describeRejection(error: unknown): KeyCheck {
+  switch (findFailureCode(error)) {
     case 'UNAUTHORIZED':
-      return { answer: 'refused', text: `The server refused this key: ${failureText(error)}` }
+      return { answer: 'refused', text: `The server rejected this key: ${describeFailure(error)}` }
     case 'FORBIDDEN':
       return {
         answer: 'refused',
-        text: 'The server knows this key, but it may not read runs (scope "runs:read").',
+        text: 'This key does not have the scope runs:read, which the dashboard requires.',
       }
     case 'CONNECTION_FAILED':
     case 'TIMED_OUT':
-      return { answer: 'away', text: 'The server does not answer. The key was not tried.' }
+      return { answer: 'away', text: 'The server did not respond, so the key was not checked.' }
     default:
-      return { answer: 'away', text: `The key could not be tried: ${failureText(error)}` }
+      return { answer: 'away', text: `Failed to check the key: ${describeFailure(error)}` }
   }
 }

@@ -1,16 +1,16 @@
-/** What a run has used, and where. */
-import { taskShown } from '../../ui/labels.ts'
-import { formatCount, formatMoney, plural, UNKNOWN } from '../../lib/format.ts'
+/** Shows the usage and cost of a run. */
+import { labelTask } from '../../ui/labels.ts'
+import { formatCount, formatMoney, formatPlural, UNKNOWN } from '../../lib/format.ts'
 import { Empty } from '../../ui/feedback/notice.tsx'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import {
-  costsByModel,
-  costsByTask,
-  modelsWithoutPrice,
-  sumOf,
-  measureOf,
-  shareOf,
+  groupCostsByModel,
+  groupCostsByTask,
+  findUnpricedModels,
+  sumUsed,
+  chooseMeasure,
+  computeShare,
   type UsedSum,
 } from './costs.ts'
 import styles from './costs-view.module.css'
@@ -20,13 +20,13 @@ import type { ReactNode } from 'react'
 
 /** Tokens, calls and cost by task and by model. */
 export function CostsView({ state }: { readonly state: RunState }) {
-  const tasks = costsByTask(state)
-  const models = costsByModel(state)
-  const total = sumOf(tasks.map(({ used }) => used))
-  const unpriced = modelsWithoutPrice(state)
+  const tasks = groupCostsByTask(state)
+  const models = groupCostsByModel(state)
+  const total = sumUsed(tasks.map(({ used }) => used))
+  const unpriced = findUnpricedModels(state)
   const { costEstimate } = state.metrics ?? {}
   if (tasks.length === 0) {
-    return <Empty title="Nothing used yet">Costs are told as models and agents answer.</Empty>
+    return <Empty title="No usage yet">Costs appear as models and agents respond.</Empty>
   }
   return (
     <div className={styles['costs']} role="group" aria-label="Costs" tabIndex={0}>
@@ -34,8 +34,8 @@ export function CostsView({ state }: { readonly state: RunState }) {
         <Figure name="Cost">{formatMoney(total.costUsd)}</Figure>
         {costEstimate !== undefined && (
           <>
-            <Figure name="of it, for input">{formatMoney(costEstimate.inputCost)}</Figure>
-            <Figure name="of it, for output">{formatMoney(costEstimate.outputCost)}</Figure>
+            <Figure name="Input cost">{formatMoney(costEstimate.inputCost)}</Figure>
+            <Figure name="Output cost">{formatMoney(costEstimate.outputCost)}</Figure>
           </>
         )}
         <Figure name="Tokens in">{formatCount(total.inputTokens)}</Figure>
@@ -43,10 +43,10 @@ export function CostsView({ state }: { readonly state: RunState }) {
         <Figure name="Model calls">{formatCount(total.modelCalls)}</Figure>
         <Figure name="Tool calls">{formatCount(total.toolCalls)}</Figure>
       </Figures>
-      <Unknown unpriced={unpriced} isCostKnown={total.costUsd !== undefined} />
+      <UnknownCost unpriced={unpriced} isCostKnown={total.costUsd !== undefined} />
       {total.inputTokens === -1 && (
         <p className={styles['note']}>
-          Tokens are not known in all: a model did not say how many it used.
+          The total tokens are unknown: a model did not report its usage.
         </p>
       )}
       <CostTable
@@ -56,14 +56,14 @@ export function CostsView({ state }: { readonly state: RunState }) {
           key: task.name,
           name: (
             <span className={styles['task']}>
-              <Mark kind={taskShown(task, false).mark} label={taskShown(task, false).word} />
+              <Mark kind={labelTask(task, false).mark} label={labelTask(task, false).word} />
               {task.name}
             </span>
           ),
           note:
             task.earlierAttempts.length === 0
               ? undefined
-              : `${plural(task.attempt, 'attempt')}, all counted`,
+              : `${formatPlural(task.attempt, 'attempt')}, all included`,
           used,
         }))}
       />
@@ -73,7 +73,7 @@ export function CostsView({ state }: { readonly state: RunState }) {
         rows={models.map(({ name, model, used }) => ({
           key: `${model === undefined ? 'other' : 'model'} ${name}`,
           name,
-          note: model === undefined ? undefined : priceNote(model, unpriced),
+          note: model === undefined ? undefined : describeMissingPrice(model, unpriced),
           used,
         }))}
       />
@@ -81,11 +81,11 @@ export function CostsView({ state }: { readonly state: RunState }) {
   )
 }
 
-function priceNote(model: string, unpriced: readonly string[]): string | undefined {
-  return unpriced.includes(model) ? 'no price is known' : undefined
+function describeMissingPrice(model: string, unpriced: readonly string[]): string | undefined {
+  return unpriced.includes(model) ? 'no price configured' : undefined
 }
 
-function Unknown({
+function UnknownCost({
   unpriced,
   isCostKnown,
 }: {
@@ -95,20 +95,20 @@ function Unknown({
   if (isCostKnown) return null
   const why =
     unpriced.length === 0
-      ? 'an attempt ended without saying it'
-      : `no price is known for ${unpriced.join(', ')}`
-  return <p className={styles['note']}>The cost is not known in all: {why}.</p>
+      ? 'an attempt ended without reporting it'
+      : `no price is configured for ${unpriced.join(', ')}`
+  return <p className={styles['note']}>The total cost is unknown: {why}.</p>
 }
 
 interface CostLine {
   readonly key: string
   readonly name: ReactNode
-  /** Below the name. */
+  /** Shown below the name. */
   readonly note: string | undefined
   readonly used: UsedSum
 }
 
-/** The lines, their shares and `total`. */
+/** A table of the rows, their shares, and the total. */
 function CostTable({
   caption,
   rows,
@@ -118,7 +118,7 @@ function CostTable({
   readonly rows: readonly CostLine[]
   readonly total: UsedSum
 }) {
-  const measure = measureOf(total)
+  const measure = chooseMeasure(total)
   return (
     <table className={styles['table']}>
       <caption>{caption}</caption>
@@ -144,14 +144,14 @@ function CostTable({
             </th>
             <Numbers used={used} />
             <td>
-              <Share share={shareOf(used, total)} />
+              <Share share={computeShare(used, total)} />
             </td>
           </tr>
         ))}
       </tbody>
       <tfoot>
         <tr>
-          <th scope="row">In all</th>
+          <th scope="row">Total</th>
           <Numbers used={total} />
           <td />
         </tr>

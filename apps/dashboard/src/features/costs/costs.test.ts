@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun, WRITER } from '../../../../../packages/protocol/test/run-events.ts'
 import {
-  costsByModel,
-  costsByTask,
-  measureOf,
-  modelsWithoutPrice,
-  shareOf,
-  sumOf,
+  groupCostsByModel,
+  groupCostsByTask,
+  chooseMeasure,
+  findUnpricedModels,
+  computeShare,
+  sumUsed,
   type UsedSum,
 } from './costs.ts'
 
@@ -19,7 +19,7 @@ const used = (inputTokens: number, outputTokens: number, costUsd?: number) => ({
   costUsd,
 })
 
-/** A turn that asks for one tool and has it called. */
+/** A turn that requests one tool call. */
 function turn(
   iterationIndex: number,
   model: string,
@@ -39,7 +39,7 @@ function turn(
   ]
 }
 
-/** Two tasks, two models, an attempt that failed, and an agent that was asked. */
+/** Two tasks, two models, a failed attempt and a called agent. */
 function story(): readonly RunEvent[] {
   return [
     ...startOfRun(),
@@ -57,7 +57,7 @@ function story(): readonly RunEvent[] {
     ...turn(1, 'large', used(400, 40, 0.4), RETRY),
     eventOf('task_completed', {
       ...RETRY,
-      // 11 tokens and 0.1 dollars more than its calls tell, as of a correction.
+      // 11 tokens and 0.1 dollars more than its calls report, as after a correction.
       ...used(618, 65, 0.82),
       toolCallCount: 2,
     }),
@@ -74,16 +74,16 @@ describe('costs', () => {
   const state = runStateAfter(story())
 
   it('[C1] by task add up to the totals of the run', () => {
-    const total = sumOf(costsByTask(state).map((cost) => cost.used))
+    const total = sumUsed(groupCostsByTask(state).map((cost) => cost.used))
     expect(tokensOf(total)).toBe(state.totals.totalTokens)
     expect(total.toolCalls).toBe(state.totals.totalToolCalls)
     expect(total.costUsd).toBeCloseTo(state.totals.costUsd ?? Number.NaN, 10)
     expect(total.costUsd).toBeCloseTo(0.88, 10)
   })
 
-  it('[C2] by model, with what is not of a model, add up to the same', () => {
-    const costs = costsByModel(state)
-    const total = sumOf(costs.map((cost) => cost.used))
+  it('[C2] by model, plus other usage, add up to the same totals', () => {
+    const costs = groupCostsByModel(state)
+    const total = sumUsed(costs.map((cost) => cost.used))
     expect(tokensOf(total)).toBe(state.totals.totalTokens)
     expect(total.toolCalls).toBe(state.totals.totalToolCalls)
     expect(total.costUsd).toBeCloseTo(state.totals.costUsd ?? Number.NaN, 10)
@@ -92,43 +92,43 @@ describe('costs', () => {
     ).toEqual([
       ['large', 0.45],
       ['small', 0.02],
-      ['Agents that tools asked', 0.3],
+      ['Agents called by tools', 0.3],
       ['Earlier attempts', 0.01],
-      ['Not told by any model call', 0.1],
+      ['Not attributed to a model call', 0.1],
     ])
   })
 
-  it('leave out what was not used', () => {
+  it('omit rows without usage', () => {
     const plain = runStateAfter([...startOfRun(), ...turn(0, 'small', used(1, 1, 0.1))])
-    expect(costsByModel(plain).map(({ name }) => name)).toEqual(['small'])
-    expect(costsByModel(runStateAfter(startOfRun()))).toEqual([])
+    expect(groupCostsByModel(plain).map(({ name }) => name)).toEqual(['small'])
+    expect(groupCostsByModel(runStateAfter(startOfRun()))).toEqual([])
   })
 
-  it('count the model calls of a task, and say when they are not known', () => {
-    const [researcher, writer] = costsByTask(state)
+  it('count the model calls of a task, or report them as unknown', () => {
+    const [researcher, writer] = groupCostsByTask(state)
     expect(researcher?.used.modelCalls).toBe(-1)
     expect(writer?.used.modelCalls).toBe(1)
   })
 
-  it('[C3] are not known when a call does not say them', () => {
+  it('[C3] are unknown when a call does not report its usage', () => {
     const unpriced = runStateAfter([
       ...startOfRun(),
       ...turn(0, 'small', used(100, 10, 0.01)),
       ...turn(1, 'odd', used(-1, 10)),
     ])
-    const [task] = costsByTask(unpriced)
+    const [task] = groupCostsByTask(unpriced)
     expect(task?.used).not.toHaveProperty('costUsd')
     expect(task?.used.inputTokens).toBe(-1)
     expect(task?.used.outputTokens).toBe(20)
     expect(unpriced.totals).not.toHaveProperty('costUsd')
-    expect(modelsWithoutPrice(unpriced)).toEqual(['odd'])
-    const [small, odd, ...others] = costsByModel(unpriced)
+    expect(findUnpricedModels(unpriced)).toEqual(['odd'])
+    const [small, odd, ...others] = groupCostsByModel(unpriced)
     expect(small?.used.costUsd).toBe(0.01)
     expect(odd?.used).not.toHaveProperty('costUsd')
     expect(others).toEqual([])
   })
 
-  it('[C3] of several are not known when those of one are not', () => {
+  it('[C3] are unknown in a sum when one part is unknown', () => {
     const known: UsedSum = {
       inputTokens: 9,
       outputTokens: 9,
@@ -138,11 +138,11 @@ describe('costs', () => {
     }
     const unknown: UsedSum = { inputTokens: -1, outputTokens: 1, modelCalls: -1, toolCalls: 1 }
     const expected = { inputTokens: -1, outputTokens: 10, modelCalls: -1, toolCalls: 10 }
-    expect(sumOf([known, unknown])).toEqual(expected)
-    expect(sumOf([unknown, known])).toEqual(expected)
+    expect(sumUsed([known, unknown])).toEqual(expected)
+    expect(sumUsed([unknown, known])).toEqual(expected)
   })
 
-  it('share out the cost, else the tokens', () => {
+  it('are shared by cost, or by tokens without costs', () => {
     const some: UsedSum = {
       inputTokens: 30,
       outputTokens: 0,
@@ -152,12 +152,12 @@ describe('costs', () => {
     }
     const total: UsedSum = { ...some, inputTokens: 120, costUsd: 2 }
     const { costUsd: _, ...unpriced } = total
-    expect([measureOf(total), shareOf(some, total)]).toEqual(['cost', 0.5])
-    expect([measureOf(unpriced), shareOf(some, unpriced)]).toEqual(['tokens', 0.25])
-    expect(shareOf({ ...some, inputTokens: -1 }, unpriced)).toBeUndefined()
+    expect([chooseMeasure(total), computeShare(some, total)]).toEqual(['cost', 0.5])
+    expect([chooseMeasure(unpriced), computeShare(some, unpriced)]).toEqual(['tokens', 0.25])
+    expect(computeShare({ ...some, inputTokens: -1 }, unpriced)).toBeUndefined()
     const free = { ...total, inputTokens: 0, costUsd: 0 }
-    expect([measureOf(free), shareOf(free, free)]).toEqual([undefined, undefined])
+    expect([chooseMeasure(free), computeShare(free, free)]).toEqual([undefined, undefined])
     const { costUsd: __, ...unknown } = some
-    expect(shareOf(unknown, total)).toBeUndefined()
+    expect(computeShare(unknown, total)).toBeUndefined()
   })
 })

@@ -1,42 +1,41 @@
 /**
- * Pure: what a run has used, by task and by model.
+ * Usage of a run by task and by model. Pure.
  *
- * C1 The sums of the tasks are `state.totals`: earlier attempts and agents that were asked are counted.
- * C2 The parts of the table by model are together what the tasks have used, as far as that is known.
- * C3 A number that is not known makes the sum not known: -1 for tokens and calls, absent for a cost.
+ * C1 The tasks add up to `state.totals`, including earlier attempts and called agents.
+ * C2 The rows by model add up to the usage of the tasks, where that is known.
+ * C3 An unknown number makes its sum unknown: -1 for tokens and calls, undefined for costs.
  */
 import type { AgentUsage, AttemptUsage, RunState, TaskState, TurnState } from '@tutti/protocol'
 
-/** What something has used. */
+/** A sum of usage. */
 export interface UsedSum {
-  /** -1 when not known. */
+  /** -1 if unknown. */
   readonly inputTokens: number
-  /** -1 when not known. */
+  /** -1 if unknown. */
   readonly outputTokens: number
-  /** Calls of models that were answered; -1 when not known. */
+  /** Number of answered model calls; -1 if unknown. */
   readonly modelCalls: number
   readonly toolCalls: number
-  /** In US dollars; absent when not known. */
+  /** In US dollars; undefined if unknown. */
   readonly costUsd?: number
 }
 
-/** What a task has used in all its attempts. */
+/** Usage of a task in all its attempts. */
 export interface TaskCost {
   readonly task: TaskState
   readonly used: UsedSum
 }
 
-/** What was used by a model, or by something else. */
+/** Usage of a model, or usage not attributed to a model call. */
 export interface ModelCost {
-  /** Alias of the model; undefined for what no model call of this run tells. */
+  /** Alias of the model; undefined for usage not attributed to a model call of this run. */
   readonly model: string | undefined
-  /** What it is. */
+  /** Name shown in the table. */
   readonly name: string
   readonly used: UsedSum
 }
 
-/** Nothing was used. */
-const NOTHING: UsedSum = {
+const NO_USAGE: UsedSum = {
   inputTokens: 0,
   outputTokens: 0,
   modelCalls: 0,
@@ -44,98 +43,98 @@ const NOTHING: UsedSum = {
   costUsd: 0,
 }
 
-/** Smaller costs are the error of adding numbers. */
+/** Amounts below this are rounding errors. */
 const NO_COST = 1e-9
 
-/** The tasks, in their order. */
-export function costsByTask({ tasks }: Pick<RunState, 'tasks'>): readonly TaskCost[] {
+/** Returns the usage of each task, in order. */
+export function groupCostsByTask({ tasks }: Pick<RunState, 'tasks'>): readonly TaskCost[] {
   return tasks.map((task) => {
     const { usage, earlierAttempts, turns } = task
-    // What models an earlier attempt called is not told.
-    const modelCalls = earlierAttempts.length === 0 ? answered(turns).length : -1
+    // The models called by earlier attempts are not recorded.
+    const modelCalls = earlierAttempts.length === 0 ? selectAnswered(turns).length : -1
     const attempts = [...earlierAttempts.map((earlier) => earlier.usage), usage]
-    return { task, used: { ...sumOf(attempts.map(usedInAttempt)), modelCalls } }
+    return { task, used: { ...sumUsed(attempts.map(toAttemptSum)), modelCalls } }
   })
 }
 
-/** The models, the dearest first, and then what else was used. */
-export function costsByModel({ tasks }: Pick<RunState, 'tasks'>): readonly ModelCost[] {
-  const turns = tasks.flatMap((task) => answered(task.turns))
+/** Returns the usage by model, most expensive first, followed by other usage. */
+export function groupCostsByModel({ tasks }: Pick<RunState, 'tasks'>): readonly ModelCost[] {
+  const turns = tasks.flatMap((task) => selectAnswered(task.turns))
   const models = [...new Set(turns.map(({ model }) => model))]
     .map((model) => ({
       model,
       name: model,
-      used: sumOf(turns.filter((turn) => turn.model === model).map(usedInTurn)),
+      used: sumUsed(turns.filter((turn) => turn.model === model).map(toTurnSum)),
     }))
     .toSorted((one, other) => (other.used.costUsd ?? 0) - (one.used.costUsd ?? 0))
-  const agents = sumOf(tasks.map(({ agentUsage }) => usedByAgents(agentUsage)))
-  const earlier = sumOf(
+  const agents = sumUsed(tasks.map(({ agentUsage }) => toAgentSum(agentUsage)))
+  const earlier = sumUsed(
     tasks.flatMap(({ earlierAttempts }) =>
-      earlierAttempts.map(({ usage }) => ({ ...usedInAttempt(usage), modelCalls: -1 })),
+      earlierAttempts.map(({ usage }) => ({ ...toAttemptSum(usage), modelCalls: -1 })),
     ),
   )
-  const told = sumOf([...models.map(({ used }) => used), agents])
-  const rest = difference(sumOf(tasks.map(({ usage }) => usedInAttempt(usage))), told)
+  const attributed = sumUsed([...models.map(({ used }) => used), agents])
+  const rest = subtractUsage(sumUsed(tasks.map(({ usage }) => toAttemptSum(usage))), attributed)
   const others = [
-    { model: undefined, name: 'Agents that tools asked', used: agents },
+    { model: undefined, name: 'Agents called by tools', used: agents },
     { model: undefined, name: 'Earlier attempts', used: earlier },
-    { model: undefined, name: 'Not told by any model call', used: rest },
+    { model: undefined, name: 'Not attributed to a model call', used: rest },
   ]
   return [...models, ...others.filter(({ used }) => !isNothing(used))]
 }
 
-/** The sum of what was used. */
-export function sumOf(all: readonly UsedSum[]): UsedSum {
+/** Adds up usage. */
+export function sumUsed(all: readonly UsedSum[]): UsedSum {
   return all.reduce((sum, used) => {
     const costUsd =
       sum.costUsd === undefined || used.costUsd === undefined
         ? undefined
         : sum.costUsd + used.costUsd
     return {
-      inputTokens: added(sum.inputTokens, used.inputTokens),
-      outputTokens: added(sum.outputTokens, used.outputTokens),
-      modelCalls: added(sum.modelCalls, used.modelCalls),
-      toolCalls: added(sum.toolCalls, used.toolCalls),
+      inputTokens: addCounts(sum.inputTokens, used.inputTokens),
+      outputTokens: addCounts(sum.outputTokens, used.outputTokens),
+      modelCalls: addCounts(sum.modelCalls, used.modelCalls),
+      toolCalls: addCounts(sum.toolCalls, used.toolCalls),
       ...(costUsd === undefined ? {} : { costUsd }),
     }
-  }, NOTHING)
+  }, NO_USAGE)
 }
 
-/** What a share is a share of: the cost, or the tokens when there is no cost to compare. */
-export function measureOf(total: UsedSum): 'cost' | 'tokens' | undefined {
+/** Returns what shares are computed from: costs, or tokens if there are no costs to compare. */
+export function chooseMeasure(total: UsedSum): 'cost' | 'tokens' | undefined {
   if (total.costUsd !== undefined && total.costUsd > 0) return 'cost'
-  return tokensOf(total) > 0 ? 'tokens' : undefined
+  return countTokens(total) > 0 ? 'tokens' : undefined
 }
 
-/** The share of a total, from 0 to 1; undefined when it is not known. */
-export function shareOf(used: UsedSum, total: UsedSum): number | undefined {
-  const measure = measureOf(total)
+/** Returns the share of a total, from 0 to 1; undefined if unknown. */
+export function computeShare(used: UsedSum, total: UsedSum): number | undefined {
+  const measure = chooseMeasure(total)
   if (measure === 'cost') {
     return used.costUsd === undefined ? undefined : used.costUsd / (total.costUsd ?? 1)
   }
-  const tokens = tokensOf(used)
-  return measure === undefined || tokens === -1 ? undefined : tokens / tokensOf(total)
+  const tokens = countTokens(used)
+  return measure === undefined || tokens === -1 ? undefined : tokens / countTokens(total)
 }
 
-/** Models that were called and have no price. */
-export function modelsWithoutPrice({ tasks }: Pick<RunState, 'tasks'>): readonly string[] {
-  const turns = tasks.flatMap((task) => answered(task.turns))
+/** Returns the called models that have no price. */
+export function findUnpricedModels({ tasks }: Pick<RunState, 'tasks'>): readonly string[] {
+  const turns = tasks.flatMap((task) => selectAnswered(task.turns))
   return [...new Set(turns.flatMap(({ model, costUsd }) => (costUsd === undefined ? [model] : [])))]
 }
 
-function answered(turns: readonly TurnState[]): readonly TurnState[] {
+function selectAnswered(turns: readonly TurnState[]): readonly TurnState[] {
   return turns.filter(({ status }) => status === 'COMPLETED')
 }
 
-function usedInAttempt({ toolCallCount: toolCalls, ...rest }: AttemptUsage): UsedSum {
+function toAttemptSum({ toolCallCount: toolCalls, ...rest }: AttemptUsage): UsedSum {
   return { ...rest, toolCalls, modelCalls: 0 }
 }
 
-function usedByAgents(usage: AgentUsage): UsedSum {
+function toAgentSum(usage: AgentUsage): UsedSum {
   return { ...usage, toolCalls: 0, modelCalls: 0 }
 }
 
-function usedInTurn(turn: TurnState): UsedSum {
+function toTurnSum(turn: TurnState): UsedSum {
   const { inputTokens = -1, outputTokens = -1, costUsd, toolCalls } = turn
   const ended = toolCalls.filter(
     ({ status, parentToolCallId }) => status !== 'RUNNING' && parentToolCallId === undefined,
@@ -149,8 +148,8 @@ function usedInTurn(turn: TurnState): UsedSum {
   }
 }
 
-/** What is left of `whole` without `part`; nothing where either is not known. */
-function difference(whole: UsedSum, part: UsedSum): UsedSum {
+/** Subtracts `part` from `whole`; 0 where either is unknown. */
+function subtractUsage(whole: UsedSum, part: UsedSum): UsedSum {
   const less = (one: number, other: number): number =>
     one === -1 || other === -1 ? 0 : one - other
   const cost =
@@ -174,10 +173,10 @@ function isNothing({
   return [inputTokens, outputTokens, modelCalls, toolCalls, costUsd].every((value) => value === 0)
 }
 
-function tokensOf({ inputTokens, outputTokens }: UsedSum): number {
-  return added(inputTokens, outputTokens)
+function countTokens({ inputTokens, outputTokens }: UsedSum): number {
+  return addCounts(inputTokens, outputTokens)
 }
 
-function added(sum: number, count: number): number {
+function addCounts(sum: number, count: number): number {
   return sum === -1 || count === -1 ? -1 : sum + count
 }

@@ -1,34 +1,37 @@
-/** Pure: which events of a log are shown. */
-import { eventWords } from '../../ui/labels.ts'
-import { GROUP_OF, type EventGroup } from './event-groups.ts'
-import { eventSummary, taskOf } from './event-summary.ts'
+/** Filters the events of a log. Pure. */
+import { labelEventType } from '../../ui/labels.ts'
+import { EVENT_GROUP, type EventGroup } from './event-groups.ts'
+import { summarizeEvent, findEventTask } from './event-summary.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** What is asked for. */
+/** The filter of a log. */
 export interface LogFilter {
   readonly groups: ReadonlySet<EventGroup>
-  /** Any task when undefined. */
+  /** Undefined for any task. */
   readonly taskName: string | undefined
-  /** In any case of letters; everything when empty. */
+  /** Searched ignoring case; empty to match everything. */
   readonly text: string
 }
 
-/** Whether an event is asked for; its text is looked for in what its line says and in its JSON. */
-export function matches(event: LoggedRunEvent, { groups, taskName, text }: LogFilter): boolean {
-  if (!groups.has(GROUP_OF[event.type])) return false
-  if (taskName !== undefined && taskOf(event) !== taskName) return false
+/** Whether an event matches. The text is searched in its summary line and in its JSON. */
+export function matchesFilter(
+  event: LoggedRunEvent,
+  { groups, taskName, text }: LogFilter,
+): boolean {
+  if (!groups.has(EVENT_GROUP[event.type])) return false
+  if (taskName !== undefined && findEventTask(event) !== taskName) return false
   if (text === '') return true
   const wanted = text.toLowerCase()
-  const line = `${eventWords(event.type)} ${eventSummary(event)}`
+  const line = `${labelEventType(event.type)} ${summarizeEvent(event)}`
   return line.toLowerCase().includes(wanted) || JSON.stringify(event).toLowerCase().includes(wanted)
 }
 
 /**
- * A function that gives the events of a log that are asked for. When it is given the same log with more
- * events it looks at those alone; its answers are what they would be if it looked at all.
+ * Returns a function that filters a log. When called with the same log plus more events, it
+ * examines only the new ones.
  */
-export function eventsMatching(
+export function createEventFilter(
   filter: LogFilter,
 ): (events: readonly LoggedRunEvent[]) => readonly LoggedRunEvent[] {
   let seen: readonly LoggedRunEvent[] = []
@@ -36,15 +39,19 @@ export function eventsMatching(
   return (events) => {
     const isLonger = events.length >= seen.length && events[seen.length - 1] === seen.at(-1)
     const kept = isLonger ? found : []
-    const more = events.slice(isLonger ? seen.length : 0).filter((event) => matches(event, filter))
+    const more = events
+      .slice(isLonger ? seen.length : 0)
+      .filter((event) => matchesFilter(event, filter))
     seen = events
     found = more.length === 0 ? kept : [...kept, ...more]
     return found
   }
 }
 
-/** Those of some events, in their order, that are among the first `count` of their log; all when undefined. */
-export function upTo(
+/**
+ * Returns those of the events that are among the first `count` of their log; all when undefined.
+ */
+export function takeFirst(
   events: readonly LoggedRunEvent[],
   count: number | undefined,
 ): readonly LoggedRunEvent[] {

@@ -1,7 +1,7 @@
-/** Pure: the events of a log in groups, as a reader looks for them. */
+/** Groups the types of events for the filter. Pure. */
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** The groups, in the order in which they are offered. */
+/** The groups, in the order of their buttons. */
 export const EVENT_GROUPS = [
   { name: 'run', label: 'Run' },
   { name: 'tasks', label: 'Tasks' },
@@ -14,7 +14,7 @@ export const EVENT_GROUPS = [
 
 export type EventGroup = (typeof EVENT_GROUPS)[number]['name']
 
-export const GROUP_OF: Readonly<Record<LoggedRunEvent['type'], EventGroup>> = {
+export const EVENT_GROUP: Readonly<Record<LoggedRunEvent['type'], EventGroup>> = {
   run_queued: 'run',
   run_resumed: 'run',
   run_cancelling: 'people',
@@ -53,7 +53,7 @@ export const GROUP_OF: Readonly<Record<LoggedRunEvent['type'], EventGroup>> = {
   run_result: 'run',
 }
 
-/** Whether an event is a failure. */
+/** Whether an event reports a failure. */
 export function isFailure(event: LoggedRunEvent): boolean {
   switch (event.type) {
     case 'llm_iteration_failed':

@@ -1,30 +1,30 @@
-/** The events of a run as they are. */
+/** Shows the events of a run. */
 import { memo, useDeferredValue, useMemo, useState } from 'react'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 import { Copy, Download } from 'lucide-react'
 
 import { Empty } from '../../ui/feedback/notice.tsx'
-import { FoldMemory, newFolds, Fold } from '../../ui/layout/fold.tsx'
+import { FoldMemory, createFolds, Fold } from '../../ui/layout/fold.tsx'
 import { GrowingList } from '../../ui/layout/growing-list.tsx'
-import { eventWords } from '../../ui/labels.ts'
+import { labelEventType } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
-import { formatClock, formatDuration, plural } from '../../lib/format.ts'
+import { formatClock, formatDuration, formatPlural } from '../../lib/format.ts'
 import { JsonView } from '../../ui/show/json-view.tsx'
 import { downloadText } from '../../lib/download.ts'
 import { useCopy } from '../../lib/use-copy.ts'
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { Select, TextInput } from '../../ui/controls/inputs.tsx'
-import { eventsMatching, upTo, type LogFilter } from './event-filter.ts'
+import { createEventFilter, takeFirst, type LogFilter } from './event-filter.ts'
 import { EVENT_GROUPS, isFailure, type EventGroup } from './event-groups.ts'
-import { eventSummary, taskOf } from './event-summary.ts'
+import { summarizeEvent, findEventTask } from './event-summary.ts'
 import styles from './event-log.module.css'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 
-/** Height of a row that is folded, in pixels. */
+/** Height of a collapsed row, in pixels. */
 const ROW = 26
 
-/** Tokens are many, and are read in the transcript. */
+/** Initial filter: without tokens, which are numerous and shown in the transcript. */
 const FIRST: LogFilter = {
   groups: new Set(EVENT_GROUPS.map(({ name }) => name).filter((name) => name !== 'tokens')),
   taskName: undefined,
@@ -33,22 +33,25 @@ const FIRST: LogFilter = {
 
 interface EventLogProps {
   readonly log: FollowedLog
-  /** How many events have been, where one looks back; undefined is all of them. */
+  /** Number of events shown in a replay; undefined for all of them. */
   readonly position?: number | undefined
 }
 
-/** The list of events; when more come than can be drawn, it leaves out what lies between. */
+/**
+ * The list of events. Rendering is deferred, so intermediate states are skipped when events arrive
+ * faster.
+ */
 export function EventLogView({ log, position }: EventLogProps) {
   return <Events log={useDeferredValue(log)} position={useDeferredValue(position)} />
 }
 
 const Events = memo(function Events({ log, position }: EventLogProps) {
-  const [folds] = useState(newFolds)
+  const [folds] = useState(createFolds)
   const [filter, setFilter] = useState(FIRST)
   const used = useDeferredValue(filter)
-  const matching = useMemo(() => eventsMatching(used), [used])
+  const matching = useMemo(() => createEventFilter(used), [used])
   const { events, instants, state } = log
-  const shown = upTo(matching(events), position)
+  const shown = takeFirst(matching(events), position)
   return (
     <div className={styles['log']}>
       <EventBar
@@ -60,11 +63,11 @@ const Events = memo(function Events({ log, position }: EventLogProps) {
         isPast={position !== undefined}
       />
       {shown.length === 0 ? (
-        <Empty title="No event fits">Other events may: change what is asked for.</Empty>
+        <Empty title="No matching events">Change the filter to see other events.</Empty>
       ) : (
         <FoldMemory value={folds}>
           <GrowingList
-            // Another choice of events is another list, which begins at its end.
+            // A changed filter resets the list to its end.
             key={[...used.groups, used.taskName, used.text].join(' ')}
             items={shown}
             keyOf={({ seq }) => seq}
@@ -82,7 +85,7 @@ const Events = memo(function Events({ log, position }: EventLogProps) {
   )
 })
 
-/** An event; instants in milliseconds since 1970, `origin` that of the first event. */
+/** An event; instants are in milliseconds since 1970, `origin` is that of the first event. */
 const EventRow = memo(function EventRow({
   event,
   instant = 0,
@@ -103,10 +106,10 @@ const EventRow = memo(function EventRow({
             <span className={styles['clock']}>{formatClock(instant)}</span>
             <span className={styles['offset']}>+{formatDuration(instant - origin)}</span>
             <span className={cx(styles['type'], isFailure(event) && styles['failed'])}>
-              {eventWords(type)}
+              {labelEventType(type)}
             </span>
-            <span className={styles['task']}>{taskOf(event)}</span>
-            <span className={styles['summary']}>{eventSummary(event)}</span>
+            <span className={styles['task']}>{findEventTask(event)}</span>
+            <span className={styles['summary']}>{summarizeEvent(event)}</span>
           </span>
         }
       >
@@ -129,21 +132,21 @@ function EventBar({
   readonly onFilter: (filter: LogFilter) => void
   readonly taskNames: readonly string[]
   readonly events: readonly LoggedRunEvent[]
-  /** Those that the filter asks for. */
+  /** Events that match the filter. */
   readonly shown: readonly LoggedRunEvent[]
-  /** Whether an earlier moment is looked at. */
+  /** Whether an earlier position is shown. */
   readonly isPast: boolean
 }) {
   return (
     <div role="search" aria-label="Events" className={styles['bar']}>
-      <div role="group" aria-label="Kinds of events" className={styles['groups']}>
+      <div role="group" aria-label="Event types" className={styles['groups']}>
         {EVENT_GROUPS.map(({ name, label }) => (
           <button
             key={name}
             type="button"
             aria-pressed={filter.groups.has(name)}
             className={styles['group']}
-            onClick={() => onFilter({ ...filter, groups: toggled(filter.groups, name) })}
+            onClick={() => onFilter({ ...filter, groups: toggleGroup(filter.groups, name) })}
           >
             {label}
           </button>
@@ -166,8 +169,8 @@ function EventBar({
       </Select>
       <TextInput
         type="search"
-        aria-label="Text in events"
-        placeholder="Find in events"
+        aria-label="Search events"
+        placeholder="Search events"
         className={styles['text']}
         value={filter.text}
         onChange={({ target: { value } }) => onFilter({ ...filter, text: value })}
@@ -187,12 +190,12 @@ function Exports({
   readonly isPast: boolean
 }) {
   const [copy, copied] = useCopy()
-  const count = plural(events.length, 'event')
+  const count = formatPlural(events.length, 'event')
   const runId = events[0]?.runId ?? 'run'
-  const said = {
-    idle: 'Copy these as JSON',
+  const labels = {
+    idle: 'Copy as JSON',
     copied: 'Copied',
-    failed: 'The browser did not copy it',
+    failed: 'Copying failed',
   }
   return (
     <span className={styles['exports']}>
@@ -202,16 +205,16 @@ function Exports({
           : `${count}, ${shown.length} shown${isPast ? ' up to here' : ''}`}
       </span>
       <IconButton
-        label={said[copied]}
+        label={labels[copied]}
         icon={<Copy />}
         onClick={() => copy(JSON.stringify(shown, undefined, 2))}
       />
       <Button
         kind="quiet"
         icon={<Download />}
-        title="All events, one JSON object a line"
+        title="Download all events, one JSON object per line"
         onClick={() =>
-          downloadText(`${runId}.events.ndjson`, linesOf(events), 'application/x-ndjson')
+          downloadText(`${runId}.events.ndjson`, formatEventLines(events), 'application/x-ndjson')
         }
       >
         NDJSON
@@ -220,12 +223,12 @@ function Exports({
   )
 }
 
-function toggled(groups: ReadonlySet<EventGroup>, name: EventGroup): ReadonlySet<EventGroup> {
+function toggleGroup(groups: ReadonlySet<EventGroup>, name: EventGroup): ReadonlySet<EventGroup> {
   const others = new Set(groups)
   if (!others.delete(name)) others.add(name)
   return others
 }
 
-function linesOf(events: readonly LoggedRunEvent[]): string {
+function formatEventLines(events: readonly LoggedRunEvent[]): string {
   return events.map((event) => `${JSON.stringify(event)}\n`).join('')
 }

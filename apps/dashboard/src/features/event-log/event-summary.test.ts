@@ -2,27 +2,27 @@ import { RUN_EVENT_TYPES, type LoggedRunEvent, type RunEvent } from '@tutti/prot
 import { describe, expect, it } from 'vitest'
 
 import { eventOf } from '../../../../../packages/protocol/test/run-events.ts'
-import { GROUP_OF, isFailure } from './event-groups.ts'
-import { eventSummary, taskOf } from './event-summary.ts'
+import { EVENT_GROUP, isFailure } from './event-groups.ts'
+import { summarizeEvent, findEventTask } from './event-summary.ts'
 
 function logged(event: RunEvent): LoggedRunEvent {
   return { ...event, runId: 'r', seq: 1, id: 'r:1' }
 }
 
-/** What the line of each type says of its golden event. */
+/** Expected summaries of the golden events, by type. */
 const LINES: Readonly<Record<RunEvent['type'], string>> = {
   run_queued: 'research-brief · sequential · 2 tasks',
-  run_resumed: 'by holder 2 · 1 task done before',
-  run_cancelling: 'what is in flight is aborted',
+  run_resumed: 'epoch 2 · 1 task already completed',
+  run_cancelling: 'aborts work in flight',
   ensemble_started: 'research-brief · researcher, writer',
   task_started: 'Regulatory Researcher · Research AI safety focusing on EU regulation',
   task_input: 'tools: web_search, file_read · no context',
   llm_iteration_started: 'sonnet · call 1 · 3 messages',
   token: '"The EU AI Act"',
   llm_iteration_completed:
-    'sonnet · call 1 · 1.7 s · 812 in 41 out · $0.0031 · asks for web_search',
+    'sonnet · call 1 · 1.7 s · 812 in 41 out · $0.0031 · requests web_search',
   llm_iteration_failed:
-    'sonnet · MODEL_FAILED · Model "sonnet" answered with HTTP 529: overloaded · again in 1.0 s',
+    'sonnet · MODEL_FAILED · Model "sonnet" answered with HTTP 529: overloaded · retry in 1.0 s',
   tool_progress: 'web_search · 60 % · Read 3 of 5 pages',
   tool_called: 'web_search · succeeded · 1.2 s · 1. Article 6 …',
   agent_tool_invoked: 'researcher · https://research-agent.example.com · streaming · a2a',
@@ -36,8 +36,7 @@ const LINES: Readonly<Record<RunEvent['type'], string>> = {
   delegation_completed: 'by Technical Writer · researcher/1 · 3.1 s',
   delegation_failed: 'to Technical Writer · No worker with role "Technical Writer"',
   task_completed: '8.2 s · 10.2k tokens · 5 tool calls · $0.06 · ## EU AI Act Analysis …',
-  task_attempt_failed:
-    'MODEL_FAILED · Model "sonnet" gave no usable answer · another attempt follows',
+  task_attempt_failed: 'MODEL_FAILED · Model "sonnet" gave no usable answer · will retry',
   task_failed: 'MODEL_FAILED · Model "sonnet" gave no usable answer',
   task_skipped: 'Task "researcher" failed',
   metrics_snapshot: '8000 in 2150 out · 2 model calls · $0.06',
@@ -53,48 +52,50 @@ const LINES: Readonly<Record<RunEvent['type'], string>> = {
   run_result: 'Completed · 11.3 s',
 }
 
-describe('the line of an event', () => {
-  it.each(RUN_EVENT_TYPES)('%s says what is particular to it', (type) => {
-    expect(eventSummary(logged(eventOf(type)))).toBe(LINES[type])
+describe('summarizeEvent', () => {
+  it.each(RUN_EVENT_TYPES)('summarizes the particulars of %s', (type) => {
+    expect(summarizeEvent(logged(eventOf(type)))).toBe(LINES[type])
   })
 
-  it('is one line and does not grow with what the event holds', () => {
+  it('returns one line of limited length', () => {
     const long = 'word\n\t '.repeat(500_000)
-    const line = eventSummary(logged(eventOf('tool_called', { toolResult: long })))
+    const line = summarizeEvent(logged(eventOf('tool_called', { toolResult: long })))
     expect(line).not.toMatch(/[\n\t]| {2}/)
     expect(line.length).toBeLessThanOrEqual(240)
-    expect(eventSummary(logged(eventOf('token', { token: long }))).length).toBeLessThanOrEqual(240)
+    expect(summarizeEvent(logged(eventOf('token', { token: long }))).length).toBeLessThanOrEqual(
+      240,
+    )
   })
 
-  it('leaves out what is not known', () => {
+  it('omits unknown values', () => {
     const event = eventOf('llm_iteration_completed', {
       costUsd: undefined,
       responseText: undefined,
       toolRequests: undefined,
       inputTokens: -1,
     })
-    const line = eventSummary(logged(event))
+    const line = summarizeEvent(logged(event))
     expect(line).toContain('— in')
     expect(line).not.toMatch(/undefined|null|\$|NaN/)
   })
 
-  it('numbers model calls from 1, as the transcript does', () => {
+  it('numbers model calls from 1, like the transcript', () => {
     const event = eventOf('llm_iteration_started', { iterationIndex: 0 })
-    expect(eventSummary(logged(event))).toContain('call 1')
+    expect(summarizeEvent(logged(event))).toContain('call 1')
   })
 })
 
-describe('an event', () => {
-  it('has a group, whatever its type', () => {
-    expect(Object.keys(GROUP_OF).toSorted()).toEqual([...RUN_EVENT_TYPES].toSorted())
+describe('event metadata', () => {
+  it('assigns every type to a group', () => {
+    expect(Object.keys(EVENT_GROUP).toSorted()).toEqual([...RUN_EVENT_TYPES].toSorted())
   })
 
-  it('is of a task or of the run', () => {
-    expect(taskOf(logged(eventOf('token')))).toBe('researcher')
-    expect(taskOf(logged(eventOf('run_queued')))).toBeUndefined()
+  it('finds the task of an event, if it has one', () => {
+    expect(findEventTask(logged(eventOf('token')))).toBe('researcher')
+    expect(findEventTask(logged(eventOf('run_queued')))).toBeUndefined()
   })
 
-  it('is a failure when something went wrong in it', () => {
+  it('recognizes failures', () => {
     const failures = RUN_EVENT_TYPES.filter((type) => isFailure(logged(eventOf(type))))
     expect(failures).toEqual([
       'llm_iteration_failed',

@@ -1,173 +1,188 @@
-/** Pure: an event in one line. */
+/** Summarizes an event in one line. Pure. */
 import { DECISION, describeEarlyEnd, RUN_STATUS } from '../../ui/labels.ts'
-import { formatCount, formatDuration, formatMoney, plural } from '../../lib/format.ts'
+import { formatCount, formatDuration, formatMoney, formatPlural } from '../../lib/format.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 
-/** Characters of a line. */
+/** Maximum length of a line, in characters. */
 const LENGTH = 240
 
 type Summaries = {
   readonly [T in RunEvent['type']]: (event: RunEventOf<T>) => string
 }
 
-/** One line that says what is particular to an event; its type and task are told beside it. */
-export function eventSummary(event: LoggedRunEvent): string {
+/** Returns one line with the particulars of an event. Its type and task are shown separately. */
+export function summarizeEvent(event: LoggedRunEvent): string {
   // NOTE: the function of a type takes the events of that type.
   const summary = SUMMARIES[event.type] as (event: RunEvent) => string
-  return oneLine(summary(event))
+  return joinLines(summary(event))
 }
 
-/** The task that an event is about; undefined when it is about the run. */
-export function taskOf(event: LoggedRunEvent): string | undefined {
+/** Returns the task of an event; undefined for an event of the run. */
+export function findEventTask(event: LoggedRunEvent): string | undefined {
   return 'taskName' in event ? event.taskName : undefined
 }
 
 const SUMMARIES: Summaries = {
   run_queued: ({ ensemble, workflow, totalTasks, actor }) =>
-    joined(ensemble, workflow.toLowerCase(), plural(totalTasks, 'task'), by(actor)),
+    joinParts(
+      ensemble,
+      workflow.toLowerCase(),
+      formatPlural(totalTasks, 'task'),
+      formatActor(actor),
+    ),
   run_resumed: ({ epoch, completedTasks }) =>
-    joined(`by holder ${epoch}`, `${plural(completedTasks.length, 'task')} done before`),
+    joinParts(`epoch ${epoch}`, `${formatPlural(completedTasks.length, 'task')} already completed`),
   run_cancelling: ({ mode, actor }) =>
-    joined(mode === 'abort' ? 'what is in flight is aborted' : 'after the running task', by(actor)),
+    joinParts(
+      mode === 'abort' ? 'aborts work in flight' : 'lets running tasks finish',
+      formatActor(actor),
+    ),
   ensemble_started: ({ ensemble, tasks }) =>
-    joined(ensemble, tasks.map(({ name }) => name).join(', ')),
+    joinParts(ensemble, tasks.map(({ name }) => name).join(', ')),
   task_started: ({ agentRole, attempt, taskDescription }) =>
-    joined(agentRole, again(attempt), taskDescription),
+    joinParts(agentRole, formatAttempt(attempt), taskDescription),
   task_input: ({ toolNames, assembledContext }) =>
-    joined(
+    joinParts(
       toolNames.length === 0 ? 'no tools' : `tools: ${toolNames.join(', ')}`,
       assembledContext === '' ? 'no context' : `${assembledContext.length} characters of context`,
     ),
   llm_iteration_started: ({ model, iterationIndex, totalMessageCount }) =>
-    joined(model, callNumber(iterationIndex), plural(totalMessageCount, 'message')),
+    joinParts(model, formatCallNumber(iterationIndex), formatPlural(totalMessageCount, 'message')),
   token: ({ token }) => JSON.stringify(token.slice(0, LENGTH)),
   llm_iteration_completed: ({ model, iterationIndex, toolRequests = [], ...rest }) =>
-    joined(
+    joinParts(
       model,
-      callNumber(iterationIndex),
+      formatCallNumber(iterationIndex),
       formatDuration(rest.latencyMs),
-      tokens(rest.inputTokens, rest.outputTokens),
+      formatTokens(rest.inputTokens, rest.outputTokens),
       formatMoney(rest.costUsd),
       describeEarlyEnd(rest.finishReason)?.toLowerCase(),
       rest.refusal,
       toolRequests.length === 0
         ? (rest.responseText ?? '')
-        : `asks for ${toolRequests.map(({ name }) => name).join(', ')}`,
+        : `requests ${toolRequests.map(({ name }) => name).join(', ')}`,
     ),
   llm_iteration_failed: ({ model, code, reason, retryInMs, retryAfterMs, nextModel }) =>
-    joined(
+    joinParts(
       model,
       code,
       reason,
-      nextModel === undefined ? '' : `next ${nextModel}`,
-      retryInMs === undefined ? '' : `again in ${formatDuration(retryInMs)}`,
-      retryAfterMs === undefined ? '' : `provider asks for ${formatDuration(retryAfterMs)}`,
+      nextModel === undefined ? '' : `next model ${nextModel}`,
+      retryInMs === undefined ? '' : `retry in ${formatDuration(retryInMs)}`,
+      retryAfterMs === undefined ? '' : `provider asks to wait ${formatDuration(retryAfterMs)}`,
     ),
   tool_progress: ({ toolName, message, fraction }) =>
-    joined(toolName, fraction === undefined ? '' : `${Math.round(fraction * 100)} %`, message),
+    joinParts(toolName, fraction === undefined ? '' : `${Math.round(fraction * 100)} %`, message),
   tool_called: ({ toolName, outcome, durationMs, toolResult, parentToolCallId }) =>
-    joined(
+    joinParts(
       toolName,
       parentToolCallId === undefined ? '' : 'step',
       outcome === 'SUCCESS' ? 'succeeded' : 'failed',
       formatDuration(durationMs),
-      cut(toolResult),
+      cutText(toolResult),
     ),
   agent_tool_invoked: ({ toolName, agent_uri: address, mode, protocol, retry_index: retry }) =>
-    joined(toolName, address, mode, protocol, again(retry + 1)),
+    joinParts(toolName, address, mode, protocol, formatAttempt(retry + 1)),
   agent_tool_progress: ({ toolName, chunk_index: chunk, chunk: content }) =>
-    joined(toolName, `chunk ${chunk + 1}`, valueText(content)),
+    joinParts(toolName, `chunk ${chunk + 1}`, formatValue(content)),
   agent_tool_turn: ({ toolName, turn, direction, input, output }) =>
-    joined(toolName, `turn ${turn + 1}`, direction, valueText(input ?? output)),
+    joinParts(toolName, `turn ${turn + 1}`, direction, formatValue(input ?? output)),
   agent_tool_completed: ({ toolName, latency_ms: latency, total_cost: cost, output }) =>
-    joined(toolName, formatDuration(latency), formatMoney(cost), valueText(output)),
+    joinParts(toolName, formatDuration(latency), formatMoney(cost), formatValue(output)),
   agent_tool_terminated: ({ toolName, reason, error }) =>
-    joined(toolName, reason.replaceAll('_', ' '), error),
+    joinParts(toolName, reason.replaceAll('_', ' '), error),
   agent_tool_error: ({ toolName, failure_type: type, error }) =>
-    joined(toolName, type.replaceAll('_', ' '), error),
+    joinParts(toolName, type.replaceAll('_', ' '), error),
   delegation_started: ({ workerRole, workerTask, taskDescription }) =>
-    joined(`to ${workerRole}`, workerTask, taskDescription),
+    joinParts(`to ${workerRole}`, workerTask, taskDescription),
   delegation_completed: ({ workerRole, workerTask, durationMs }) =>
-    joined(`by ${workerRole}`, workerTask, formatDuration(durationMs)),
-  delegation_failed: ({ workerRole, reason }) => joined(`to ${workerRole}`, reason),
+    joinParts(`by ${workerRole}`, workerTask, formatDuration(durationMs)),
+  delegation_failed: ({ workerRole, reason }) => joinParts(`to ${workerRole}`, reason),
   task_completed: ({ durationMs, tokenCount, toolCallCount, costUsd, output }) =>
-    joined(
+    joinParts(
       formatDuration(durationMs),
       `${formatCount(tokenCount)} tokens`,
-      plural(toolCallCount, 'tool call'),
+      formatPlural(toolCallCount, 'tool call'),
       formatMoney(costUsd),
-      cut(output),
+      cutText(output),
     ),
-  task_attempt_failed: ({ code, reason }) => joined(code, reason, 'another attempt follows'),
+  task_attempt_failed: ({ code, reason }) => joinParts(code, reason, 'will retry'),
   task_failed: ({ code, reason, willRetry }) =>
-    joined(code, reason, willRetry ? 'another attempt follows' : ''),
+    joinParts(code, reason, willRetry ? 'will retry' : ''),
   task_skipped: ({ reason }) => reason,
   metrics_snapshot: ({ inputTokens, outputTokens, iterationCount, costEstimate }) =>
-    joined(
-      tokens(inputTokens, outputTokens),
-      plural(iterationCount, 'model call'),
+    joinParts(
+      formatTokens(inputTokens, outputTokens),
+      formatPlural(iterationCount, 'model call'),
       costEstimate === undefined ? '' : formatMoney(Number(costEstimate)),
     ),
   review_requested: ({ timing, toolName, prompt }) =>
-    joined(timing.toLowerCase().replaceAll('_', ' '), toolName, prompt),
+    joinParts(timing.toLowerCase().replaceAll('_', ' '), toolName, prompt),
   review_timed_out: ({ action }) => action.toLowerCase().replaceAll('_', ' '),
   review_decided: ({ decision, decidedBy, feedback }) =>
-    joined(DECISION[decision], by(decidedBy), feedback),
+    joinParts(DECISION[decision], formatActor(decidedBy), feedback),
   review_withdrawn: ({ reason }) => reason,
   directive_active: ({ content, action, value, to, from, actor }) =>
-    joined(content ?? joined(action, value), to === undefined ? '' : `to ${to}`, by(from ?? actor)),
+    joinParts(
+      content ?? joinParts(action, value),
+      to === undefined ? '' : `to ${to}`,
+      formatActor(from ?? actor),
+    ),
   directive_delivered: ({ agentRole, iterationIndex }) =>
-    joined(agentRole, callNumber(iterationIndex)),
+    joinParts(agentRole, formatCallNumber(iterationIndex)),
   file_changed: ({ filePath, changeType, linesAdded, linesRemoved }) =>
-    joined(filePath, changeType.toLowerCase(), `+${linesAdded} −${linesRemoved}`),
+    joinParts(filePath, changeType.toLowerCase(), `+${linesAdded} −${linesRemoved}`),
   model_switched: ({ model, previousModel, actor }) =>
-    joined(previousModel === undefined ? model : `${previousModel} → ${model}`, by(actor)),
+    joinParts(
+      previousModel === undefined ? model : `${previousModel} → ${model}`,
+      formatActor(actor),
+    ),
   ensemble_completed: ({ exitReason, durationMs, totalTokens, totalToolCalls }) =>
-    joined(
+    joinParts(
       exitReason.toLowerCase().replaceAll('_', ' '),
       formatDuration(durationMs),
       `${formatCount(totalTokens)} tokens`,
-      plural(totalToolCalls, 'tool call'),
+      formatPlural(totalToolCalls, 'tool call'),
     ),
   run_result: ({ status, durationMs, code, error }) =>
-    joined(RUN_STATUS[status].word, formatDuration(durationMs), code, error),
+    joinParts(RUN_STATUS[status].word, formatDuration(durationMs), code, error),
 }
 
-function joined(...parts: readonly (string | null | undefined)[]): string {
+function joinParts(...parts: readonly (string | null | undefined)[]): string {
   return parts
     .filter((part) => part !== undefined && part !== null && part !== '' && part !== '—')
     .join(' · ')
 }
 
-function by(actor: string | undefined): string {
+function formatActor(actor: string | undefined): string {
   return actor === undefined ? '' : `by ${actor}`
 }
 
-function again(attempt: number): string {
+function formatAttempt(attempt: number): string {
   return attempt > 1 ? `attempt ${attempt}` : ''
 }
 
-/** People count from 1. */
-function callNumber(iterationIndex: number): string {
+/** Formats the number of a model call, counted from 1. */
+function formatCallNumber(iterationIndex: number): string {
   return `call ${iterationIndex + 1}`
 }
 
-function tokens(read: number, written: number): string {
+function formatTokens(read: number, written: number): string {
   return `${formatCount(read)} in ${formatCount(written)} out`
 }
 
-/** Only what a line can hold is looked at: a text may be megabytes long. */
-function cut(text: string | null): string {
+/** Cuts a text to the length of a line before processing it: it may be megabytes long. */
+function cutText(text: string | null): string {
   return (text ?? '').slice(0, LENGTH)
 }
 
-function valueText(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined || value === null) return ''
-  return cut(typeof value === 'string' ? value : JSON.stringify(value))
+  return cutText(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-function oneLine(text: string): string {
+function joinLines(text: string): string {
   return text
     .slice(0, 2 * LENGTH)
     .replaceAll(/\s+/g, ' ')

@@ -1,4 +1,4 @@
-/** The lines between tasks. */
+/** Draws the lines between tasks. */
 import { memo } from 'react'
 
 import { cx } from '../../lib/cx.ts'
@@ -8,13 +8,16 @@ import type { TaskState } from '@tutti/protocol'
 
 import type { GraphLayout, GraphLink } from './layout.ts'
 
-/** How a line looks: what is on its way is stronger, and what belongs to the chosen task. */
+/** Style of a line: lines to active tasks and lines of the selected task stand out. */
 export type LineTone = 'quiet' | 'live' | 'held' | 'chosen'
 
-/** Lines in the order in which they are drawn: the stronger over the others. */
+/** Drawing order: stronger lines cover the others. */
 const ORDER: readonly LineTone[] = ['quiet', 'chosen', 'held', 'live']
 
-/** All lines; `tones` is one word for each link, with blanks between, so that it stays the same. */
+/**
+ * Draws all lines. `tones` has one tone per link, separated by spaces, so that `memo` can compare
+ * it.
+ */
 export const GraphLines = memo(function GraphLines({
   layout,
   tones,
@@ -23,7 +26,7 @@ export const GraphLines = memo(function GraphLines({
   readonly tones: string
 }) {
   const words = tones.split(' ')
-  const width = lanesWidth(layout)
+  const width = computeLanesWidth(layout)
   const height = layout.rows.length * ROW
   const drawn = layout.links
     .map((link, index) => ({ link, tone: words[index] ?? 'quiet' }))
@@ -37,8 +40,8 @@ export const GraphLines = memo(function GraphLines({
     >
       {drawn.map(({ link, tone }) => (
         <path
-          key={keyOf(link)}
-          d={pathOf(link, layout)}
+          key={toLinkKey(link)}
+          d={drawLink(link, layout)}
           className={cx(styles['line'], styles[`line-${tone}`])}
         />
       ))}
@@ -50,59 +53,59 @@ function rank(tone: string): number {
   return ORDER.findIndex((one) => one === tone)
 }
 
-function keyOf({ from, to }: GraphLink): string {
+function toLinkKey({ from, to }: GraphLink): string {
   return `${from} ${to}`
 }
 
-/** Height of a row; the style sheet has the same, in rem. */
+/** Height of a row, in pixels; the style sheet has the same in rem. */
 const ROW = 44
-/** Free space round the mark of a task. */
+/** Free space around the mark of a task, in pixels. */
 const CLEAR = 10
 const MARGIN = 14
-/** The widest that lanes may be together, so that names keep their place. */
-const WIDEST = 72
+/** Maximum width of all lanes, in pixels, so that names have room. */
+const MAX_WIDTH = 72
 
-/** Pixels from lane to lane; many lanes are narrower. */
-export function pitchOf({ lanes }: GraphLayout): number {
-  return Math.max(4, Math.min(16, WIDEST / Math.max(1, lanes - 1)))
+/** Returns the distance of two lanes, in pixels; many lanes are closer. */
+export function computePitch({ lanes }: GraphLayout): number {
+  return Math.max(4, Math.min(16, MAX_WIDTH / Math.max(1, lanes - 1)))
 }
 
-/** Where the middle of a lane is. */
-export function laneX(lane: number, pitch: number): number {
+/** Returns the center of a lane, in pixels. */
+export function computeLaneX(lane: number, pitch: number): number {
   return MARGIN + lane * pitch
 }
 
-export function lanesWidth(layout: GraphLayout): number {
-  return laneX(layout.lanes - 1, pitchOf(layout)) + MARGIN
+export function computeLanesWidth(layout: GraphLayout): number {
+  return computeLaneX(layout.lanes - 1, computePitch(layout)) + MARGIN
 }
 
-/** A link as the data of an SVG path: out of its task, down its lane, into the other task. */
-export function pathOf({ from, to, lane }: GraphLink, layout: GraphLayout): string {
-  const pitch = pitchOf(layout)
-  const x = laneX(lane, pitch)
-  const startX = laneX(layout.rows[from]?.lane ?? 0, pitch)
-  const endX = laneX(layout.rows[to]?.lane ?? 0, pitch)
+/** Returns a link as SVG path data: out of its task, down its lane, into the other task. */
+export function drawLink({ from, to, lane }: GraphLink, layout: GraphLayout): string {
+  const pitch = computePitch(layout)
+  const x = computeLaneX(lane, pitch)
+  const startX = computeLaneX(layout.rows[from]?.lane ?? 0, pitch)
+  const endX = computeLaneX(layout.rows[to]?.lane ?? 0, pitch)
   const top = from * ROW + ROW / 2
   const bottom = to * ROW + ROW / 2
   return [
-    x === startX ? `M${x} ${top + CLEAR}` : bend([startX, top], [x, top + ROW / 2], 'out'),
+    x === startX ? `M${x} ${top + CLEAR}` : drawBend([startX, top], [x, top + ROW / 2], 'out'),
     `L${x} ${x === endX ? bottom - CLEAR : bottom - ROW / 2}`,
-    x === endX ? '' : bend([x, bottom - ROW / 2], [endX, bottom], 'in'),
+    x === endX ? '' : drawBend([x, bottom - ROW / 2], [endX, bottom], 'in'),
   ].join('')
 }
 
 type Point = readonly [x: number, y: number]
 
-/** From the side of a mark to a lane, or from a lane to the side of a mark. */
-function bend([x1, y1]: Point, [x2, y2]: Point, way: 'out' | 'in'): string {
+/** Draws a bend between the side of a mark and a lane. */
+function drawBend([x1, y1]: Point, [x2, y2]: Point, way: 'out' | 'in'): string {
   const side = Math.min(CLEAR, Math.abs(x2 - x1)) * Math.sign(x2 - x1)
   return way === 'out'
     ? `M${x1 + side} ${y1}Q${x2} ${y1} ${x2} ${y2}`
     : `Q${x1} ${y2} ${x2 - side} ${y2}`
 }
 
-/** One word for each link: what leads to a task at work is live, to one that waits for a person held. */
-export function lineTones(
+/** Returns one tone per link: `live` to a running task, `held` to a task with an open review. */
+export function chooseLineTones(
   { rows, links }: GraphLayout,
   {
     tasks,

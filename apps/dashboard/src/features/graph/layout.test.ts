@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
 
-import { lanesWidth, pathOf, pitchOf, lineTones } from './graph-lines.tsx'
-import { layoutOf, type GraphLayout, rowAfterKey, structureOf, type GraphTask } from './layout.ts'
-import { taskCost, heldTasks, toolCallsOf } from './task-facts.ts'
+import { computeLanesWidth, drawLink, computePitch, chooseLineTones } from './graph-lines.tsx'
+import {
+  layOutTasks,
+  type GraphLayout,
+  findRowAfterKey,
+  readTaskGraph,
+  type GraphTask,
+} from './layout.ts'
+import { sumTaskCost, findHeldTasks, countToolCalls } from './task-numbers.ts'
 
 import type { ReviewState, RunState, TaskState } from '@tutti/protocol'
 
@@ -27,7 +33,7 @@ function taskState(name: string, fields: Partial<TaskState> = {}): TaskState {
 const graph = (tasks: Readonly<Record<string, readonly string[]>>): readonly GraphTask[] =>
   Object.entries(tasks).map(([name, after]) => ({ name, after, isDelegated: false }))
 
-/** Each row as its name and lane, and each link as its ends and lane. */
+/** Rows as name and lane, links as ends and lane. */
 function drawn(layout: GraphLayout) {
   return {
     rows: layout.rows.map(({ name, lane }) => `${name} ${lane}`),
@@ -35,22 +41,22 @@ function drawn(layout: GraphLayout) {
   }
 }
 
-describe('structureOf', () => {
+describe('readTaskGraph', () => {
   const tasks = [taskState('a'), taskState('b', { context: ['a'] }), taskState('c')]
   const afterOf = (state: Pick<RunState, 'tasks' | 'workflow'>) =>
-    Object.fromEntries(structureOf(state).map(({ name, after }) => [name, after]))
+    Object.fromEntries(readTaskGraph(state).map(({ name, after }) => [name, after]))
 
-  it('is the context in PARALLEL, and also when no event has said the workflow', () => {
+  it('follows the context in PARALLEL, and also when the workflow is unknown', () => {
     const expected = { a: [], b: ['a'], c: [] }
     expect(afterOf({ tasks, workflow: 'PARALLEL' })).toEqual(expected)
     expect(afterOf({ tasks })).toEqual(expected)
   })
 
-  it('is the order in SEQUENTIAL, whatever else a task is given', () => {
+  it('follows the order in SEQUENTIAL, regardless of the context', () => {
     expect(afterOf({ tasks, workflow: 'SEQUENTIAL' })).toEqual({ a: [], b: ['a'], c: ['b'] })
   })
 
-  it('has the manager above its workers in HIERARCHICAL, and what was delegated below who did so', () => {
+  it('puts the manager above its workers in HIERARCHICAL, and delegated tasks below their delegator', () => {
     const delegated = (name: string, by: string): TaskState =>
       taskState(name, { delegatedBy: { taskName: by, delegationId: name } })
     const team = [
@@ -60,7 +66,7 @@ describe('structureOf', () => {
       delegated('gather#2', 'Manager'),
       delegated('check', 'gather#2'),
     ]
-    const structure = structureOf({ tasks: team, workflow: 'HIERARCHICAL' })
+    const structure = readTaskGraph({ tasks: team, workflow: 'HIERARCHICAL' })
     expect(structure.map(({ name, after, isDelegated }) => [name, after, isDelegated])).toEqual([
       ['gather', ['Manager'], true],
       ['write', ['Manager'], true],
@@ -68,7 +74,7 @@ describe('structureOf', () => {
       ['gather#2', ['Manager'], true],
       ['check', ['gather#2'], true],
     ])
-    expect(drawn(layoutOf(structure)).rows).toEqual([
+    expect(drawn(layOutTasks(structure)).rows).toEqual([
       'Manager 0',
       'gather 1',
       'write 1',
@@ -77,23 +83,23 @@ describe('structureOf', () => {
     ])
   })
 
-  it('leaves out what a file names and does not have', () => {
+  it('ignores references to tasks that are missing from a file', () => {
     const only = [taskState('b', { context: ['gone'] })]
     expect(afterOf({ tasks: only, workflow: 'PARALLEL' })).toEqual({ b: [] })
   })
 })
 
-describe('layoutOf', () => {
+describe('layOutTasks', () => {
   it('draws a chain as one line', () => {
-    expect(drawn(layoutOf(graph({ a: [], b: ['a'], c: ['b'] })))).toEqual({
+    expect(drawn(layOutTasks(graph({ a: [], b: ['a'], c: ['b'] })))).toEqual({
       rows: ['a 0', 'b 0', 'c 0'],
       links: ['0-1 0', '1-2 0'],
     })
   })
 
-  it('draws a fan of any width in three lanes, and what gathers it at the left again', () => {
+  it('draws a fan of any width in three lanes, and returns to the left lane after it', () => {
     const middle = Array.from({ length: 40 }, (_, index) => `m${index}`)
-    const layout = layoutOf(
+    const layout = layOutTasks(
       graph({ a: [], ...Object.fromEntries(middle.map((name) => [name, ['a']])), z: middle }),
     )
     expect(layout.lanes).toBe(3)
@@ -105,28 +111,28 @@ describe('layoutOf', () => {
     expect(new Set(layout.links.filter(({ to }) => to === 41).map(({ lane }) => lane)).size).toBe(1)
   })
 
-  it('puts a task after all that lead to it, whatever the order they are listed in', () => {
-    const { rows } = layoutOf(graph({ d: ['c', 'b'], c: ['a'], b: ['a'], a: [] }))
+  it('puts a task after all of its predecessors, in any listed order', () => {
+    const { rows } = layOutTasks(graph({ d: ['c', 'b'], c: ['a'], b: ['a'], a: [] }))
     expect(rows.map(({ name }) => name)).toEqual(['a', 'c', 'b', 'd'])
   })
 
-  it('shows every task of a circle, each once', () => {
-    const { rows, links } = layoutOf(graph({ a: ['b'], b: ['a'], c: ['b', 'b'] }))
+  it('shows every task of a cycle once', () => {
+    const { rows, links } = layOutTasks(graph({ a: ['b'], b: ['a'], c: ['b', 'b'] }))
     expect(rows.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
     expect(links).toHaveLength(2)
   })
 
-  it('keeps tasks that have nothing to do with each other apart', () => {
-    const layout = layoutOf(graph({ a: [], x: [], b: ['a'], y: ['x'] }))
+  it('separates unrelated tasks', () => {
+    const layout = layOutTasks(graph({ a: [], x: [], b: ['a'], y: ['x'] }))
     expect(drawn(layout)).toEqual({
       rows: ['a 0', 'x 1', 'b 0', 'y 1'],
       links: ['0-2 0', '1-3 1'],
     })
   })
 
-  it('never has a line on a task that it does not lead to or come from', () => {
+  it('never draws a line through the mark of an unrelated task', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
-      const { rows, links } = layoutOf(graph(randomTasks(seed)))
+      const { rows, links } = layOutTasks(graph(randomTasks(seed)))
       for (const { from, to, lane } of links) {
         const crossed = rows.slice(from + 1, to).some((row) => row.lane === lane)
         expect(crossed, `seed ${seed}`).toBe(false)
@@ -134,9 +140,9 @@ describe('layoutOf', () => {
     }
   })
 
-  it('shares a lane between links of one source or of one target only', () => {
+  it('shares a lane only between links with a common source or target', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
-      const { links } = layoutOf(graph(randomTasks(seed)))
+      const { links } = layOutTasks(graph(randomTasks(seed)))
       for (const one of links) {
         const met = links.filter(
           (other) => one.lane === other.lane && one.from < other.to && other.from < one.to,
@@ -148,7 +154,7 @@ describe('layoutOf', () => {
   })
 })
 
-/** Some tasks, each after some of those before it. */
+/** Tasks that each depend on some of the earlier ones. */
 function randomTasks(seed: number): Readonly<Record<string, readonly string[]>> {
   let state = seed
   const next = (): number => {
@@ -165,23 +171,23 @@ function randomTasks(seed: number): Readonly<Record<string, readonly string[]>> 
 }
 
 describe('geometry', () => {
-  it('ends a line at the side of a mark, and beside no mark that it passes', () => {
-    const layout = layoutOf(graph({ a: [], b: ['a'], c: ['a'] }))
-    const [straight] = layoutOf(graph({ a: [], b: ['a'] })).links
-    expect(pathOf(straight!, layoutOf(graph({ a: [], b: ['a'] })))).toBe('M14 32L14 56')
-    expect(pathOf(layout.links[1]!, layout)).toBe('M14 32L14 88Q14 110 20 110')
+  it('ends a line at the side of its mark, without touching other marks', () => {
+    const layout = layOutTasks(graph({ a: [], b: ['a'], c: ['a'] }))
+    const [straight] = layOutTasks(graph({ a: [], b: ['a'] })).links
+    expect(drawLink(straight!, layOutTasks(graph({ a: [], b: ['a'] })))).toBe('M14 32L14 56')
+    expect(drawLink(layout.links[1]!, layout)).toBe('M14 32L14 88Q14 110 20 110')
   })
 
-  it('gives names their place when there are many lanes', () => {
+  it('limits the width of many lanes, so that names have room', () => {
     const wide = { rows: [], links: [], lanes: 30 }
-    expect(pitchOf(wide)).toBe(4)
-    expect(lanesWidth({ ...wide, lanes: 1 })).toBe(28)
-    expect(lanesWidth({ ...wide, lanes: 10 })).toBeLessThanOrEqual(100)
+    expect(computePitch(wide)).toBe(4)
+    expect(computeLanesWidth({ ...wide, lanes: 1 })).toBe(28)
+    expect(computeLanesWidth({ ...wide, lanes: 10 })).toBeLessThanOrEqual(100)
   })
 })
 
-describe('rowAfterKey', () => {
-  const layout = layoutOf(graph({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }))
+describe('findRowAfterKey', () => {
+  const layout = layOutTasks(graph({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }))
   it.each([
     ['ArrowDown', 0, 1],
     ['ArrowDown', 1, 3],
@@ -194,30 +200,30 @@ describe('rowAfterKey', () => {
     ['Home', 2, 0],
     ['End', 0, 3],
     ['a', 0, undefined],
-  ] as const)('%s from row %i leads to %s', (key, from, to) => {
-    expect(rowAfterKey(layout, from, key)).toBe(to)
+  ] as const)('moves with %s from row %i to %s', (key, from, to) => {
+    expect(findRowAfterKey(layout, from, key)).toBe(to)
   })
 
-  it('goes on to the next row where no line leads further', () => {
-    const apart = layoutOf(graph({ a: [], b: [] }))
-    expect(rowAfterKey(apart, 0, 'ArrowDown')).toBe(1)
-    expect(rowAfterKey(apart, 1, 'ArrowUp')).toBe(0)
+  it('moves to the next row where no link leads further', () => {
+    const apart = layOutTasks(graph({ a: [], b: [] }))
+    expect(findRowAfterKey(apart, 0, 'ArrowDown')).toBe(1)
+    expect(findRowAfterKey(apart, 1, 'ArrowUp')).toBe(0)
   })
 })
 
-describe('what a row says', () => {
-  it('has the lines to a task at work live, and to one that waits for a person held', () => {
-    const layout = layoutOf(graph({ a: [], b: ['a'], c: ['a'], d: ['a'], e: ['d'] }))
+describe('row data', () => {
+  it('marks lines to running tasks as live, and lines to tasks with an open review as held', () => {
+    const layout = layOutTasks(graph({ a: [], b: ['a'], c: ['a'], d: ['a'], e: ['d'] }))
     const tasks = new Map([
       ['b', taskState('b', { status: 'RUNNING' })],
       ['c', taskState('c', { status: 'RUNNING' })],
     ])
-    const tones = lineTones(layout, { tasks, held: new Set(['c']), selected: 'e' })
+    const tones = chooseLineTones(layout, { tasks, held: new Set(['c']), selected: 'e' })
     expect(tones).toEqual(['live', 'held', 'quiet', 'chosen'])
   })
 
-  it('knows which tasks wait for a person', () => {
-    const gate = (taskName: string, status: ReviewState['status']): ReviewState => ({
+  it('finds the tasks with an open review', () => {
+    const review = (taskName: string, status: ReviewState['status']): ReviewState => ({
       reviewId: taskName,
       taskDescription: '',
       taskOutput: '',
@@ -231,21 +237,23 @@ describe('what a row says', () => {
       requestedAt: '2026-01-01T10:00:00Z',
       status,
     })
-    const gates = [gate('a', 'OPEN'), gate('b', 'DECIDED')]
-    expect([...heldTasks(gates)]).toEqual(['a'])
+    const reviews = [review('a', 'OPEN'), review('b', 'DECIDED')]
+    expect([...findHeldTasks(reviews)]).toEqual(['a'])
   })
 
-  it('counts the cost of all attempts, and none when one is not known', () => {
+  it('sums the cost of all attempts; undefined if one is unknown', () => {
     const usage = { inputTokens: 1, outputTokens: 1, toolCallCount: 0, costUsd: 0.25 }
     const { costUsd: _, ...unknown } = usage
     const failed = { attempt: 1, reason: 'x', code: 'MODEL_FAILED' }
-    expect(taskCost(taskState('a', { usage, earlierAttempts: [{ ...failed, usage }] }))).toBe(0.5)
+    expect(sumTaskCost(taskState('a', { usage, earlierAttempts: [{ ...failed, usage }] }))).toBe(
+      0.5,
+    )
     expect(
-      taskCost(taskState('a', { usage, earlierAttempts: [{ ...failed, usage: unknown }] })),
+      sumTaskCost(taskState('a', { usage, earlierAttempts: [{ ...failed, usage: unknown }] })),
     ).toBeUndefined()
   })
 
-  it('counts tool calls and not their steps', () => {
+  it('counts tool calls without their steps', () => {
     const call = { id: '1', name: 't', arguments: null, status: 'SUCCEEDED', steps: [] } as const
     const turn = {
       iterationIndex: 0,
@@ -260,6 +268,6 @@ describe('what a row says', () => {
       ],
       failures: [],
     } as const
-    expect(toolCallsOf(taskState('a', { turns: [turn, turn] }))).toBe(4)
+    expect(countToolCalls(taskState('a', { turns: [turn, turn] }))).toBe(4)
   })
 })

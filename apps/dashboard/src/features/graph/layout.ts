@@ -1,18 +1,18 @@
 /**
- * Pure: a run as rows of tasks beside lanes, as the log of a version control system draws its branches.
+ * Lays out the tasks of a run as rows next to lanes, as version control systems draw branches. Pure.
  *
- *   ●        plan        what a task gives runs down a lane that all who wait for it tap;
- *   ├─●─┐    search      what goes into a task is gathered in a lane that ends at it.
+ *   ●        plan        the output of a task runs down a lane that all its dependents tap;
+ *   ├─●─┐    search      the inputs of a task are gathered in a lane that ends at it.
  *   ├─●─┤    interview
  *   ●───┘    write
  *
- * Each link goes by the lane that it shares with more others: by that of its source when this leads to
- * at least as many tasks as lead to its target. So a fan of any width takes three lanes, and a lane never
- * joins two tasks that have nothing to do with each other.
+ * A link uses the lane that it shares with more other links: that of its source if the source has at
+ * least as many outgoing links as the target has incoming ones. A fan of any width therefore takes three
+ * lanes, and a lane never joins unrelated tasks.
  */
 import type { RunState } from '@tutti/protocol'
 
-/** A task in its row. */
+/** A task and its row. */
 export interface GraphRow {
   readonly name: string
   readonly lane: number
@@ -20,29 +20,29 @@ export interface GraphRow {
   readonly isDelegated: boolean
 }
 
-/** A line from one row down to another, by a lane. */
+/** A line from a row down to another one, along a lane. */
 export interface GraphLink {
   readonly from: number
   readonly to: number
   readonly lane: number
 }
 
-/** Where everything is. */
+/** The positions of all rows and links. */
 export interface GraphLayout {
   readonly rows: readonly GraphRow[]
   readonly links: readonly GraphLink[]
   readonly lanes: number
 }
 
-/** A lane that is taken, from a row to another. */
+/** An occupied lane, up to the row `end`. */
 interface Channel {
   readonly lane: number
   readonly end: number
 }
 
-/** Puts tasks into rows and lanes. */
-export function layoutOf(tasks: readonly GraphTask[]): GraphLayout {
-  const order = topToBottom(tasks)
+/** Assigns tasks to rows and lanes. */
+export function layOutTasks(tasks: readonly GraphTask[]): GraphLayout {
+  const order = sortTopToBottom(tasks)
   const rowOf = new Map(order.map(({ name }, row) => [name, row]))
   const pairs = order.flatMap(({ after }, to) =>
     [...new Set(after)].flatMap((name) => {
@@ -50,7 +50,7 @@ export function layoutOf(tasks: readonly GraphTask[]): GraphLayout {
       return from !== undefined && from < to ? [{ from, to }] : []
     }),
   )
-  const keyOf = sharedLanes(pairs)
+  const keyOf = assignSharedLanes(pairs)
   const ends = new Map<string, number>()
   for (const pair of pairs) ends.set(keyOf(pair), Math.max(ends.get(keyOf(pair)) ?? 0, pair.to))
   const channels = new Map<string, Channel>()
@@ -58,13 +58,13 @@ export function layoutOf(tasks: readonly GraphTask[]): GraphLayout {
   for (const [row, { name, after, isDelegated }] of order.entries()) {
     const incoming = pairs.filter(({ to }) => to === row).map(keyOf)
     const outgoing = new Set(pairs.filter(({ from }) => from === row).map(keyOf))
-    const lane = laneOfTask(row, { incoming, channels, pairs })
+    const lane = chooseLane(row, { incoming, channels, pairs })
     rows.push({ name, lane, after, isDelegated })
     for (const key of outgoing) {
       if (channels.has(key)) continue
-      const least = key === sourceKey(row) ? lane : lane + 1
-      const taken = takenLanes(channels, row)
-      channels.set(key, { lane: freeLane(taken, least), end: ends.get(key) ?? row })
+      const least = key === toSourceKey(row) ? lane : lane + 1
+      const taken = findTakenLanes(channels, row)
+      channels.set(key, { lane: findFreeLane(taken, least), end: ends.get(key) ?? row })
     }
   }
   const links = pairs.map((pair) => ({ ...pair, lane: channels.get(keyOf(pair))?.lane ?? 0 }))
@@ -77,22 +77,25 @@ interface Pair {
   readonly to: number
 }
 
-function sharedLanes(pairs: readonly Pair[]): (pair: Pair) => string {
+function assignSharedLanes(pairs: readonly Pair[]): (pair: Pair) => string {
   const [out, into] = [new Map<number, number>(), new Map<number, number>()]
   for (const { from, to } of pairs) {
     out.set(from, (out.get(from) ?? 0) + 1)
     into.set(to, (into.get(to) ?? 0) + 1)
   }
   return ({ from, to }) =>
-    (out.get(from) ?? 0) >= (into.get(to) ?? 0) ? sourceKey(from) : `to ${to}`
+    (out.get(from) ?? 0) >= (into.get(to) ?? 0) ? toSourceKey(from) : `to ${to}`
 }
 
-function sourceKey(row: number): string {
+function toSourceKey(row: number): string {
   return `from ${row}`
 }
 
-/** A task goes on in the lane that leads to it alone, beside one that leads to others too, else at the left. */
-function laneOfTask(
+/**
+ * Returns the lane of a task: that of a link which leads only to it, next to that of a fan, else
+ * the leftmost free one.
+ */
+function chooseLane(
   row: number,
   {
     incoming,
@@ -104,31 +107,32 @@ function laneOfTask(
     readonly pairs: readonly Pair[]
   },
 ): number {
-  const taken = takenLanes(channels, row)
+  const taken = findTakenLanes(channels, row)
   const [only] = incoming
   const channel = only === undefined ? undefined : channels.get(only)
-  if (incoming.length !== 1 || channel === undefined) return freeLane(taken, 0)
+  if (incoming.length !== 1 || channel === undefined) return findFreeLane(taken, 0)
   const source = pairs.find(({ to }) => to === row)?.from
   const isFan = pairs.filter(({ from }) => from === source).length > 1
-  return freeLane(taken, isFan ? channel.lane + 1 : channel.lane)
+  return findFreeLane(taken, isFan ? channel.lane + 1 : channel.lane)
 }
 
-/** Lanes that go on below a row. */
-function takenLanes(channels: ReadonlyMap<string, Channel>, row: number): ReadonlySet<number> {
+/** Returns the lanes that continue below a row. */
+function findTakenLanes(channels: ReadonlyMap<string, Channel>, row: number): ReadonlySet<number> {
   return new Set([...channels.values()].flatMap(({ lane, end }) => (end > row ? [lane] : [])))
 }
 
-function freeLane(taken: ReadonlySet<number>, least: number): number {
+function findFreeLane(taken: ReadonlySet<number>, least: number): number {
   let lane = least
   while (taken.has(lane)) lane += 1
   return lane
 }
 
 /**
- * The tasks from top to bottom: as they are listed, as far as what leads to them allows; what was
- * delegated right below who did so. A file may tell of a circle: its tasks come as they are listed.
+ * Orders the tasks from top to bottom: in their given order, but after the tasks that lead to them,
+ * and delegated tasks directly below their delegator. Files may contain cycles, whose tasks keep
+ * their given order.
  */
-function topToBottom(tasks: readonly GraphTask[]): readonly GraphTask[] {
+function sortTopToBottom(tasks: readonly GraphTask[]): readonly GraphTask[] {
   const below = new Map<string, GraphTask[]>()
   for (const task of tasks) {
     const [delegator] = task.after
@@ -153,10 +157,11 @@ function topToBottom(tasks: readonly GraphTask[]): readonly GraphTask[] {
 }
 
 /**
- * The row that a key leads to from another; undefined for other keys. Up and down go along the lines, to
- * the nearest task, and where no line goes to the next row; left and right to the next row in any case.
+ * Returns the row that a key leads to; undefined for other keys. Up and down follow the links to
+ * the nearest task, or go to the adjacent row if there is none. Left and right go to the adjacent
+ * row.
  */
-export function rowAfterKey(
+export function findRowAfterKey(
   { rows, links }: GraphLayout,
   row: number,
   key: string,
@@ -182,17 +187,17 @@ export function rowAfterKey(
   }
 }
 
-/** A task and what comes right before it. */
+/** A task and its direct predecessors. */
 export interface GraphTask {
   readonly name: string
-  /** Names of the tasks that lead to it; those that it is given something of, or waits for. */
+  /** Names of the tasks that it depends on, or that delegated it. */
   readonly after: readonly string[]
-  /** Whether it was handed down: it is drawn right below who did so. */
+  /** Whether it was delegated; it is drawn directly below its delegator. */
   readonly isDelegated: boolean
 }
 
-/** The tasks of a run, in the order in which the run lists them. */
-export function structureOf({
+/** Returns the tasks of a run and their predecessors, in the order of the run. */
+export function readTaskGraph({
   tasks,
   workflow,
 }: Pick<RunState, 'tasks' | 'workflow'>): readonly GraphTask[] {

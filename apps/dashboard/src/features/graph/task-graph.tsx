@@ -1,6 +1,6 @@
 /**
- * The tasks of a run and what each waits for: a row for each task, from top to bottom in the order in
- * which they can run, beside lanes that show what leads to what.
+ * Shows the tasks of a run and their dependencies: a row for each task, in the order in which they
+ * can run, next to lanes that connect them.
  */
 import {
   useCallback,
@@ -13,9 +13,21 @@ import {
 } from 'react'
 
 import { Empty } from '../../ui/feedback/notice.tsx'
-import { laneX, lanesWidth, pitchOf, GraphLines, lineTones } from './graph-lines.tsx'
-import { layoutOf, type GraphLayout, rowAfterKey, structureOf, type GraphTask } from './layout.ts'
-import { heldTasks } from './task-facts.ts'
+import {
+  computeLaneX,
+  computeLanesWidth,
+  computePitch,
+  GraphLines,
+  chooseLineTones,
+} from './graph-lines.tsx'
+import {
+  layOutTasks,
+  type GraphLayout,
+  findRowAfterKey,
+  readTaskGraph,
+  type GraphTask,
+} from './layout.ts'
+import { findHeldTasks } from './task-numbers.ts'
 import { GraphTaskRow } from './task-row.tsx'
 import styles from './task-graph.module.css'
 
@@ -33,7 +45,7 @@ export function TaskGraph({
 }) {
   const layout = useLayout(state)
   const select = useLatest(onSelect)
-  const held = useMemo(() => heldTasks(state.reviews), [state.reviews])
+  const held = useMemo(() => findHeldTasks(state.reviews), [state.reviews])
   const tasks = useMemo(() => new Map(state.tasks.map((task) => [task.name, task])), [state.tasks])
   const [focused, setFocused] = useState<string>()
   const scroller = useRef<HTMLDivElement>(null)
@@ -48,18 +60,18 @@ export function TaskGraph({
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return
     const row = layout.rows.findIndex(({ name }) => name === stop)
-    const next = rowAfterKey(layout, row, event.key)
+    const next = findRowAfterKey(layout, row, event.key)
     if (next === undefined) return
     event.preventDefault()
-    buttonsIn(event.currentTarget)[next]?.focus()
+    findButtons(event.currentTarget)[next]?.focus()
   }
-  const pitch = pitchOf(layout)
+  const pitch = computePitch(layout)
   return (
     <div ref={scroller} className={styles['graph']} onScroll={onScroll}>
       <div className={styles['sheet']}>
         <GraphLines
           layout={layout}
-          tones={lineTones(layout, { tasks, held, selected }).join(' ')}
+          tones={chooseLineTones(layout, { tasks, held, selected }).join(' ')}
         />
         <ol aria-label="Tasks in order" onKeyDown={onKeyDown}>
           {layout.rows.map(({ name, lane, after, isDelegated }) => {
@@ -72,9 +84,9 @@ export function TaskGraph({
                   isHeld={held.has(name)}
                   isSelected={name === selected}
                   isTabStop={name === stop}
-                  after={afterWords(after, isDelegated)}
-                  markX={laneX(lane, pitch)}
-                  textX={lanesWidth(layout)}
+                  after={describePredecessors(after, isDelegated)}
+                  markX={computeLaneX(lane, pitch)}
+                  textX={computeLanesWidth(layout)}
                   onSelect={select}
                   onFocus={setFocused}
                 />
@@ -87,20 +99,20 @@ export function TaskGraph({
   )
 }
 
-/** The layout; the same for as long as the tasks and what leads to them are the same. */
+/** Returns the layout; the same object as long as the tasks and their dependencies are the same. */
 function useLayout({ tasks, workflow }: RunState): GraphLayout {
   const key = useMemo(
-    () => JSON.stringify(structureOf({ tasks, ...(workflow === undefined ? {} : { workflow }) })),
+    () => JSON.stringify(readTaskGraph({ tasks, ...(workflow === undefined ? {} : { workflow }) })),
     [tasks, workflow],
   )
   return useMemo(() => {
-    // NOTE: the key is the text of this very value.
+    // NOTE: the key is the JSON of this value.
     const structure = JSON.parse(key) as readonly GraphTask[]
-    return layoutOf(structure)
+    return layOutTasks(structure)
   }, [key])
 }
 
-/** The same function for good, which calls the newest one. */
+/** Returns a stable function that calls the latest `call`. */
 function useLatest<T>(call: (value: T) => void): (value: T) => void {
   const latest = useRef(call)
   useEffect(() => {
@@ -109,23 +121,26 @@ function useLatest<T>(call: (value: T) => void): (value: T) => void {
   return useCallback((value: T) => latest.current(value), [])
 }
 
-function buttonsIn(list: HTMLElement): readonly HTMLElement[] {
+function findButtons(list: HTMLElement): readonly HTMLElement[] {
   return [...list.querySelectorAll<HTMLElement>('[data-task]')]
 }
 
-function afterWords(after: readonly string[], isDelegated: boolean): string {
+function describePredecessors(after: readonly string[], isDelegated: boolean): string {
   if (after.length === 0) return ''
-  return `, ${isDelegated ? 'works for' : 'waits for'} ${after.join(', ')}`
+  return `, ${isDelegated ? 'works for' : 'depends on'} ${after.join(', ')}`
 }
 
-/** How far a scroll may be from where it was put and still not be the reader's, in pixels. */
+/**
+ * Maximum distance, in pixels, between a scroll position set by code and one that still counts as
+ * set by code.
+ */
 const SLACK = 2
-/** Rows that are in sight below the one that is followed. */
+/** Number of rows kept in view below the followed one. */
 const AHEAD = 3
 
 /**
- * Brings the button of `taskName` into sight when it becomes another one; once the reader has scrolled,
- * only when that row was in sight until then. Gives what the scrolling element is to be told.
+ * Scrolls to the row of `taskName` when it changes. After the reader has scrolled, only if the
+ * previous row was in view. Returns the scroll handler of the scrolling element.
  */
 function useFollowing(
   scroller: RefObject<HTMLElement | null>,
@@ -136,11 +151,11 @@ function useFollowing(
   useEffect(() => {
     const element = scroller.current
     if (element === null || taskName === undefined || !follows.current) return
-    const row = rowIn(element, taskName)
+    const row = findRow(element, taskName)
     if (row === undefined) return
     const { offsetTop, offsetHeight } = row
     const { scrollTop, clientHeight } = element
-    // What comes next is in sight too: it runs often at the same time, or is about to.
+    // Keep the next rows in view too: they often run at the same time, or will run soon.
     const below = Math.min(AHEAD * offsetHeight, clientHeight / 2)
     const isInPlace =
       offsetTop >= scrollTop && offsetTop + offsetHeight + below <= scrollTop + clientHeight
@@ -150,13 +165,13 @@ function useFollowing(
   const onScroll = useCallback(() => {
     const element = scroller.current
     if (element === null || Math.abs(element.scrollTop - placedAt.current) < SLACK) return
-    const row = taskName === undefined ? undefined : rowIn(element, taskName)
+    const row = taskName === undefined ? undefined : findRow(element, taskName)
     follows.current = row !== undefined && isInSight(element, row)
   }, [scroller, taskName])
   return { onScroll }
 }
 
-function rowIn(element: HTMLElement, taskName: string): HTMLElement | undefined {
+function findRow(element: HTMLElement, taskName: string): HTMLElement | undefined {
   const rows = [...element.querySelectorAll<HTMLElement>('[data-task]')]
   return rows.find((row) => row.dataset['task'] === taskName)?.closest('li') ?? undefined
 }

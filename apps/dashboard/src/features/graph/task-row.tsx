@@ -1,15 +1,15 @@
-/** One task of the graph, as a button. */
+/** Shows one task of the graph as a button. */
 import { MessageSquare, Wrench } from 'lucide-react'
 import { memo } from 'react'
 
-import { taskShown } from '../../ui/labels.ts'
+import { labelTask } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
-import { formatMoney, plural } from '../../lib/format.ts'
+import { formatMoney, formatPlural } from '../../lib/format.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
-import unseen from '../../ui/show/unseen.module.css'
+import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './task-graph.module.css'
-import { taskCost, toolCallsOf } from './task-facts.ts'
+import { sumTaskCost, countToolCalls } from './task-numbers.ts'
 
 import type { TaskState } from '@tutti/protocol'
 
@@ -17,21 +17,21 @@ export interface TaskRowProps {
   readonly task: TaskState
   readonly isHeld: boolean
   readonly isSelected: boolean
-  /** Whether the tab key leads to it; the arrow keys lead to the others. */
+  /** Whether the tab key reaches it; the arrow keys reach the others. */
   readonly isTabStop: boolean
-  /** Names of what it waits for, or of who delegated it, as words. */
+  /** Text that names its dependencies or its delegator. */
   readonly after: string
-  /** Middle of its mark, and where its words begin, in pixels. */
+  /** Center of its mark, and start of its text, in pixels. */
   readonly markX: number
   readonly textX: number
   readonly onSelect: (taskName: string) => void
   readonly onFocus: (taskName: string) => void
 }
 
-/** States that go without saying: the mark tells them. */
-const PLAIN_WORDS = new Set(['Waiting', 'Running', 'Completed'])
+/** Labels that are not shown, because the mark is clear enough. */
+const PLAIN_LABELS = new Set(['Waiting', 'Running', 'Completed'])
 
-/** A row; drawn anew only when its task has changed. */
+/** A row; rendered again only when its props change. */
 export const GraphTaskRow = memo(function TaskRow({
   task,
   isHeld,
@@ -44,7 +44,7 @@ export const GraphTaskRow = memo(function TaskRow({
   onFocus,
 }: TaskRowProps) {
   const { name, agentRole, status, attempt } = task
-  const { mark, word } = taskShown(task, isHeld)
+  const { mark, word } = labelTask(task, isHeld)
   const hasBegun = task.startedAt !== undefined
   return (
     <button
@@ -68,16 +68,16 @@ export const GraphTaskRow = memo(function TaskRow({
       </span>
       <span className={styles['line1']}>
         <span className={styles['name']}>{name}</span>
-        <span className={unseen['unseen']}>{` ${word}, `}</span>
+        <span className={hidden['hidden']}>{` ${word}, `}</span>
         {hasBegun && (
           <span className={styles['figure']}>
-            <Elapsed since={task.startedAt} ms={lengthOf(task)} />
+            <Elapsed since={task.startedAt} ms={computeDuration(task)} />
           </span>
         )}
       </span>
       <span className={styles['line2']}>
         <span className={styles['role']}>
-          {!PLAIN_WORDS.has(word) && (
+          {!PLAIN_LABELS.has(word) && (
             <span
               aria-hidden
               className={cx(styles['word'], styles[`word-${mark}`])}
@@ -88,30 +88,38 @@ export const GraphTaskRow = memo(function TaskRow({
         </span>
         {hasBegun && <Counts task={task} />}
       </span>
-      <span className={unseen['unseen']}>{after}</span>
+      <span className={hidden['hidden']}>{after}</span>
     </button>
   )
 })
 
-/** What the attempt has done, and all attempts have cost. */
+/** The calls of the current attempt, and the cost of all attempts. */
 function Counts({ task }: { readonly task: TaskState }) {
-  const calls = toolCallsOf(task)
+  const calls = countToolCalls(task)
   return (
     <span className={styles['counts']}>
       <MessageSquare aria-hidden />
       <span aria-hidden>{task.turns.length}</span>
       <Wrench aria-hidden />
       <span aria-hidden>{calls}</span>
-      <span className={unseen['unseen']}>
-        {`, ${plural(task.turns.length, 'model call')}, ${plural(calls, 'tool call')}, `}
+      <span className={hidden['hidden']}>
+        {`, ${formatPlural(task.turns.length, 'model call')}, ${formatPlural(calls, 'tool call')}, `}
       </span>
-      <span>{formatMoney(taskCost(task))}</span>
+      <span>{formatMoney(sumTaskCost(task))}</span>
     </span>
   )
 }
 
-/** How long the attempt took; a log may lack it. Undefined while it runs. */
-function lengthOf({ status, durationMs, startedAt, completedAt }: TaskState): number | undefined {
+/**
+ * Returns the duration of the attempt in milliseconds: NaN if it is not recorded, undefined while
+ * running.
+ */
+function computeDuration({
+  status,
+  durationMs,
+  startedAt,
+  completedAt,
+}: TaskState): number | undefined {
   if (status === 'RUNNING') return undefined
   if (durationMs !== undefined) return durationMs
   if (startedAt === undefined || completedAt === undefined) return Number.NaN

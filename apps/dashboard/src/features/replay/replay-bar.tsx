@@ -1,21 +1,30 @@
-/** Goes back and forth in what happened. */
+/** Replays a run. */
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 import { Pause, Play, StepBack, StepForward } from 'lucide-react'
 import { useState, memo, startTransition, useDeferredValue, useMemo, useOptimistic } from 'react'
 
-import { formatCount, formatDuration, plural } from '../../lib/format.ts'
+import { formatCount, formatDuration, formatPlural } from '../../lib/format.ts'
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import { cx } from '../../lib/cx.ts'
 import { Select } from '../../ui/controls/inputs.tsx'
-import { silenceAfter, MAX_SILENCE_MS, type ReplaySpeed } from './replay-clock.ts'
-import { eventLabel, nextStep, previousStep, marksOf, PLACES, type Matter } from './replay-marks.ts'
+import { findPauseAfter, MAX_PAUSE_MS, type ReplaySpeed } from './replay-clock.ts'
+import {
+  formatEventLabel,
+  findNextStep,
+  findPreviousStep,
+  computeMarks,
+  PLACES,
+  type KeySubject,
+} from './replay-marks.ts'
 import { useReplay } from './use-replay.ts'
 import styles from './replay-bar.module.css'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 
-/** The bar; `position` is how many events are shown, undefined all of them as they come. */
+/**
+ * The replay bar; `position` is the number of events shown, undefined to follow all of them live.
+ */
 export function ReplayBar({
   log,
   position,
@@ -36,8 +45,8 @@ export function ReplayBar({
   const event = events[count - 1]
   const since = events.length - end
   const elapsed = (instants[count - 1] ?? 0) - (instants[0] ?? 0)
-  const silence = replay.isPlaying ? silenceAfter(instants, count) : undefined
-  const label = event === undefined ? '' : eventLabel(event)
+  const silence = replay.isPlaying ? findPauseAfter(instants, count) : undefined
+  const label = event === undefined ? '' : formatEventLabel(event)
   const isOver = isTerminalRunStatus(log.state.status)
   const isLive = position === undefined && !isOver
   const time = isLive ? <Elapsed since={log.state.startedAt} ms={null} /> : formatDuration(elapsed)
@@ -45,10 +54,10 @@ export function ReplayBar({
     <section aria-label="Replay" className={styles['bar']}>
       <div className={styles['buttons']}>
         <IconButton
-          label="To the event before that matters"
+          label="Go to previous key event"
           icon={<StepBack />}
           disabled={count <= 1}
-          onClick={() => replay.seek(previousStep(events, count))}
+          onClick={() => replay.seek(findPreviousStep(events, count))}
         />
         <IconButton
           label={replay.isPlaying ? 'Pause' : 'Play'}
@@ -57,10 +66,10 @@ export function ReplayBar({
           onClick={replay.toggle}
         />
         <IconButton
-          label="To the next event that matters"
+          label="Go to next key event"
           icon={<StepForward />}
           disabled={position === undefined}
-          onClick={() => replay.seek(nextStep(events, count))}
+          onClick={() => replay.seek(findNextStep(events, count))}
         />
       </div>
       <span className={styles['time']}>{time}</span>
@@ -77,7 +86,7 @@ export function ReplayBar({
           <span className={styles['of']}> / {events.length}</span>
         </span>
         <span className={styles['word']}>
-          {silence === undefined ? label : `${formatDuration(silence)} of silence, shortened`}
+          {silence === undefined ? label : `${formatDuration(silence)} pause, shortened`}
         </span>
       </span>
       <SpeedSelect value={replay.speed} onChange={replay.setSpeed} />
@@ -96,8 +105,9 @@ export function ReplayBar({
 }
 
 /**
- * The length of the rail, and whether it is held. It keeps its length while the reader looks back, so that the place
- * under the pointer does not move. A position from the address holds nothing: the events are still being read.
+ * Returns the length of the rail, and a function that holds it. It is held while the reader looks
+ * back, so that the position under the pointer does not move. A position from the URL does not hold
+ * it, because events are still loading.
  */
 function useHeldLength(
   length: number,
@@ -110,11 +120,11 @@ function useHeldLength(
   return [known, setHeld]
 }
 
-/** How many events have come since the reader looks back. */
+/** The number of events that have arrived since the reader looked back. */
 function Since({ count }: { readonly count: number }) {
   if (count <= 0) return null
   return (
-    <span className={styles['since']} title={plural(count, 'event')}>
+    <span className={styles['since']} title={formatPlural(count, 'event')}>
       +{formatCount(count)} events
     </span>
   )
@@ -131,11 +141,11 @@ function Rail({
   readonly events: readonly LoggedRunEvent[]
   readonly count: number
   readonly end: number
-  /** Where it is, in words. */
+  /** Describes the position. */
   readonly text: string
   readonly onSeek: (count: number) => void
 }) {
-  // The thumb is where the pointer is, however long the page takes to follow.
+  // The thumb follows the pointer at once, however long the page takes to render.
   const [thumb, setThumb] = useOptimistic(count)
   const shown = end <= 1 ? 1 : (thumb - 1) / (end - 1)
   return (
@@ -147,7 +157,7 @@ function Rail({
       <input
         type="range"
         className={styles['slider']}
-        aria-label="Place in the run"
+        aria-label="Position in the run"
         aria-valuetext={text}
         min={Math.min(1, end)}
         max={end}
@@ -163,7 +173,10 @@ function Rail({
   )
 }
 
-/** One path for each matter: thousands of events are five elements. */
+/**
+ * The marks on the rail: one path per kind of event, so that thousands of events need five
+ * elements.
+ */
 const Marks = memo(function Marks({
   events,
   end,
@@ -171,13 +184,13 @@ const Marks = memo(function Marks({
   readonly events: readonly LoggedRunEvent[]
   readonly end: number
 }) {
-  const marks = useMemo(() => marksOf(events, end), [events, end])
+  const marks = useMemo(() => computeMarks(events, end), [events, end])
   return (
     <svg className={styles['marks']} viewBox={`0 0 ${PLACES} 1`} preserveAspectRatio="none">
       {[...marks].map(([matter, places]) => (
         <path
           key={matter}
-          className={cx(styles['mark'], MATTER_STYLE[matter])}
+          className={cx(styles['mark'], SUBJECT_STYLE[matter])}
           vectorEffect="non-scaling-stroke"
           d={places.map((place) => `M${place} 0V1`).join('')}
         />
@@ -186,10 +199,10 @@ const Marks = memo(function Marks({
   )
 })
 
-const MATTER_STYLE: Readonly<Record<Matter, string | undefined>> = {
+const SUBJECT_STYLE: Readonly<Record<KeySubject, string | undefined>> = {
   task: styles['task'],
   tool: styles['tool'],
-  gate: styles['gate'],
+  review: styles['review'],
   steering: styles['steering'],
   failed: styles['failed'],
 }
@@ -202,7 +215,7 @@ const SPEEDS: readonly (readonly [speed: ReplaySpeed, label: string])[] = [
   ['fast', 'Fast'],
 ]
 
-/** The choice of a speed, which says what it does to silences. */
+/** A select of the speed, with a note on shortened pauses. */
 function SpeedSelect({
   value,
   onChange,
@@ -210,7 +223,7 @@ function SpeedSelect({
   readonly value: ReplaySpeed
   readonly onChange: (speed: ReplaySpeed) => void
 }) {
-  const note = `Silences last ${MAX_SILENCE_MS / 1_000} s at most`
+  const note = `Pauses are shortened to ${MAX_PAUSE_MS / 1_000} s`
   return (
     <Select
       aria-label="Speed"

@@ -1,52 +1,54 @@
 /**
- * Pure: how a log is played. A playhead goes on with the time that passes and says how many events are shown.
+ * The clock of a replay. A playhead advances with time and determines how many events are shown.
+ * Pure.
  *
- * C1 At speed 1 events are as far apart as they were; nothing lasts longer than `MAX_SILENCE_MS` before it is
- *    divided by the speed.
- * C2 `fast` shows a log of any length in `FAST_MS` or less, and no log faster than one can see.
+ * C1 At speed 1, events keep their distance, except that pauses are cut to `MAX_SILENCE_MS`. Other
+ *    speeds divide this.
+ * C2 `fast` plays any log within `FAST_MS`, but shows no more events per second than the eye can
+ *    follow in a short log.
  * C3 The playhead never goes back.
- * C4 The time that an event is played at does not change when more events come.
+ * C4 The time at which an event is played does not change when more events arrive.
  */
 
-/** How fast a log is played: times as fast as it was, or as fast as one can see. */
+/** Speed of a replay: a factor, or `fast`. */
 export type ReplaySpeed = 1 | 2 | 4 | 8 | 'fast'
 
-/** The longest time, in milliseconds, in which nothing happens. */
-export const MAX_SILENCE_MS = 1_000
+/** Maximum pause between two events, in milliseconds. */
+export const MAX_PAUSE_MS = 1_000
 
-/** How long the longest log is played, in milliseconds, at speed `fast`. */
+/** Maximum duration of a replay at speed `fast`, in milliseconds. */
 export const FAST_MS = 6_000
 
-/** Events a millisecond that one can still see go by. */
+/** Events per millisecond that the eye can follow. */
 const SEEN_PER_MS = 60 / 1_000
 
-/** Where the playing is. */
+/** Position of a replay. */
 export interface Playhead {
-  /** Events that are shown; the part of one that `fast` has on its way is after the dot. */
+  /** Number of events shown; fractional at speed `fast`. */
   readonly count: number
-  /** Where on the shortened axis of time it is, in milliseconds. */
+  /** Position on the time axis with shortened pauses, in milliseconds. */
   readonly offset: number
 }
 
-/** When each event is played, in milliseconds after the first, silences shortened. */
-export function replayOffsets(instants: readonly number[]): readonly number[] {
+/** Returns when each event is played, in milliseconds after the first, with shortened pauses. */
+export function computeReplayOffsets(instants: readonly number[]): readonly number[] {
   const offsets: number[] = []
   let offset = 0
   for (const [place, instant] of instants.entries()) {
     const gap = instant - (instants[place - 1] ?? instant)
-    offset += Math.min(Math.max(gap, 0), MAX_SILENCE_MS)
+    offset += Math.min(Math.max(gap, 0), MAX_PAUSE_MS)
     offsets.push(offset)
   }
   return offsets
 }
 
-/** The playhead when `count` events are shown. */
-export function playheadAt(offsets: readonly number[], count: number): Playhead {
+/** Returns the playhead at which `count` events are shown. */
+export function createPlayhead(offsets: readonly number[], count: number): Playhead {
   return { count, offset: offsets[Math.max(0, count - 1)] ?? 0 }
 }
 
-/** The playhead after some time. */
-export function advanced(
+/** Advances the playhead. */
+export function advancePlayhead(
   offsets: readonly number[],
   { count, offset }: Playhead,
   { elapsedMs, speed }: { readonly elapsedMs: number; readonly speed: ReplaySpeed },
@@ -57,18 +59,21 @@ export function advanced(
     return { count: next, offset: offsets[Math.floor(next) - 1] ?? 0 }
   }
   const now = offset + elapsedMs * speed
-  return { count: Math.max(Math.floor(count), countUntil(offsets, now)), offset: now }
+  return { count: Math.max(Math.floor(count), countUntilOffset(offsets, now)), offset: now }
 }
 
-/** How long nothing happened after the first `count` events, when it is shortened. */
-export function silenceAfter(instants: readonly number[], count: number): number | undefined {
+/**
+ * Returns the pause after the first `count` events in milliseconds; undefined if it is not
+ * shortened.
+ */
+export function findPauseAfter(instants: readonly number[], count: number): number | undefined {
   const [before, after] = [instants[count - 1], instants[count]]
   if (before === undefined || after === undefined) return undefined
-  return after - before > MAX_SILENCE_MS ? after - before : undefined
+  return after - before > MAX_PAUSE_MS ? after - before : undefined
 }
 
-/** Events at or before an offset; they are in order. */
-function countUntil(offsets: readonly number[], offset: number): number {
+/** Counts the events at or before an offset; `offsets` is sorted. */
+function countUntilOffset(offsets: readonly number[], offset: number): number {
   let [low, high] = [0, offsets.length]
   while (low < high) {
     const middle = (low + high) >> 1

@@ -1,10 +1,17 @@
 import { RUN_EVENT_TYPES, type LoggedRunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { eventLabel, marksOf, matterOf, nextStep, PLACES, previousStep } from './replay-marks.ts'
+import {
+  formatEventLabel,
+  computeMarks,
+  findKeySubject,
+  findNextStep,
+  PLACES,
+  findPreviousStep,
+} from './replay-marks.ts'
 
 function event(type: LoggedRunEvent['type'], fields: object = {}): LoggedRunEvent {
-  // NOTE: these functions read no other fields.
+  // NOTE: the functions read no other fields.
   return { type, ...fields } as unknown as LoggedRunEvent
 }
 
@@ -18,9 +25,9 @@ const called = event('tool_called', {
 const failed = event('tool_called', { toolName: 'search', outcome: 'FAILURE' })
 const log = [event('run_queued'), started, token, token, called, token, failed, token]
 
-describe('the events that matter', () => {
+describe('key events', () => {
   it('are those of tasks, tools, reviews and steering', () => {
-    const mattering = RUN_EVENT_TYPES.filter((type) => matterOf(event(type)) !== undefined)
+    const mattering = RUN_EVENT_TYPES.filter((type) => findKeySubject(event(type)) !== undefined)
     expect(mattering.toSorted()).toEqual([
       'directive_active',
       'directive_delivered',
@@ -39,23 +46,23 @@ describe('the events that matter', () => {
       'task_started',
       'tool_called',
     ])
-    expect([matterOf(called), matterOf(failed)]).toEqual(['tool', 'failed'])
-    expect(matterOf(event('run_result', { status: 'FAILED' }))).toBe('failed')
+    expect([findKeySubject(called), findKeySubject(failed)]).toEqual(['tool', 'failed'])
+    expect(findKeySubject(event('run_result', { status: 'FAILED' }))).toBe('failed')
   })
 
-  it('are stepped to, one after the other', () => {
+  it('can be stepped through one by one', () => {
     const forth = [1]
-    for (let count = nextStep(log, 1); count !== undefined; count = nextStep(log, count)) {
+    for (let count = findNextStep(log, 1); count !== undefined; count = findNextStep(log, count)) {
       forth.push(count)
     }
     expect(forth).toEqual([1, 2, 5, 7])
     const back = [8]
-    while (back.at(-1) !== 1) back.push(previousStep(log, back.at(-1) ?? 1))
+    while (back.at(-1) !== 1) back.push(findPreviousStep(log, back.at(-1) ?? 1))
     expect(back).toEqual([8, 7, 5, 2, 1])
   })
 
-  it('have a label with what they are about', () => {
-    expect([called, started, token].map(eventLabel)).toEqual([
+  it('have a label with their tool or task', () => {
+    expect([called, started, token].map(formatEventLabel)).toEqual([
       'Tool called: search',
       'Task started: research',
       'Token',
@@ -63,9 +70,9 @@ describe('the events that matter', () => {
   })
 })
 
-describe('the marks of a rail', () => {
-  it('are where their events are', () => {
-    expect(marksOf(log, 8)).toEqual(
+describe('computeMarks', () => {
+  it('places marks at their events', () => {
+    expect(computeMarks(log, 8)).toEqual(
       new Map([
         ['task', [Math.round(PLACES / 7)]],
         ['tool', [Math.round((PLACES * 4) / 7)]],
@@ -74,15 +81,15 @@ describe('the marks of a rail', () => {
     )
   })
 
-  it('leave out what is after the end of the rail', () => {
-    expect([...marksOf(log, 4).keys()]).toEqual(['task'])
-    expect(marksOf([started], 1)).toEqual(new Map([['task', [0]]]))
-    expect(marksOf([], 0)).toEqual(new Map())
+  it('omits events after the end of the rail', () => {
+    expect([...computeMarks(log, 4).keys()]).toEqual(['task'])
+    expect(computeMarks([started], 1)).toEqual(new Map([['task', [0]]]))
+    expect(computeMarks([], 0)).toEqual(new Map())
   })
 
-  it('are one a place, and what failed wins', () => {
+  it('keeps one mark per place, preferring failures', () => {
     const many = Array.from({ length: 10_000 }, (_, at) => (at === 5_000 ? failed : called))
-    const marks = marksOf(many, many.length)
+    const marks = computeMarks(many, many.length)
     expect([...marks.values()].flat()).toHaveLength(PLACES + 1)
     expect(marks.get('failed')).toEqual([PLACES / 2])
   })

@@ -1,19 +1,19 @@
-/** Pure: the events of a log that matter, to step to and to mark on the rail. */
-import { eventWords } from '../../ui/labels.ts'
+/** Selects the key events of a log, to step to and to mark on the rail. Pure. */
+import { labelEventType } from '../../ui/labels.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** What an event is about. */
-export type Matter = 'task' | 'tool' | 'gate' | 'steering' | 'failed'
+/** Subject of a key event. */
+export type KeySubject = 'task' | 'tool' | 'review' | 'steering' | 'failed'
 
-/** In the order in which they win a place on the rail. */
-const MATTERS = ['failed', 'gate', 'steering', 'task', 'tool'] as const
+/** Subjects by precedence at the same place of the rail. */
+const SUBJECTS = ['failed', 'review', 'steering', 'task', 'tool'] as const
 
-/** Places of the rail; more would not be told apart. */
+/** Number of places on the rail; more would be indistinguishable. */
 export const PLACES = 240
 
-/** What an event is about; undefined for one that one does not step to. */
-export function matterOf(event: LoggedRunEvent): Matter | undefined {
+/** Returns the subject of an event; undefined if it is not a key event. */
+export function findKeySubject(event: LoggedRunEvent): KeySubject | undefined {
   switch (event.type) {
     case 'task_attempt_failed':
     case 'task_failed':
@@ -30,7 +30,7 @@ export function matterOf(event: LoggedRunEvent): Matter | undefined {
     case 'review_decided':
     case 'review_timed_out':
     case 'review_withdrawn':
-      return 'gate'
+      return 'review'
     case 'directive_active':
     case 'directive_delivered':
     case 'model_switched':
@@ -42,46 +42,51 @@ export function matterOf(event: LoggedRunEvent): Matter | undefined {
   }
 }
 
-/** How many events are shown after a step to the next one that matters; undefined when there is none. */
-export function nextStep(events: readonly LoggedRunEvent[], count: number): number | undefined {
+/**
+ * Returns the number of events shown after stepping to the next key event; undefined if there is
+ * none.
+ */
+export function findNextStep(events: readonly LoggedRunEvent[], count: number): number | undefined {
   for (let place = count; place < events.length; place += 1) {
     const event = events[place]
-    if (event !== undefined && matterOf(event) !== undefined) return place + 1
+    if (event !== undefined && findKeySubject(event) !== undefined) return place + 1
   }
   return undefined
 }
 
-/** The same for the one before; the beginning when there is none. */
-export function previousStep(events: readonly LoggedRunEvent[], count: number): number {
+/**
+ * Returns the number of events shown after stepping to the previous key event; 1 if there is none.
+ */
+export function findPreviousStep(events: readonly LoggedRunEvent[], count: number): number {
   for (let place = count - 2; place > 0; place -= 1) {
     const event = events[place]
-    if (event !== undefined && matterOf(event) !== undefined) return place + 1
+    if (event !== undefined && findKeySubject(event) !== undefined) return place + 1
   }
   return 1
 }
 
-/** The marks of a rail on which `end` events fit: their places, 0 to `PLACES`, by matter. */
-export function marksOf(
+/** Returns the marks of a rail for `end` events: their places, 0 to `PLACES`, by subject. */
+export function computeMarks(
   events: readonly LoggedRunEvent[],
   end: number,
-): ReadonlyMap<Matter, readonly number[]> {
-  const winners = new Map<number, Matter>()
+): ReadonlyMap<KeySubject, readonly number[]> {
+  const winners = new Map<number, KeySubject>()
   for (let at = 0; at < Math.min(end, events.length); at += 1) {
     const event = events[at]
-    const matter = event === undefined ? undefined : matterOf(event)
+    const matter = event === undefined ? undefined : findKeySubject(event)
     if (matter === undefined) continue
     const place = end <= 1 ? 0 : Math.round((at / (end - 1)) * PLACES)
     const known = winners.get(place)
-    if (known === undefined || MATTERS.indexOf(matter) < MATTERS.indexOf(known)) {
+    if (known === undefined || SUBJECTS.indexOf(matter) < SUBJECTS.indexOf(known)) {
       winners.set(place, matter)
     }
   }
   return Map.groupBy(winners.keys(), (place) => winners.get(place) ?? 'task')
 }
 
-/** `Tool called: search`. */
-export function eventLabel(event: LoggedRunEvent): string {
-  const words = eventWords(event.type)
+/** Returns the label of an event, such as `Tool called: search`. */
+export function formatEventLabel(event: LoggedRunEvent): string {
+  const words = labelEventType(event.type)
   if ('toolName' in event && event.toolName !== undefined) return `${words}: ${event.toolName}`
   if ('taskName' in event && event.taskName !== undefined) return `${words}: ${event.taskName}`
   return words

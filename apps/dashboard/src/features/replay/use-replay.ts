@@ -1,31 +1,31 @@
-/** Plays a log: moves the place that is shown on with the time, frame by frame. */
+/** Plays a log frame by frame. */
 import { startTransition, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 
 import {
-  advanced,
-  playheadAt,
-  replayOffsets,
+  advancePlayhead,
+  createPlayhead,
+  computeReplayOffsets,
   type Playhead,
   type ReplaySpeed,
 } from './replay-clock.ts'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 
-/** A frame that comes later than this is that of a page nobody saw meanwhile: the time stood still. */
+/** Maximum length of a frame, in milliseconds. Longer ones come from a hidden page, during which the clock is paused. */
 const LONGEST_FRAME_MS = 250
 
-/** The playing of a log. */
+/** The controls of a replay. */
 export interface Replay {
   readonly isPlaying: boolean
   readonly speed: ReplaySpeed
   readonly setSpeed: (speed: ReplaySpeed) => void
-  /** Plays from where it is, or from the beginning when it is at the end; or stands still. */
+  /** Starts or pauses; at the end it starts again from the beginning. */
   readonly toggle: () => void
-  /** Shows the first `count` events; undefined is all of them, as they come. */
+  /** Shows the first `count` events; undefined follows all of them live. */
   readonly seek: (count: number | undefined) => void
 }
 
-/** Plays `log` by telling `onChange` how many events are shown. */
+/** Plays `log` by calling `onChange` with the number of events to show. */
 export function useReplay(
   log: FollowedLog,
   position: number | undefined,
@@ -35,19 +35,19 @@ export function useReplay(
   const [speed, setSpeed] = useState<ReplaySpeed>(1)
   const head = useRef<Playhead>({ count: 0, offset: 0 })
   const offsets = useMemo(
-    () => (isPlaying ? replayOffsets(log.instants) : []),
+    () => (isPlaying ? computeReplayOffsets(log.instants) : []),
     [isPlaying, log.instants],
   )
   const move = (count: number | undefined): void => {
-    // A page that takes longer to draw than a frame leaves out what lies between.
+    // A page that renders slower than the frame rate skips positions.
     startTransition(() => onChange(count))
   }
   const onFrame = useEffectEvent((elapsedMs: number) => {
-    // The frames end a little after the playing; and the time stands still until the beginning is drawn, as a slow
-    // page would go from the end to the end.
+    // A frame may still fire after the replay ends. The clock also waits until the beginning is
+    // rendered; otherwise a slow page would stay at the end.
     if (!isPlaying || position === undefined) return
     const before = Math.floor(head.current.count)
-    head.current = advanced(offsets, head.current, { elapsedMs, speed })
+    head.current = advancePlayhead(offsets, head.current, { elapsedMs, speed })
     const count = Math.floor(head.current.count)
     if (count >= log.events.length) {
       setPlaying(false)
@@ -68,13 +68,13 @@ export function useReplay(
   const seek = (count: number | undefined): void => {
     const isEnd = count === undefined || count >= log.events.length
     if (isEnd) setPlaying(false)
-    else head.current = playheadAt(replayOffsets(log.instants), count)
+    else head.current = createPlayhead(computeReplayOffsets(log.instants), count)
     move(isEnd ? undefined : count)
   }
   const toggle = (): void => {
     if (!isPlaying) {
       const from = position ?? 1
-      head.current = playheadAt(replayOffsets(log.instants), from)
+      head.current = createPlayhead(computeReplayOffsets(log.instants), from)
       if (position === undefined) move(from)
     }
     setPlaying(!isPlaying)

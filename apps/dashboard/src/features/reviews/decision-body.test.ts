@@ -1,9 +1,21 @@
 import { decode, ReviewDecisionBody } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { decisionOf, isWorthKeeping, jsonProblem, mustBeJson, originalOf } from './decision-body.ts'
-import { asksForText, reviewOfGate, type ReviewLike } from './review-like.ts'
-import { actionWords, endWords, reviewTitle, subjectOf, timeoutWords } from './review-words.ts'
+import {
+  toDecisionBody,
+  isWorthKeeping,
+  findJsonProblem,
+  mustBeJson,
+  findOriginalText,
+} from './decision-body.ts'
+import { asksForText, fromReviewState, type ReviewLike } from './review-like.ts'
+import {
+  labelActions,
+  describeReviewEnd,
+  formatReviewTitle,
+  labelSubject,
+  describeTimeout,
+} from './review-labels.ts'
 
 import type { Draft } from './drafts.ts'
 
@@ -35,19 +47,19 @@ function ofTool(input: unknown, taskDescription = 'Call tool: pay'): ReviewLike 
   return review({ timing: 'DURING_EXECUTION', taskDescription, taskOutput: '', detail })
 }
 
-describe('a decision', () => {
-  it('begins with what is under review', () => {
-    expect(originalOf(review())).toBe('A text')
-    expect(originalOf(review({ timing: 'BEFORE_EXECUTION' }))).toBe('Write')
-    expect(originalOf(ofTool({ a: 1 }))).toBe('{\n  "a": 1\n}')
-    expect(originalOf(ofTool(null))).toBe('')
+describe('toDecisionBody', () => {
+  it('starts an edit with the subject of the review', () => {
+    expect(findOriginalText(review())).toBe('A text')
+    expect(findOriginalText(review({ timing: 'BEFORE_EXECUTION' }))).toBe('Write')
+    expect(findOriginalText(ofTool({ a: 1 }))).toBe('{\n  "a": 1\n}')
+    expect(findOriginalText(ofTool(null))).toBe('')
   })
 
-  it('is a body that the server takes', () => {
+  it('returns a body that the API accepts', () => {
     const bodies = [
-      decisionOf(review(), 'EDIT', { ...DRAFT, text: '' }),
-      decisionOf(review(), 'REJECT', { ...DRAFT, feedback: '  more  ' }),
-      decisionOf(review(), 'EXIT_EARLY', { ...DRAFT, text: 'x', feedback: 'y' }),
+      toDecisionBody(review(), 'EDIT', { ...DRAFT, text: '' }),
+      toDecisionBody(review(), 'REJECT', { ...DRAFT, feedback: '  more  ' }),
+      toDecisionBody(review(), 'EXIT_EARLY', { ...DRAFT, text: 'x', feedback: 'y' }),
     ]
     expect(bodies).toEqual([
       { decision: 'EDIT', revisedOutput: '' },
@@ -57,13 +69,13 @@ describe('a decision', () => {
     for (const body of bodies) expect(decode(ReviewDecisionBody, body).ok).toBe(true)
   })
 
-  it('of a tool call is JSON as it was typed, of a question text as a value', () => {
-    const edit = decisionOf(ofTool({ a: 1 }), 'EDIT', { ...DRAFT, text: '{"a":2}' })
+  it('sends the edited input of a tool as JSON, and the answer to a question as a text value', () => {
+    const edit = toDecisionBody(ofTool({ a: 1 }), 'EDIT', { ...DRAFT, text: '{"a":2}' })
     expect(edit.revisedOutput).toBe('{"a":2}')
     const asked = ofTool(null, 'Which colour?')
-    expect(decisionOf(asked, 'EDIT', { ...DRAFT, text: 'red' }).revisedOutput).toBe('"red"')
+    expect(toDecisionBody(asked, 'EDIT', { ...DRAFT, text: 'red' }).revisedOutput).toBe('"red"')
     const json = { ...DRAFT, text: '["red"]', isJson: true }
-    expect(decisionOf(asked, 'EDIT', json).revisedOutput).toBe('["red"]')
+    expect(toDecisionBody(asked, 'EDIT', json).revisedOutput).toBe('["red"]')
     expect([
       mustBeJson(ofTool({}), DRAFT),
       mustBeJson(asked, DRAFT),
@@ -72,13 +84,13 @@ describe('a decision', () => {
     expect(mustBeJson(review(), json)).toBe(false)
   })
 
-  it('says at once what is no JSON', () => {
-    expect(jsonProblem('{"a": [1, null]}')).toBeUndefined()
-    expect(jsonProblem(' ')).toBe('Empty; JSON is needed')
-    expect(jsonProblem('{"a": }')).toMatch(/^Not JSON yet: /)
+  it('reports invalid JSON', () => {
+    expect(findJsonProblem('{"a": [1, null]}')).toBeUndefined()
+    expect(findJsonProblem(' ')).toBe('Enter JSON')
+    expect(findJsonProblem('{"a": }')).toMatch(/^Invalid JSON: /)
   })
 
-  it('is worth keeping when somebody wrote something', () => {
+  it('recognizes drafts that contain text of the reader', () => {
     expect(isWorthKeeping(review(), DRAFT)).toBe(false)
     expect(isWorthKeeping(review(), { ...DRAFT, text: 'A text' })).toBe(false)
     expect(isWorthKeeping(review(), { ...DRAFT, text: 'Another' })).toBe(true)
@@ -86,20 +98,22 @@ describe('a decision', () => {
   })
 })
 
-describe('a review', () => {
-  it('is a question when a tool was given nothing but it', () => {
+describe('ReviewLike', () => {
+  it('is a question if the only input of the tool is the question', () => {
     expect(asksForText(ofTool(null))).toBe(true)
     expect(asksForText(ofTool('Which?', 'Which?'))).toBe(true)
     expect(asksForText(ofTool({ input: 'Which?' }, 'Which?'))).toBe(true)
     expect(asksForText(ofTool({ input: 'Other' }, 'Which?'))).toBe(false)
     expect(asksForText(review())).toBe(false)
-    expect(actionWords(ofTool(null)).EDIT).toBe('Answer…')
-    expect(subjectOf(ofTool(null))).toBe('Question')
-    expect(timeoutWords({ ...ofTool(null), onTimeout: 'CONTINUE' })).toContain('without an answer')
+    expect(labelActions(ofTool(null)).EDIT).toBe('Answer…')
+    expect(labelSubject(ofTool(null))).toBe('Question')
+    expect(describeTimeout({ ...ofTool(null), onTimeout: 'CONTINUE' })).toContain(
+      'without an answer',
+    )
   })
 
-  it('of a gate says until when it waits and how it ended', () => {
-    const gate = {
+  it('has the deadline and the outcome of its state', () => {
+    const review = {
       reviewId: 'v',
       taskDescription: 'Write',
       taskOutput: 'A text',
@@ -113,27 +127,33 @@ describe('a review', () => {
       requestedAt: '2026-01-01T00:00:00.000Z',
       status: 'OPEN',
     } as const
-    const open = reviewOfGate(gate, 'r')
-    expect([open.expiresAt, open.end, reviewTitle(open)]).toEqual([
+    const open = fromReviewState(review, 'r')
+    expect([open.expiresAt, open.end, formatReviewTitle(open)]).toEqual([
       '2026-01-01T00:00:01.000Z',
       undefined,
       'Review of draft',
     ])
-    expect(reviewOfGate({ ...gate, timeoutMs: 1e300 }, 'r').expiresAt).toBeUndefined()
+    expect(fromReviewState({ ...review, timeoutMs: 1e300 }, 'r').expiresAt).toBeUndefined()
     const ends = [
-      reviewOfGate({ ...gate, status: 'TIMED_OUT', action: 'FAIL' }, 'r'),
-      reviewOfGate({ ...gate, status: 'WITHDRAWN', reason: 'The run is over' }, 'r'),
-      reviewOfGate(
-        { ...gate, status: 'DECIDED', decision: 'EXIT_EARLY', decidedAt: 'x', decidedBy: 'clara' },
+      fromReviewState({ ...review, status: 'TIMED_OUT', action: 'FAIL' }, 'r'),
+      fromReviewState({ ...review, status: 'WITHDRAWN', reason: 'The run is over' }, 'r'),
+      fromReviewState(
+        {
+          ...review,
+          status: 'DECIDED',
+          decision: 'EXIT_EARLY',
+          decidedAt: 'x',
+          decidedBy: 'clara',
+        },
         'r',
       ),
-      reviewOfGate({ ...gate, status: 'DECIDED', decision: 'CONTINUE', decidedAt: 'x' }, 'r'),
-    ].flatMap(({ end }) => (end === undefined ? [] : [endWords(end, true)]))
+      fromReviewState({ ...review, status: 'DECIDED', decision: 'CONTINUE', decidedAt: 'x' }, 'r'),
+    ].flatMap(({ end }) => (end === undefined ? [] : [describeReviewEnd(end, true)]))
     expect(ends).toEqual([
-      'Nobody decided in time: it counts as rejected',
-      'Not asked any more: The run is over',
-      'Somebody else decided. clara ended the run early',
-      'Somebody else decided. Approved',
+      'Timed out: counts as rejected',
+      'Withdrawn: The run is over',
+      'Another reviewer decided: clara ended the run early',
+      'Another reviewer decided: Approved',
     ])
   })
 })

@@ -1,21 +1,21 @@
 /**
- * What a reader has written for reviews and not sent yet, and which reviews were decided here. It is kept
- * for the page as a whole, so that neither another tab, another page nor a lost connection takes it.
+ * Unsent drafts of decisions, and the reviews decided on this page. They are stored for the whole
+ * page, so that they survive switching tabs or pages and losing the connection.
  */
 import { createStore, useStore } from '../../lib/store.ts'
 
-/** A decision that needs more than a click. */
+/** Decisions that need a form. */
 export type DraftMode = 'EDIT' | 'REJECT' | 'EXIT_EARLY'
 
-/** What somebody has begun to decide. */
+/** A draft of a decision. */
 export interface Draft {
   /** The form that is open. */
   readonly mode: DraftMode | undefined
-  /** The edited text; undefined as long as it is the original. */
+  /** The edited text; undefined while unchanged. */
   readonly text: string | undefined
-  /** What the agent is to be told. */
+  /** Feedback to the agent. */
   readonly feedback: string
-  /** Whether the answer to a question is JSON, and not text. */
+  /** Whether the answer to a question is JSON rather than text. */
   readonly isJson: boolean
 }
 
@@ -24,7 +24,7 @@ const EMPTY: Draft = { mode: undefined, text: undefined, feedback: '', isJson: f
 const drafts = createStore<ReadonlyMap<string, Draft>>(new Map())
 const decidedHere = createStore<ReadonlyMap<string, 'me' | 'unknown'>>(new Map())
 
-/** The draft for a review, and a function that changes it. */
+/** Returns the draft of a review, and a function that changes it. */
 export function useDraft(
   reviewId: string,
 ): readonly [draft: Draft, change: (change: Partial<Draft>) => void] {
@@ -36,21 +36,24 @@ export function useDraft(
   return [draft, change]
 }
 
-/** Lets go of the draft for a review. */
+/** Deletes the draft of a review. */
 export function forgetDraft(reviewId: string): void {
   drafts.set(new Map([...drafts.get()].filter(([id]) => id !== reviewId)))
 }
 
-/** Whose decision closed a review: this page's, somebody else's, or not known as no answer came. */
+/**
+ * Origin of the decision that closed a review: this page, another reviewer, or unknown because the
+ * response was lost.
+ */
 export type DecidedBy = 'me' | 'unknown' | 'other'
 
-/** The reviews for which a decision was sent from this page, as far as it may have been taken. */
+/** Returns the reviews for which this page sent a decision that was accepted or may have been. */
 export function useDecidedHere(): ReadonlyMap<string, 'me' | 'unknown'> {
   return useStore(decidedHere)
 }
 
-/** Notes what became of a decision of this page; `other` when it was not taken. */
-export function noteDecided(reviewId: string, by: DecidedBy): void {
+/** Records the outcome of a decision sent by this page; `other` if it was not accepted. */
+export function recordDecided(reviewId: string, by: DecidedBy): void {
   const others = [...decidedHere.get()].filter(([id]) => id !== reviewId)
   decidedHere.set(new Map(by === 'other' ? others : [...others, [reviewId, by]]))
 }

@@ -1,4 +1,4 @@
-/** Changes what is under review, with the changes beside it. Loaded when it is first needed. */
+/** Edits the subject of a review, with a diff. Loaded when first needed. */
 import { useDeferredValue } from 'react'
 
 import { cx } from '../../lib/cx.ts'
@@ -7,21 +7,21 @@ import { Field } from '../../ui/controls/field.tsx'
 import { Checkbox, TextArea } from '../../ui/controls/inputs.tsx'
 import { DiffView } from '../../ui/show/diff-view.tsx'
 import { Text } from '../../ui/show/text.tsx'
-import { jsonProblem, mustBeJson, originalOf } from './decision-body.ts'
+import { findJsonProblem, mustBeJson, findOriginalText } from './decision-body.ts'
 import { focusOnce, ReviewForm, type ReviewFormProps } from './review-form.tsx'
 import { asksForText } from './review-like.ts'
-import { subjectOf } from './review-words.ts'
+import { labelSubject } from './review-labels.ts'
 import styles from './review-panel.module.css'
 
-/** The editor; a question has an answer and nothing to compare it with. */
+/** The editor; the answer to a question has no diff. */
 export function EditForm(props: ReviewFormProps) {
   const { review, draft, change, takesFocus } = props
-  const original = originalOf(review)
+  const original = findOriginalText(review)
   const text = draft.text ?? original
   const isAnswer = asksForText(review)
   const isJson = mustBeJson(review, draft)
-  const problem = isJson ? jsonProblem(text) : undefined
-  const warning = isJson ? undefined : lostJson(original, text)
+  const problem = isJson ? findJsonProblem(text) : undefined
+  const warning = isJson ? undefined : findLostJson(original, text)
   const isSame = text === original && !isAnswer
   return (
     <ReviewForm
@@ -33,9 +33,9 @@ export function EditForm(props: ReviewFormProps) {
       {isAnswer && <Text>{review.taskDescription}</Text>}
       <div className={isAnswer ? undefined : styles['split']}>
         <Field
-          label={isAnswer ? 'Answer' : subjectOf(review)}
+          label={isAnswer ? 'Answer' : labelSubject(review)}
           hint={
-            warning ?? (isJson ? 'JSON. It is checked against the input of the tool.' : undefined)
+            warning ?? (isJson ? 'JSON, validated against the input schema of the tool' : undefined)
           }
           errors={problem === undefined ? [] : [problem]}
         >
@@ -55,13 +55,13 @@ export function EditForm(props: ReviewFormProps) {
       </div>
       {isAnswer && (
         <Checkbox checked={draft.isJson} onChange={() => change({ isJson: !draft.isJson })}>
-          The answer is JSON
+          Answer is JSON
         </Checkbox>
       )}
       {!isAnswer && !isSame && (
         <div>
           <Button size="s" kind="quiet" onClick={() => change({ text: undefined })}>
-            Take the original again
+            Restore original
           </Button>
         </div>
       )}
@@ -69,7 +69,7 @@ export function EditForm(props: ReviewFormProps) {
   )
 }
 
-/** Long texts are compared after the letter is there. */
+/** The diff; it is deferred, so that typing stays responsive in long texts. */
 function Changes({
   original,
   text,
@@ -84,7 +84,7 @@ function Changes({
     <div className={cx(styles['changes'], isCode && styles['code'])}>
       <p className={styles['label']}>Changes</p>
       {shown === original ? (
-        <p className={styles['hint']}>None yet. They are shown here while you type.</p>
+        <p className={styles['hint']}>No changes yet</p>
       ) : (
         <DiffView before={original} after={shown} />
       )}
@@ -92,8 +92,11 @@ function Changes({
   )
 }
 
-/** An output that was JSON and is not any more may be refused: its task may have a schema. */
-function lostJson(original: string, text: string): string | undefined {
-  const isObject = /^\s*[[{]/.test(original) && jsonProblem(original) === undefined
-  return isObject ? jsonProblem(text) : undefined
+/**
+ * Returns a warning if the original was JSON and the text is not: the output may have to match a
+ * schema.
+ */
+function findLostJson(original: string, text: string): string | undefined {
+  const isObject = /^\s*[[{]/.test(original) && findJsonProblem(original) === undefined
+  return isObject ? findJsonProblem(text) : undefined
 }

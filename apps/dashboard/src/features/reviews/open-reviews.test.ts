@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 
 import {
-  inOrder,
+  sortReviews,
   NO_OPEN_REVIEWS,
-  openReviewsAfter,
-  openReviewsFrom,
-  withoutClosed,
+  applyListEvents,
+  toOpenReviews,
+  dropClosed,
 } from './open-reviews.ts'
 
 import type { ListEvent } from '../../api/server-feed.ts'
@@ -15,7 +15,7 @@ const AT = '2026-01-01T00:00:00.000Z'
 const PLACE = { runId: 'r1', seq: 4, id: 'r1:4' }
 
 function requested(reviewId: string, more: Partial<ListEvent> = {}): ListEvent {
-  // NOTE: the fields that are changed are those of this type.
+  // NOTE: the changed fields belong to this type.
   return {
     type: 'review_requested',
     reviewId,
@@ -71,9 +71,9 @@ function ids(reviews: readonly { readonly reviewId: string }[]): readonly string
   return reviews.map(({ reviewId }) => reviewId)
 }
 
-describe('the open reviews', () => {
-  it('[O1] come soonest first, those without an end last and by age', () => {
-    const state = openReviewsAfter(NO_OPEN_REVIEWS, [
+describe('open reviews', () => {
+  it('[O1] are sorted by deadline, then by age', () => {
+    const state = applyListEvents(NO_OPEN_REVIEWS, [
       requested('never-new', { timeoutMs: 0, requestedAt: '2026-01-01T00:02:00.000Z' }),
       requested('late', { timeoutMs: 90_000 }),
       requested('never-old', { timeoutMs: 0 }),
@@ -84,22 +84,22 @@ describe('the open reviews', () => {
     expect(state.open[2]?.expiresAt).toBeUndefined()
   })
 
-  it('[O2] keeps what was closed, with who and what, in its place', () => {
-    const open = openReviewsAfter(NO_OPEN_REVIEWS, [
+  it('[O2] keep a closed review in place with its outcome and reviewer', () => {
+    const open = applyListEvents(NO_OPEN_REVIEWS, [
       requested('a'),
       requested('b', { timeoutMs: 90_000 }),
     ])
-    const state = openReviewsAfter(open, [decided('a')])
+    const state = applyListEvents(open, [decided('a')])
     expect(ids(state.open)).toEqual(['b'])
     expect(state.closed[0]?.end).toMatchObject({ kind: 'decided', by: 'clara', decision: 'REJECT' })
-    expect(ids(inOrder(state))).toEqual(ids(inOrder(open)))
-    expect(withoutClosed(state, ['a']).closed).toEqual([])
-    expect(withoutClosed(state, ['b'])).toBe(state)
+    expect(ids(sortReviews(state))).toEqual(ids(sortReviews(open)))
+    expect(dropClosed(state, ['a']).closed).toEqual([])
+    expect(dropClosed(state, ['b'])).toBe(state)
   })
 
-  it('[O2] takes the first end, but a decision after silence', () => {
-    const open = openReviewsAfter(NO_OPEN_REVIEWS, [requested('a'), requested('b')])
-    const state = openReviewsAfter(open, [
+  it('[O2] keep the first outcome, except that a decision replaces a timeout', () => {
+    const open = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('b')])
+    const state = applyListEvents(open, [
       decided('a'),
       timedOut('a'),
       decided('a', 'otto'),
@@ -113,34 +113,34 @@ describe('the open reviews', () => {
     ])
   })
 
-  it('[O3] are not changed by what is told twice or is not known', () => {
-    const state = openReviewsAfter(NO_OPEN_REVIEWS, [requested('a'), requested('a')])
+  it('[O3] ignore duplicate events and unknown reviews', () => {
+    const state = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('a')])
     expect(ids(state.open)).toEqual(['a'])
-    expect(openReviewsAfter(state, [decided('x'), timedOut('y')])).toBe(state)
+    expect(applyListEvents(state, [decided('x'), timedOut('y')])).toBe(state)
     const asked = { type: 'task_skipped', ...PLACE } as unknown as ListEvent
-    expect(openReviewsAfter(state, [asked])).toBe(state)
+    expect(applyListEvents(state, [asked])).toBe(state)
   })
 
-  it('are closed with their run, and those of other runs stay', () => {
-    const state = openReviewsAfter(NO_OPEN_REVIEWS, [
+  it('are closed with their run, without affecting other runs', () => {
+    const state = applyListEvents(NO_OPEN_REVIEWS, [
       requested('a'),
       requested('b', { runId: 'r2' }),
     ])
     const result = { type: 'run_result', status: 'FAILED', outputs: [], durationMs: 1, ...PLACE }
-    const after = openReviewsAfter(state, [result as unknown as ListEvent])
+    const after = applyListEvents(state, [result as unknown as ListEvent])
     expect(ids(after.open)).toEqual(['b'])
     expect(after.closed[0]?.end).toEqual({ kind: 'withdrawn', reason: 'The run has ended' })
   })
 
-  it('are open again when they are asked for again', () => {
-    const state = openReviewsAfter(NO_OPEN_REVIEWS, [requested('a'), timedOut('a'), requested('a')])
+  it('are opened again when they are requested again', () => {
+    const state = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), timedOut('a'), requested('a')])
     expect([ids(state.open), ids(state.closed)]).toEqual([['a'], []])
   })
 
-  it('of a list are those of the server, and those that were known stay as they are', () => {
-    const known = openReviewsAfter(NO_OPEN_REVIEWS, [requested('a'), requested('gone')])
+  it("follow the server's list, and keep known reviews unchanged", () => {
+    const known = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('gone')])
     const list = { reviews: [pending('new', '2026-01-01T00:00:10.000Z'), pending('a')], total: 2 }
-    const state = openReviewsFrom(list, known)
+    const state = toOpenReviews(list, known)
     expect(ids(state.open)).toEqual(['new', 'a'])
     expect(state.open[1]).toBe(known.open[0])
     expect(state.closed.map(({ reviewId, end }) => [reviewId, end?.kind])).toEqual([
@@ -148,21 +148,21 @@ describe('the open reviews', () => {
     ])
   })
 
-  it('of a list say where in the run they are and what a tool asks for', () => {
+  it('have the task and the tool call given by the list', () => {
     const asked = { toolName: 'pay', toolCallId: 'c', toolInput: { amount: 7 } }
     const { taskName: _, agentRole: __, attempt: ___, ...earlier } = pending('old')
     const reviews = [pending('a'), { ...pending('b'), ...asked }, earlier]
     const place = { taskName: 'draft', agentRole: 'Writer', attempt: 2 }
-    expect(openReviewsFrom({ reviews, total: 3 }).open.map(({ detail }) => detail)).toEqual([
+    expect(toOpenReviews({ reviews, total: 3 }).open.map(({ detail }) => detail)).toEqual([
       { ...place, tool: undefined },
       { ...place, tool: { name: 'pay', input: { amount: 7 } } },
       undefined,
     ])
   })
 
-  it('keeps a hundred of the closed ones', () => {
+  it('keep at most a hundred closed reviews', () => {
     const all = Array.from({ length: 120 }, (_, index) => `v${index}`)
-    const state = openReviewsAfter(NO_OPEN_REVIEWS, [
+    const state = applyListEvents(NO_OPEN_REVIEWS, [
       ...all.map((id) => requested(id)),
       ...all.map((id) => decided(id)),
     ])

@@ -1,78 +1,77 @@
 /**
- * Pure: the reviews of all runs that wait for a person, kept by the events of the server.
+ * The open reviews of all runs, updated by the events of the server. Pure.
  *
- * O1 Those that are over soonest come first; those that wait for ever last, the oldest first.
- * O2 A review that was closed is kept apart with how it was closed, until it is dismissed: who looks at it
- *    is told. The first end counts, but for a decision that comes after silence.
- * O3 An event that is told twice, or tells of a review that is not known, changes nothing.
+ * O1 Reviews are sorted by deadline; those without a deadline come last, oldest first.
+ * O2 A closed review stays with its outcome until it is dismissed. The first outcome counts, except
+ *    that a decision replaces a timeout.
+ * O3 Duplicate events and events of unknown reviews change nothing.
  */
-import { decidedEnd, reviewOfEvent, reviewOfPending } from './review-like.ts'
+import { toDecidedEnd, fromReviewEvent, fromPendingReview } from './review-like.ts'
 
 import type { ListEvent } from '../../api/server-feed.ts'
 import type { ReviewClosing, ReviewLike } from './review-like.ts'
 import type { ReviewList } from '@tutti/protocol'
 
-/** The reviews that wait, and those that were closed under the eyes of the reader. */
+/** The open reviews, and those closed while the page was shown. */
 export interface OpenReviews {
   readonly open: readonly ReviewLike[]
-  /** The newest last. */
+  /** Newest last. */
   readonly closed: readonly ReviewLike[]
 }
 
-/** Closed reviews that are kept; more than anybody looks at. */
+/** Maximum number of closed reviews kept. */
 const MAX_CLOSED = 100
 
-/** No review waits. */
 export const NO_OPEN_REVIEWS: OpenReviews = { open: [], closed: [] }
 
-/** What the server's list says; reviews that were known before stay the same values. */
-export function openReviewsFrom(
+/** Converts the server's list; known reviews stay the same objects. */
+export function toOpenReviews(
   { reviews }: ReviewList,
   before: OpenReviews = NO_OPEN_REVIEWS,
 ): OpenReviews {
   const known = new Map(before.open.map((review) => [review.reviewId, review]))
   const open = reviews.map((one) => {
     const before = known.get(one.reviewId)
-    // An event does not tell of the run what the list does.
+    // Unlike the list, an event does not contain details of the run.
     const isKnown = before?.run !== undefined || one.ensemble === undefined
-    return before !== undefined && isKnown ? before : reviewOfPending(one)
+    return before !== undefined && isKnown ? before : fromPendingReview(one)
   })
   const ids = new Set(reviews.map(({ reviewId }) => reviewId))
   const gone = before.open.filter(({ reviewId }) => !ids.has(reviewId))
-  const state: OpenReviews = { open: open.toSorted(byEnd), closed: before.closed }
-  return gone.reduce((next, review) => withClosed(next, review, { kind: 'gone' }), state)
+  const state: OpenReviews = { open: open.toSorted(compareByDeadline), closed: before.closed }
+  return gone.reduce((next, review) => moveToClosed(next, review, { kind: 'gone' }), state)
 }
 
-/** The reviews after events of any run. */
-export function openReviewsAfter(state: OpenReviews, events: readonly ListEvent[]): OpenReviews {
-  return events.reduce(afterOne, state)
+/** Applies events of any run. */
+export function applyListEvents(state: OpenReviews, events: readonly ListEvent[]): OpenReviews {
+  return events.reduce(applyListEvent, state)
 }
 
-/** Without closed reviews that were seen. */
-export function withoutClosed(state: OpenReviews, reviewIds: readonly string[]): OpenReviews {
+/** Drops closed reviews. */
+export function dropClosed(state: OpenReviews, reviewIds: readonly string[]): OpenReviews {
   const closed = state.closed.filter(({ reviewId }) => !reviewIds.includes(reviewId))
   return closed.length === state.closed.length ? state : { ...state, closed }
 }
 
-function afterOne(state: OpenReviews, event: ListEvent): OpenReviews {
+function applyListEvent(state: OpenReviews, event: ListEvent): OpenReviews {
   switch (event.type) {
     case 'review_requested': {
-      const review = reviewOfEvent(event)
+      const review = fromReviewEvent(event)
       const { reviewId } = review
       const others = state.open.filter((other) => other.reviewId !== reviewId)
-      const open = [...others, review].toSorted(byEnd)
-      return withoutClosed({ ...state, open }, [reviewId])
+      const open = [...others, review].toSorted(compareByDeadline)
+      return dropClosed({ ...state, open }, [reviewId])
     }
     case 'review_decided':
-      return closeOne(state, event.reviewId, decidedEnd(event))
+      return closeReview(state, event.reviewId, toDecidedEnd(event))
     case 'review_timed_out':
-      return closeOne(state, event.reviewId, { kind: 'timed_out', action: event.action })
+      return closeReview(state, event.reviewId, { kind: 'timed_out', action: event.action })
     case 'review_withdrawn':
-      return closeOne(state, event.reviewId, { kind: 'withdrawn', reason: event.reason })
+      return closeReview(state, event.reviewId, { kind: 'withdrawn', reason: event.reason })
     case 'run_result':
       return state.open
         .filter(({ runId }) => runId === event.runId)
-        .reduce((next, review) => withClosed(next, review, RUN_ENDED), state)
+        .reduce((next, review) => moveToClosed(next, review, RUN_ENDED), state)
     default:
       return state
   }
@@ -80,15 +79,15 @@ function afterOne(state: OpenReviews, event: ListEvent): OpenReviews {
 
 const RUN_ENDED: ReviewClosing = { kind: 'withdrawn', reason: 'The run has ended' }
 
-function closeOne(state: OpenReviews, reviewId: string, end: ReviewClosing): OpenReviews {
+function closeReview(state: OpenReviews, reviewId: string, end: ReviewClosing): OpenReviews {
   const review = state.open.find((one) => one.reviewId === reviewId)
-  if (review !== undefined) return withClosed(state, review, end)
+  if (review !== undefined) return moveToClosed(state, review, end)
   const closed = state.closed.find((one) => one.reviewId === reviewId)
   const isBetter = end.kind === 'decided' && closed?.end?.kind !== 'decided'
-  return closed === undefined || !isBetter ? state : withClosed(state, closed, end)
+  return closed === undefined || !isBetter ? state : moveToClosed(state, closed, end)
 }
 
-function withClosed(state: OpenReviews, review: ReviewLike, end: ReviewClosing): OpenReviews {
+function moveToClosed(state: OpenReviews, review: ReviewLike, end: ReviewClosing): OpenReviews {
   const isOther = ({ reviewId }: ReviewLike): boolean => reviewId !== review.reviewId
   return {
     open: state.open.filter(isOther),
@@ -96,12 +95,12 @@ function withClosed(state: OpenReviews, review: ReviewLike, end: ReviewClosing):
   }
 }
 
-/** Open and closed reviews in the order in which a page shows them: nothing moves when one is closed. */
-export function inOrder({ open, closed }: OpenReviews): readonly ReviewLike[] {
-  return [...open, ...closed].toSorted(byEnd)
+/** Returns open and closed reviews in display order: closing a review does not move it. */
+export function sortReviews({ open, closed }: OpenReviews): readonly ReviewLike[] {
+  return [...open, ...closed].toSorted(compareByDeadline)
 }
 
-function byEnd(one: ReviewLike, other: ReviewLike): number {
+function compareByDeadline(one: ReviewLike, other: ReviewLike): number {
   const [a, b] = [one, other].map(({ expiresAt }) =>
     expiresAt === undefined ? Infinity : Date.parse(expiresAt),
   )

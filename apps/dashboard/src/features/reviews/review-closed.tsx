@@ -1,4 +1,4 @@
-/** How a review was closed that the reader was looking at. */
+/** Shows the outcome of a review that was closed while the reader looked at it. */
 import { X } from 'lucide-react'
 
 import { IconButton } from '../../ui/controls/button.tsx'
@@ -7,12 +7,12 @@ import { CopyButton, Text } from '../../ui/show/text.tsx'
 import { Ago } from '../../ui/show/time.tsx'
 import { isWorthKeeping } from './decision-body.ts'
 import { forgetDraft, useDraft } from './drafts.ts'
-import { endWords, reviewTitle } from './review-words.ts'
+import { describeReviewEnd, formatReviewTitle } from './review-labels.ts'
 import styles from './review-panel.module.css'
 
 import type { ReviewLike } from './review-like.ts'
 
-/** Who decided and what, or why nobody did; what the reader has written is not lost. */
+/** The outcome of a review. The reader's unsent text stays available. */
 export function ReviewClosed({
   review,
   isKnownOther,
@@ -26,8 +26,8 @@ export function ReviewClosed({
   const { end } = review
   const words =
     end === undefined
-      ? 'Somebody else decided; the run tells in a moment who'
-      : endWords(end, isKnownOther)
+      ? 'Another reviewer decided; loading the decision'
+      : describeReviewEnd(end, isKnownOther)
   const dismiss = (): void => {
     forgetDraft(review.reviewId)
     onDismiss(review.reviewId)
@@ -36,7 +36,7 @@ export function ReviewClosed({
     <Notice
       title={
         <>
-          {`${reviewTitle(review)}: ${words}`}
+          {`${formatReviewTitle(review)}: ${words}`}
           {end?.kind === 'decided' && (
             <span className={styles['facts']}>
               {' '}
@@ -46,7 +46,11 @@ export function ReviewClosed({
         </>
       }
       actions={
-        <IconButton label={`Dismiss the ${reviewTitle(review)}`} icon={<X />} onClick={dismiss} />
+        <IconButton
+          label={`Dismiss: ${formatReviewTitle(review)}`}
+          icon={<X />}
+          onClick={dismiss}
+        />
       }
     >
       {end?.kind === 'decided' && end.feedback !== undefined && <Text>{`“${end.feedback}”`}</Text>}

@@ -1,18 +1,18 @@
 /** Shows why a decision was not accepted, and the next step for the reviewer. */
-import { failureCode, failureProblems, failureText } from '../../api/failure.ts'
+import { findFailureCode, findFailureProblems, describeFailure } from '../../api/failure.ts'
 import { Notice } from '../../ui/feedback/notice.tsx'
 
 import type { Problem } from '@tutti/protocol'
 
-interface Words {
+interface FailureText {
   readonly title: string
   readonly advice: string
 }
 
-/** A failed decision in words for a reviewer. */
+/** Explains a failed decision to a reviewer. */
 export function ReviewFailure({ error }: { readonly error: unknown }) {
-  const { title, advice } = WORDS[failureCode(error) ?? ''] ?? UNKNOWN
-  const reasons = reasonsOf(error)
+  const { title, advice } = TEXTS[findFailureCode(error) ?? ''] ?? UNKNOWN
+  const reasons = listReasons(error)
   return (
     <Notice tone="failed" title={title}>
       {reasons.length > 0 && (
@@ -27,30 +27,30 @@ export function ReviewFailure({ error }: { readonly error: unknown }) {
   )
 }
 
-/** Problems that the server found, one sentence each; only those that the reviewer can correct. */
-function reasonsOf(error: unknown): readonly string[] {
-  const code = failureCode(error) ?? ''
-  if (code !== 'BAD_REQUEST') return code in WORDS ? [] : [withoutId(failureText(error))]
-  const problems = failureProblems(error)
-  if (problems.length > 0) return problems.map(sentenceOf)
-  return withoutId(failureText(error)).split('; ').map(inputSentence)
+/** Returns the problems that the server found and the reviewer can correct, one sentence each. */
+function listReasons(error: unknown): readonly string[] {
+  const code = findFailureCode(error) ?? ''
+  if (code !== 'BAD_REQUEST') return code in TEXTS ? [] : [removeIds(describeFailure(error))]
+  const problems = findFailureProblems(error)
+  if (problems.length > 0) return problems.map(formatProblem)
+  return removeIds(describeFailure(error)).split('; ').map(formatInputProblem)
 }
 
 /** `/revisedOutput must be …` → `Your text must be …`. */
-function sentenceOf({ path, message }: Problem): string {
+function formatProblem({ path, message }: Problem): string {
   const field = path.replace(/^\//, '')
   return `${FIELDS[field] ?? (field === '' ? 'The decision' : `“${field}”`)} ${message}`
 }
 
 /** `input/amount: must be number` → `“amount” must be number`. */
-function inputSentence(text: string): string {
+function formatInputProblem(text: string): string {
   const [, field = '', message = ''] = /^input\/?([^:]*): (.*)$/s.exec(text) ?? []
   if (message === '') return text.charAt(0).toUpperCase() + text.slice(1)
   return `${field === '' ? 'Your input' : `“${field}”`} ${message}`
 }
 
-/** The request and its id mean nothing to a reviewer who is looking at the review. */
-function withoutId(text: string): string {
+/** Removes the request and the review id from an error message. */
+function removeIds(text: string): string {
   return text
     .replace(/^[A-Z]+ \S+ returned \d+ [A-Z_]+: /, '')
     .replace(/^Cannot decide review "[^"]*": /, '')
@@ -58,21 +58,21 @@ function withoutId(text: string): string {
 
 const FIELDS: Readonly<Record<string, string>> = {
   revisedOutput: 'Your text',
-  feedback: 'What should be different',
+  feedback: 'Your feedback',
   decision: 'The decision',
 }
 
-const UNKNOWN: Words = {
+const UNKNOWN: FailureText = {
   title: 'The decision was not accepted',
-  advice: 'The review is still open. What you have written is kept.',
+  advice: 'The review is still open, and your text is not lost.',
 }
 
 const MAY_BE_TAKEN =
-  'It may have received the decision. This page shows the result as soon as it is connected again.'
+  'The server may have received the decision. This page shows the result when it has reconnected.'
 
-const WORDS: Readonly<Record<string, Words>> = {
+const TEXTS: Readonly<Record<string, FailureText>> = {
   BAD_REQUEST: {
-    title: 'Your change does not fit',
+    title: 'Your change is invalid',
     advice: 'The review is still open. Correct it, then send it again.',
   },
   FORBIDDEN: {

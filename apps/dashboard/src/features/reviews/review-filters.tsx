@@ -1,11 +1,11 @@
-/** Which of the open reviews are shown. */
+/** Filters the open reviews. */
 import { Select } from '../../ui/controls/inputs.tsx'
 import styles from './reviews-page.module.css'
-import { KIND_WORDS, kindOf, KINDS } from './review-words.ts'
+import { KIND_LABELS, findReviewKind, KINDS } from './review-labels.ts'
 
 import type { ReviewLike } from './review-like.ts'
 
-/** Chosen filters; an empty text selects everything. */
+/** A filter of reviews; an empty string matches everything. */
 export interface ReviewFilter {
   readonly ensemble: string
   readonly kind: string
@@ -13,24 +13,27 @@ export interface ReviewFilter {
   readonly tag: string
 }
 
-/** Shows every review. */
+/** The filter that matches every review. */
 export const EVERY_REVIEW: ReviewFilter = { ensemble: '', kind: '', tag: '' }
 
 /** Whether a review fits the filter. */
-export function fitsFilter(review: ReviewLike, { ensemble, kind, tag }: ReviewFilter): boolean {
+export function matchesReviewFilter(
+  review: ReviewLike,
+  { ensemble, kind, tag }: ReviewFilter,
+): boolean {
   return (
     (ensemble === '' || review.run?.ensemble === ensemble) &&
-    (kind === '' || kindOf(review) === kind) &&
-    (tag === '' || runTagLabels(review).includes(tag))
+    (kind === '' || findReviewKind(review) === kind) &&
+    (tag === '' || formatRunTags(review).includes(tag))
   )
 }
 
-/** The tags of the run of a review, as they are shown. */
-export function runTagLabels({ run }: ReviewLike): readonly string[] {
+/** Returns the tags of a review's run as labels. */
+export function formatRunTags({ run }: ReviewLike): readonly string[] {
   return Object.entries(run?.tags ?? {}).map(([key, value]) => `${key}: ${value}`)
 }
 
-/** The choices that the reviews have; a choice of one is none. */
+/** Selects for the values that the reviews have; hidden if there is nothing to choose from. */
 export function ReviewFilters({
   reviews,
   filter,
@@ -40,13 +43,13 @@ export function ReviewFilters({
   readonly filter: ReviewFilter
   readonly onChange: (filter: ReviewFilter) => void
 }) {
-  const ensembles = sorted(reviews.flatMap(({ run }) => run?.ensemble ?? []))
-  const kinds = KINDS.filter((kind) => reviews.some((review) => kindOf(review) === kind))
-  const tags = sorted(reviews.flatMap(runTagLabels))
+  const ensembles = sortDistinct(reviews.flatMap(({ run }) => run?.ensemble ?? []))
+  const kinds = KINDS.filter((kind) => reviews.some((review) => findReviewKind(review) === kind))
+  const tags = sortDistinct(reviews.flatMap(formatRunTags))
   const choices = [
-    { field: 'ensemble', all: 'Every ensemble', values: ensembles.map((name) => [name, name]) },
-    { field: 'kind', all: 'Every kind', values: kinds.map((kind) => [kind, KIND_WORDS[kind]]) },
-    { field: 'tag', all: 'Every tag', values: tags.map((tag) => [tag, tag]) },
+    { field: 'ensemble', all: 'All ensembles', values: ensembles.map((name) => [name, name]) },
+    { field: 'kind', all: 'All kinds', values: kinds.map((kind) => [kind, KIND_LABELS[kind]]) },
+    { field: 'tag', all: 'All tags', values: tags.map((tag) => [tag, tag]) },
   ] as const
   const shown = choices.filter(({ field, values }) => values.length > 1 || filter[field] !== '')
   if (shown.length === 0) return undefined
@@ -55,7 +58,7 @@ export function ReviewFilters({
       {shown.map(({ field, all, values }) => (
         <Select
           key={field}
-          aria-label={all.replace('Every', 'Filter by')}
+          aria-label={`Filter by ${field}`}
           value={filter[field]}
           onChange={({ target }) => onChange({ ...filter, [field]: target.value })}
         >
@@ -74,6 +77,6 @@ export function ReviewFilters({
   )
 }
 
-function sorted(values: readonly string[]): readonly string[] {
+function sortDistinct(values: readonly string[]): readonly string[] {
   return [...new Set(values)].toSorted((a, b) => a.localeCompare(b))
 }

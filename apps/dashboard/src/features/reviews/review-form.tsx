@@ -1,6 +1,6 @@
-/** The frame of the forms of a review: what sends it, and what leaves it. */
+/** The frame of the forms of a review, with its buttons and keys. */
 import { Button, type ButtonKind } from '../../ui/controls/button.tsx'
-import { decisionOf } from './decision-body.ts'
+import { toDecisionBody } from './decision-body.ts'
 import styles from './review-panel.module.css'
 
 import type { Draft, DraftMode } from './drafts.ts'
@@ -8,18 +8,18 @@ import type { ReviewLike } from './review-like.ts'
 import type { Deciding } from './use-decision.ts'
 import type { KeyboardEvent, ReactNode } from 'react'
 
-/** What every form of a review is given. */
+/** Props of every form of a review. */
 export interface ReviewFormProps {
   readonly review: ReviewLike
   readonly draft: Draft
   readonly change: (change: Partial<Draft>) => void
   readonly deciding: Deciding
-  /** Whether the reader has just opened it. */
+  /** Whether the reader has just opened the form. */
   readonly takesFocus: boolean
   readonly onBack: () => void
 }
 
-/** A form that decides a review; Ctrl+Enter sends it, Escape leaves it and keeps what was written. */
+/** A form that decides a review. Ctrl+Enter sends it; Escape closes it and keeps the draft. */
 export function ReviewForm({
   mode,
   submit,
@@ -33,10 +33,10 @@ export function ReviewForm({
   onBack,
 }: ReviewFormProps & {
   readonly mode: DraftMode
-  /** Words of the button. */
+  /** Label of the submit button. */
   readonly submit: string
   readonly kind?: ButtonKind
-  /** Whether it cannot be sent as it is; its fields say why. */
+  /** Whether it is invalid; its fields show why. */
   readonly isBlocked?: boolean
   readonly children: ReactNode
 }) {
@@ -53,7 +53,7 @@ export function ReviewForm({
       onKeyDown={onKeyDown}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isBlocked && !deciding.isBusy) deciding.decide(decisionOf(review, mode, draft))
+        if (!isBlocked && !deciding.isBusy) deciding.decide(toDecisionBody(review, mode, draft))
       }}
     >
       {children}
@@ -63,7 +63,7 @@ export function ReviewForm({
           kind={kind}
           busy={deciding.isBusy}
           disabled={isBlocked}
-          // A form without a field gets the focus on what it asks.
+          // A form without fields puts the focus on its submit button.
           ref={mode === 'EXIT_EARLY' && takesFocus ? focusOnce : undefined}
         >
           {deciding.isBusy ? 'Sending…' : submit}
@@ -71,13 +71,13 @@ export function ReviewForm({
         <Button kind="quiet" onClick={onBack}>
           Back
         </Button>
-        <span className={styles['hint']}>Ctrl+Enter sends it</span>
+        <span className={styles['hint']}>Press Ctrl+Enter to send</span>
       </div>
     </form>
   )
 }
 
-/** Gives an element the focus when it appears. */
+/** Focuses an element when it is mounted. */
 export function focusOnce(element: HTMLElement | null): void {
   element?.focus()
 }

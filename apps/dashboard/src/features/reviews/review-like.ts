@@ -1,4 +1,4 @@
-/** Pure: a review as it is shown, made of a gate of a run, of an event, or of the server's list. */
+/** A review as shown, built from the state of a run, an event, or the server's list. Pure. */
 import type {
   ReviewState,
   LoggedRunEvent,
@@ -9,40 +9,40 @@ import type {
   TagMap,
 } from '@tutti/protocol'
 
-/** A question to a person, open or closed. */
+/** A review, open or closed. */
 export interface ReviewLike {
   readonly reviewId: string
   readonly runId: string
   readonly timing: ReviewTiming
-  /** What the task is to do; while a tool asks, what the tool is about to do. */
+  /** Description of the task; during a tool call, description of the call. */
   readonly taskDescription: string
   /** Empty before and during the task. */
   readonly taskOutput: string
   readonly prompt: string | undefined
   readonly requiredRole: string | undefined
   readonly onTimeout: ReviewTimeoutAction
-  /** When it opened (ISO 8601). */
+  /** Time at which it was opened (ISO 8601). */
   readonly openedAt: string
-  /** When `onTimeout` happens (ISO 8601); undefined when it waits for ever. */
+  /** Time at which `onTimeout` applies (ISO 8601); undefined without a deadline. */
   readonly expiresAt: string | undefined
-  /** Undefined when a server of an earlier version listed it. */
+  /** Undefined if an older server listed it. */
   readonly detail: ReviewDetail | undefined
-  /** Its run, as the server's list shows it; undefined until the list was read. */
+  /** Its run; undefined until the server's list is loaded. */
   readonly run: ReviewedRun | undefined
-  /** Whether the key of this page may decide it; undefined until the server has said so. */
+  /** Whether the page's key may decide it; undefined while unknown. */
   readonly mayDecide: boolean | undefined
-  /** How it was closed; undefined while it is open. */
+  /** Its outcome; undefined while it is open. */
   readonly end: ReviewClosing | undefined
 }
 
-/** Facts of the run that a reviewer needs. */
+/** The run of a review. */
 export interface ReviewedRun {
   readonly ensemble: string
   readonly inputs: Readonly<Record<string, string>>
   readonly tags: Readonly<TagMap>
 }
 
-/** Where in the run a review is, and what a tool asks for. */
+/** The task of a review, and the tool call it concerns. */
 export interface ReviewDetail {
   readonly taskName: string
   readonly agentRole: string
@@ -50,13 +50,13 @@ export interface ReviewDetail {
   readonly tool: ToolAsked | undefined
 }
 
-/** The tool that asks, and what it would be given. */
+/** The tool call under review. */
 export interface ToolAsked {
   readonly name: string
   readonly input: unknown
 }
 
-/** How a review was closed. `gone`: while the page did not hear from the server. */
+/** Outcome of a review; `gone` if it was closed while the page was disconnected. */
 export type ReviewClosing =
   | {
       readonly kind: 'decided'
@@ -73,17 +73,17 @@ export type ReviewClosing =
 type Requested = Extract<LoggedRunEvent, { readonly type: 'review_requested' }>
 type Decided = Extract<LoggedRunEvent, { readonly type: 'review_decided' }>
 
-/** The review of an event that opened it. */
-export function reviewOfEvent(event: Requested): ReviewLike {
-  return opened(event, event.runId)
+/** Converts the event that opened a review. */
+export function fromReviewEvent(event: Requested): ReviewLike {
+  return toOpenReview(event, event.runId)
 }
 
-export function reviewOfGate(gate: ReviewState, runId: string): ReviewLike {
-  return { ...opened(gate, runId), end: endOfGate(gate) }
+export function fromReviewState(review: ReviewState, runId: string): ReviewLike {
+  return { ...toOpenReview(review, runId), end: toReviewClosing(review) }
 }
 
-/** The review of a line of the server's list. */
-export function reviewOfPending(pending: PendingReview): ReviewLike {
+/** Converts an entry of the server's list. */
+export function fromPendingReview(pending: PendingReview): ReviewLike {
   const { reviewId, runId, timing, taskDescription, taskOutput, onTimeout } = pending
   return {
     reviewId,
@@ -96,22 +96,22 @@ export function reviewOfPending(pending: PendingReview): ReviewLike {
     requiredRole: pending.requiredRole,
     openedAt: pending.createdAt,
     expiresAt: pending.expiresAt,
-    detail: detailOf(pending),
-    run: runOf(pending),
+    detail: toReviewDetail(pending),
+    run: toReviewedRun(pending),
     mayDecide: pending.mayDecide,
     end: undefined,
   }
 }
 
-/** What an event says of how a review was decided. */
-export function decidedEnd(event: Omit<Decided, 'type' | 'runId' | 'seq' | 'id'>): ReviewClosing {
+/** Converts the decision in an event. */
+export function toDecidedEnd(event: Omit<Decided, 'type' | 'runId' | 'seq' | 'id'>): ReviewClosing {
   const { decision, decidedBy: by, decidedAt: at, feedback, revisedOutput } = event
   return { kind: 'decided', decision, by, at, feedback, revisedOutput }
 }
 
 /**
- * Whether a tool asks for words, and not whether it may be called: what it asks is all that it was given,
- * or it was given nothing.
+ * Whether a tool asks a question rather than for approval: its only input is the question, or it
+ * has no input.
  */
 export function asksForText({ timing, taskDescription: asked, detail }: ReviewLike): boolean {
   if (timing !== 'DURING_EXECUTION' || detail?.tool === undefined) return false
@@ -120,8 +120,12 @@ export function asksForText({ timing, taskDescription: asked, detail }: ReviewLi
   return typeof input === 'object' && 'input' in input && input.input === asked
 }
 
-function opened(gate: Omit<Requested, 'type' | 'runId' | 'seq' | 'id'>, runId: string): ReviewLike {
-  const { reviewId, timing, taskDescription, taskOutput, onTimeout, requestedAt, timeoutMs } = gate
+function toOpenReview(
+  review: Omit<Requested, 'type' | 'runId' | 'seq' | 'id'>,
+  runId: string,
+): ReviewLike {
+  const { reviewId, timing, taskDescription, taskOutput, onTimeout, requestedAt, timeoutMs } =
+    review
   return {
     reviewId,
     runId,
@@ -129,22 +133,26 @@ function opened(gate: Omit<Requested, 'type' | 'runId' | 'seq' | 'id'>, runId: s
     taskDescription,
     taskOutput,
     onTimeout,
-    prompt: gate.prompt ?? undefined,
-    requiredRole: gate.requiredRole,
+    prompt: review.prompt ?? undefined,
+    requiredRole: review.requiredRole,
     openedAt: requestedAt,
-    expiresAt: instantAfter(requestedAt, timeoutMs),
-    detail: detailOf(gate),
+    expiresAt: addMilliseconds(requestedAt, timeoutMs),
+    detail: toReviewDetail(review),
     run: undefined,
     mayDecide: undefined,
     end: undefined,
   }
 }
 
-function runOf({ ensemble, inputs = {}, tags = {} }: PendingReview): ReviewedRun | undefined {
+function toReviewedRun({
+  ensemble,
+  inputs = {},
+  tags = {},
+}: PendingReview): ReviewedRun | undefined {
   return ensemble === undefined ? undefined : { ensemble, inputs, tags }
 }
 
-function detailOf({
+function toReviewDetail({
   taskName,
   agentRole,
   attempt,
@@ -158,16 +166,19 @@ function detailOf({
   return { taskName, agentRole, attempt, tool }
 }
 
-/** 0 is the wire's word for a review that waits for ever; an instant that no date can say is as good. */
-function instantAfter(instant: string, ms: number): string | undefined {
+/**
+ * Adds milliseconds to an instant; undefined for 0, which means no deadline on the wire, and for
+ * dates out of range.
+ */
+function addMilliseconds(instant: string, ms: number): string | undefined {
   const date = new Date(Date.parse(instant) + ms)
   return ms === 0 || Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-function endOfGate(gate: ReviewState): ReviewClosing | undefined {
-  const { status, decision, decidedAt, action, reason = '' } = gate
+function toReviewClosing(review: ReviewState): ReviewClosing | undefined {
+  const { status, decision, decidedAt, action, reason = '' } = review
   if (status === 'WITHDRAWN') return { kind: 'withdrawn', reason }
   if (status === 'TIMED_OUT' && action !== undefined) return { kind: 'timed_out', action }
   if (status !== 'DECIDED' || decision === undefined || decidedAt === undefined) return undefined
-  return decidedEnd({ ...gate, decision, decidedAt })
+  return toDecidedEnd({ ...review, decision, decidedAt })
 }

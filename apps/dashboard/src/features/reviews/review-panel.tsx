@@ -1,4 +1,4 @@
-/** One review, to be decided in place. */
+/** Shows one review and its decision forms. */
 import { lazy, memo, Suspense, useId, useState } from 'react'
 
 import { cx } from '../../lib/cx.ts'
@@ -16,25 +16,25 @@ import { useDecidedHere, useDraft, type DraftMode } from './drafts.ts'
 import { ReviewClosed } from './review-closed.tsx'
 import { ReviewFailure } from './review-failure.tsx'
 import {
-  reviewTitle,
+  formatReviewTitle,
   TIMING,
-  EXIT_DOES,
+  EXIT_EFFECT,
   REJECT_EFFECT,
-  actionWords,
-  forbiddenWords,
-  roleWords,
-  timeoutWords,
-  subjectOf,
-} from './review-words.ts'
+  labelActions,
+  describeForbidden,
+  describeRole,
+  describeTimeout,
+  labelSubject,
+} from './review-labels.ts'
 import { useDecision, type Deciding } from './use-decision.ts'
 import { ReviewForm, type ReviewFormProps, focusOnce } from './review-form.tsx'
 import { type ReviewLike, asksForText } from './review-like.ts'
 import styles from './review-panel.module.css'
 
-/** The editor comes with the comparison of texts, which most readers never need. */
+/** Loaded when first needed, because it contains the diff library. */
 const EditForm = lazy(() => import('./edit-form.tsx').then((form) => ({ default: form.EditForm })))
 
-/** A review that waits, or how it was closed, until that is dismissed. */
+/** An open review, or its outcome until that is dismissed. */
 export const ReviewPanel = memo(function ReviewPanel({
   review,
   onDismiss,
@@ -43,9 +43,9 @@ export const ReviewPanel = memo(function ReviewPanel({
 }: {
   readonly review: ReviewLike
   readonly onDismiss: (reviewId: string) => void
-  /** Whether the heading alone is shown. @default false */
+  /** Whether only the heading is shown. @default false */
   readonly isFolded?: boolean
-  /** Where several panels are shown; without it a panel cannot be folded. */
+  /** Called to fold or unfold the panel; undefined if it cannot be folded. */
   readonly onFold?: ((reviewId: string, isFolded: boolean) => void) | undefined
 }) {
   const deciding = useDecision(review)
@@ -72,7 +72,7 @@ export const ReviewPanel = memo(function ReviewPanel({
           <span className={styles['title']}>
             <Mark kind="held" />
             <span>
-              <span id={id}>{reviewTitle(review)}</span>{' '}
+              <span id={id}>{formatReviewTitle(review)}</span>{' '}
               <span className={styles['facts']}>{facts.join(' · ')}</span>
             </span>
           </span>
@@ -104,8 +104,8 @@ export const ReviewPanel = memo(function ReviewPanel({
         {!isFolded && (
           <div className={styles['body']}>
             {review.prompt !== undefined && <p className={styles['prompt']}>{review.prompt}</p>}
-            {/* Buttons that move while somebody presses them lose the click, or give it to another. */}
-            <Suspense fallback={<Loading label="Loading what is under review" />}>
+            {/* Suspend the subject and the buttons together: buttons that move during a click lose it. */}
+            <Suspense fallback={<Loading label="Loading review" />}>
               <Decision review={review} deciding={deciding} />
             </Suspense>
           </div>
@@ -115,7 +115,7 @@ export const ReviewPanel = memo(function ReviewPanel({
   )
 })
 
-/** What is looked at, and what can be decided about it. */
+/** The subject of a review and the decision forms. */
 function Decision({
   review,
   deciding,
@@ -124,7 +124,7 @@ function Decision({
   readonly deciding: Deciding
 }) {
   const [draft, change] = useDraft(review.reviewId)
-  /** Forms that were opened here take the focus, and give it back; those that are there already do not. */
+  /** The form opened here: it takes and returns the focus, unlike forms that were already open. */
   const [turned, setTurned] = useState<DraftMode>()
   const open = (mode: DraftMode): void => {
     setTurned(mode)
@@ -156,16 +156,16 @@ function Decision({
   )
 }
 
-/** Says what ending the run does, before it is done. */
+/** Explains what ending the run does, before it is done. */
 function ExitForm(props: ReviewFormProps) {
   return (
     <ReviewForm {...props} mode="EXIT_EARLY" submit="End the run" kind="danger">
-      <p>{EXIT_DOES[props.review.timing]}</p>
+      <p>{EXIT_EFFECT[props.review.timing]}</p>
     </ReviewForm>
   )
 }
 
-/** Asks what the agent is to be told. */
+/** Asks for feedback to the agent. */
 function RejectForm(props: ReviewFormProps) {
   const { review, draft, change, takesFocus } = props
   return (
@@ -176,7 +176,7 @@ function RejectForm(props: ReviewFormProps) {
       kind="danger"
       isBlocked={draft.feedback.trim() === ''}
     >
-      <Field label="What should be different" required hint={REJECT_EFFECT[review.timing]}>
+      <Field label="Feedback" required hint={REJECT_EFFECT[review.timing]}>
         {(control) => (
           <TextArea
             {...control}
@@ -192,7 +192,7 @@ function RejectForm(props: ReviewFormProps) {
 
 const FORMS: readonly DraftMode[] = ['EDIT', 'REJECT', 'EXIT_EARLY']
 
-/** The buttons; those with a form open it. */
+/** The decision buttons; some open a form. */
 function ReviewActions({
   review,
   deciding,
@@ -201,18 +201,18 @@ function ReviewActions({
 }: {
   readonly review: ReviewLike
   readonly deciding: Deciding
-  /** The form that was left: its button has the focus again. */
+  /** Form that was just closed; its button gets the focus. */
   readonly focusOn: DraftMode | undefined
   readonly onOpen: (mode: DraftMode) => void
 }) {
-  const words = actionWords(review)
+  const labels = labelActions(review)
   const { isBusy } = deciding
-  const forbidden = forbiddenWords(review)
+  const forbidden = describeForbidden(review)
   const isForbidden = forbidden !== undefined
   const id = useId()
   const rest = [
-    ...(review.expiresAt === undefined ? [] : [timeoutWords(review)]),
-    ...(isForbidden ? [forbidden] : roleWords(review)),
+    ...(review.expiresAt === undefined ? [] : [describeTimeout(review)]),
+    ...(isForbidden ? [forbidden] : describeRole(review)),
   ]
   return (
     <div className={styles['actions']}>
@@ -223,7 +223,7 @@ function ReviewActions({
         aria-describedby={isForbidden ? id : undefined}
         onClick={() => deciding.decide({ decision: 'CONTINUE' })}
       >
-        {isBusy ? 'Sending…' : words.CONTINUE}
+        {isBusy ? 'Sending…' : labels.CONTINUE}
       </Button>
       {FORMS.map((mode) => (
         <Button
@@ -234,7 +234,7 @@ function ReviewActions({
           ref={mode === focusOn ? focusOnce : undefined}
           onClick={() => onOpen(mode)}
         >
-          {words[mode]}
+          {labels[mode]}
         </Button>
       ))}
       {rest.length > 0 && (
@@ -247,14 +247,14 @@ function ReviewActions({
 }
 
 const VIEWS = [
-  { value: 'markdown', label: 'Read' },
+  { value: 'markdown', label: 'Rendered' },
   { value: 'prose', label: 'Source' },
 ] as const
 
-/** The output, the tool call or the task that somebody is asked about. */
+/** The subject of a review: a task, a tool call, or an output. */
 function ReviewSubject({ review }: { readonly review: ReviewLike }) {
   const { timing, taskOutput, taskDescription, detail } = review
-  const label = subjectOf(review)
+  const label = labelSubject(review)
   const [view, setView] = useState<'markdown' | 'prose'>('markdown')
   const isText = timing === 'AFTER_EXECUTION' && !/^\s*[[{]/.test(taskOutput)
   return (
@@ -262,26 +262,24 @@ function ReviewSubject({ review }: { readonly review: ReviewLike }) {
       <div className={styles['head']}>
         <p className={styles['label']}>{label}</p>
         {isText && (
-          <Segmented label="Form of the output" value={view} segments={VIEWS} onChange={setView} />
+          <Segmented label="Output format" value={view} segments={VIEWS} onChange={setView} />
         )}
-        {isText && <CopyButton text={taskOutput} label="Copy the output" />}
+        {isText && <CopyButton text={taskOutput} label="Copy output" />}
       </div>
-      {/* What scrolls can be scrolled with the keyboard. */}
+      {/* Scrollable regions need to be reachable by keyboard. */}
       <div role="group" aria-label={label} tabIndex={0} className={styles['scroll']}>
         {isText && (
           <Text kind={view} isAwaited>
             {taskOutput === '' ? 'The output is empty.' : taskOutput}
           </Text>
         )}
-        {timing === 'AFTER_EXECUTION' && !isText && (
-          <JsonText text={taskOutput} label="the output" />
-        )}
+        {timing === 'AFTER_EXECUTION' && !isText && <JsonText text={taskOutput} label="output" />}
         {timing === 'BEFORE_EXECUTION' && <Text>{taskDescription}</Text>}
         {timing === 'DURING_EXECUTION' && (
           <>
-            {hasWordsOfItsOwn(review) && <Text>{taskDescription}</Text>}
+            {hasOwnDescription(review) && <Text>{taskDescription}</Text>}
             {!asksForText(review) && detail?.tool !== undefined && (
-              <JsonView value={detail.tool.input} label="the input" depth={3} />
+              <JsonView value={detail.tool.input} label="input" depth={3} />
             )}
           </>
         )}
@@ -290,8 +288,11 @@ function ReviewSubject({ review }: { readonly review: ReviewLike }) {
   )
 }
 
-/** A tool that says nothing of itself is described by its name and its input, which are shown anyway. */
-function hasWordsOfItsOwn({ taskDescription, detail }: ReviewLike): boolean {
+/**
+ * Whether a tool call has a description other than the generated one, which repeats its name and
+ * input.
+ */
+function hasOwnDescription({ taskDescription, detail }: ReviewLike): boolean {
   const name = detail?.tool?.name
   return name === undefined || !taskDescription.startsWith(`Call tool: ${name}\nInput: `)
 }

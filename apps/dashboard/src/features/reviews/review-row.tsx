@@ -1,8 +1,8 @@
-/** One review in the list of all. */
+/** Shows one review in the list of all reviews. */
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { memo, useCallback, useEffect, useId, useRef, useState } from 'react'
 
-import { runHref } from '../../api/links.ts'
+import { linkToRun } from '../../api/links.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Ago, Countdown } from '../../ui/show/time.tsx'
@@ -10,15 +10,21 @@ import { isWorthKeeping } from './decision-body.ts'
 import { useDecidedHere, useDraft } from './drafts.ts'
 import { ReviewClosed } from './review-closed.tsx'
 import { ReviewPanel } from './review-panel.tsx'
-import { runTagLabels } from './review-filters.tsx'
+import { formatRunTags } from './review-filters.tsx'
 import { asksForText } from './review-like.ts'
-import { endWords, forbiddenWords, reviewPreview, roleWords, TIMING } from './review-words.ts'
+import {
+  describeReviewEnd,
+  describeForbidden,
+  formatReviewPreview,
+  describeRole,
+  TIMING,
+} from './review-labels.ts'
 import styles from './reviews-page.module.css'
 
 import type { ReviewLike } from './review-like.ts'
 import type { DecidingMany } from './use-decide-many.ts'
 
-/** A line that opens to the review itself. */
+/** A row that expands to the review. */
 export const ReviewItem = memo(function ReviewRow({
   review,
   onDismiss,
@@ -29,23 +35,23 @@ export const ReviewItem = memo(function ReviewRow({
   readonly review: ReviewLike
   readonly onDismiss: (reviewIds: readonly string[]) => void
   readonly isSelected: boolean
-  /** Absent where the review cannot be selected with others. */
+  /** Undefined if the review cannot be selected. */
   readonly onSelect: ((reviewId: string) => void) | undefined
   readonly deciding: DecidingMany
 }) {
   const { reviewId, prompt, taskDescription, end } = review
   const [isOpen, setOpen] = useState(false)
   const [draft] = useDraft(reviewId)
-  const isForbidden = forbiddenWords(review) !== undefined
+  const isForbidden = describeForbidden(review) !== undefined
   const by = useDecidedHere().get(reviewId) ?? 'other'
   const id = useId()
   const dismiss = useCallback((one: string) => onDismiss([one]), [onDismiss])
-  const question = prompt ?? firstLine(taskDescription)
+  const question = prompt ?? takeFirstLine(taskDescription)
   const keepsText = end !== undefined && by !== 'me' && isWorthKeeping(review, draft)
   const dismissButton = useRef<HTMLButtonElement>(null)
   const isClosed = end !== undefined
   useEffect(() => {
-    // The panel that had the focus is gone.
+    // The focused panel was removed.
     if (isClosed && document.activeElement === document.body) dismissButton.current?.focus()
   }, [isClosed])
   return (
@@ -67,7 +73,7 @@ export const ReviewItem = memo(function ReviewRow({
         <p className={styles['time']}>
           {end === undefined
             ? !isOpen && <TimeLeft review={review} />
-            : endWords(end, by === 'other')}
+            : describeReviewEnd(end, by === 'other')}
         </p>
         {end === undefined ? (
           <RowActions
@@ -97,7 +103,7 @@ export const ReviewItem = memo(function ReviewRow({
   )
 })
 
-/** The box that selects an open review, else how it stands. */
+/** A checkbox for an open review, otherwise the mark of its state. */
 function RowMark({
   review: { reviewId, end },
   question,
@@ -109,7 +115,7 @@ function RowMark({
   readonly isSelected: boolean
   readonly onSelect: ((reviewId: string) => void) | undefined
 }) {
-  if (end !== undefined) return <Mark kind={endMark(end)} />
+  if (end !== undefined) return <Mark kind={chooseEndMark(end)} />
   if (onSelect === undefined) return <Mark kind="held" />
   return (
     <input
@@ -126,7 +132,7 @@ function TimeLeft({ review: { expiresAt } }: { readonly review: ReviewLike }) {
   return expiresAt === undefined ? 'no time limit' : <Countdown until={expiresAt} />
 }
 
-/** Decisions that can be made in the line itself; the others are in the review. */
+/** Buttons of the row: quick decisions, and opening the review. */
 function RowActions({
   review,
   isOpen,
@@ -141,7 +147,7 @@ function RowActions({
   readonly onOpen: (isOpen: boolean) => void
 }) {
   const [, change] = useDraft(review.reviewId)
-  const forbidden = forbiddenWords(review)
+  const forbidden = describeForbidden(review)
   const look = { size: 's', disabled: forbidden !== undefined, title: forbidden } as const
   return (
     <>
@@ -188,26 +194,26 @@ function ReviewFacts({ review }: { readonly review: ReviewLike }) {
   return (
     <p className={styles['soft']}>
       {`${names.filter((name) => name !== undefined).join(' · ')} · run `}
-      <a href={runHref(runId, { task: detail?.taskName })} className={styles['run']}>
+      <a href={linkToRun(runId, { task: detail?.taskName })} className={styles['run']}>
         {runId}
       </a>
-      {' · asked '}
+      {' · opened '}
       <Ago at={openedAt} />
     </p>
   )
 }
 
-/** The inputs and tags of the run, the start of what is under review, and who can decide it. */
+/** The inputs and tags of the run, the start of the subject, and the required role. */
 function Preview({ review }: { readonly review: ReviewLike }) {
   const inputs = Object.entries(review.run?.inputs ?? {})
-  const tags = runTagLabels(review)
-  const text = reviewPreview(review)
-  const role = forbiddenWords(review) ?? roleWords(review)[0]
+  const tags = formatRunTags(review)
+  const text = formatReviewPreview(review)
+  const role = describeForbidden(review) ?? describeRole(review)[0]
   return (
     <>
       {inputs.length + tags.length > 0 && (
         <p className={styles['soft']}>
-          {inputs.map(([name, value]) => `${name}: ${firstLine(value)}`).join(' · ')}
+          {inputs.map(([name, value]) => `${name}: ${takeFirstLine(value)}`).join(' · ')}
           {tags.map((tag) => (
             <span key={tag} className={styles['tag']}>
               {tag}
@@ -221,11 +227,11 @@ function Preview({ review }: { readonly review: ReviewLike }) {
   )
 }
 
-function endMark(end: NonNullable<ReviewLike['end']>): 'done' | 'stopped' {
+function chooseEndMark(end: NonNullable<ReviewLike['end']>): 'done' | 'stopped' {
   return end.kind === 'decided' ? 'done' : 'stopped'
 }
 
-/** The description of a tool call goes on with its input. */
-function firstLine(text: string): string {
+/** Returns the first line; descriptions of tool calls continue with their input. */
+function takeFirstLine(text: string): string {
   return text.split('\n', 1)[0] ?? text
 }

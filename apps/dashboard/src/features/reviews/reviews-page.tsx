@@ -1,25 +1,25 @@
-/** Every review that waits for a person. */
+/** The page of all open reviews. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 
-import { failureText } from '../../api/failure.ts'
-import { runsHref } from '../../api/links.ts'
-import { plural } from '../../lib/format.ts'
+import { describeFailure } from '../../api/failure.ts'
+import { linkToRuns } from '../../api/links.ts'
+import { formatPlural } from '../../lib/format.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { Field } from '../../ui/controls/field.tsx'
 import { Checkbox, TextArea } from '../../ui/controls/inputs.tsx'
-import { inOrder, NO_OPEN_REVIEWS } from './open-reviews.ts'
+import { sortReviews, NO_OPEN_REVIEWS } from './open-reviews.ts'
 import { ReviewFailure } from './review-failure.tsx'
-import { EVERY_REVIEW, fitsFilter, ReviewFilters } from './review-filters.tsx'
+import { EVERY_REVIEW, matchesReviewFilter, ReviewFilters } from './review-filters.tsx'
 import { ReviewItem } from './review-row.tsx'
-import { reviewTitle } from './review-words.ts'
+import { formatReviewTitle } from './review-labels.ts'
 import { useDecideMany, type DecidingMany } from './use-decide-many.ts'
 import { useDismissClosed, useOpenReviews } from './use-open-reviews.ts'
 import styles from './reviews-page.module.css'
 
 import type { ReviewLike } from './review-like.ts'
 
-/** The page of all open reviews, those first that are over soonest. */
+/** The reviews page, sorted by deadline. */
 export function ReviewsPage() {
   const { data, error, refetch, isFetching } = useOpenReviews()
   const dismiss = useDismissClosed()
@@ -28,7 +28,7 @@ export function ReviewsPage() {
   const [selectedIds, setSelected] = useState<readonly string[]>([])
   const deciding = useDecideMany()
   const reviews = useMemo(
-    () => inOrder({ open, closed }).filter((review) => fitsFilter(review, filter)),
+    () => sortReviews({ open, closed }).filter((review) => matchesReviewFilter(review, filter)),
     [open, closed, filter],
   )
   const selectable = reviews.filter(
@@ -40,13 +40,13 @@ export function ReviewsPage() {
       ids.includes(reviewId) ? ids.filter((id) => id !== reviewId) : [...ids, reviewId],
     )
   }, [])
-  useForgetOthers(closed.map(({ reviewId }) => reviewId))
+  useDismissOnVisit(closed.map(({ reviewId }) => reviewId))
   return (
     <div className={styles['page']}>
       <header className={styles['head']}>
         <h1>Reviews</h1>
         {data !== undefined && open.length > 0 && (
-          <p className={styles['soft']}>{`${plural(open.length, 'review')} waiting`}</p>
+          <p className={styles['soft']}>{formatPlural(open.length, 'open review')}</p>
         )}
         {closed.length > 0 && (
           <Button
@@ -60,9 +60,9 @@ export function ReviewsPage() {
         )}
       </header>
       {error !== null && (
-        <Unread error={error} isBusy={isFetching} onRetry={() => void refetch()} />
+        <LoadFailure error={error} isBusy={isFetching} onRetry={() => void refetch()} />
       )}
-      {data === undefined && error === null && <Loading label="Reading the reviews" />}
+      {data === undefined && error === null && <Loading label="Loading reviews" />}
       <ReviewFilters reviews={open} filter={filter} onChange={setFilter} />
       {selectable.length > 1 && (
         <DecideBar
@@ -84,7 +84,7 @@ export function ReviewsPage() {
               review={review}
               onDismiss={dismiss}
               isSelected={selectedIds.includes(review.reviewId)}
-              // A box beside a single review would select nothing but it.
+              // Selecting makes sense only for several reviews.
               onSelect={selectable.length > 1 ? select : undefined}
               deciding={deciding}
             />
@@ -95,8 +95,8 @@ export function ReviewsPage() {
   )
 }
 
-/** Shows why the list could not be read. */
-function Unread({
+/** Shows why the list could not be loaded. */
+function LoadFailure({
   error,
   isBusy,
   onRetry,
@@ -108,19 +108,19 @@ function Unread({
   return (
     <Notice
       tone="failed"
-      title="The reviews could not be read"
+      title="Failed to load the reviews"
       actions={
         <Button busy={isBusy} onClick={onRetry}>
           Try again
         </Button>
       }
     >
-      {failureText(error)}
+      {describeFailure(error)}
     </Notice>
   )
 }
 
-/** Instead of the list, when no review is waiting or none fits the filter. */
+/** Shown if no review is open or matches the filter. */
 function NoReviews({
   waiting,
   onShowAll,
@@ -131,31 +131,31 @@ function NoReviews({
   if (waiting > 0) {
     return (
       <Empty
-        title="No review fits the filter"
+        title="No matching reviews"
         actions={<Button onClick={onShowAll}>Show all reviews</Button>}
       >
-        {`${plural(waiting, 'review')} waiting in all.`}
+        {`${formatPlural(waiting, 'open review')} in total.`}
       </Empty>
     )
   }
   return (
     <Empty
-      title="No review is waiting"
-      actions={<LinkButton href={runsHref()}>To the runs</LinkButton>}
+      title="No open reviews"
+      actions={<LinkButton href={linkToRuns()}>Go to runs</LinkButton>}
     >
-      When a run asks for a decision, it is here, and counted beside “Reviews” above.
+      Reviews that runs request appear here and are counted in the navigation bar.
     </Empty>
   )
 }
 
-/** Decisions of the list that were not accepted. */
+/** Decisions made in the list that were not accepted. */
 function FailedDecisions({ failed, dismissFailed }: DecidingMany) {
   if (failed.length === 0) return undefined
   return (
     <div className={styles['failures']}>
       {failed.map(({ review, error }) => (
         <div key={review.reviewId}>
-          <p className={styles['soft']}>{`${reviewTitle(review)} of run ${review.runId}`}</p>
+          <p className={styles['soft']}>{`${formatReviewTitle(review)} of run ${review.runId}`}</p>
           <ReviewFailure error={error} />
         </div>
       ))}
@@ -168,8 +168,8 @@ function FailedDecisions({ failed, dismissFailed }: DecidingMany) {
   )
 }
 
-/** What was closed is news for who looks at the page, and not for who comes to it later or again. */
-function useForgetOthers(reviewIds: readonly string[]): void {
+/** Drops closed reviews on entering and leaving the page, which shows only outcomes of the current visit. */
+function useDismissOnVisit(reviewIds: readonly string[]): void {
   const dismiss = useDismissClosed()
   const latest = useRef(() => undefined as void)
   useEffect(() => {
@@ -181,14 +181,14 @@ function useForgetOthers(reviewIds: readonly string[]): void {
   }, [])
 }
 
-/** The bar over the list: selects all, and decides what is selected. */
+/** The bar above the list: selects all reviews and decides the selected ones. */
 function DecideBar({
   reviews,
   selected,
   deciding,
   onSelect,
 }: {
-  /** Those that can be selected. */
+  /** Reviews that can be selected. */
   readonly reviews: readonly ReviewLike[]
   readonly selected: readonly ReviewLike[]
   readonly deciding: DecidingMany
@@ -200,10 +200,10 @@ function DecideBar({
   const all = reviews.map(({ reviewId }) => reviewId)
   const isAll = count > 0 && count === reviews.length
   const decide = async (decision: 'CONTINUE' | 'REJECT'): Promise<void> => {
-    const words = feedback?.trim() ?? ''
+    const text = feedback?.trim() ?? ''
     await deciding.decide(
       selected,
-      decision === 'REJECT' ? { decision, feedback: words } : { decision },
+      decision === 'REJECT' ? { decision, feedback: text } : { decision },
     )
     setFeedback(undefined)
     onSelect([])
@@ -211,7 +211,7 @@ function DecideBar({
   return (
     <div role="group" aria-label="Selected reviews" className={styles['bar']}>
       <Checkbox checked={isAll} onChange={() => onSelect(isAll ? [] : all)}>
-        {count === 0 ? 'Select all' : `${plural(count, 'review')} selected`}
+        {count === 0 ? 'Select all' : `${formatPlural(count, 'review')} selected`}
       </Checkbox>
       {count > 0 && (
         <>
@@ -237,7 +237,7 @@ function DecideBar({
             if (feedback.trim() !== '' && !isBusy) void decide('REJECT')
           }}
         >
-          <Field label="What should be different" required hint="The same words go to every agent.">
+          <Field label="Feedback" required hint="All agents get the same feedback.">
             {(control) => (
               <TextArea
                 {...control}

@@ -1,18 +1,18 @@
-/** Decides one or several reviews from the list. */
+/** Decides one or more reviews from the list. */
 import { useState } from 'react'
 
-import { failureCode } from '../../api/failure.ts'
+import { findFailureCode } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { DECISION } from '../../ui/labels.ts'
-import { plural } from '../../lib/format.ts'
+import { formatPlural } from '../../lib/format.ts'
 import { toast } from '../../ui/feedback/toasts.tsx'
-import { noteDecided } from './drafts.ts'
+import { recordDecided } from './drafts.ts'
 import { UNCONFIRMED } from './use-decision.ts'
 
 import type { ReviewDecisionBody } from '@tutti/protocol'
 import type { ReviewLike } from './review-like.ts'
 
-/** A review that was not decided, and why. */
+/** A failed decision and its error. */
 export interface FailedDecision {
   readonly review: ReviewLike
   readonly error: unknown
@@ -26,7 +26,7 @@ export interface DecidingMany {
   readonly dismissFailed: () => void
 }
 
-/** Decides reviews one after another; what fails does not stop the others. */
+/** Decides reviews one after another; a failure does not stop the rest. */
 export function useDecideMany(): DecidingMany {
   const { client } = useServer()
   const [isBusy, setBusy] = useState(false)
@@ -35,20 +35,21 @@ export function useDecideMany(): DecidingMany {
     setBusy(true)
     const failures: FailedDecision[] = []
     for (const review of reviews) {
-      // The event may come before the answer: what is on its way is taken for what closes the review.
-      noteDecided(review.reviewId, 'me')
+      // The event may arrive before the response, so the decision is recorded as ours in advance.
+      recordDecided(review.reviewId, 'me')
       try {
         await client.reviews.decide(review.reviewId, decision)
       } catch (error) {
-        noteDecided(
+        recordDecided(
           review.reviewId,
-          UNCONFIRMED.has(failureCode(error) ?? '') ? 'unknown' : 'other',
+          UNCONFIRMED.has(findFailureCode(error) ?? '') ? 'unknown' : 'other',
         )
         failures.push({ review, error })
       }
     }
     const done = reviews.length - failures.length
-    if (done > 0) toast(`${plural(done, 'review')}: ${DECISION[decision.decision].toLowerCase()}`)
+    if (done > 0)
+      toast(`${formatPlural(done, 'review')}: ${DECISION[decision.decision].toLowerCase()}`)
     setFailed(failures)
     setBusy(false)
   }

@@ -1,56 +1,56 @@
-/** Decides a review. */
+/** Decides a single review. */
 import { useMutation } from '@tanstack/react-query'
 
-import { failureCode } from '../../api/failure.ts'
+import { findFailureCode } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { DECISION } from '../../ui/labels.ts'
 import { toast } from '../../ui/feedback/toasts.tsx'
-import { forgetDraft, noteDecided } from './drafts.ts'
-import { reviewTitle } from './review-words.ts'
+import { forgetDraft, recordDecided } from './drafts.ts'
+import { formatReviewTitle } from './review-labels.ts'
 
 import type { ReviewLike } from './review-like.ts'
 import type { ReviewDecisionBody } from '@tutti/protocol'
 
-/** Codes of failures after which the server may have taken the decision. */
+/** Codes of failures after which the server may have accepted the decision. */
 export const UNCONFIRMED: ReadonlySet<string> = new Set([
   'CONNECTION_FAILED',
   'TIMED_OUT',
   'NOT_CONFIRMED',
 ])
 
-/** How a decision goes. */
+/** State of a decision. */
 export interface Deciding {
   readonly decide: (decision: ReviewDecisionBody) => void
-  /** It is on its way, or applied and not told of by the run yet. */
+  /** Whether the decision is being sent, or is accepted but not yet reported by the run. */
   readonly isBusy: boolean
-  /** Why it was not taken. */
+  /** Error of a rejected decision. */
   readonly error: unknown
-  /** Whether somebody else, or time, was faster. */
+  /** Whether the review was already resolved. */
   readonly isTooLate: boolean
 }
 
-/** Decides a review. The run tells when it is decided; until then the decision is under way. */
+/** Decides a review. The decision is pending until the run reports it. */
 export function useDecision(review: ReviewLike): Deciding {
   const { client } = useServer()
   const { mutate, isPending, isSuccess, error } = useMutation({
     mutationFn: (decision: ReviewDecisionBody) => client.reviews.decide(review.reviewId, decision),
-    // A decision that is held back until the network is there again would be made at another time.
+    // A decision delayed until the network is back might no longer be intended.
     networkMode: 'always',
-    // The event may come before the answer: what is on its way is taken for what closes the review.
-    onMutate: () => noteDecided(review.reviewId, 'me'),
+    // The event may arrive before the response, so the decision is recorded as ours in advance.
+    onMutate: () => recordDecided(review.reviewId, 'me'),
     onError: (error) => {
-      const mayBeTaken = UNCONFIRMED.has(failureCode(error) ?? '')
-      noteDecided(review.reviewId, mayBeTaken ? 'unknown' : 'other')
+      const mayBeTaken = UNCONFIRMED.has(findFailureCode(error) ?? '')
+      recordDecided(review.reviewId, mayBeTaken ? 'unknown' : 'other')
     },
     onSuccess: (_answer, { decision }) => {
       forgetDraft(review.reviewId)
-      toast(`${reviewTitle(review)}: ${DECISION[decision].toLowerCase()}`)
+      toast(`${formatReviewTitle(review)}: ${DECISION[decision].toLowerCase()}`)
     },
   })
   return {
     decide: mutate,
     isBusy: isPending || isSuccess,
     error: error ?? undefined,
-    isTooLate: failureCode(error) === 'REVIEW_RESOLVED',
+    isTooLate: findFailureCode(error) === 'REVIEW_RESOLVED',
   }
 }

@@ -1,8 +1,8 @@
-/** Asks whether a run is to be deleted, and deletes it. */
+/** Deletes a run after confirmation. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 
-import { failureText } from '../../api/failure.ts'
-import { runsHref } from '../../api/links.ts'
+import { describeFailure } from '../../api/failure.ts'
+import { linkToRuns } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
 import { goTo } from '../../lib/router.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -10,7 +10,7 @@ import { Notice } from '../../ui/feedback/notice.tsx'
 import { toast } from '../../ui/feedback/toasts.tsx'
 import { Dialog } from '../../ui/layout/dialog.tsx'
 
-/** The question; after it the reader is at the runs. */
+/** The confirmation dialog. After deletion it goes to the list of runs. */
 export function DeleteRun({
   runId,
   onClose,
@@ -24,10 +24,10 @@ export function DeleteRun({
     mutationFn: () => client.runs.delete(runId),
     onSuccess: () => {
       answers.removeQueries({ queryKey: ['run', runId] })
-      // No event tells of it: nobody can follow a run that is not there.
+      // No event reports a deletion, because the run that would carry it is gone.
       answers.removeQueries({ queryKey: ['run-list'] })
-      toast('The run was deleted')
-      goTo(runsHref(), { replace: true })
+      toast('Run deleted')
+      goTo(linkToRuns(), { replace: true })
     },
   })
   return (
@@ -36,7 +36,7 @@ export function DeleteRun({
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Keep run</Button>
           <Button kind="danger" busy={isPending} onClick={() => mutate()}>
             Delete run
           </Button>
@@ -44,12 +44,12 @@ export function DeleteRun({
       }
     >
       <p>
-        Its events, outputs and trace are deleted from the server, for everybody. This cannot be
-        taken back.
+        Its events, outputs and trace are deleted from the server for all users. This cannot be
+        undone.
       </p>
       {error !== null && (
-        <Notice tone="failed" title="It was not deleted">
-          {failureText(error)}
+        <Notice tone="failed" title="Failed to delete the run">
+          {describeFailure(error)}
         </Notice>
       )}
     </Dialog>

@@ -1,30 +1,30 @@
-/** What a run was asked to do, and the rest that is known of it. */
+/** Shows the inputs and metadata of a run. */
 import { useQuery } from '@tanstack/react-query'
 import { type RunState, type FileChangeState, isTerminalRunStatus } from '@tutti/protocol'
 import { RotateCcw, Trash2 } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 
-import { formatDuration, formatClock, plural, UNKNOWN } from '../../lib/format.ts'
+import { formatDuration, formatClock, formatPlural, UNKNOWN } from '../../lib/format.ts'
 import { Ago } from '../../ui/show/time.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
-import { failureText } from '../../api/failure.ts'
+import { describeFailure } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { JsonView } from '../../ui/show/json-view.tsx'
-import { submitHref } from '../../api/links.ts'
+import { linkToSubmit } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
 import { cx } from '../../lib/cx.ts'
 import { DeleteRun } from './delete-run.tsx'
 import styles from './run-details.module.css'
 
 const WORKFLOWS: Readonly<Record<NonNullable<RunState['workflow']>, string>> = {
-  SEQUENTIAL: 'One task after the other',
-  PARALLEL: 'Each task as soon as those it needs are done',
-  HIERARCHICAL: 'A manager hands work to others',
+  SEQUENTIAL: 'One task after another',
+  PARALLEL: 'Each task when its dependencies are complete',
+  HIERARCHICAL: 'A manager delegates work',
 }
 
-/** Inputs, tags, ids, times, files; without `runId` it is out of a file. */
+/** Inputs, tags, ids, times and files. Without `runId` the run is from a file. */
 export function RunDetails({
   state,
   runId,
@@ -38,7 +38,7 @@ export function RunDetails({
     <div className={styles['details']} role="group" aria-label="Details" tabIndex={0}>
       {runId !== undefined && <RunActions runId={runId} state={state} />}
       <Facts title="Inputs">
-        {inputs.length === 0 && <p className={styles['soft']}>It was given none</p>}
+        {inputs.length === 0 && <p className={styles['soft']}>None</p>}
         {inputs.map(([name, value]) => (
           <Fact key={name} name={name} isOwn>
             <span className={styles['input']}>
@@ -50,7 +50,7 @@ export function RunDetails({
       </Facts>
       <Facts title="Run">
         <Fact name="Ensemble">{state.ensemble}</Fact>
-        <Fact name="Order of work">
+        <Fact name="Workflow">
           {state.workflow === undefined ? undefined : WORKFLOWS[state.workflow]}
         </Fact>
         <Fact name="Tags">
@@ -78,9 +78,11 @@ function Times({
   return (
     <Facts title="Times">
       <Instant name="Accepted" at={queuedAt} />
-      <Instant name="Begun" at={startedAt} />
+      <Instant name="Started" at={startedAt} />
       <Instant name="Ended" at={completedAt} />
-      <Fact name="Took">{durationMs === undefined ? undefined : formatDuration(durationMs)}</Fact>
+      <Fact name="Duration">
+        {durationMs === undefined ? undefined : formatDuration(durationMs)}
+      </Fact>
     </Facts>
   )
 }
@@ -112,14 +114,14 @@ const CHANGES: Readonly<Record<FileChangeState['changeType'], string>> = {
   DELETED: 'deleted',
 }
 
-/** Every change, in order; nothing when there is none. */
+/** All file changes, in order; hidden if there are none. */
 function ChangedFiles({ files }: { readonly files: readonly FileChangeState[] }) {
   if (files.length === 0) return null
   return (
     <Facts title="Changed files">
       <ol className={styles['files']}>
         {files.map((file, at) => (
-          // A run only gains changes.
+          // Changes are only appended, so the index is stable.
           <li key={`${at}-${file.filePath}`}>
             <code className={styles['path']}>{file.filePath}</code>
             <span className={styles['facts']}>
@@ -133,17 +135,17 @@ function ChangedFiles({ files }: { readonly files: readonly FileChangeState[] })
   )
 }
 
-/** The models by task, and what was switched. */
+/** The models of each task, and model switches. */
 function ModelsUsed({ state: { tasks, model } }: { readonly state: RunState }) {
   const asked = tasks.filter(({ turns, model: own }) => turns.length > 0 || own !== undefined)
   if (asked.length === 0 && model === undefined) return null
   return (
     <Facts title="Models">
-      <Fact name="The run">{model === undefined ? undefined : `switched to ${model}`}</Fact>
+      <Fact name="Run">{model === undefined ? undefined : `switched to ${model}`}</Fact>
       {asked.map(({ name, turns, model: own }) => (
         <Fact key={name} name={name} isOwn>
           {[
-            ...countsOf(turns.map((turn) => turn.model)),
+            ...countCalls(turns.map((turn) => turn.model)),
             ...(own === undefined ? [] : [`switched to ${own}`]),
           ].join(', ')}
         </Fact>
@@ -152,15 +154,15 @@ function ModelsUsed({ state: { tasks, model } }: { readonly state: RunState }) {
   )
 }
 
-/** `small: 3 calls`, in the order in which they were asked first. */
-function countsOf(models: readonly string[]): readonly string[] {
+/** Counts calls by model, such as `small: 3 calls`, in order of first use. */
+function countCalls(models: readonly string[]): readonly string[] {
   return [...new Set(models)].map((model) => {
     const count = models.filter((one) => one === model).length
-    return `${model}: ${plural(count, 'call')}`
+    return `${model}: ${formatPlural(count, 'call')}`
   })
 }
 
-/** Who submitted the run, with which options, and who is told of it. */
+/** The submitter, options and webhooks of the run. */
 function Submission({ runId }: { readonly runId: string }) {
   const { client } = useServer()
   const { data, error, refetch } = useQuery({
@@ -169,14 +171,14 @@ function Submission({ runId }: { readonly runId: string }) {
   })
   return (
     <Facts title="Submission">
-      {data === undefined && error === null && <Loading label="Reading how it was submitted" />}
+      {data === undefined && error === null && <Loading label="Loading submission" />}
       {error !== null && (
         <Notice
           tone="failed"
-          title="How it was submitted cannot be read"
+          title="Failed to load the submission"
           actions={<Button onClick={() => void refetch()}>Try again</Button>}
         >
-          {failureText(error)}
+          {describeFailure(error)}
         </Notice>
       )}
       {data !== undefined && (
@@ -185,16 +187,16 @@ function Submission({ runId }: { readonly runId: string }) {
           <Fact name="Webhooks">{data.webhooks?.join(', ') ?? 'none'}</Fact>
           <Fact name="Options">
             {data.options === undefined ? (
-              'those of the ensemble'
+              'ensemble defaults'
             ) : (
-              <JsonView value={data.options} label="the options" />
+              <JsonView value={data.options} label="options" />
             )}
           </Fact>
           <Fact name="Budget">
             {data.budget === undefined ? (
-              'that of the ensemble'
+              'ensemble default'
             ) : (
-              <JsonView value={data.budget} label="the budget" />
+              <JsonView value={data.budget} label="budget" />
             )}
           </Fact>
         </>
@@ -203,7 +205,9 @@ function Submission({ runId }: { readonly runId: string }) {
   )
 }
 
-/** The actions; a run that has ended has `Run again` at the head of the page, and only such a one can be deleted. */
+/**
+ * Actions. For an ended run, `Run again` is in the page header; only an ended run can be deleted.
+ */
 function RunActions({ runId, state }: { readonly runId: string; readonly state: RunState }) {
   const [isAsking, setAsking] = useState(false)
   const missing = useMissingScope('runs:control')
@@ -221,10 +225,10 @@ function RunActions({ runId, state }: { readonly runId: string; readonly state: 
         </Button>
       ) : (
         <>
-          <LinkButton href={submitHref(runId)} icon={<RotateCcw />}>
+          <LinkButton href={linkToSubmit(runId)} icon={<RotateCcw />}>
             Run again…
           </LinkButton>
-          <span className={styles['runActionsSoft']}>It can be deleted when it has ended.</span>
+          <span className={styles['runActionsSoft']}>A run can be deleted after it has ended.</span>
         </>
       )}
       {isAsking && <DeleteRun runId={runId} onClose={() => setAsking(false)} />}
@@ -232,7 +236,7 @@ function RunActions({ runId, state }: { readonly runId: string; readonly state: 
   )
 }
 
-/** A part; its children are `Fact`s, or words where there is none. */
+/** A section; its children are `Fact` elements or text. */
 function Facts({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <section aria-label={title} className={styles['part']}>
@@ -242,14 +246,14 @@ function Facts({ title, children }: { readonly title: string; readonly children:
   )
 }
 
-/** A fact; nothing when it is not known. */
+/** A name and its value; hidden if the value is unknown. */
 function Fact({
   name,
   isOwn = false,
   children,
 }: {
   readonly name: string
-  /** Whether the name is somebody's own and is written as it is. */
+  /** Whether the name is user-defined and must not be restyled. */
   readonly isOwn?: boolean
   readonly children: ReactNode
 }) {

@@ -1,9 +1,9 @@
-/** What a run is and how it stands, in one line. */
+/** Shows the identity and state of a run in one line. */
 import { useContext, type ReactNode } from 'react'
 import { type RunState, type RunStatus, isTerminalRunStatus } from '@tutti/protocol'
 
 import { RUN_STATUS } from '../../ui/labels.ts'
-import { formatCount, formatInstant, formatMoney, plural } from '../../lib/format.ts'
+import { formatCount, formatInstant, formatMoney, formatPlural } from '../../lib/format.ts'
 import { ShownTime } from '../../lib/use-now.ts'
 import { usePageTitle } from '../../lib/use-page-title.ts'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
@@ -14,7 +14,7 @@ import styles from './run-header.module.css'
 
 import type { RunFeedState } from '../../api/run-feed.ts'
 
-/** The head of a run's page; `children` are what can be done with it. */
+/** The header of a run's page; `children` are its actions. */
 export function RunHeader({
   runId,
   state,
@@ -25,17 +25,17 @@ export function RunHeader({
 }: {
   readonly runId: string
   readonly state: RunState
-  /** The status now, also while an earlier moment is shown. */
+  /** Current status, even while an earlier position is shown. */
   readonly liveStatus: RunStatus
   readonly connection: RunFeedState['connection']
-  /** Whether an earlier moment is shown. */
+  /** Whether an earlier position is shown. */
   readonly isReplay: boolean
   readonly children: ReactNode
 }) {
   const name = state.ensemble ?? 'Run'
   const { mark, word } = RUN_STATUS[state.status]
-  const outcome = outcomeOf(state)
-  usePageTitle(runTitle(liveStatus, name))
+  const outcome = describeOutcome(state)
+  usePageTitle(formatRunTitle(liveStatus, name))
   return (
     <header className={styles['header']}>
       <div className={styles['what']}>
@@ -43,17 +43,17 @@ export function RunHeader({
           <h1 className={styles['name']}>{name}</h1>
           <span className={styles['id']}>
             <code title={runId}>{runId}</code>
-            <CopyButton text={runId} label="Copy the id of the run" />
+            <CopyButton text={runId} label="Copy run id" />
           </span>
         </div>
         <span role="status" className={styles['status']}>
           <Marked kind={mark}>{word}</Marked>
           <span className={styles['connection']}>
-            {connectionWords(connection, state.status, isReplay)}
+            {describeConnection(connection, state.status, isReplay)}
           </span>
         </span>
       </div>
-      <RunFigures state={state} />
+      <RunMetrics state={state} />
       <div className={styles['actions']}>{children}</div>
       {outcome !== undefined && (
         <p className={state.status === 'FAILED' ? styles['failed'] : styles['outcome']}>
@@ -68,17 +68,19 @@ export function RunHeader({
 function ShownAt() {
   const instant = useContext(ShownTime)
   if (instant === undefined) return null
-  return <p className={styles['replay']}>Shown as it was at {formatInstant(instant)}</p>
+  return <p className={styles['replay']}>State at {formatInstant(instant)}</p>
 }
 
-function RunFigures({ state }: { readonly state: RunState }) {
+function RunMetrics({ state }: { readonly state: RunState }) {
   const { totals, tasks, startedAt, durationMs } = state
   const done = tasks.filter(({ status }) => status === 'COMPLETED').length
   return (
     <Figures>
       <Figure
         name="Cost"
-        title={totals.costUsd === undefined ? 'No price is known for one of the models' : undefined}
+        title={
+          totals.costUsd === undefined ? 'One of the models has no configured price' : undefined
+        }
       >
         {formatMoney(totals.costUsd)}
       </Figure>
@@ -88,44 +90,47 @@ function RunFigures({ state }: { readonly state: RunState }) {
       <Figure name="Tokens">{formatCount(totals.totalTokens)}</Figure>
       <Figure name="Tool calls">{formatCount(totals.totalToolCalls)}</Figure>
       <Figure name="Progress">
-        {tasks.length === 0 ? '—' : `${done} of ${plural(tasks.length, 'task')}`}
+        {tasks.length === 0 ? '—' : `${done} of ${formatPlural(tasks.length, 'task')}`}
       </Figure>
     </Figures>
   )
 }
 
-const WORDS: Readonly<Record<RunFeedState['connection'], string>> = {
+const LABELS: Readonly<Record<RunFeedState['connection'], string>> = {
   connecting: 'Connecting…',
   open: '',
   reconnecting: 'Reconnecting…',
-  closed: 'Not connected: load the page again to go on',
+  closed: 'Disconnected: reload the page to continue',
 }
 
-/** Nothing while it is open, and when there is nothing more to hear: the connection ends with the run. */
-export function connectionWords(
+/**
+ * Describes the connection; empty while it is open, and after the run has ended, because its feed
+ * ends too.
+ */
+export function describeConnection(
   connection: RunFeedState['connection'],
   status: RunStatus,
   isReplay: boolean,
 ): string {
   if (isTerminalRunStatus(status)) return ''
-  // In a replay the run may be over already.
-  return isReplay && connection === 'closed' ? '' : WORDS[connection]
+  // In a replay the live run may already have ended.
+  return isReplay && connection === 'closed' ? '' : LABELS[connection]
 }
 
-/** Why a run ended as it did, where its status alone does not say it. */
-export function outcomeOf({
+/** Explains the outcome of a run if its status alone does not. */
+export function describeOutcome({
   status,
   error,
   exitReason,
 }: Pick<RunState, 'status' | 'error' | 'exitReason'>): string | undefined {
   if (error !== undefined) return error.message
-  if (exitReason === 'USER_EXIT_EARLY') return 'A reviewer ended it early'
-  if (exitReason === 'TIMEOUT') return 'Its time was up'
-  if (exitReason === 'ERROR' && status !== 'FAILED') return 'Something failed on the way'
+  if (exitReason === 'USER_EXIT_EARLY') return 'A reviewer ended the run early'
+  if (exitReason === 'TIMEOUT') return 'The time limit was reached'
+  if (exitReason === 'ERROR' && status !== 'FAILED') return 'Some of the work failed'
   return undefined
 }
 
-/** Signs that every font has, as a title has no marks. */
+/** Characters that every font has; titles cannot contain the SVG marks. */
 const SIGNS: Readonly<Record<MarkKind, string>> = {
   queued: '○',
   live: '●',
@@ -137,8 +142,8 @@ const SIGNS: Readonly<Record<MarkKind, string>> = {
   skipped: '–',
 }
 
-/** `● Running — briefing`. */
-export function runTitle(status: RunStatus, name: string): string {
+/** Returns the page title, such as `● Running — briefing`. */
+export function formatRunTitle(status: RunStatus, name: string): string {
   const { mark, word } = RUN_STATUS[status]
   return `${SIGNS[mark]} ${word} — ${name}`
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 
 import {
-  filterOf,
-  filterQuery,
-  fitsGroup,
+  parseRunFilter,
+  toFilterQuery,
+  matchesGroup,
   isUnfiltered,
-  listQuery,
+  toListQuery,
   type RunFilter,
 } from './run-filter.ts'
 
-describe('a filter', () => {
+describe('run filter', () => {
   it.each<[Record<string, string>, RunFilter]>([
     [{}, { group: 'all' }],
     [{ status: 'review' }, { group: 'review' }],
@@ -19,18 +19,18 @@ describe('a filter', () => {
       { group: 'failed', text: 'x', tag: 'a:b', ensemble: 'band' },
     ],
     [{ q: 'x'.repeat(300) }, { group: 'all', text: 'x'.repeat(200) }],
-  ])('is read from %j', (query, filter) => expect(filterOf(query)).toEqual(filter))
+  ])('is parsed from %j', (query, filter) => expect(parseRunFilter(query)).toEqual(filter))
 
-  it('is written into an address and read again', () => {
+  it('is restored from its URL', () => {
     const filter: RunFilter = { group: 'active', ensemble: 'a b', tag: 'k:v:w', text: '%&' }
-    const query = Object.entries(filterQuery(filter)).map(([key, value = '']) => [key, value])
-    expect(filterOf(Object.fromEntries(query))).toEqual(filter)
-    expect(filterQuery({ group: 'all' })).toEqual({})
+    const query = Object.entries(toFilterQuery(filter)).map(([key, value = '']) => [key, value])
+    expect(parseRunFilter(Object.fromEntries(query))).toEqual(filter)
+    expect(toFilterQuery({ group: 'all' })).toEqual({})
   })
 
-  it('asks the server for statuses, and for nothing that it does not say', () => {
-    expect(listQuery({ group: 'all' })).toEqual({})
-    expect(listQuery({ group: 'failed', text: 'x', tag: 't', ensemble: 'e' })).toEqual({
+  it('is converted to a query that contains only its conditions', () => {
+    expect(toListQuery({ group: 'all' })).toEqual({})
+    expect(toListQuery({ group: 'failed', text: 'x', tag: 't', ensemble: 'e' })).toEqual({
       status: 'FAILED,REJECTED',
       q: 'x',
       tag: 't',
@@ -38,7 +38,7 @@ describe('a filter', () => {
     })
   })
 
-  it('knows whether it leaves anything out', () => {
+  it('recognizes that it matches every run', () => {
     const filters: readonly RunFilter[] = [
       { group: 'all' },
       { group: 'active' },
@@ -49,16 +49,16 @@ describe('a filter', () => {
     expect(filters.map(isUnfiltered)).toEqual([true, false, false, false, false])
   })
 
-  it('puts every status into all and into one group more', () => {
+  it('assigns every status to "all" and to one other group', () => {
     const groups = (['active', 'completed', 'failed', 'cancelled'] as const).map((group) => group)
     for (const status of ['ACCEPTED', 'RUNNING', 'CANCELLING', 'WAITING_REVIEW'] as const) {
-      expect(groups.filter((group) => fitsGroup({ group }, status))).toEqual(['active'])
+      expect(groups.filter((group) => matchesGroup({ group }, status))).toEqual(['active'])
     }
     for (const status of ['COMPLETED', 'FAILED', 'REJECTED', 'CANCELLED'] as const) {
-      expect(groups.filter((group) => fitsGroup({ group }, status))).toHaveLength(1)
-      expect(fitsGroup({ group: 'all' }, status)).toBe(true)
+      expect(groups.filter((group) => matchesGroup({ group }, status))).toHaveLength(1)
+      expect(matchesGroup({ group: 'all' }, status)).toBe(true)
     }
-    expect(fitsGroup({ group: 'review' }, 'WAITING_REVIEW')).toBe(true)
-    expect(fitsGroup({ group: 'review' }, 'RUNNING')).toBe(false)
+    expect(matchesGroup({ group: 'review' }, 'WAITING_REVIEW')).toBe(true)
+    expect(matchesGroup({ group: 'review' }, 'RUNNING')).toBe(false)
   })
 })

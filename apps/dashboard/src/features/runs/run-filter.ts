@@ -1,8 +1,8 @@
-/** Pure: which runs a list shows, as the address, the server and the page say it. */
+/** The filter of the list of runs, and its forms in the URL and in API queries. Pure. */
 import type { QueryValues } from '../../lib/router.ts'
 import type { ListRunsQuery, RunStatus, RunStatusList } from '@tutti/protocol'
 
-/** The groups of statuses to choose from. */
+/** Groups of statuses to choose from. */
 export const RUN_GROUPS = {
   all: undefined,
   active: 'ACCEPTED,RUNNING,WAITING_REVIEW,CANCELLING',
@@ -12,24 +12,23 @@ export const RUN_GROUPS = {
   cancelled: 'CANCELLED',
 } as const satisfies Record<string, RunStatusList | undefined>
 
-/** A group of statuses. */
 export type RunGroup = keyof typeof RUN_GROUPS
 
-/** Which runs a list shows: those that all of it is true of. */
+/** A filter; all its conditions must match. */
 export interface RunFilter {
   readonly group: RunGroup
   readonly ensemble?: string
   /** `key`, or `key:value`. */
   readonly tag?: string
-  /** Start of the id, or a part of a tag or an input. */
+  /** Start of the id, or part of a tag or an input. */
   readonly text?: string
 }
 
-/** The longest text that the server looks for. */
+/** Maximum length of a search text that the server accepts. */
 export const MAX_TEXT_LENGTH = 200
 
-/** The filter that the query of an address says; a group that is not known is all. */
-export function filterOf({
+/** Parses the query of a URL; an unknown group means all. */
+export function parseRunFilter({
   status = 'all',
   ensemble,
   tag,
@@ -44,13 +43,13 @@ export function filterOf({
   }
 }
 
-/** The query of the address of a filter. */
-export function filterQuery({ group, ensemble, tag, text }: RunFilter): QueryValues {
+/** Returns the URL query of a filter. */
+export function toFilterQuery({ group, ensemble, tag, text }: RunFilter): QueryValues {
   return { status: group === 'all' ? undefined : group, ensemble, tag, q: text }
 }
 
-/** What the server is asked for. */
-export function listQuery({ group, ensemble, tag, text }: RunFilter): ListRunsQuery {
+/** Returns the API query of a filter. */
+export function toListQuery({ group, ensemble, tag, text }: RunFilter): ListRunsQuery {
   const status = RUN_GROUPS[group]
   return {
     ...(status === undefined ? {} : { status }),
@@ -60,13 +59,13 @@ export function listQuery({ group, ensemble, tag, text }: RunFilter): ListRunsQu
   }
 }
 
-/** Whether everything is shown. */
+/** Whether the filter matches every run. */
 export function isUnfiltered({ group, ensemble, tag, text }: RunFilter): boolean {
   return group === 'all' && ensemble === undefined && tag === undefined && text === undefined
 }
 
-/** Whether runs of this status are shown. */
-export function fitsGroup({ group }: RunFilter, status: RunStatus): boolean {
+/** Whether the filter matches a status. */
+export function matchesGroup({ group }: RunFilter, status: RunStatus): boolean {
   const list = RUN_GROUPS[group]
   return list === undefined || list.split(',').includes(status)
 }

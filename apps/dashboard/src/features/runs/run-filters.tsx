@@ -1,4 +1,4 @@
-/** What decides which runs are shown: status, text, ensemble, tag. It is all in the address. */
+/** Controls of the filter: status, text, ensemble, tag. The URL contains their values. */
 import { X } from 'lucide-react'
 import { type Ref, useEffect, useRef, useState } from 'react'
 
@@ -18,7 +18,7 @@ const GROUPS: readonly Segment<RunGroup>[] = [
   { value: 'cancelled', label: 'Cancelled' },
 ]
 
-/** How a filter is gone to; `replace` leaves no step to come back to. */
+/** Navigates to a filter; `replace` adds no history entry. */
 export type GoToFilter = (filter: RunFilter, how?: { readonly replace: boolean }) => void
 
 export function RunFilterBar({
@@ -70,7 +70,7 @@ export function RunFilterBar({
         <Button
           icon={<X />}
           className={styles['tag']}
-          aria-label={`Remove the filter by tag ${tag}`}
+          aria-label={`Remove tag filter ${tag}`}
           onClick={() => onChange(kept)}
         >
           <span className={styles['value']}>{tag.replace(':', ': ')}</span>
@@ -80,10 +80,10 @@ export function RunFilterBar({
   )
 }
 
-/** Between two letters of somebody who types. */
+/** Pause in typing after which the search starts, in milliseconds. */
 const PAUSE_MS = 150
 
-/** The box; `text` is what is looked for now. */
+/** The search box; `text` is the current search. */
 function SearchBox({
   ref,
   text,
@@ -97,14 +97,14 @@ function SearchBox({
   const [taken, setTaken] = useState(text)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
-  // Another part of the filter may change while the reader pauses.
+  // Other parts of the filter may change during the pause.
   const latest = useRef({ text, onText })
   useEffect(() => {
     latest.current = { text, onText }
   })
   if (text !== taken) {
     setTaken(text)
-    // What comes from elsewhere goes before what is typed; an answer to what is typed is no news.
+    // A changed filter replaces the typed text, unless the change came from this box.
     if (text !== typed.trim()) setTyped(text)
   }
   const take = (value: string): void => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 
-import { filterOf } from './run-filter.ts'
+import { parseRunFilter } from './run-filter.ts'
 import {
-  emptyRunList,
-  matchingRuns,
-  revealed,
-  shownRuns,
-  unansweredRuns,
-  withDetails,
-  withoutPast,
-  withRuns,
+  createRunList,
+  selectMatchingRuns,
+  revealFresh,
+  selectShownRuns,
+  findUnansweredRuns,
+  replaceRuns,
+  dropPast,
+  mergeRuns,
   type RunListState,
 } from './run-list.ts'
 
@@ -51,7 +51,7 @@ const detail = (runId: string, status: RunStatus): RunDetail => ({
   error: 'x'.repeat(301),
 })
 
-/** An answer with runs named by the words of `names`. */
+/** A response with the runs named by the words of `names`. */
 const answer = (names: string, { total = 9, isWhole = false } = {}) => ({
   runs: names.split(' ').map((name) => summary(name)),
   total,
@@ -59,65 +59,65 @@ const answer = (names: string, { total = 9, isWhole = false } = {}) => ({
 })
 
 const list = (names: string): RunListState =>
-  withRuns(emptyRunList(filterOf({ status: 'active' })), answer(names))
+  mergeRuns(createRunList(parseRunFilter({ status: 'active' })), answer(names))
 
 const namesOf = (runs: readonly RunSummary[]): string => runs.map(({ runId }) => runId).join(' ')
 
-describe('a list of runs', () => {
+describe('mergeRuns', () => {
   it('shows the first page at once', () => {
     const state = list('c b a')
-    expect(namesOf(shownRuns(state))).toBe('c b a')
+    expect(namesOf(selectShownRuns(state))).toBe('c b a')
     expect(state).toMatchObject({ total: 9, isWhole: false })
   })
 
-  it('appends the next page after the run that both have', () => {
-    const state = withRuns(list('c b a'), answer('a z y', { total: 5, isWhole: true }))
-    expect(namesOf(shownRuns(state))).toBe('c b a z y')
+  it('appends the next page after the run that both pages contain', () => {
+    const state = mergeRuns(list('c b a'), answer('a z y', { total: 5, isWhole: true }))
+    expect(namesOf(selectShownRuns(state))).toBe('c b a z y')
     expect(state).toMatchObject({ total: 5, isWhole: true })
   })
 
   it('hides runs that appear above others until they are revealed', () => {
-    const state = withRuns(list('c b a'), answer('e d c x b a z'))
-    expect(namesOf(shownRuns(state))).toBe('c b a z')
+    const state = mergeRuns(list('c b a'), answer('e d c x b a z'))
+    expect(namesOf(selectShownRuns(state))).toBe('c b a z')
     expect([...state.fresh]).toEqual(['e', 'd', 'x'])
-    expect(namesOf(shownRuns(revealed(state)))).toBe('e d c x b a z')
+    expect(namesOf(selectShownRuns(revealFresh(state)))).toBe('e d c x b a z')
   })
 
-  it('puts an answer without a known run above the known runs', () => {
-    const state = withRuns(list('b a'), answer('d c'))
+  it('puts a response without a known run above the known runs', () => {
+    const state = mergeRuns(list('b a'), answer('d c'))
     expect(namesOf(state.runs)).toBe('d c b a')
-    expect(namesOf(shownRuns(state))).toBe('b a')
+    expect(namesOf(selectShownRuns(state))).toBe('b a')
   })
 
-  it('keeps a run in its place that the answer does not tell of', () => {
-    expect(namesOf(withRuns(list('d c b a'), answer('e d b z')).runs)).toBe('e d c b z a')
+  it('keeps a run in place that the response does not contain', () => {
+    expect(namesOf(mergeRuns(list('d c b a'), answer('e d b z')).runs)).toBe('e d c b z a')
   })
 
-  it('shares the runs that have not changed', () => {
+  it('reuses unchanged runs', () => {
     const before = list('b a')
     const changed = { ...summary('b'), totalTokens: 5 }
-    const { runs } = withRuns(before, { ...answer('a'), runs: [changed, summary('a')] })
+    const { runs } = mergeRuns(before, { ...answer('a'), runs: [changed, summary('a')] })
     expect(runs[0]).toEqual(changed)
     expect(runs[1]).toBe(before.runs[1])
   })
 })
 
-describe('runs that an answer does not tell of', () => {
-  it('are read again when they have left the part of the list that was answered', () => {
-    expect(unansweredRuns(list('d c b a'), answer('d b'), NONE)).toEqual(['c'])
+describe('runs missing from a response', () => {
+  it('are loaded again if they left the range of the response', () => {
+    expect(findUnansweredRuns(list('d c b a'), answer('d b'), NONE)).toEqual(['c'])
     const whole = answer('d b', { isWhole: true })
-    expect(unansweredRuns(list('d c b a'), whole, NONE)).toEqual(['c', 'a'])
+    expect(findUnansweredRuns(list('d c b a'), whole, NONE)).toEqual(['c', 'a'])
   })
 
-  it('are read again when they no longer match and have changed', () => {
+  it('are loaded again if they no longer match and have changed', () => {
     const details = new Map([['b', detail('b', 'COMPLETED')]])
-    const state = withDetails(list('c b a'), details)
-    expect(unansweredRuns(state, answer('c a'), NONE)).toEqual([])
-    expect(unansweredRuns(state, answer('c a'), new Set(['a', 'b', 'x']))).toEqual(['b'])
+    const state = replaceRuns(list('c b a'), details)
+    expect(findUnansweredRuns(state, answer('c a'), NONE)).toEqual([])
+    expect(findUnansweredRuns(state, answer('c a'), new Set(['a', 'b', 'x']))).toEqual(['b'])
   })
 
-  it('stay where they are, not counted, until the list is left', () => {
-    const state = withDetails(list('c b a'), new Map([['b', detail('b', 'COMPLETED')]]))
+  it('stay in place, uncounted, until the reader leaves the list', () => {
+    const state = replaceRuns(list('c b a'), new Map([['b', detail('b', 'COMPLETED')]]))
     expect(state.runs[1]).toMatchObject({
       status: 'COMPLETED',
       taskCount: 2,
@@ -127,12 +127,12 @@ describe('runs that an answer does not tell of', () => {
       costUsd: 0.5,
       error: 'x'.repeat(300),
     })
-    expect(namesOf(shownRuns(state))).toBe('c b a')
-    expect(namesOf(matchingRuns(state))).toBe('c a')
-    expect(namesOf(withoutPast(state).runs)).toBe('c a')
+    expect(namesOf(selectShownRuns(state))).toBe('c b a')
+    expect(namesOf(selectMatchingRuns(state))).toBe('c a')
+    expect(namesOf(dropPast(state).runs)).toBe('c a')
   })
 
-  it('are removed when the server does not have them', () => {
-    expect(namesOf(withDetails(list('c b a'), new Map([['b', undefined]])).runs)).toBe('c a')
+  it('are removed if they no longer exist', () => {
+    expect(namesOf(replaceRuns(list('c b a'), new Map([['b', undefined]])).runs)).toBe('c a')
   })
 })

@@ -1,29 +1,30 @@
 /**
- * The runs that match a filter, as far as their pages were read. Pure: merges answers of the server into
- * what the reader sees.
+ * The loaded runs that match a filter. Merges responses of the server into the
+ * list shown. Pure.
  *
- * R1 Runs are in the order of the server, newest first; a run that is shown never moves.
- * R2 A run that no longer matches stays where it is until `withoutPast`.
- * R3 A run that appears above others is `fresh`: it is hidden until `revealed`, so that nothing moves.
+ * R1 Runs are in the order of the server, newest first; a run in the list never moves.
+ * R2 A run that no longer matches stays in place until `dropPast`.
+ * R3 A run that appears above others is `fresh`: it is hidden until `revealFresh`, so that nothing
+ *    moves.
  */
 import { replaceEqualDeep } from '@tanstack/react-query'
 
-import { fitsGroup, type RunFilter } from './run-filter.ts'
+import { matchesGroup, type RunFilter } from './run-filter.ts'
 
 import type { RunDetail, RunList, RunSummary } from '@tutti/protocol'
 
-/** Characters of an error in a list, as in `RunSummary`. */
+/** Maximum length of an error in a list, in characters, as in `RunSummary`. */
 const ERROR_LENGTH = 300
 
-/** A list as far as it was read. */
+/** The loaded part of a list. */
 export interface RunListState {
   readonly filter: RunFilter
   readonly runs: readonly RunSummary[]
-  /** Ids of the runs that are not shown yet. */
+  /** Ids of the runs that are still hidden. */
   readonly fresh: ReadonlySet<string>
   /** Number of matching runs on all pages. */
   readonly total: number
-  /** Whether the last page was read. */
+  /** Whether the last page is loaded. */
   readonly isWhole: boolean
 }
 
@@ -33,18 +34,18 @@ export interface ReadRuns extends RunList {
   readonly isWhole: boolean
 }
 
-/** The state of a list that has not been read. */
-export function emptyRunList(filter: RunFilter): RunListState {
+/** Creates the state of a list that is not loaded. */
+export function createRunList(filter: RunFilter): RunListState {
   return { filter, runs: [], fresh: new Set(), total: 0, isWhole: false }
 }
 
-/** Merges runs that the server listed: its first page, or some that begin with a known one. */
-export function withRuns(state: RunListState, answer: ReadRuns): RunListState {
+/** Merges runs listed by the server: its first page, or a range that starts with a known run. */
+export function mergeRuns(state: RunListState, answer: ReadRuns): RunListState {
   const { runs: before, fresh } = state
   const { total, isWhole } = answer
-  const known = idsOf(before)
+  const known = collectIds(before)
   const answered = new Map(answer.runs.map((run) => [run.runId, run]))
-  /** The new runs above each known one. */
+  /** New runs above each known one. */
   const newAbove = new Map<string, readonly RunSummary[]>()
   let added: RunSummary[] = []
   for (const run of answer.runs) {
@@ -76,61 +77,61 @@ export function withRuns(state: RunListState, answer: ReadRuns): RunListState {
 }
 
 /**
- * Returns the ids of the runs of `state` that `answer` does not tell of and that have changed: they left the
- * filter or were deleted, or are in `changed`.
+ * Returns the ids of the runs of `state` that are missing from `answer` and have changed: they left
+ * the filter or were deleted, or are in `changed`.
  */
-export function unansweredRuns(
+export function findUnansweredRuns(
   { filter, runs }: RunListState,
   answer: ReadRuns,
   changed: ReadonlySet<string>,
 ): readonly string[] {
-  const answered = idsOf(answer.runs)
+  const answered = collectIds(answer.runs)
   const last = runs.findLastIndex(({ runId }) => answered.has(runId))
   return runs.flatMap(({ runId, status }, at) => {
     if (answered.has(runId)) return []
-    const hasLeft = fitsGroup(filter, status) && (answer.isWhole || at < last)
+    const hasLeft = matchesGroup(filter, status) && (answer.isWhole || at < last)
     return hasLeft || changed.has(runId) ? [runId] : []
   })
 }
 
-/** Replaces runs that were read one by one; those that the server no longer has are removed. */
-export function withDetails(
+/** Replaces runs that were loaded one by one; runs that no longer exist are removed. */
+export function replaceRuns(
   state: RunListState,
   details: ReadonlyMap<string, RunDetail | undefined>,
 ): RunListState {
   const runs = state.runs.flatMap((run) => {
     if (!details.has(run.runId)) return [run]
     const detail = details.get(run.runId)
-    return detail === undefined ? [] : [summaryOf(detail)]
+    return detail === undefined ? [] : [toRunSummary(detail)]
   })
   return { ...state, runs }
 }
 
-/** Shows everything. */
-export function revealed(state: RunListState): RunListState {
+/** Shows all hidden runs. */
+export function revealFresh(state: RunListState): RunListState {
   return state.fresh.size === 0 ? state : { ...state, fresh: new Set() }
 }
 
 /** Removes the runs that no longer match. */
-export function withoutPast(state: RunListState): RunListState {
-  const runs = matchingRuns(state)
+export function dropPast(state: RunListState): RunListState {
+  const runs = selectMatchingRuns(state)
   return runs.length === state.runs.length ? state : { ...state, runs }
 }
 
-/** The runs that still match. */
-export function matchingRuns({ filter, runs }: RunListState): readonly RunSummary[] {
-  return runs.filter(({ status }) => fitsGroup(filter, status))
+/** Returns the runs that still match. */
+export function selectMatchingRuns({ filter, runs }: RunListState): readonly RunSummary[] {
+  return runs.filter(({ status }) => matchesGroup(filter, status))
 }
 
-export function shownRuns({ runs, fresh }: RunListState): readonly RunSummary[] {
+export function selectShownRuns({ runs, fresh }: RunListState): readonly RunSummary[] {
   return fresh.size === 0 ? runs : runs.filter(({ runId }) => !fresh.has(runId))
 }
 
-function idsOf(runs: readonly RunSummary[]): ReadonlySet<string> {
+function collectIds(runs: readonly RunSummary[]): ReadonlySet<string> {
   return new Set(runs.map(({ runId }) => runId))
 }
 
-function summaryOf(detail: RunDetail): RunSummary {
+function toRunSummary(detail: RunDetail): RunSummary {
   const { runId, status, startedAt, workflow, tags, ensemble, tasks, metrics } = detail
   const { completedAt, durationMs = null, submittedBy, error } = detail
   const current = tasks.find((task) => task.status === 'RUNNING')

@@ -1,17 +1,17 @@
-/** The cells of one run. The link is the whole row; tags lie above it. */
+/** Renders the cells of a run. A link covers the whole row; tags lie above it. */
 import { memo } from 'react'
 import { type RunSummary, isTerminalRunStatus, type TagMap } from '@tutti/protocol'
 
-import { runHref } from '../../api/links.ts'
+import { linkToRun } from '../../api/links.ts'
 import { RUN_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
-import { formatCount, formatMoney, shortId } from '../../lib/format.ts'
+import { formatCount, formatMoney, formatShortId } from '../../lib/format.ts'
 import { Mark, Marked } from '../../ui/show/mark.tsx'
 import { Ago, Elapsed } from '../../ui/show/time.tsx'
-import unseen from '../../ui/show/unseen.module.css'
+import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './run-row.module.css'
 
-/** A run; `fits` is whether the filter still fits it. */
+/** A run; `fits` is whether it still matches the filter. */
 export const RunListRow = memo(function RunRow({
   run,
   fits,
@@ -27,13 +27,13 @@ export const RunListRow = memo(function RunRow({
     <>
       <span role="cell" className={styles['status']}>
         <Status run={run} />
-        {!fits && <span className={unseen['unseen']}>, no longer in this filter</span>}
+        {!fits && <span className={hidden['hidden']}>, no longer matches the filter</span>}
       </span>
       <span role="cell" className={cx(styles['name'], !fits && styles['past'])}>
-        <a href={runHref(runId)} data-row className={styles['link']}>
+        <a href={linkToRun(runId)} data-row className={styles['link']}>
           <span className={styles['ensemble']}>{ensemble}</span>{' '}
           <code className={styles['id']} title={runId}>
-            {shortId(runId)}
+            {formatShortId(runId)}
           </code>
         </a>
         {submittedBy !== undefined && <span className={styles['by']}>{`by ${submittedBy}`}</span>}
@@ -60,7 +60,7 @@ export const RunListRow = memo(function RunRow({
   )
 })
 
-/** The status; a run at work may have reviews that wait, and one that waits several. */
+/** The status of a run, with the number of open reviews if the status does not imply it. */
 function Status({ run: { status, openReviews } }: { readonly run: RunSummary }) {
   const { mark, word } = RUN_STATUS[status]
   const isHeld = status === 'WAITING_REVIEW'
@@ -71,8 +71,8 @@ function Status({ run: { status, openReviews } }: { readonly run: RunSummary }) 
         <span className={styles['reviews']}>
           {!isHeld && <Mark kind="held" />}
           {openReviews}
-          <span className={unseen['unseen']}>
-            {openReviews === 1 ? ' review waiting' : ' reviews waiting'}
+          <span className={hidden['hidden']}>
+            {openReviews === 1 ? ' open review' : ' open reviews'}
           </span>
         </span>
       )}
@@ -80,10 +80,10 @@ function Status({ run: { status, openReviews } }: { readonly run: RunSummary }) 
   )
 }
 
-/** More tasks are a bar. */
+/** Maximum number of tasks shown as single marks; more are shown as a bar. */
 const MAX_MARKS = 8
 
-/** The progress of a run, and the reason when it failed. */
+/** The progress of a run, and its error if it failed. */
 function RunProgress({ run }: { readonly run: RunSummary }) {
   const { taskCount, completedTasks, currentTask, error } = run
   return (
@@ -114,7 +114,7 @@ function Marks({ run }: { readonly run: RunSummary }) {
       </span>
     )
   }
-  const next = nextTone(run)
+  const next = chooseNextTone(run)
   return (
     <span aria-hidden className={styles['marks']}>
       {Array.from({ length: taskCount }, (_, place) => (
@@ -129,14 +129,14 @@ function Marks({ run }: { readonly run: RunSummary }) {
   )
 }
 
-/** How the first task stands that is not done. */
-function nextTone({ status, currentTask }: RunSummary): string {
+/** Returns the style of the first incomplete task. */
+function chooseNextTone({ status, currentTask }: RunSummary): string {
   if (status === 'WAITING_REVIEW') return 'held'
   if (status === 'FAILED' || status === 'REJECTED') return 'failed'
   return currentTask === undefined || isTerminalRunStatus(status) ? '' : 'live'
 }
 
-/** Tags that are shown; the rest is on the page of the run. */
+/** Maximum number of tags shown; the page of the run has all. */
 const SHOWN = 2
 
 function RunTags({
@@ -153,10 +153,11 @@ function RunTags({
         <button
           key={key}
           type="button"
-          // The search finds tags too; two more stops a row would make a long list slow to walk.
+          // The search finds tags too. Two more tab stops per row would make a long list slow to
+          // walk.
           tabIndex={-1}
           className={styles['tag']}
-          aria-label={`Only runs with the tag ${key}: ${value}`}
+          aria-label={`Filter by tag ${key}: ${value}`}
           title={`${key}: ${value}`}
           onClick={() => onTag(`${key}:${value}`)}
         >

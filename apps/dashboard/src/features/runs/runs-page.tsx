@@ -1,37 +1,37 @@
-/** The runs of the server, newest first, as they go on. */
+/** The page of all runs, newest first and live. */
 import { Plus } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react'
 
-import { failureText } from '../../api/failure.ts'
-import { runsHref, submitHref } from '../../api/links.ts'
+import { describeFailure } from '../../api/failure.ts'
+import { linkToRuns, linkToSubmit } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
-import { plural } from '../../lib/format.ts'
+import { formatPlural } from '../../lib/format.ts'
 import { isTextEntry } from '../../lib/is-text-entry.ts'
 import { goTo } from '../../lib/router.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Loading, Notice, Empty } from '../../ui/feedback/notice.tsx'
 import { access } from '../../api/access.ts'
-import { curlLine } from '../../api/curl-line.ts'
+import { formatCurl } from '../../api/curl-line.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { useStore } from '../../lib/store.ts'
 import { CodeBlock } from '../../ui/show/text.tsx'
-import { filterOf, filterQuery, isUnfiltered, type RunFilter } from './run-filter.ts'
+import { parseRunFilter, toFilterQuery, isUnfiltered, type RunFilter } from './run-filter.ts'
 import { RunFilterBar } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
 import { useRunList } from './use-run-list.ts'
-import unseen from '../../ui/show/unseen.module.css'
+import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './runs-page.module.css'
 
 import type { VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
 import type { RunListState } from './run-list.ts'
 
 const goToFilter = (filter: RunFilter, how?: { readonly replace: boolean }): void => {
-  goTo(runsHref(filterQuery(filter)), how)
+  goTo(linkToRuns(toFilterQuery(filter)), how)
 }
 
 /** The page of all runs; `query` is its filter. */
 export function RunsScreen({ query }: { readonly query: Readonly<Record<string, string>> }) {
-  const filter = useMemo(() => filterOf(query), [query])
+  const filter = useMemo(() => parseRunFilter(query), [query])
   const read = useRunList(filter)
   const search = useRef<HTMLInputElement>(null)
   const table = useRef<VirtualTableHandle>(null)
@@ -44,25 +44,28 @@ export function RunsScreen({ query }: { readonly query: Readonly<Record<string, 
     <div className={styles['page']}>
       <header className={styles['head']}>
         <h1>Runs</h1>
-        <p className={styles['total']}>{list !== undefined && totalWords(list.total, shown)}</p>
+        <p className={styles['total']}>{list !== undefined && describeTotal(list.total, shown)}</p>
         <FoundNote list={list} />
         {missing === undefined && (
-          <LinkButton kind="primary" icon={<Plus />} href={submitHref()} className={styles['new']}>
+          <LinkButton
+            kind="primary"
+            icon={<Plus />}
+            href={linkToSubmit()}
+            className={styles['new']}
+          >
             New run
           </LinkButton>
         )}
       </header>
       <RunFilterBar filter={filter} search={search} onChange={goToFilter} />
       {error !== null && (
-        <ReadAgain
-          title={
-            list === undefined ? 'The runs could not be read' : 'These runs may be out of date'
-          }
+        <LoadFailed
+          title={list === undefined ? 'Failed to load the runs' : 'These runs may be out of date'}
           error={error}
           onAgain={() => void read.refetch()}
         />
       )}
-      {list === undefined && error === null && <Loading label="Reading the runs" />}
+      {list === undefined && error === null && <Loading label="Loading runs" />}
       {list?.runs.length === 0 && !read.isOfOtherFilter && <NoRuns filter={shown} />}
       {list !== undefined && list.runs.length > 0 && (
         <div aria-busy={read.isOfOtherFilter} className={styles['list']}>
@@ -77,18 +80,18 @@ export function RunsScreen({ query }: { readonly query: Readonly<Record<string, 
         </div>
       )}
       {moreError !== null && (
-        <ReadAgain title="More runs could not be read" error={moreError} onAgain={read.tryMore} />
+        <LoadFailed title="Failed to load more runs" error={moreError} onAgain={read.tryMore} />
       )}
     </div>
   )
 }
 
-function totalWords(total: number, filter: RunFilter): string {
-  if (isUnfiltered(filter)) return total === 0 ? '' : plural(total, 'run')
-  return total === 1 ? '1 run fits' : `${total} runs fit`
+function describeTotal(total: number, filter: RunFilter): string {
+  if (isUnfiltered(filter)) return total === 0 ? '' : formatPlural(total, 'run')
+  return formatPlural(total, 'matching run')
 }
 
-function ReadAgain({
+function LoadFailed({
   title,
   error,
   onAgain,
@@ -99,23 +102,23 @@ function ReadAgain({
 }) {
   return (
     <Notice tone="failed" title={title} actions={<Button onClick={onAgain}>Try again</Button>}>
-      {failureText(error)}
+      {describeFailure(error)}
     </Notice>
   )
 }
 
-/** Announces how many runs a filter found, to screen readers; what changes later is not announced. */
+/** Announces the number of runs that a filter found. Later changes are not announced. */
 function FoundNote({ list }: { readonly list: RunListState | undefined }) {
   const [announced, setAnnounced] = useState(list)
   if (list !== undefined && list.filter !== announced?.filter) setAnnounced(list)
   return (
-    <p role="status" className={unseen['unseen']}>
-      {announced !== undefined && `${announced.total} found`}
+    <p role="status" className={hidden['hidden']}>
+      {announced !== undefined && `${formatPlural(announced.total, 'run')} found`}
     </p>
   )
 }
 
-/** Keys of the page, outside of text fields: `/` goes to the search, j and ↓ to the runs. */
+/** Handles keys outside of text fields: `/` focuses the search, j and ↓ focus the runs. */
 function usePageKeys(
   search: RefObject<HTMLInputElement | null>,
   table: RefObject<VirtualTableHandle | null>,
@@ -139,15 +142,15 @@ function isNowhere(target: EventTarget | null): boolean {
   return target === document.body || (target instanceof Element && target.matches('main'))
 }
 
-/** Nothing fits the filter, or nothing was submitted yet. */
+/** The empty state: nothing matches the filter, or no run was submitted yet. */
 function NoRuns({ filter }: { readonly filter: RunFilter }) {
   const { key } = useStore(access)
   const { data } = useCapabilities()
   if (!isUnfiltered(filter)) {
     return (
       <Empty
-        title="No run fits this filter"
-        actions={<LinkButton href={runsHref()}>Show all runs</LinkButton>}
+        title="No matching runs"
+        actions={<LinkButton href={linkToRuns()}>Show all runs</LinkButton>}
       />
     )
   }
@@ -158,15 +161,15 @@ function NoRuns({ filter }: { readonly filter: RunFilter }) {
     <Empty
       title="No runs yet"
       actions={
-        <LinkButton kind="primary" href={submitHref()}>
+        <LinkButton kind="primary" href={linkToSubmit()}>
           New run
         </LinkButton>
       }
     >
       <p>Fill in the form, or submit one from a shell:</p>
       <div className={styles['line']}>
-        <CodeBlock label="the line">
-          {curlLine({ method: 'POST', path: '/api/runs', body, hasKey: key !== undefined })}
+        <CodeBlock label="command">
+          {formatCurl({ method: 'POST', path: '/api/runs', body, hasKey: key !== undefined })}
         </CodeBlock>
       </div>
     </Empty>

@@ -1,4 +1,4 @@
-/** The runs in a table; those that came in wait for the reader who is somewhere else. */
+/** The table of runs. New runs stay hidden while the reader is busy in the table. */
 import { ArrowUp } from 'lucide-react'
 import {
   useEffect,
@@ -9,15 +9,15 @@ import {
   type RefObject,
 } from 'react'
 
-import { plural } from '../../lib/format.ts'
+import { formatPlural } from '../../lib/format.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { VirtualTable, type VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
-import { fitsGroup } from './run-filter.ts'
-import { revealed, shownRuns, type RunListState } from './run-list.ts'
+import { matchesGroup } from './run-filter.ts'
+import { revealFresh, selectShownRuns, type RunListState } from './run-list.ts'
 import { RunListRow } from './run-row.tsx'
 import styles from './runs-table.module.css'
 
-/** Columns, in the order of the cells of a row. */
+/** Columns, in the order of the cells. */
 const COLUMNS = [
   ['Status', 'start'],
   ['Run', 'start'],
@@ -38,7 +38,7 @@ const HEAD = COLUMNS.map(([name, kind]) => (
 /** Height of a row, in pixels. */
 const ROW = 41
 
-/** Where the reader was in each list. */
+/** Scroll positions, by filter. */
 const memories = new Map<string, { offset: number }>()
 
 export function RunsTable({
@@ -55,13 +55,13 @@ export function RunsTable({
   readonly onTag: (tag: string) => void
 }) {
   const { filter, fresh, total } = list
-  const memory = memoryOf(JSON.stringify(filter))
+  const memory = findScrollMemory(JSON.stringify(filter))
   const [isAtTop, setAtTop] = useState(memory.offset === 0)
   const [isAway, away] = useAway()
-  const runs = useMemo(() => shownRuns(list), [list])
+  const runs = useMemo(() => selectShownRuns(list), [list])
   const showsNew = isAtTop && isAway && fresh.size > 0
   useEffect(() => {
-    if (showsNew) change(revealed)
+    if (showsNew) change(revealFresh)
   }, [showsNew, change])
   return (
     <div className={styles['frame']} {...away}>
@@ -78,7 +78,7 @@ export function RunsTable({
         onEnd={onEnd}
         onTop={setAtTop}
       >
-        {(run) => <RunListRow run={run} fits={fitsGroup(filter, run.status)} onTag={onTag} />}
+        {(run) => <RunListRow run={run} fits={matchesGroup(filter, run.status)} onTag={onTag} />}
       </VirtualTable>
       <div role="status" className={styles['news']}>
         {fresh.size > 0 && !showsNew && (
@@ -86,11 +86,11 @@ export function RunsTable({
             size="s"
             icon={<ArrowUp />}
             onClick={() => {
-              change(revealed)
+              change(revealFresh)
               ref.current?.toTop()
             }}
           >
-            {plural(fresh.size, 'new run')}
+            {formatPlural(fresh.size, 'new run')}
           </Button>
         )}
       </div>
@@ -98,20 +98,23 @@ export function RunsTable({
   )
 }
 
-function memoryOf(key: string): { offset: number } {
+function findScrollMemory(key: string): { offset: number } {
   const memory = memories.get(key) ?? { offset: 0 }
   memories.set(key, memory)
   return memory
 }
 
-/** Whether the reader neither points at a part of the page nor has the focus there, with handlers for it. */
+/**
+ * Returns whether the reader neither points at a part of the page nor has the focus in it, and the
+ * handlers that track this.
+ */
 function useAway() {
   const [isPointed, setPointed] = useState(false)
   const [isFocused, setFocused] = useState(false)
   const handlers = {
     onPointerEnter: ({ pointerType }: PointerEvent): void => setPointed(pointerType === 'mouse'),
     onPointerLeave: (): void => setPointed(false),
-    // A focus that is not seen was left by a click.
+    // An invisible focus is left over from a click.
     onFocus: ({ target }: FocusEvent): void => setFocused(target.matches(':focus-visible')),
     onBlur: (): void => setFocused(false),
   }

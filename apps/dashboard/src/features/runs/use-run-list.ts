@@ -1,63 +1,66 @@
 /**
- * The lists of runs of a server. The list that is shown is read again when the server reports a change of any
- * run; one that is not shown is read again when it is.
+ * The lists of runs of a server. A list in view is loaded again when the server reports a change of
+ * a run; other lists are loaded again when they come into view.
  */
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react'
 
-import { failureCode } from '../../api/failure.ts'
+import { findFailureCode } from '../../api/failure.ts'
 import { type Server, useServer } from '../../api/server.ts'
 import { useStore } from '../../lib/store.ts'
-import { listQuery, type RunFilter } from './run-filter.ts'
+import { toListQuery, type RunFilter } from './run-filter.ts'
 import {
-  emptyRunList,
-  matchingRuns,
-  unansweredRuns,
-  withDetails,
-  withRuns,
+  createRunList,
+  selectMatchingRuns,
+  findUnansweredRuns,
+  replaceRuns,
+  mergeRuns,
   type ReadRuns,
   type RunListState,
-  withoutPast,
+  dropPast,
 } from './run-list.ts'
 
 import type { RunDetail, RunSummary } from '@tutti/protocol'
 
 const PAGE_SIZE = 100
 
-/** The largest page that the server returns. */
+/** Maximum page size of the server. */
 const MAX_LIMIT = 1_000
 
-/** Shortest time from a change to the read that shows it, in milliseconds. */
+/** Minimum time from a change to the request that loads it, in milliseconds. */
 const REFRESH_MS = 400
 
-/** The pause before a read is this many times as long as the read before it took. */
+/** Length of the pause before a request, as a multiple of the duration of the previous one. */
 const PAUSE_FACTOR = 4
 
-/** The server marks a run as waiting for a review, or as no longer waiting, a moment after the event. */
+/**
+ * Delay, in milliseconds, after which the server has updated the status of a run for a review
+ * event.
+ */
 const MARKED_MS = 1_500
 
-/** Runs that left the list are read one by one; more than this many at once are dropped instead. */
+/** Maximum number of runs loaded one by one after they left the list; the rest are dropped. */
 const MAX_SINGLE_READS = 50
 
-/** The first part of the keys of all lists. */
+/** First part of the query keys of all lists. */
 export const RUN_LISTS_KEY = 'run-list'
 
-/** The lists of a server. */
+/** The lists of runs of a server. */
 export interface RunLists {
-  /** The query key of a list. */
+  /** Returns the query key of a list. */
   keyOf(filter: RunFilter): readonly unknown[]
-  /** Reads a list from its start: as much of it as was read before. */
+  /** Loads a list from its start, up to the number of runs loaded before. */
   read(filter: RunFilter, signal: AbortSignal): Promise<RunListState>
-  /** Reads the next page of a list. */
+  /** Loads the next page of a list. */
   readMore(filter: RunFilter): Promise<void>
-  /** Changes a list that was read. */
+  /** Changes a loaded list. */
   change(filter: RunFilter, how: (state: RunListState) => RunListState): void
 }
 
 const opened = new WeakMap<Server, RunLists>()
 
-/** Returns the lists of a server, which are refreshed from the first call on. */
-export function runListsOf(server: Server): RunLists {
+/** Returns the lists of a server. They are refreshed from the first call on. */
+export function getRunLists(server: Server): RunLists {
   const known = opened.get(server)
   if (known !== undefined) return known
   const lists = openRunLists(server)
@@ -70,7 +73,7 @@ function openRunLists(server: Server): RunLists {
   const changed = refreshOnChange(server)
   const keyOf = (filter: RunFilter) => [RUN_LISTS_KEY, filter]
   const stateOf = (filter: RunFilter): RunListState =>
-    answers.getQueryData<RunListState>(keyOf(filter)) ?? emptyRunList(filter)
+    answers.getQueryData<RunListState>(keyOf(filter)) ?? createRunList(filter)
   const change: RunLists['change'] = (filter, how) => {
     answers.setQueryData<RunListState>(keyOf(filter), (state) => state && how(state))
   }
@@ -80,24 +83,27 @@ function openRunLists(server: Server): RunLists {
     async read(filter, signal) {
       const due = new Set(changed)
       const answer = await readRuns(server, { filter, known: stateOf(filter).runs, signal })
-      const details = await readDetails(server, unansweredRuns(stateOf(filter), answer, due))
+      const details = await readDetails(server, findUnansweredRuns(stateOf(filter), answer, due))
       for (const runId of due) changed.delete(runId)
-      return withRuns(withDetails(stateOf(filter), details), answer)
+      return mergeRuns(replaceRuns(stateOf(filter), details), answer)
     },
     async readMore(filter) {
-      // One known run ahead of the new ones shows that none between them is missing.
-      const offset = Math.max(0, matchingRuns(stateOf(filter)).length - 1)
+      // The range starts with a known run, which proves that no run in between is missing.
+      const offset = Math.max(0, selectMatchingRuns(stateOf(filter)).length - 1)
       const limit = PAGE_SIZE + 1
-      const { runs, total } = await client.runs.list({ ...listQuery(filter), limit, offset })
+      const { runs, total } = await client.runs.list({ ...toListQuery(filter), limit, offset })
       const isWhole = runs.length === 0 || offset + runs.length >= total
       const isKnown = stateOf(filter).runs.some(({ runId }) => runId === runs[0]?.runId)
-      if (isKnown || isWhole) change(filter, (state) => withRuns(state, { runs, total, isWhole }))
+      if (isKnown || isWhole) change(filter, (state) => mergeRuns(state, { runs, total, isWhole }))
       else await answers.refetchQueries({ queryKey: keyOf(filter) })
     },
   }
 }
 
-/** Reads the lists that are shown after changes; returns the ids of the runs that changed since. */
+/**
+ * Reloads the active lists after changes. Returns the ids of the runs that changed since the last
+ * load.
+ */
 function refreshOnChange({ answers, feed }: Server): Set<string> {
   const changed = new Set<string>()
   const queryKey = [RUN_LISTS_KEY]
@@ -136,7 +142,9 @@ function refreshOnChange({ answers, feed }: Server): Set<string> {
   return changed
 }
 
-/** Reads a list from its start: as many runs as are known, and on to the first known one. */
+/**
+ * Loads a list from its start: as many runs as are known, and at least up to the first known one.
+ */
 async function readRuns(
   { client }: Server,
   {
@@ -153,7 +161,7 @@ async function readRuns(
   for (let offset = 0; ;) {
     const wanted = Math.max(1, known.length - offset)
     const limit = Math.min(MAX_LIMIT, Math.ceil(wanted / PAGE_SIZE) * PAGE_SIZE)
-    const page = await client.runs.list({ ...listQuery(filter), limit, offset }, { signal })
+    const page = await client.runs.list({ ...toListQuery(filter), limit, offset }, { signal })
     for (const run of page.runs) runs.set(run.runId, run)
     offset += page.runs.length
     const isWhole = page.runs.length === 0 || offset >= page.total
@@ -164,7 +172,7 @@ async function readRuns(
   }
 }
 
-/** Reads runs one by one; undefined for those that the server does not have, and for too many. */
+/** Loads runs one by one; undefined for runs that do not exist, and beyond the maximum number. */
 async function readDetails(
   { client }: Server,
   runIds: readonly string[],
@@ -174,7 +182,7 @@ async function readDetails(
     try {
       return [runId, await client.runs.get(runId)] as const
     } catch (error) {
-      if (failureCode(error) !== 'RUN_NOT_FOUND') throw error
+      if (findFailureCode(error) !== 'RUN_NOT_FOUND') throw error
       return [runId, undefined] as const
     }
   }
@@ -187,20 +195,20 @@ function sleep(ms: number): Promise<void> {
   })
 }
 
-/** Returns the list; until that of another filter was read, the one before is kept. */
+/** Returns the list of a filter; until it is loaded, the previous list. */
 export function useRunList(filter: RunFilter) {
   const server = useServer()
-  const lists = runListsOf(server)
+  const lists = getRunLists(server)
   const { status } = useStore(server.feed.connection)
   const { data, error, isPlaceholderData, isFetching, refetch } = useQuery<RunListState>({
     queryKey: lists.keyOf(filter),
     queryFn: ({ signal }) => lists.read(filter, signal),
-    // Changes are reported once the connection is open: a list that was read before would miss some.
+    // Events arrive only while connected, so a list loaded earlier would miss some.
     enabled: status !== 'connecting',
     placeholderData: keepPreviousData,
-    // A page that was hidden does not refresh.
+    // Hidden pages do not refresh.
     refetchOnWindowFocus: true,
-    // `withRuns` shares what has not changed.
+    // `mergeRuns` already shares unchanged runs.
     structuralSharing: false,
   })
   const more = useMutation({ mutationFn: () => lists.readMore(filter) })
@@ -209,7 +217,7 @@ export function useRunList(filter: RunFilter) {
   const readMore = useCallback(() => {
     if (canRead && !isPending && !isError) mutate()
   }, [canRead, isPending, isError, mutate])
-  useEffect(() => () => lists.change(filter, withoutPast), [lists, filter])
+  useEffect(() => () => lists.change(filter, dropPast), [lists, filter])
   return {
     list: data,
     error,

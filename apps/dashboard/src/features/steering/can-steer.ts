@@ -1,40 +1,46 @@
-/** Pure: what can be done with a run as it stands, and why not. */
+/** Determines which steering actions a run allows. Pure. */
 import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
 
-/** Why something cannot be done; undefined when it can. */
+/** Reasons why actions are unavailable; undefined for available ones. */
 export interface Steerable {
   readonly isOver: boolean
   readonly direct: string | undefined
   readonly switchModel: string | undefined
   readonly cancel: string | undefined
-  /** How it ends, while it is being cancelled. */
+  /** Description of a cancellation in progress. */
   readonly ending: string | undefined
 }
 
-/** What can be done with a run. */
-export function steerable({ status, cancelMode }: RunState): Steerable {
+/** Returns the actions that the state of a run allows. */
+export function findSteerable({ status, cancelMode }: RunState): Steerable {
   if (isTerminalRunStatus(status)) {
     const over = 'The run has ended'
     return { isOver: true, direct: over, switchModel: over, cancel: over, ending: undefined }
   }
   if (cancelMode === 'abort') {
-    const ends = 'Work in flight is being stopped'
-    const ending = 'Cancelling: what is in flight is ending'
-    return { isOver: false, direct: ends, switchModel: ends, cancel: 'It is asked for', ending }
+    const ends = 'Running work is being stopped'
+    const ending = 'Cancelling: running work is being stopped'
+    return {
+      isOver: false,
+      direct: ends,
+      switchModel: ends,
+      cancel: 'The run is already being cancelled',
+      ending,
+    }
   }
   const can = { isOver: false, direct: undefined, switchModel: undefined, cancel: undefined }
   if (cancelMode === undefined) return { ...can, ending: undefined }
-  return { ...can, ending: 'Cancelling: tasks at work finish, no other begins' }
+  return { ...can, ending: 'Cancelling: running tasks finish, no others start' }
 }
 
-/** The same for a reader whose key lacks a scope, as `missing` says. */
-export function permitted(can: Steerable, missing: string | undefined): Steerable {
+/** Disables the actions if the key lacks a scope; `missing` is the reason. */
+export function restrictToScope(can: Steerable, missing: string | undefined): Steerable {
   if (missing === undefined || can.isOver) return can
   return { ...can, direct: missing, switchModel: missing, cancel: missing }
 }
 
-/** The models that a run, or one task of it, works with now; none when that is not known yet. */
-export function currentModels(
+/** Returns the models that a run or one of its tasks uses now; empty if unknown. */
+export function findCurrentModels(
   { tasks, model }: Pick<RunState, 'tasks' | 'model'>,
   taskName: string | undefined,
 ): readonly string[] {

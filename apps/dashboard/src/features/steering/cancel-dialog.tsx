@@ -1,10 +1,10 @@
-/** Cancels a run. */
+/** The dialog that cancels a run. */
 import { useMutation } from '@tanstack/react-query'
 import { decode, CancelBody, type CancelMode, type RunState } from '@tutti/protocol'
 import { useState } from 'react'
 
 import { useServer } from '../../api/server.ts'
-import { plural } from '../../lib/format.ts'
+import { formatPlural } from '../../lib/format.ts'
 import { SteerDialog } from './steer-dialog.tsx'
 import styles from './steer-dialog.module.css'
 
@@ -15,17 +15,17 @@ const MODES: readonly {
 }[] = [
   {
     mode: 'abort',
-    name: 'Stop the work in flight',
-    does: 'Model calls, tools and other agents at work are aborted. What they were about to give is lost; outputs of finished tasks are kept.',
+    name: 'Stop running work',
+    does: 'Aborts running model calls, tool calls and calls to other agents. Their results are lost; finished tasks keep their outputs.',
   },
   {
     mode: 'boundary',
     name: 'Let running tasks finish',
-    does: 'Tasks at work go on to their end and keep their outputs. No other task begins.',
+    does: 'Running tasks finish and keep their outputs. No further task starts.',
   },
 ]
 
-/** Asks how, and says what each way does. */
+/** Asks for the mode and explains each one. */
 export function CancelDialog({
   runId,
   state,
@@ -36,7 +36,7 @@ export function CancelDialog({
   readonly onClose: () => void
 }) {
   const { client } = useServer()
-  // A run that is let finish can still be stopped.
+  // A run whose tasks are allowed to finish can still be stopped.
   const modes = state.cancelMode === 'boundary' ? MODES.slice(0, 1) : MODES
   const [mode, setMode] = useState<CancelMode>('abort')
   const { mutate, isPending, error } = useMutation({
@@ -48,8 +48,8 @@ export function CancelDialog({
   const running = state.tasks.filter(({ status }) => status === 'RUNNING').length
   return (
     <SteerDialog
-      title="Cancel the run"
-      submit="Cancel the run"
+      title="Cancel run"
+      submit="Cancel run"
       kind="danger"
       isBusy={isPending}
       error={error ?? undefined}
@@ -60,9 +60,9 @@ export function CancelDialog({
       }}
     >
       <p className={styles['soft']}>
-        {`${running === 0 ? 'No task is' : `${plural(running, 'task')} ${running === 1 ? 'is' : 'are'}`} at work. A cancelled run cannot go on.`}
+        {`${running === 0 ? 'No task is' : `${formatPlural(running, 'task')} ${running === 1 ? 'is' : 'are'}`} running. A cancelled run cannot be continued.`}
       </p>
-      <fieldset className={styles['choices']} aria-label="How">
+      <fieldset className={styles['choices']} aria-label="Cancel mode">
         {modes.map(({ mode: one, name, does }) => (
           <label key={one} className={styles['choice']}>
             <input

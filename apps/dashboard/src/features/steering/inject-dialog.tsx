@@ -1,9 +1,9 @@
-/** Tells the agents of a run something before their next model call. */
+/** The dialog that sends a directive to the agents of a run. */
 import { useMutation } from '@tanstack/react-query'
 import { Priority, type RunState } from '@tutti/protocol'
 import { useState } from 'react'
 
-import { failureProblems } from '../../api/failure.ts'
+import { findFailureProblems } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { Field } from '../../ui/controls/field.tsx'
 import { Select, TextArea, TextInput } from '../../ui/controls/inputs.tsx'
@@ -11,9 +11,9 @@ import { toast } from '../../ui/feedback/toasts.tsx'
 import {
   checkInject,
   NO_DIRECTIVE,
-  otherProblems,
-  problemsOf,
-  targetsOf,
+  pickOtherProblems,
+  pickProblems,
+  listTargets,
   TIMES_TO_LIVE,
   type InjectForm,
   type TextDirective,
@@ -30,7 +30,7 @@ const PRIORITIES: Readonly<Record<Priority, string>> = {
   LOW: 'Low',
 }
 
-/** The dialog; what is written in it belongs to who opens it. */
+/** The dialog; its form belongs to the caller, so that it survives closing. */
 export function InjectDialog({
   runId,
   state,
@@ -51,31 +51,31 @@ export function InjectDialog({
     networkMode: 'always',
     onSuccess: () => {
       onForm(NO_DIRECTIVE)
-      toast('Directive given; the Steering tab tells when it arrives')
+      toast('Directive sent; the Steering tab shows when it is delivered')
       onClose()
     },
   })
   const checked = checkInject(form)
   const problems = [
     ...(checked.ok ? [] : checked.problems).filter(
-      // What nobody has written yet is not wrong until it is sent.
+      // Empty fields are not reported before the first attempt to send.
       ({ path }) => wasSent || (path === '/ttl' && form.customTtl !== ''),
     ),
-    ...failureProblems(error),
+    ...findFailureProblems(error),
   ]
   const change = (changed: Partial<InjectForm>): void => {
-    // What the server said was about the text before.
+    // The errors of the server referred to the previous values.
     reset()
     onForm({ ...form, ...changed })
   }
-  const hasFieldProblems = failureProblems(error).length > 0
+  const hasFieldProblems = findFailureProblems(error).length > 0
   return (
     <SteerDialog
-      title="Direct the agents"
-      submit="Give the directive"
+      title="Send a directive"
+      submit="Send directive"
       isBusy={isPending}
       error={hasFieldProblems ? undefined : (error ?? undefined)}
-      more={otherProblems(problems, FIELDS)}
+      more={pickOtherProblems(problems, FIELDS)}
       onClose={onClose}
       onSubmit={() => {
         setSent(true)
@@ -83,9 +83,9 @@ export function InjectDialog({
       }}
     >
       <Field
-        label="What they are to know"
-        hint="They see it at their next model call. The call in flight is not disturbed."
-        errors={problemsOf(problems, 'content')}
+        label="Directive"
+        hint="Agents see it at their next model call. Calls in flight are not interrupted."
+        errors={pickProblems(problems, 'content')}
         required
       >
         {(control) => (
@@ -102,10 +102,10 @@ export function InjectDialog({
           state={state}
           form={form}
           change={change}
-          problems={problemsOf(problems, 'target')}
+          problems={pickProblems(problems, 'target')}
         />
-        <PriorityField form={form} change={change} problems={problemsOf(problems, 'priority')} />
-        <TimeField form={form} change={change} problems={problemsOf(problems, 'ttl')} />
+        <PriorityField form={form} change={change} problems={pickProblems(problems, 'priority')} />
+        <TimeField form={form} change={change} problems={pickProblems(problems, 'ttl')} />
       </div>
     </SteerDialog>
   )
@@ -140,28 +140,28 @@ function PriorityField({ form, change, problems }: PartProps) {
   )
 }
 
-/** For how long it is in force. */
+/** Selects how long the directive is valid. */
 function TimeField({ form, change, problems }: PartProps) {
   const isCustom = form.ttl === 'custom'
   return (
     <>
-      <Field label="In force" errors={isCustom ? [] : problems}>
+      <Field label="Valid" errors={isCustom ? [] : problems}>
         {(control) => (
           <Select
             {...control}
             value={form.ttl}
             onChange={({ target }) => change({ ttl: target.value })}
           >
-            {TIMES_TO_LIVE.map(([value, words]) => (
+            {TIMES_TO_LIVE.map(([value, label]) => (
               <option key={value} value={value}>
-                {words}
+                {label}
               </option>
             ))}
           </Select>
         )}
       </Field>
       {isCustom && (
-        <Field label="For how long" hint="ISO 8601, such as PT90S or PT2H30M" errors={problems}>
+        <Field label="Duration" hint="ISO 8601, such as PT90S or PT2H30M" errors={problems}>
           {(control) => (
             <TextInput
               {...control}
@@ -176,19 +176,20 @@ function TimeField({ form, change, problems }: PartProps) {
 }
 
 function TargetField({ state, form, change, problems }: PartProps & { readonly state: RunState }) {
-  const { tasks, roles } = targetsOf(state)
-  const hint = state.tasks.length === 0 ? 'Tasks can be chosen once the run has begun.' : undefined
-  // A task that has ended meanwhile stays chosen, and the server says what it thinks of it.
+  const { tasks, roles } = listTargets(state)
+  const hint =
+    state.tasks.length === 0 ? 'Tasks are available once the run has started.' : undefined
+  // A task that has ended meanwhile stays selected, and the server reports it.
   const isGone = form.target !== '' && ![...tasks, ...roles].includes(form.target)
   return (
-    <Field label="For" hint={hint} errors={problems}>
+    <Field label="Target" hint={hint} errors={problems}>
       {(control) => (
         <Select
           {...control}
           value={form.target}
           onChange={({ target }) => change({ target: target.value })}
         >
-          <option value="">the whole run</option>
+          <option value="">Whole run</option>
           {isGone && <option value={form.target}>{`${form.target} (ended)`}</option>}
           {tasks.length > 0 && (
             <optgroup label="Tasks">

@@ -1,8 +1,14 @@
 import { emptyRunState, type RunState } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { currentModels, steerable } from './can-steer.ts'
-import { checkInject, NO_DIRECTIVE, otherProblems, problemsOf, targetsOf } from './inject-form.ts'
+import { findCurrentModels, findSteerable } from './can-steer.ts'
+import {
+  checkInject,
+  NO_DIRECTIVE,
+  pickOtherProblems,
+  pickProblems,
+  listTargets,
+} from './inject-form.ts'
 
 const FORM = { ...NO_DIRECTIVE, content: 'Be short' }
 
@@ -18,7 +24,7 @@ function task(name: string, change: Partial<RunState['tasks'][number]> = {}) {
 }
 
 describe('a directive', () => {
-  it('is sent with what was chosen, and nothing else', () => {
+  it('is sent with the chosen values only', () => {
     expect(checkInject(FORM)).toEqual({ ok: true, body: { content: 'Be short' } })
     const all = { ...FORM, target: 'draft', priority: 'HIGH', ttl: 'PT5M' } as const
     expect(checkInject(all)).toEqual({
@@ -29,21 +35,21 @@ describe('a directive', () => {
     expect(custom).toMatchObject({ ok: true, body: { ttl: 'PT90S' } })
   })
 
-  it('says at the field what does not fit', () => {
+  it('reports problems at their fields', () => {
     const blank = checkInject({ ...FORM, content: '  ' })
-    expect(blank.ok ? [] : problemsOf(blank.problems, 'content')).toEqual([
+    expect(blank.ok ? [] : pickProblems(blank.problems, 'content')).toEqual([
       expect.stringMatching(/not blank/),
     ])
     for (const customTtl of ['', '5 minutes']) {
       const checked = checkInject({ ...FORM, ttl: 'custom', customTtl })
-      expect(checked.ok ? [] : problemsOf(checked.problems, 'ttl')).toHaveLength(1)
+      expect(checked.ok ? [] : pickProblems(checked.problems, 'ttl')).toHaveLength(1)
     }
     const problems = [{ path: '/else', message: 'is wrong' }]
-    expect(otherProblems(problems, ['content'])).toEqual(['/else is wrong'])
-    expect(otherProblems(problems, ['else'])).toEqual([])
+    expect(pickOtherProblems(problems, ['content'])).toEqual(['/else is wrong'])
+    expect(pickOtherProblems(problems, ['else'])).toEqual([])
   })
 
-  it('can be for what has not ended, each name once', () => {
+  it('can target tasks that have not ended and their roles, each once', () => {
     const retrying = { reason: '', code: 'X', willRetry: true }
     const tasks = [
       task('a'),
@@ -51,7 +57,7 @@ describe('a directive', () => {
       task('c', { status: 'FAILED', error: retrying, agentRole: 'Editor' }),
       task('Printer', { status: 'PENDING', agentRole: 'Printer' }),
     ]
-    expect(targetsOf({ tasks })).toEqual({
+    expect(listTargets({ tasks })).toEqual({
       tasks: ['a', 'c', 'Printer'],
       roles: ['Writer', 'Editor'],
     })
@@ -61,34 +67,34 @@ describe('a directive', () => {
 describe('a run', () => {
   const running: RunState = { ...emptyRunState(), status: 'RUNNING' }
 
-  it('can be steered until it ends, and less while it is cancelled', () => {
-    expect(steerable(running)).toMatchObject({
+  it('can be steered until it ends, and less while it is being cancelled', () => {
+    expect(findSteerable(running)).toMatchObject({
       isOver: false,
       direct: undefined,
       cancel: undefined,
     })
-    const boundary = steerable({ ...running, status: 'CANCELLING', cancelMode: 'boundary' })
+    const boundary = findSteerable({ ...running, status: 'CANCELLING', cancelMode: 'boundary' })
     expect([boundary.direct, boundary.cancel, boundary.ending]).toEqual([
       undefined,
       undefined,
       expect.stringMatching(/finish/),
     ])
-    const abort = steerable({ ...running, status: 'CANCELLING', cancelMode: 'abort' })
+    const abort = findSteerable({ ...running, status: 'CANCELLING', cancelMode: 'abort' })
     expect([abort.direct, abort.switchModel, abort.cancel].every(Boolean)).toBe(true)
-    expect(steerable({ ...running, status: 'FAILED', cancelMode: 'abort' })).toMatchObject({
+    expect(findSteerable({ ...running, status: 'FAILED', cancelMode: 'abort' })).toMatchObject({
       isOver: true,
       ending: undefined,
     })
   })
 
-  it('works with the models of its running tasks, or what it was switched to', () => {
+  it('uses the models of its running tasks, or the model that it was switched to', () => {
     // NOTE: the field that is read.
     const turns = [{ model: 'small' }] as unknown as RunState['tasks'][number]['turns']
     const tasks = [task('a', { turns }), task('b', { model: 'own', status: 'PENDING' })]
-    expect(currentModels({ tasks }, undefined)).toEqual(['small'])
-    expect(currentModels({ tasks }, 'b')).toEqual(['own'])
-    expect(currentModels({ tasks, model: 'large' }, undefined)).toEqual(['large'])
-    expect(currentModels({ tasks: [], model: 'large' }, undefined)).toEqual(['large'])
-    expect(currentModels({ tasks: [] }, undefined)).toEqual([])
+    expect(findCurrentModels({ tasks }, undefined)).toEqual(['small'])
+    expect(findCurrentModels({ tasks }, 'b')).toEqual(['own'])
+    expect(findCurrentModels({ tasks, model: 'large' }, undefined)).toEqual(['large'])
+    expect(findCurrentModels({ tasks: [], model: 'large' }, undefined)).toEqual(['large'])
+    expect(findCurrentModels({ tasks: [] }, undefined)).toEqual([])
   })
 })

@@ -1,21 +1,21 @@
-/** Pure: a directive as somebody fills it in, and as the server takes it. */
+/** Converts the form of a directive to the body of a request. Pure. */
 import { decode, InjectBody, type Problem, type RunState } from '@tutti/protocol'
 
 import type { Priority } from '@tutti/protocol'
 
-/** What is filled in. */
+/** Values of the form. */
 export interface InjectForm {
   readonly content: string
   /** Name of a task or a role; empty for the whole run. */
   readonly target: string
   readonly priority: Priority
-  /** An ISO 8601 duration, empty until the run ends, or `custom`. */
+  /** An ISO 8601 duration, empty for no expiry, or `custom`. */
   readonly ttl: string
-  /** With `custom`. */
+  /** The duration if `ttl` is `custom`. */
   readonly customTtl: string
 }
 
-/** A directive that nobody has written yet. */
+/** An empty form. */
 export const NO_DIRECTIVE: InjectForm = {
   content: '',
   target: '',
@@ -24,25 +24,25 @@ export const NO_DIRECTIVE: InjectForm = {
   customTtl: '',
 }
 
-/** For how long a directive can be in force, and what that is called. */
-export const TIMES_TO_LIVE: readonly (readonly [value: string, words: string])[] = [
-  ['', 'until the run ends'],
-  ['PT5M', 'for 5 minutes'],
-  ['PT1H', 'for an hour'],
-  ['custom', 'for another time…'],
+/** Choices of a validity and their labels. */
+export const TIMES_TO_LIVE: readonly (readonly [value: string, label: string])[] = [
+  ['', 'Until the run ends'],
+  ['PT5M', 'For 5 minutes'],
+  ['PT1H', 'For 1 hour'],
+  ['custom', 'Custom…'],
 ]
 
-/** A directive with a text for the agents; actions have a dialog of their own. */
+/** A directive with a text. Directives with an action are sent by other dialogs. */
 export type TextDirective = Omit<InjectBody, 'content' | 'action' | 'value'> & {
   readonly content: string
 }
 
-/** A body that can be sent, or what keeps it from being one. */
+/** A valid body, or the problems of the form. */
 export type InjectChecked =
   | { readonly ok: true; readonly body: TextDirective }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Checks a form against the schema of the server. */
+/** Checks a form against the schema of the API. */
 export function checkInject(form: InjectForm): InjectChecked {
   const { content, target, priority } = form
   const ttl = form.ttl === 'custom' ? form.customTtl.trim() : form.ttl
@@ -55,12 +55,14 @@ export function checkInject(form: InjectForm): InjectChecked {
   return decoded.ok ? { ok: true, body: { ...decoded.value, content } } : decoded
 }
 
-export function problemsOf(problems: readonly Problem[], field: string): readonly string[] {
-  return problems.filter(({ path }) => path === `/${field}`).map(({ message }) => sentence(message))
+export function pickProblems(problems: readonly Problem[], field: string): readonly string[] {
+  return problems
+    .filter(({ path }) => path === `/${field}`)
+    .map(({ message }) => toSentence(message))
 }
 
-/** The problems that belong to none of these fields. */
-export function otherProblems(
+/** Returns the problems outside of these fields. */
+export function pickOtherProblems(
   problems: readonly Problem[],
   fields: readonly string[],
 ): readonly string[] {
@@ -69,8 +71,8 @@ export function otherProblems(
     .map(({ path, message }) => `${path} ${message}`.trim())
 }
 
-/** Whom a directive can be for: tasks that have not ended, and the roles of their agents. */
-export function targetsOf({ tasks }: Pick<RunState, 'tasks'>): {
+/** Returns possible targets: tasks that have not ended, and the roles of their agents. */
+export function listTargets({ tasks }: Pick<RunState, 'tasks'>): {
   readonly tasks: readonly string[]
   readonly roles: readonly string[]
 } {
@@ -85,6 +87,6 @@ export function targetsOf({ tasks }: Pick<RunState, 'tasks'>): {
   }
 }
 
-function sentence(message: string): string {
+function toSentence(message: string): string {
   return message.charAt(0).toUpperCase() + message.slice(1)
 }

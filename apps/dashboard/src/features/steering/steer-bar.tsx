@@ -1,12 +1,12 @@
-/** What a person can do with a run: tell its agents something, switch its model, cancel it. */
+/** The steering actions of a run: send a directive, switch the model, cancel. */
 import { ListRestart, MessageSquarePlus, Repeat2, Square } from 'lucide-react'
 import { useId, useState } from 'react'
 
-import { submitHref } from '../../api/links.ts'
+import { linkToSubmit } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
-import { permitted, steerable } from './can-steer.ts'
+import { restrictToScope, findSteerable } from './can-steer.ts'
 import { CancelDialog } from './cancel-dialog.tsx'
 import { InjectDialog } from './inject-dialog.tsx'
 import { NO_DIRECTIVE } from './inject-form.ts'
@@ -23,25 +23,28 @@ const ACTS = [
   { act: 'cancel', label: 'Cancel…', icon: <Square /> },
 ] as const
 
-/** The actions of a run that has not ended; one that has can be run again. */
+/** The actions of an active run; an ended run can be run again. */
 export function SteerBar({ runId, state }: { readonly runId: string; readonly state: RunState }) {
   const [open, setOpen] = useState<Act>()
-  /** It is kept when the dialog is closed: somebody may want to look at the run first. */
+  /**
+   * The draft of a directive. It survives closing the dialog, so that the reader can look at the
+   * run first.
+   */
   const [directive, setDirective] = useState(NO_DIRECTIVE)
   const id = useId()
   const missing = useMissingScope('runs:control')
   const missingToSubmit = useMissingScope('runs:write')
-  const can = permitted(steerable(state), missing)
+  const can = restrictToScope(findSteerable(state), missing)
   const close = (): void => setOpen(undefined)
   const dialog = { runId, state, onClose: close }
   return (
-    <div className={styles['bar']} role="group" aria-label="Steer the run">
+    <div className={styles['bar']} role="group" aria-label="Steering">
       <p role="status" id={id} className={styles['ending']}>
         {can.ending !== undefined && <Marked kind="stopping">{can.ending}</Marked>}
       </p>
       {can.isOver
         ? missingToSubmit === undefined && (
-            <LinkButton href={submitHref(runId)} size="s" icon={<ListRestart />}>
+            <LinkButton href={linkToSubmit(runId)} size="s" icon={<ListRestart />}>
               Run again
             </LinkButton>
           )
@@ -59,7 +62,7 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
               {label}
             </Button>
           ))}
-      {/* A run that has ended meanwhile still has the dialog, which says so when it is sent. */}
+      {/* The dialog stays open if the run ends meanwhile; sending then reports it. */}
       {open === 'direct' && <InjectDialog {...dialog} form={directive} onForm={setDirective} />}
       {open === 'switchModel' && <SwitchDialog {...dialog} />}
       {open === 'cancel' && <CancelDialog {...dialog} />}

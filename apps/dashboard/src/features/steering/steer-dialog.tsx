@@ -1,13 +1,13 @@
-/** The frame of the dialogs that steer a run. */
+/** The frame of the steering dialogs. */
 import { useId, type ReactNode } from 'react'
 
-import { failureCode, failureText } from '../../api/failure.ts'
+import { findFailureCode, describeFailure } from '../../api/failure.ts'
 import { Button, type ButtonKind } from '../../ui/controls/button.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Dialog } from '../../ui/layout/dialog.tsx'
 import styles from './steer-dialog.module.css'
 
-/** A form in a dialog; Ctrl+Enter sends it too. */
+/** A form in a dialog; Ctrl+Enter also sends it. */
 export function SteerDialog({
   title,
   submit,
@@ -21,14 +21,14 @@ export function SteerDialog({
   children,
 }: {
   readonly title: string
-  /** Words of the button. */
+  /** Label of the submit button. */
   readonly submit: string
   readonly kind?: ButtonKind
   readonly isBusy: boolean
   readonly isBlocked?: boolean
-  /** Why the server did not take it, unless its fields say so. */
+  /** Error of the request, unless its fields show it. */
   readonly error: unknown
-  /** What else is wrong. */
+  /** Additional problems. */
   readonly more?: readonly string[]
   readonly onSubmit: () => void
   readonly onClose: () => void
@@ -65,8 +65,11 @@ export function SteerDialog({
         }}
       >
         {(error !== undefined || more.length > 0) && (
-          <Notice tone="failed" title={TITLES[failureCode(error) ?? ''] ?? 'This was not taken'}>
-            {error !== undefined && <p>{failureText(error)}</p>}
+          <Notice
+            tone="failed"
+            title={TITLES[findFailureCode(error) ?? ''] ?? 'The request was rejected'}
+          >
+            {error !== undefined && <p>{describeFailure(error)}</p>}
             {more.map((problem) => (
               <p key={problem}>{problem}</p>
             ))}
@@ -78,13 +81,13 @@ export function SteerDialog({
   )
 }
 
-/** What can be said better than the code does. */
+/** Titles for error codes. */
 const TITLES: Readonly<Record<string, string>> = {
-  FORBIDDEN: 'The key of this tab may look at runs, and not steer them',
-  RUN_COMPLETED: 'The run has ended meanwhile',
-  RUN_NOT_RUNNING: 'Nobody works on the run at this moment',
+  FORBIDDEN: 'Your key can read runs, but not steer them',
+  RUN_COMPLETED: 'The run has already ended',
+  RUN_NOT_RUNNING: 'No process is executing the run at the moment',
   INVALID_MODEL: 'The server does not have this model',
-  CONNECTION_FAILED: 'The server was not reached; it may have taken it',
-  TIMED_OUT: 'The server has not answered; it may have taken it',
-  NOT_CONFIRMED: 'It is kept, and the run has not taken it up yet',
+  CONNECTION_FAILED: 'The server could not be reached; it may have received the request',
+  TIMED_OUT: 'The server did not respond in time; it may have received the request',
+  NOT_CONFIRMED: 'The command is stored, but the run has not applied it yet',
 }

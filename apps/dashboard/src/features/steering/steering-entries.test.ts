@@ -1,8 +1,8 @@
 import { runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { emptyRunLog, withEvents } from '../../api/run-log.ts'
-import { steeringActs, type SteeringAct } from './steering-entries.ts'
+import { createRunLog, appendEvents } from '../../api/run-log.ts'
+import { listSteeringActs, type SteeringAct } from './steering-entries.ts'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 
@@ -10,9 +10,9 @@ function at(ms: number): string {
   return new Date(START + ms).toISOString()
 }
 
-/** Events in order, with their places. */
+/** Events in order, with their numbers. */
 function logged(events: readonly object[]): readonly LoggedRunEvent[] {
-  // NOTE: events of these types with the fields that the state and the acts read.
+  // NOTE: these types with the fields that the state and the acts read.
   return events.map((event, seq) => ({
     ...event,
     runId: 'r',
@@ -64,12 +64,12 @@ function call(model: string, ms: number, change: object = {}): object {
 }
 
 function acts(events: readonly object[], until?: number): readonly SteeringAct[] {
-  const log = withEvents(emptyRunLog(), logged(events))
-  return steeringActs(log.state, log, until)
+  const log = appendEvents(createRunLog(), logged(events))
+  return listSteeringActs(log.state, log, until)
 }
 
-describe('what people did', () => {
-  it('[E1][E3] tells of a directive who gave it, and how long after each call was shown it', () => {
+describe('listSteeringActs', () => {
+  it('[E1][E3] reports who sent a directive, and the delay of each delivery', () => {
     const delivered = {
       type: 'directive_delivered',
       directiveId: 'd',
@@ -96,13 +96,13 @@ describe('what people did', () => {
     ])
   })
 
-  it('[E1] tells of a file what it can', () => {
+  it('[E1] reports the contents of a file, which lacks actors and times', () => {
     const events = logged([...BEGUN, { ...GIVEN, actor: undefined }, SWITCHED])
     const state = runStateAfter([
       ...events,
       ...logged([{ type: 'run_cancelling', mode: 'abort', requestedAt: at(1) }]),
     ])
-    const known = steeringActs(state)
+    const known = listSteeringActs(state)
     expect(known.map(({ kind, at: when }) => [kind, when])).toEqual([
       ['directive', undefined],
       ['switch', undefined],
@@ -110,10 +110,10 @@ describe('what people did', () => {
     ])
     expect(known).toMatchObject([{ by: 'desk' }, { model: 'large' }, { mode: 'abort' }])
     const timed = runStateAfter(logged([...BEGUN, { ...GIVEN, activeAt: at(4_000) }]))
-    expect(steeringActs(timed)).toMatchObject([{ by: 'clara', at: START + 4_000 }])
+    expect(listSteeringActs(timed)).toMatchObject([{ by: 'clara', at: START + 4_000 }])
   })
 
-  it('tells of a switch the first call of the new model, and how long that took', () => {
+  it('reports the first call after a switch, and its delay', () => {
     const [act] = acts([...BEGUN, call('large', 2_000), SWITCHED, call('large', 5_500)])
     expect(act).toMatchObject({
       kind: 'switch',
@@ -124,7 +124,7 @@ describe('what people did', () => {
     })
   })
 
-  it('does not take a call of a task that it does not concern for it, nor one after a later switch', () => {
+  it('ignores calls of unaffected tasks, and calls after a later switch', () => {
     const ofB = { ...SWITCHED, taskName: 'b' }
     const back = { ...SWITCHED, model: 'small', switchedAt: at(6_000) }
     const first = (events: readonly object[]): unknown => {
@@ -149,7 +149,7 @@ describe('what people did', () => {
     })
   })
 
-  it('tells of each cancel when the run had stopped, and whether it had ended anyway', () => {
+  it('reports when the run stopped after each cancel, or that it ended anyway', () => {
     const ask = (mode: string, ms: number): object => ({
       type: 'run_cancelling',
       mode,
@@ -176,7 +176,7 @@ describe('what people did', () => {
     expect(acts(ended('COMPLETED'))[0]).toMatchObject({ isOver: true, endedOtherwise: true })
   })
 
-  it('tells of closed reviews, and of no open one, in the order of time', () => {
+  it('reports closed reviews in order of time, without open ones', () => {
     const ask = (reviewId: string): object => ({
       type: 'review_requested',
       reviewId,
@@ -197,10 +197,10 @@ describe('what people did', () => {
     const all = acts([...BEGUN, ask('x'), ask('y'), ask('open'), SWITCHED, silent, decided])
     expect(all.map(({ key }) => key)).toEqual(['r:6', 'x', 'y'])
     const state = runStateAfter(logged([...BEGUN, ask('x'), silent]))
-    expect(steeringActs(state)[0]?.at).toBe(START + 5_500)
+    expect(listSteeringActs(state)[0]?.at).toBe(START + 5_500)
   })
 
-  it('[E2] tells nothing that came later than the moment that is shown', () => {
+  it('[E2] omits everything after the shown position', () => {
     const later = { ...SWITCHED, model: 'huge', switchedAt: at(8_000) }
     const events = [...BEGUN, SWITCHED, later]
     expect(acts(events, START + 5_000)).toHaveLength(1)

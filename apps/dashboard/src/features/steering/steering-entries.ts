@@ -1,10 +1,12 @@
 /**
- * Pure: what people did with a run, in the order of time, and when each act took effect.
+ * The steering history of a run in order of time, with the time at which each action took effect.
+ * Pure.
  *
- * E1 The state says what there is; the log, where there is one, adds who and when. A file has no log.
- * E2 Nothing after `until` is told: an earlier moment of a run shows what had been done by then.
- * E3 A directive of an earlier version does not say when it was given. The event before it does not come
- *    later, so that a time counted from there is never too short: `isAtMost`.
+ * E1 The actions come from the state; the log, if there is one, adds actors and times. Files have
+ *    no log.
+ * E2 Nothing after `until` is included, so that a replay shows the history up to its position.
+ * E3 Directives of earlier versions lack their time. The time of the preceding event is used, so
+ *    that a delay measured from it is never too short: `isAtMost`.
  */
 import type {
   CancelMode,
@@ -20,25 +22,25 @@ import type { FollowedLog } from '../../api/run-log.ts'
 
 interface Act {
   readonly key: string
-  /** Milliseconds since 1970; undefined when it is not known. */
+  /** Milliseconds since 1970; undefined if unknown. */
   readonly at: number | undefined
-  /** Who: the name of a key, or what they call themselves. */
+  /** Actor: the name of a key, or a name given by the client. */
   readonly by: string | undefined
 }
 
-/** A directive reached a task. */
+/** Delivery of a directive to a task. */
 export interface Arrival {
   readonly taskName: string
   readonly attempt: number
   readonly iterationIndex: number
   readonly at: number
-  /** Time since the directive was given; undefined when that is not known. */
+  /** Time since the directive was given, in milliseconds; undefined if unknown. */
   readonly afterMs: number | undefined
-  /** Whether that time may have been shorter. */
+  /** Whether `afterMs` is an upper bound. */
   readonly isAtMost: boolean
 }
 
-/** Something that agents were told. */
+/** A directive with a text. */
 export interface DirectiveAct extends Act {
   readonly kind: 'directive'
   readonly content: string
@@ -49,66 +51,66 @@ export interface DirectiveAct extends Act {
   readonly arrivals: readonly Arrival[]
 }
 
-/** A model was switched. */
+/** A switch of the model. */
 export interface SwitchAct extends Act {
   readonly kind: 'switch'
   readonly model: string
   readonly previousModel: string | undefined
   /** Undefined for the whole run. */
   readonly taskName: string | undefined
-  /** The tier that was asked for, and the rule of the ensemble that asked; undefined for none. */
+  /** Requested tier and triggering rule of the ensemble, if any. */
   readonly tier?: string | undefined
   readonly rule?: string | undefined
-  /** The first call of the new model; undefined when there was none yet. */
+  /** First call after the switch; undefined if there was none. */
   readonly firstCall: FirstCall | undefined
 }
 
-/** A cancel was asked for. */
+/** A cancel request. */
 export interface CancelAct extends Act {
   readonly kind: 'cancel'
   readonly mode: CancelMode
-  /** When the run had stopped; undefined when it has not, or that is not known. */
+  /** Time at which the run stopped; undefined if it has not, or if unknown. */
   readonly stoppedAt: number | undefined
   readonly isOver: boolean
-  /** Whether it ended in another way: nothing was left to stop. */
+  /** Whether the run ended before it was cancelled. */
   readonly endedOtherwise: boolean
 }
 
-/** A review was closed. */
+/** A closed review. */
 export interface ReviewAct extends Act {
   readonly kind: 'review'
-  readonly gate: ReviewState
+  readonly review: ReviewState
 }
 
-/** Something that somebody did with a run. */
+/** An action on a run. */
 export type SteeringAct = DirectiveAct | SwitchAct | CancelAct | ReviewAct
 
-/** Everything that was done, the oldest first; what has no time is where the log or the state has it. */
-export function steeringActs(
+/** Returns all actions, oldest first; actions without a time come last. */
+export function listSteeringActs(
   state: RunState,
   log?: FollowedLog,
   until: number = Infinity,
 ): readonly SteeringAct[] {
-  const events = log === undefined ? [] : eventsUntil(log, until)
+  const events = log === undefined ? [] : selectEventsUntil(log, until)
   const acts = [
-    // An action is in the list as the switch that it made.
+    // Directives with an action appear as the switch that they caused.
     ...state.directives
       .filter(({ action }) => action === undefined)
-      .map((directive) => directiveAct(directive, events)),
-    ...(log === undefined ? switchesOfState(state) : switchesOf(events)),
-    ...cancelsOf(state, events),
-    ...state.reviews.filter(({ status }) => status !== 'OPEN').map(reviewAct),
+      .map((directive) => toDirectiveAct(directive, events)),
+    ...(log === undefined ? listSwitchesOfState(state) : listSwitches(events)),
+    ...listCancels(state, events),
+    ...state.reviews.filter(({ status }) => status !== 'OPEN').map(toReviewAct),
   ]
   return acts.toSorted((one, other) => (one.at ?? Infinity) - (other.at ?? Infinity))
 }
 
-/** An event and when it was at the latest. */
+/** An event and its time. */
 export interface TimedEvent {
   readonly event: LoggedRunEvent
   readonly at: number
 }
 
-/** Types of events that are looked at: of ten thousand events a few are, whatever the run is. */
+/** Types of relevant events: only a few of ten thousand. */
 const WANTED: ReadonlySet<LoggedRunEvent['type']> = new Set([
   'directive_active',
   'model_switched',
@@ -116,7 +118,10 @@ const WANTED: ReadonlySet<LoggedRunEvent['type']> = new Set([
   'llm_iteration_started',
 ])
 
-function eventsUntil({ events, instants }: FollowedLog, until: number): readonly TimedEvent[] {
+function selectEventsUntil(
+  { events, instants }: FollowedLog,
+  until: number,
+): readonly TimedEvent[] {
   const timed: TimedEvent[] = []
   for (const [index, event] of events.entries()) {
     const at = instants[index] ?? 0
@@ -126,7 +131,7 @@ function eventsUntil({ events, instants }: FollowedLog, until: number): readonly
   return timed
 }
 
-function directiveAct(
+function toDirectiveAct(
   {
     directiveId,
     from,
@@ -162,12 +167,12 @@ function directiveAct(
   }
 }
 
-function switchesOf(events: readonly TimedEvent[]): readonly SwitchAct[] {
+function listSwitches(events: readonly TimedEvent[]): readonly SwitchAct[] {
   return events.flatMap(({ event }, place) => {
     if (event.type !== 'model_switched') return []
     const { model, previousModel, taskName, tier, rule, actor: by, id } = event
     const at = Date.parse(event.switchedAt)
-    const firstCall = reachedBy(event, events.slice(place + 1))
+    const firstCall = findFirstCall(event, events.slice(place + 1))
     const why = {
       ...(tier === undefined ? {} : { tier }),
       ...(rule === undefined ? {} : { rule }),
@@ -177,8 +182,8 @@ function switchesOf(events: readonly TimedEvent[]): readonly SwitchAct[] {
   })
 }
 
-/** Of a file only what was in force last is known. */
-function switchesOfState({ model, tasks }: RunState): readonly SwitchAct[] {
+/** Returns the switches of a file, which contains only the models in use at its end. */
+function listSwitchesOfState({ model, tasks }: RunState): readonly SwitchAct[] {
   const unknown = { at: undefined, by: undefined, previousModel: undefined, firstCall: undefined }
   const ofTasks = tasks.flatMap((task): readonly SwitchAct[] => {
     if (task.model === undefined) return []
@@ -189,7 +194,7 @@ function switchesOfState({ model, tasks }: RunState): readonly SwitchAct[] {
   return [{ kind: 'switch', key: 'model', model, taskName: undefined, ...unknown }, ...ofTasks]
 }
 
-function cancelsOf(state: RunState, events: readonly TimedEvent[]): readonly CancelAct[] {
+function listCancels(state: RunState, events: readonly TimedEvent[]): readonly CancelAct[] {
   const { cancelMode, completedAt, status } = state
   if (cancelMode === undefined) return []
   const isOver = status === 'CANCELLED' || status === 'COMPLETED' || status === 'FAILED'
@@ -207,15 +212,15 @@ function cancelsOf(state: RunState, events: readonly TimedEvent[]): readonly Can
   return [{ kind: 'cancel', key: 'cancel', at: undefined, by: undefined, mode: cancelMode, ...end }]
 }
 
-function reviewAct(gate: ReviewState): ReviewAct {
-  const { reviewId, decidedAt, withdrawnAt, decidedBy: by } = gate
-  const said = decidedAt ?? withdrawnAt
-  const at = said === undefined ? deadlineOf(gate) : Date.parse(said)
-  return { kind: 'review', key: reviewId, at, by, gate }
+function toReviewAct(review: ReviewState): ReviewAct {
+  const { reviewId, decidedAt, withdrawnAt, decidedBy: by } = review
+  const closedAt = decidedAt ?? withdrawnAt
+  const at = closedAt === undefined ? findTimeoutDeadline(review) : Date.parse(closedAt)
+  return { kind: 'review', key: reviewId, at, by, review }
 }
 
-/** When silence counted; the events that say so do not say when. */
-function deadlineOf({ status, requestedAt, timeoutMs }: ReviewState): number | undefined {
+/** Returns the deadline of a review that timed out, because its event has no time. */
+function findTimeoutDeadline({ status, requestedAt, timeoutMs }: ReviewState): number | undefined {
   return status === 'TIMED_OUT' ? Date.parse(requestedAt) + timeoutMs : undefined
 }
 
@@ -224,26 +229,28 @@ interface FirstCall {
   readonly taskName: string
   readonly attempt: number
   readonly iterationIndex: number
-  /** The model that was called, as the call names it. */
+  /** Model as named by the call. */
   readonly model: string
-  /** Milliseconds since 1970, at the latest. */
+  /** Milliseconds since 1970; an upper bound. */
   readonly at: number
 }
 
 /**
- * The first call that a switch concerns, among the events after it; undefined when there is none, or another
- * switch came first. A switch counts for every call that begins after it, so that names need not be
- * compared: in logs of earlier versions a switch has the alias of a model, and a call its own name.
+ * Returns the first call affected by a switch, from the events after it; undefined if there is none
+ * before the next switch. A switch affects every call that starts after it, so that names are not
+ * compared: in logs of earlier versions, a switch has the alias of a model and a call its actual
+ * name.
  */
-function reachedBy(
+function findFirstCall(
   { taskName }: RunEventOf<'model_switched'>,
   later: readonly TimedEvent[],
 ): FirstCall | undefined {
-  /** Tasks that were switched on their own since then. */
+  /** Tasks that were switched separately since then. */
   const apart = new Set<string>()
   for (const { event, at } of later) {
     if (event.type === 'model_switched') {
-      // A switch of the run goes before those of its tasks; one of a task leaves the others as they are.
+      // A switch of the run replaces those of its tasks; a switch of a task leaves the others
+      // unchanged.
       if (event.taskName === undefined || event.taskName === taskName) return undefined
       apart.add(event.taskName)
     }

@@ -1,4 +1,4 @@
-/** What people did with a run, and when it took effect. */
+/** Shows the steering history of a run. */
 import { MessageSquare, Repeat2, Square } from 'lucide-react'
 import { memo, useContext, useMemo, type ReactNode, lazy, Suspense, useState } from 'react'
 
@@ -9,7 +9,7 @@ import { Mark } from '../../ui/show/mark.tsx'
 import { Text } from '../../ui/show/text.tsx'
 import { DECISION } from '../../ui/labels.ts'
 import {
-  steeringActs,
+  listSteeringActs,
   type SteeringAct,
   type CancelAct,
   type Arrival,
@@ -23,7 +23,7 @@ import type { RunState, ReviewState } from '@tutti/protocol'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 
-/** Directives, model switches, decisions and cancels, newest last; with `log` also who and when. */
+/** Directives, model switches, decisions and cancels, newest last; `log` adds actors and times. */
 export function SteeringLog({
   state,
   log,
@@ -32,18 +32,18 @@ export function SteeringLog({
   readonly log?: FollowedLog | undefined
 }) {
   const until = useContext(ShownTime)
-  const acts = useMemo(() => steeringActs(state, log, until), [state, log, until])
+  const acts = useMemo(() => listSteeringActs(state, log, until), [state, log, until])
   if (acts.length === 0) {
     return (
-      <Empty title="Nobody has steered this run">
-        Directives, model switches, reviews and cancels are listed here, with the moment at which
-        each took effect.
+      <Empty title="No steering yet">
+        Directives, model switches, reviews and cancels are listed here, with the time at which each
+        took effect.
       </Empty>
     )
   }
   return (
-    // What scrolls can be scrolled with the keyboard.
-    <ol className={styles['log']} aria-label="What people did" tabIndex={0}>
+    // Scrollable regions need to be reachable by keyboard.
+    <ol className={styles['log']} aria-label="Steering log" tabIndex={0}>
       {acts.map((act) => (
         <ActRow key={act.key} act={act} isOver={state.durationMs !== undefined} />
       ))}
@@ -66,17 +66,19 @@ const ActRow = memo(function ActRow({
         dateTime={at === undefined ? undefined : new Date(at).toISOString()}
         title={at === undefined ? undefined : formatInstant(at)}
       >
-        {/* A directive does not say when it was given, only what came before it. */}
+        {/* The time of an old directive is that of the event before it. */}
         {act.kind === 'directive' && at !== undefined && <small>after </small>}
         {at === undefined ? UNKNOWN : formatClock(at).slice(0, 8)}
       </time>
-      <span className={styles['icon']}>{iconOf(act)}</span>
-      <div className={styles['body']}>{viewOf(act, isOver)}</div>
+      <span className={styles['icon']}>{renderIcon(act)}</span>
+      <div className={styles['body']}>{renderAct(act, isOver)}</div>
     </li>
   )
 }, isSameRow)
 
-/** Acts are made anew with each event; a row is drawn again only when it says something else. */
+/**
+ * Compares acts by value: they are rebuilt on each event, and unchanged rows must not render again.
+ */
 function isSameRow(
   one: { readonly act: SteeringAct; readonly isOver: boolean },
   other: { readonly act: SteeringAct; readonly isOver: boolean },
@@ -84,7 +86,7 @@ function isSameRow(
   return one.isOver === other.isOver && JSON.stringify(one.act) === JSON.stringify(other.act)
 }
 
-function iconOf(act: SteeringAct): ReactNode {
+function renderIcon(act: SteeringAct): ReactNode {
   switch (act.kind) {
     case 'directive':
       return <MessageSquare aria-hidden />
@@ -97,7 +99,7 @@ function iconOf(act: SteeringAct): ReactNode {
   }
 }
 
-function viewOf(act: SteeringAct, isOver: boolean): ReactNode {
+function renderAct(act: SteeringAct, isOver: boolean): ReactNode {
   switch (act.kind) {
     case 'directive':
       return <DirectiveActView act={act} isOver={isOver} />
@@ -110,14 +112,14 @@ function viewOf(act: SteeringAct, isOver: boolean): ReactNode {
   }
 }
 
-/** Who asked and how, and when the run had stopped. */
+/** A cancel: actor, mode, and when the run stopped. */
 function CancelActView({ act }: { readonly act: CancelAct }) {
   const { by, mode } = act
-  const how = mode === 'abort' ? 'stopping the work in flight' : 'letting running tasks finish'
+  const how = mode === 'abort' ? 'stopping running work' : 'letting running tasks finish'
   return (
     <>
       <p>
-        <b>{by ?? 'Somebody'}</b>
+        <b>{by ?? 'Someone'}</b>
         {` cancelled the run, ${how}`}
       </p>
       <p className={act.isOver ? styles['effect'] : styles['pending']}>
@@ -128,15 +130,15 @@ function CancelActView({ act }: { readonly act: CancelAct }) {
 }
 
 function describeCancelEffect({ at, isOver, stoppedAt, endedOtherwise }: CancelAct): string {
-  if (!isOver) return 'What is in flight is ending'
+  if (!isOver) return 'Waiting for running work to end'
   const took = at === undefined || stoppedAt === undefined ? undefined : stoppedAt - at
-  const after = took === undefined ? '' : `, ${formatDuration(took)} after`
+  const after = took === undefined ? '' : `, ${formatDuration(took)} later`
   const when = stoppedAt === undefined ? '' : ` at ${formatClock(stoppedAt).slice(0, 8)}`
-  if (endedOtherwise) return `The run ended${when}${after}: nothing was left to stop`
+  if (endedOtherwise) return `The run ended${when}${after}, before anything was stopped`
   return `Stopped${when}${after}`
 }
 
-/** What was said, by whom and to whom, and which model calls were shown it. */
+/** A directive: sender, target, text, and the model calls that received it. */
 function DirectiveActView({
   act,
   isOver,
@@ -151,13 +153,13 @@ function DirectiveActView({
   return (
     <>
       <p>
-        <b>{by ?? 'Somebody'}</b>
-        {` told ${to ?? 'the whole run'}`}
+        <b>{by ?? 'Someone'}</b>
+        {` sent a directive to ${to ?? 'the whole run'}`}
         <span className={styles['soft']}>
           {priority === 'NORMAL' ? '' : ` · ${priority.toLowerCase()} priority`}
           {expiresAt === undefined
             ? ''
-            : ` · in force until ${formatClock(Date.parse(expiresAt)).slice(0, 8)}`}
+            : ` · valid until ${formatClock(Date.parse(expiresAt)).slice(0, 8)}`}
         </span>
       </p>
       <Text className={styles['quote'] ?? ''}>{act.content}</Text>
@@ -165,41 +167,41 @@ function DirectiveActView({
         <ul className={styles['effects']}>
           {arrivals.map((arrival) => (
             <li key={`${arrival.taskName} ${arrival.attempt} ${arrival.iterationIndex}`}>
-              {arrivalWords(arrival)}
+              {describeArrival(arrival)}
             </li>
           ))}
         </ul>
       )}
       {arrivals.length === 0 && (
         <p className={styles['pending']}>
-          {isExpired && 'Expired before a model call could show it'}
-          {!isExpired && isOver && 'The run ended before a model call could show it'}
-          {!isExpired && !isOver && 'Not delivered yet: the next model call shows it'}
+          {isExpired && 'Expired before it was delivered'}
+          {!isExpired && isOver && 'The run ended before it was delivered'}
+          {!isExpired && !isOver && 'Not delivered yet: the next model call will contain it'}
         </p>
       )}
     </>
   )
 }
 
-function arrivalWords({ taskName, attempt, iterationIndex, at, ...since }: Arrival): string {
+function describeArrival({ taskName, attempt, iterationIndex, at, ...since }: Arrival): string {
   const again = attempt > 1 ? ` of attempt ${attempt}` : ''
   const clock = formatClock(at).slice(0, 8)
-  const call = `Reached ${taskName} at model call ${iterationIndex + 1}${again}, ${clock}`
-  return `${call}${sinceWords(since)}`
+  const call = `Delivered to ${taskName} at model call ${iterationIndex + 1}${again}, ${clock}`
+  return `${call}${describeDelay(since)}`
 }
 
-function sinceWords({ afterMs, isAtMost }: Pick<Arrival, 'afterMs' | 'isAtMost'>): string {
+function describeDelay({ afterMs, isAtMost }: Pick<Arrival, 'afterMs' | 'isAtMost'>): string {
   if (afterMs === undefined) return ''
-  return `, ${isAtMost ? 'at most ' : ''}${formatDuration(afterMs)} after`
+  return `, ${isAtMost ? 'at most ' : ''}${formatDuration(afterMs)} later`
 }
 
-/** From which model to which, and the first call that went to it. */
+/** A model switch: actor, models, and the first call that used the new model. */
 function SwitchActView({ act, isOver }: { readonly act: SwitchAct; readonly isOver: boolean }) {
   const { by, model, previousModel, taskName, tier, rule } = act
   return (
     <>
       <p>
-        <b>{by ?? (rule === undefined ? 'Somebody' : 'A rule')}</b>
+        <b>{by ?? (rule === undefined ? 'Someone' : 'A rule')}</b>
         {` switched ${taskName ?? 'the whole run'} `}
         {previousModel !== undefined && (
           <>
@@ -224,39 +226,42 @@ function SwitchActView({ act, isOver }: { readonly act: SwitchAct; readonly isOv
 
 function describeSwitchEffect({ at = 0, firstCall }: SwitchAct, isOver: boolean): string {
   if (firstCall === undefined) {
-    return isOver ? 'No model call went to it' : 'The next model call goes to it'
+    return isOver ? 'No model call used it' : 'The next model call uses it'
   }
   const { taskName, iterationIndex, attempt, model } = firstCall
   const again = attempt > 1 ? ` of attempt ${attempt}` : ''
   const after = formatDuration(Math.max(0, firstCall.at - at))
-  return `In effect for ${taskName} at model call ${iterationIndex + 1}${again} (${model}), ${after} after`
+  return `In effect for ${taskName} at model call ${iterationIndex + 1}${again} (${model}), ${after} later`
 }
 
-/** The comparison of texts is loaded when somebody asks for it. */
+/** Loaded when first needed. */
 const DiffView = lazy(() =>
   import('../../ui/show/diff-view.tsx').then((view) => ({ default: view.DiffView })),
 )
 
-/** What was decided of which task, by whom, with the words or the changes. */
-function ReviewActView({ act: { gate, by } }: { readonly act: ReviewAct }) {
+/** A closed review: reviewer, decision, and feedback or changes. */
+function ReviewActView({ act: { review, by } }: { readonly act: ReviewAct }) {
   const [isOpen, setOpen] = useState(false)
-  const { feedback, revisedOutput } = gate
+  const { feedback, revisedOutput } = review
   return (
     <>
       <p>
-        {gate.status === 'DECIDED' && <b>{by ?? 'Somebody'}</b>}
-        {` ${wordsOf(gate)}`}
+        {review.status === 'DECIDED' && <b>{by ?? 'Someone'}</b>}
+        {` ${describeReview(review)}`}
       </p>
-      {gate.prompt !== undefined && gate.prompt !== null && (
-        <p className={styles['soft']}>{gate.prompt}</p>
+      {review.prompt !== undefined && review.prompt !== null && (
+        <p className={styles['soft']}>{review.prompt}</p>
       )}
       {feedback !== undefined && <Text className={styles['quote'] ?? ''}>{feedback}</Text>}
       {revisedOutput !== undefined && (
         <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-          <summary>What was changed</summary>
+          <summary>Changes</summary>
           {isOpen && (
-            <Suspense fallback={<Loading label="Comparing" />}>
-              <DiffView before={originalOf(gate)} after={revisedOf(gate, revisedOutput)} />
+            <Suspense fallback={<Loading label="Loading changes" />}>
+              <DiffView
+                before={formatReviewed(review)}
+                after={formatRevised(review, revisedOutput)}
+              />
             </Suspense>
           )}
         </details>
@@ -265,13 +270,13 @@ function ReviewActView({ act: { gate, by } }: { readonly act: ReviewAct }) {
   )
 }
 
-const OF: Readonly<Record<ReviewState['timing'], string>> = {
-  BEFORE_EXECUTION: 'before it began',
+const TIMING_LABELS: Readonly<Record<ReviewState['timing'], string>> = {
+  BEFORE_EXECUTION: 'before it started',
   DURING_EXECUTION: 'at a tool call',
-  AFTER_EXECUTION: 'after it was done',
+  AFTER_EXECUTION: 'after it ended',
 }
 
-function wordsOf({
+function describeReview({
   status,
   decision,
   taskName,
@@ -280,36 +285,36 @@ function wordsOf({
   action,
   reason,
 }: ReviewState): string {
-  const tool = toolName === undefined ? OF[timing] : `at a call of ${toolName}`
+  const tool = toolName === undefined ? TIMING_LABELS[timing] : `at a call of ${toolName}`
   const what = `${taskName} ${tool}`
   if (status === 'TIMED_OUT')
-    return `Nobody decided on ${what} in time: ${TIMED_OUT[action ?? 'FAIL']}`
+    return `The review of ${what} timed out: ${TIMED_OUT[action ?? 'FAIL']}`
   if (status === 'WITHDRAWN') return `The review of ${what} was withdrawn: ${reason ?? ''}`
   if (decision === 'EXIT_EARLY') return `ended the run early, ${what}`
   return `${decision === undefined ? '' : DECISION[decision].toLowerCase()} ${what}`
 }
 
 const TIMED_OUT: Readonly<Record<NonNullable<ReviewState['action']>, string>> = {
-  CONTINUE: 'it went on',
+  CONTINUE: 'the run continued',
   EXIT_EARLY: 'the run ended early',
   FAIL: 'it counted as rejected',
 }
 
-function originalOf({ timing, taskOutput, taskDescription, toolInput }: ReviewState): string {
+function formatReviewed({ timing, taskOutput, taskDescription, toolInput }: ReviewState): string {
   if (timing === 'AFTER_EXECUTION') return taskOutput
-  return timing === 'BEFORE_EXECUTION' ? taskDescription : pretty(toolInput)
+  return timing === 'BEFORE_EXECUTION' ? taskDescription : formatJson(toolInput)
 }
 
-function revisedOf({ timing }: ReviewState, text: string): string {
+function formatRevised({ timing }: ReviewState, text: string): string {
   if (timing !== 'DURING_EXECUTION') return text
   try {
-    return pretty(JSON.parse(text))
+    return formatJson(JSON.parse(text))
   } catch {
-    // The answer to a question is text.
+    // The answer to a question is plain text.
     return text
   }
 }
 
-function pretty(value: unknown): string {
+function formatJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2) ?? ''
 }

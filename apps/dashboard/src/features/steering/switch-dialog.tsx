@@ -1,23 +1,23 @@
-/** Sends the next model calls of a run, or of one task, to another model, a tier or that of a profile. */
+/** The dialog that switches the model of a run or a task, to a model, a tier or a profile. */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { failureProblems, failureText } from '../../api/failure.ts'
+import { findFailureProblems, describeFailure } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { Field } from '../../ui/controls/field.tsx'
 import { Select } from '../../ui/controls/inputs.tsx'
 import { Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { toast } from '../../ui/feedback/toasts.tsx'
-import { currentModels } from './can-steer.ts'
-import { otherProblems, problemsOf, targetsOf } from './inject-form.ts'
+import { findCurrentModels } from './can-steer.ts'
+import { pickOtherProblems, pickProblems, listTargets } from './inject-form.ts'
 import { SteerDialog } from './steer-dialog.tsx'
 import styles from './steer-dialog.module.css'
 
 import type { TuttiClient } from '@tutti/client'
 import type { RunState, Capabilities } from '@tutti/protocol'
 
-/** The dialog, with what is used now. */
+/** The dialog, with the models in use. */
 export function SwitchDialog({
   runId,
   state,
@@ -29,64 +29,64 @@ export function SwitchDialog({
 }) {
   const { client } = useServer()
   const capabilities = useCapabilities()
-  const groups = capabilities.data === undefined ? [] : switchGroups(capabilities.data)
+  const groups = capabilities.data === undefined ? [] : listSwitchGroups(capabilities.data)
   const [taskName, setTask] = useState('')
   const [chosen, setChosen] = useState('')
   const [wasSent, setSent] = useState(false)
   const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: (target: SwitchTarget) => switchTo(client, { runId, taskName, target }),
+    mutationFn: (target: SwitchTarget) => sendSwitch(client, { runId, taskName, target }),
     networkMode: 'always',
     onSuccess: (_, { kind, name }) => {
-      toast(`Switched to ${kind === 'model' ? '' : `${kind} `}${name} from the next model call on`)
+      toast(`Switched to ${kind === 'model' ? '' : `${kind} `}${name} from the next model call`)
       onClose()
     },
   })
   const change = (make: () => void): void => {
-    // What the server said was about the choice before.
+    // The errors of the server referred to the previous choice.
     reset()
     make()
   }
-  const problems = failureProblems(error)
+  const problems = findFailureProblems(error)
   return (
     <SteerDialog
-      title="Switch the model"
+      title="Switch model"
       submit="Switch"
       isBusy={isPending}
       isBlocked={capabilities.data === undefined}
       error={problems.length > 0 ? undefined : (error ?? undefined)}
-      more={otherProblems(problems, ['model', 'taskName'])}
+      more={pickOtherProblems(problems, ['model', 'taskName'])}
       onClose={onClose}
       onSubmit={() => {
         setSent(true)
-        const target = readTarget(chosen)
+        const target = parseSwitchTarget(chosen)
         if (target !== undefined) mutate(target)
       }}
     >
       <p className={styles['soft']}>
-        The next model calls go to it. A call in flight ends with the model it began with.
+        The new model is used from the next model call on. Calls in flight are not affected.
       </p>
-      {capabilities.isPending && <Loading label="Reading the models" />}
+      {capabilities.isPending && <Loading label="Loading models" />}
       {capabilities.error !== null && (
-        <Notice tone="failed" title="The models could not be read">
-          {failureText(capabilities.error)}
+        <Notice tone="failed" title="Failed to load the models">
+          {describeFailure(capabilities.error)}
         </Notice>
       )}
       {groups.length > 0 && (
         <div className={styles['row']}>
           <ScopeField
-            tasks={targetsOf(state).tasks}
+            tasks={listTargets(state).tasks}
             value={taskName}
-            errors={problemsOf(problems, 'taskName')}
+            errors={pickProblems(problems, 'taskName')}
             onChange={(name) => change(() => setTask(name))}
           />
           <ModelField
             groups={groups}
             value={chosen}
-            now={nowWords(state, taskName)}
+            now={describeCurrent(state, taskName)}
             errors={
               chosen === '' && wasSent
                 ? ['Choose a model, a tier or a profile']
-                : problemsOf(problems, 'model')
+                : pickProblems(problems, 'model')
             }
             onChange={(target) => change(() => setChosen(target))}
           />
@@ -96,8 +96,8 @@ export function SwitchDialog({
   )
 }
 
-/** Sends a switch of the run, or of the task when one is named. */
-function switchTo(
+/** Sends a switch of the run, or of a task if one is named. */
+function sendSwitch(
   { runs }: TuttiClient,
   to: { readonly runId: string; readonly taskName: string; readonly target: SwitchTarget },
 ): Promise<unknown> {
@@ -112,10 +112,10 @@ function switchTo(
   return runs.switchModel(runId, model, isOfRun ? {} : { taskName })
 }
 
-/** Models in use at this moment, with the tier and the profile of the run. */
-function nowWords(state: RunState, taskName: string): readonly string[] {
+/** Returns the models in use, with the tier and the profile of the run. */
+function describeCurrent(state: RunState, taskName: string): readonly string[] {
   const { modelTier, profile } = state
-  const models = currentModels(state, taskName === '' ? undefined : taskName)
+  const models = findCurrentModels(state, taskName === '' ? undefined : taskName)
   return [
     ...models,
     ...(modelTier === undefined ? [] : [`tier ${modelTier}`]),
@@ -135,7 +135,7 @@ function ScopeField({
   readonly onChange: (taskName: string) => void
 }) {
   return (
-    <Field label="Of" errors={errors}>
+    <Field label="Target" errors={errors}>
       {(control) => (
         <Select
           {...control}
@@ -143,7 +143,7 @@ function ScopeField({
           value={value}
           onChange={({ target }) => onChange(target.value)}
         >
-          <option value="">the whole run</option>
+          <option value="">Whole run</option>
           {tasks.map((name) => (
             <option key={name}>{name}</option>
           ))}
@@ -162,14 +162,14 @@ function ModelField({
 }: {
   readonly groups: readonly SwitchGroup[]
   readonly value: string
-  /** What is used at this moment. */
+  /** Models in use. */
   readonly now: readonly string[]
   readonly errors: readonly string[]
   readonly onChange: (value: string) => void
 }) {
   return (
     <Field
-      label="To"
+      label="Switch to"
       hint={now.length === 0 ? undefined : `Now: ${now.join(', ')}`}
       errors={errors}
     >
@@ -196,21 +196,21 @@ type SwitchTarget =
   | { readonly kind: 'tier'; readonly name: string }
   | { readonly kind: 'profile'; readonly name: string }
 
-/** One entry of the list. */
+/** An entry of the list. */
 interface SwitchOption {
-  /** Value of the entry; {@link readTarget} reads it. */
+  /** Value of the entry, parsed by {@link parseSwitchTarget}. */
   readonly value: string
   readonly label: string
 }
 
-/** A heading of the list with its entries. */
+/** A group of the list. */
 interface SwitchGroup {
   readonly label: string
   readonly options: readonly SwitchOption[]
 }
 
-/** The list, without headings that have no entries. */
-export function switchGroups({
+/** Returns the list, without empty groups. */
+export function listSwitchGroups({
   models,
   modelTiers = [],
   profiles = [],
@@ -220,29 +220,31 @@ export function switchGroups({
     {
       label: 'Models',
       options: models.map(({ alias, provider }) =>
-        option('model', alias, `${alias} (${provider})`),
+        createOption('model', alias, `${alias} (${provider})`),
       ),
     },
     {
       label: 'Tiers',
       options: [
-        option('tier', 'PRIMARY', 'primary (the models of the tasks)'),
-        ...(hasFallback ? [] : [option('tier', 'FALLBACK', 'fallback (the fallback models)')]),
-        ...modelTiers.map(({ name, model }) => option('tier', name, `${name} (${model})`)),
+        createOption('tier', 'PRIMARY', 'primary (the models of the tasks)'),
+        ...(hasFallback
+          ? []
+          : [createOption('tier', 'FALLBACK', 'fallback (the fallback models)')]),
+        ...modelTiers.map(({ name, model }) => createOption('tier', name, `${name} (${model})`)),
       ],
     },
     {
       label: 'Profiles',
       options: profiles.flatMap(({ name, modelTier }) =>
-        modelTier === undefined ? [] : option('profile', name, `${name} (tier ${modelTier})`),
+        modelTier === undefined ? [] : createOption('profile', name, `${name} (tier ${modelTier})`),
       ),
     },
   ]
   return groups.filter(({ options }) => options.length > 0)
 }
 
-/** The target that the value of an entry names; undefined for none. */
-export function readTarget(value: string): SwitchTarget | undefined {
+/** Parses the value of an entry; undefined if it is invalid. */
+export function parseSwitchTarget(value: string): SwitchTarget | undefined {
   const [, kind, name = ''] = /^(model|tier|profile):(.*)$/s.exec(value) ?? []
   switch (kind) {
     case 'model':
@@ -254,6 +256,6 @@ export function readTarget(value: string): SwitchTarget | undefined {
   }
 }
 
-function option(kind: SwitchTarget['kind'], name: string, label: string): SwitchOption {
+function createOption(kind: SwitchTarget['kind'], name: string, label: string): SwitchOption {
   return { value: `${kind}:${name}`, label }
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 
-import { readTarget, switchGroups } from './switch-dialog.tsx'
+import { parseSwitchTarget, listSwitchGroups } from './switch-dialog.tsx'
 
-it('offers models, tiers and the profiles that are for runs', () => {
-  const groups = switchGroups({
+it('lists models, tiers and the profiles with a tier', () => {
+  const groups = listSwitchGroups({
     models: [{ alias: 'small', provider: 'test' }],
     modelTiers: [{ name: 'fast', model: 'small' }],
     profiles: [{ name: 'night', modelTier: 'fast' }, { name: 'calm' }],
@@ -15,13 +15,16 @@ it('offers models, tiers and the profiles that are for runs', () => {
   ])
 })
 
-it('offers a fallback tier of the catalog in place of the built-in one', () => {
-  const [tiers] = switchGroups({ models: [], modelTiers: [{ name: 'fallback', model: 'small' }] })
+it('lists a configured fallback tier instead of the built-in one', () => {
+  const [tiers] = listSwitchGroups({
+    models: [],
+    modelTiers: [{ name: 'fallback', model: 'small' }],
+  })
   expect(tiers?.options.map(({ value }) => value)).toEqual(['tier:PRIMARY', 'tier:fallback'])
 })
 
-it('reads back what it offers, whatever the name', () => {
-  expect(readTarget('tier:a:b')).toEqual({ kind: 'tier', name: 'a:b' })
-  expect(readTarget('model:x')).toEqual({ kind: 'model', name: 'x' })
-  expect([readTarget(''), readTarget('else:x')]).toEqual([undefined, undefined])
+it('parses the values that it lists, with any name', () => {
+  expect(parseSwitchTarget('tier:a:b')).toEqual({ kind: 'tier', name: 'a:b' })
+  expect(parseSwitchTarget('model:x')).toEqual({ kind: 'model', name: 'x' })
+  expect([parseSwitchTarget(''), parseSwitchTarget('else:x')]).toEqual([undefined, undefined])
 })

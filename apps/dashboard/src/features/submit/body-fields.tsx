@@ -1,24 +1,24 @@
-/** Fields of the body, drawn from their schema: a choice, a number or text. */
+/** Renders fields of a request body from their schema: choices, numbers and text. */
 import { createContext, useContext } from 'react'
 
 import { Field, type FieldControl } from '../../ui/controls/field.tsx'
 import { Select, TextArea, TextInput } from '../../ui/controls/inputs.tsx'
-import { problemText } from '../../ui/schema-form/placed-problems.ts'
+import { formatProblemAt } from '../../ui/schema-form/placed-problems.ts'
 import { isWithin } from '../../ui/schema-form/pointer.ts'
 import { NumberInput } from '../../ui/schema-form/number-input.tsx'
-import { listOf, partsOf, type FormSchema } from '../../ui/schema-form/schema.ts'
+import { asList, asEntries, type FormSchema } from '../../ui/schema-form/schema.ts'
 import styles from './submit.module.css'
 
 import type { Typed } from './draft.ts'
 import type { Problem } from '@tutti/protocol'
 
-/** A value to choose. */
+/** An option of a choice. */
 interface Choice {
   readonly value: string | boolean
   readonly label: string
 }
 
-/** What a field shows that its schema does not say. */
+/** Presentation of a field, in addition to its schema. */
 export interface FieldLook {
   readonly label: string
   readonly hint?: string | undefined
@@ -27,16 +27,16 @@ export interface FieldLook {
   readonly none?: string
   /** Choices that are not in the schema. */
   readonly choices?: readonly Choice[]
-  /** Several lines: one until more is typed, or several from the start. */
+  /** A multi-line text: `line` starts with one line, `tall` with two. */
   readonly area?: 'line' | 'tall'
   readonly isCode?: boolean
   readonly isRequired?: boolean
 }
 
-/** What a control holds; undefined when it is cleared. */
+/** Value of a control; undefined when cleared. */
 type FieldValue = string | number | boolean | undefined
 
-/** Fields by their names, in the order in which they are shown. */
+/** Presentations by field name, in display order. */
 export type FieldLooks = Readonly<Record<string, FieldLook>>
 
 const YES_OR_NO: readonly Choice[] = [
@@ -44,7 +44,7 @@ const YES_OR_NO: readonly Choice[] = [
   { value: false, label: 'No' },
 ]
 
-/** Fields of an object of the body. */
+/** Renders the fields of an object. */
 export function SchemaFields({
   schema: { properties },
   looks,
@@ -58,7 +58,7 @@ export function SchemaFields({
   readonly value: Typed
   readonly set: (field: string, value: FieldValue) => void
 }) {
-  const parts = new Map(partsOf(properties))
+  const parts = new Map(asEntries(properties))
   return Object.entries(looks).map(([name, look]) => (
     <BodyField
       key={name}
@@ -78,7 +78,7 @@ export function BodyField({
   onChange,
   ...look
 }: FieldLook & {
-  /** Text by default. */
+  /** Schema of the field; text if omitted. */
   readonly schema?: FormSchema
   readonly path: string
   readonly value: unknown
@@ -86,7 +86,7 @@ export function BodyField({
 }) {
   const { label, hint, isRequired = false } = look
   const errors = useErrors(path)
-  const choices = look.choices ?? choicesOf(schema)
+  const choices = look.choices ?? listChoices(schema)
   const isNumber = schema.type === 'integer' || schema.type === 'number'
   const typed = { value, look, onChange }
   return (
@@ -118,7 +118,7 @@ interface ControlProps {
   readonly onChange: (value: FieldValue) => void
 }
 
-/** A value that is none of the choices is shown as it is. */
+/** A select. A value outside the choices is listed too. */
 function ChoiceControl({
   control,
   choices,
@@ -136,7 +136,7 @@ function ChoiceControl({
     >
       <option value="">{look.none}</option>
       {value !== undefined && !texts.includes(text) && (
-        <option value={text}>{typeof value === 'string' ? value : 'With its own settings'}</option>
+        <option value={text}>{typeof value === 'string' ? value : 'Custom settings'}</option>
       )}
       {choices.map(({ label }, at) => (
         <option key={texts[at]} value={texts[at]}>
@@ -168,21 +168,24 @@ function TextControl({ control, value, look, onChange }: ControlProps) {
   )
 }
 
-/** The values of an enum, and their labels: `AFTER_EVERY_TASK` is shown as `After every task`. */
-function choicesOf(schema: FormSchema): readonly Choice[] | undefined {
+/** Returns the values of an enum with labels, such as `After every task` for `AFTER_EVERY_TASK`. */
+function listChoices(schema: FormSchema): readonly Choice[] | undefined {
   if (schema.type === 'boolean') return YES_OR_NO
   if (schema.enum === undefined) return undefined
-  return listOf(schema.enum).map((option) => {
+  return asList(schema.enum).map((option) => {
     const value = String(option)
     const label = value.replaceAll('_', ' ').toLowerCase()
     return { value, label: label.charAt(0).toUpperCase() + label.slice(1) }
   })
 }
 
-/** The problems that the reader is shown. */
+/** Provides the problems to show. */
 export const ShownProblems = createContext<readonly Problem[]>([])
 
-/** Returns what is wrong at a field or inside of it; only at its own place for one with fields inside. */
+/**
+ * Returns the problems at or inside a field; for a group, only those at the group itself or its
+ * items.
+ */
 export function useErrors(path: string, { isGroup = false, items = 0 } = {}): readonly string[] {
   const problems = useContext(ShownProblems)
   const places = [...Array.from({ length: items }, (_, at) => `${path}/${at}`), path]
@@ -190,7 +193,7 @@ export function useErrors(path: string, { isGroup = false, items = 0 } = {}): re
     const place = places.find((one) =>
       isGroup ? problem.path === one : isWithin(problem.path, one),
     )
-    return place === undefined ? [] : problemText(problem, place)
+    return place === undefined ? [] : formatProblemAt(problem, place)
   })
   return [...new Set(errors)]
 }

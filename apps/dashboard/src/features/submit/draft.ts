@@ -1,33 +1,33 @@
 /**
- * What is typed to submit a run. Pure.
+ * The draft of a submission. Pure.
  *
- * A draft stores what was typed at every level and for every ensemble. Tasks refer to each other by a key that
- * a new name does not change.
+ * A draft keeps the input for all levels and all ensembles. Tasks refer to each other by a key that
+ * survives renaming.
  */
 import type { EnsembleInfo } from '@tutti/protocol'
 
-/** How much of a run the request says: its inputs, changes of its tasks, or all of its tasks. */
+/** Content of a request: inputs, overrides of tasks, or a whole task graph. */
 export type SubmissionLevel = 'inputs' | 'overrides' | 'tasks'
 
-/** Fields of the body while they are typed: any may be missing, or not match its schema yet. */
+/** Unvalidated fields of a body. */
 export type Typed = Readonly<Record<string, unknown>>
 
-/** A task that the request defines. */
+/** A task defined by the request. */
 export interface TaskDraft extends Typed {
-  /** Stays the same for as long as the task exists. */
+  /** Stable as long as the task exists. */
   readonly key: string
   readonly name?: string | undefined
   readonly description?: string | undefined
   readonly expectedOutput?: string | undefined
   readonly model?: string | undefined
   readonly tools?: readonly string[] | undefined
-  /** Text that is meant to be JSON. */
+  /** JSON text, possibly invalid. */
   readonly outputSchema?: string | undefined
-  /** Keys of other tasks; a reference that means none of them stays as it was written (`$…`). */
+  /** Keys of other tasks; unresolved references stay as written (`$…`). */
   readonly context?: readonly string[] | undefined
 }
 
-/** What changes in a task of the ensemble. */
+/** Overrides of a task of the ensemble. */
 export interface OverrideDraft extends Typed {
   readonly description?: string | undefined
   readonly expectedOutput?: string | undefined
@@ -40,42 +40,45 @@ export interface OverrideDraft extends Typed {
     | undefined
 }
 
-/** Changes by the name of the task. */
+/** Overrides by task name. */
 export type Overrides = Readonly<Record<string, OverrideDraft>>
 
-/** A name with its value; `key` stays the same while both are typed. */
+/** A name and a value; `key` is stable while both are edited. */
 export interface NamedValue {
   readonly key: string
   readonly name: string
   readonly value: string
-  /** Number or boolean that `value` was made of; sent in its place while `value` is unchanged. */
+  /**
+   * Number or boolean that `value` was created from; sent instead of `value` while that is
+   * unchanged.
+   */
   readonly typed?: number | boolean
 }
 
-/** Everything that is typed. */
+/** A draft. */
 export interface SubmissionDraft {
   readonly level: SubmissionLevel
-  /** The first one of the server when undefined. */
+  /** Undefined for the server's default ensemble. */
   readonly ensemble: string | undefined
-  /** By the name of the variable, for all ensembles. */
+  /** By variable name, for all ensembles. */
   readonly inputs: Readonly<Record<string, string>>
-  /** Inputs that no text of a task has a variable for. */
+  /** Inputs without a variable in a task. */
   readonly moreInputs: readonly NamedValue[]
-  /** By ensemble and then by task. */
+  /** By ensemble, then by task. */
   readonly overrides: Readonly<Record<string, Overrides>>
   readonly tasks: readonly TaskDraft[]
   readonly options: Typed
   readonly budget: Typed
   readonly tags: readonly NamedValue[]
-  /** One name a line. */
+  /** One name per line. */
   readonly webhooks: string
   readonly runId: string
 }
 
 export type ChangeDraft = (next: (draft: SubmissionDraft) => SubmissionDraft) => void
 
-/** A draft in which nothing was typed yet. */
-export function emptyDraft(): SubmissionDraft {
+/** Creates an empty draft. */
+export function createDraft(): SubmissionDraft {
   return {
     level: 'inputs',
     ensemble: undefined,
@@ -91,16 +94,16 @@ export function emptyDraft(): SubmissionDraft {
   }
 }
 
-/** The ensemble that a draft means; undefined when the server has none of that name. */
-export function chosenEnsemble(
+/** Returns the ensemble of a draft; undefined if the server does not have it. */
+export function findChosenEnsemble(
   { ensemble }: Pick<SubmissionDraft, 'ensemble'>,
   ensembles: readonly EnsembleInfo[],
 ): EnsembleInfo | undefined {
   return ensemble === undefined ? ensembles[0] : ensembles.find(({ name }) => name === ensemble)
 }
 
-/** The changes that a draft holds for the ensemble that it means. */
-export function chosenOverrides(
+/** Returns the overrides of a draft for its ensemble. */
+export function findChosenOverrides(
   draft: SubmissionDraft,
   ensembles: readonly EnsembleInfo[],
 ): Overrides {
@@ -108,43 +111,46 @@ export function chosenOverrides(
   return draft.overrides[name] ?? {}
 }
 
-/** What a task is called: its name, or its place. */
-export function taskTitle(task: TaskDraft, index: number): string {
+/** Returns the name of a task, or its position. */
+export function formatTaskTitle(task: TaskDraft, index: number): string {
   const name = task.name?.trim() ?? ''
   return name === '' ? `Task ${index + 1}` : name
 }
 
-/** A key that none of `parts` has. */
-export function nextKey(parts: readonly { readonly key: string }[], letter: string): string {
+/** Returns an unused key. */
+export function createKey(parts: readonly { readonly key: string }[], letter: string): string {
   const numbers = parts.map(({ key }) => Number(key.slice(1)))
   return `${letter}${Math.max(0, ...numbers) + 1}`
 }
 
-/** The part with another value of a field; undefined, or an empty list or object, takes the field away. */
-export function withField<T extends Typed>(part: T, field: string, value: unknown): T {
+/**
+ * Returns the part with a new value of a field; undefined, an empty list or an empty object removes
+ * the field.
+ */
+export function setField<T extends Typed>(part: T, field: string, value: unknown): T {
   const { [field]: _before, ...rest } = part
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
-  // NOTE: the same fields but this one, which may be left out wherever it may be undefined.
+  // NOTE: all fields are optional or unchanged, so the type still holds.
   return (value === undefined || isEmpty ? rest : { ...part, [field]: value }) as unknown as T
 }
 
-/** The tasks with a new one at the end. */
-export function withNewTask(tasks: readonly TaskDraft[]): readonly TaskDraft[] {
-  return [...tasks, { key: nextKey(tasks, 't') }]
+/** Appends a new task. */
+export function appendTask(tasks: readonly TaskDraft[]): readonly TaskDraft[] {
+  return [...tasks, { key: createKey(tasks, 't') }]
 }
 
-/** The tasks with a copy of one after it; the copy has a name of its own. */
-export function withCopy(tasks: readonly TaskDraft[], at: number): readonly TaskDraft[] {
+/** Inserts a copy of a task after it, with a unique name. */
+export function duplicateTask(tasks: readonly TaskDraft[], at: number): readonly TaskDraft[] {
   const original = tasks[at]
   if (original === undefined) return tasks
   const { name } = original
-  const copy = { ...original, key: nextKey(tasks, 't') }
-  const named = name === undefined ? copy : { ...copy, name: freeName(name, tasks) }
+  const copy = { ...original, key: createKey(tasks, 't') }
+  const named = name === undefined ? copy : { ...copy, name: findFreeName(name, tasks) }
   return tasks.toSpliced(at + 1, 0, named)
 }
 
-/** The tasks with one at another place. */
-export function withMoved(
+/** Moves a task. */
+export function moveTask(
   tasks: readonly TaskDraft[],
   from: number,
   to: number,
@@ -154,12 +160,12 @@ export function withMoved(
   return tasks.toSpliced(from, 1).toSpliced(to, 0, moved)
 }
 
-/** The tasks without one; nobody waits for it any more. */
-export function withoutTask(tasks: readonly TaskDraft[], at: number): readonly TaskDraft[] {
+/** Removes a task and the references to it. */
+export function removeTask(tasks: readonly TaskDraft[], at: number): readonly TaskDraft[] {
   const key = tasks[at]?.key
   return tasks.toSpliced(at, 1).map((task) => {
     if (key === undefined || task.context?.includes(key) !== true) return task
-    return withField(
+    return setField(
       task,
       'context',
       task.context.filter((other) => other !== key),
@@ -167,7 +173,7 @@ export function withoutTask(tasks: readonly TaskDraft[], at: number): readonly T
   })
 }
 
-function freeName(name: string, tasks: readonly TaskDraft[]): string {
+function findFreeName(name: string, tasks: readonly TaskDraft[]): string {
   const taken = new Set(tasks.map((task) => task.name))
   let number = 2
   while (taken.has(`${name}-${number}`)) number += 1

@@ -1,34 +1,34 @@
-/** The sections of the form, as the level asks for them. */
+/** The sections of the form for each level. */
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
-import { childPointer } from '../../ui/schema-form/pointer.ts'
+import { toChildPointer } from '../../ui/schema-form/pointer.ts'
 import { BodyField } from './body-fields.tsx'
 import {
-  chosenEnsemble,
+  findChosenEnsemble,
   type SubmissionLevel,
   type SubmissionDraft,
   type ChangeDraft,
-  withField,
+  setField,
 } from './draft.ts'
 import { OptionsSection } from './options-section.tsx'
 import { OutlineSection } from './outline-section.tsx'
 import { OverridesSection } from './overrides-section.tsx'
 import { TasksSection } from './tasks-section.tsx'
-import { inputNames } from './variables.ts'
+import { findInputNames } from './variables.ts'
 import styles from './submit.module.css'
 
 import type { Capabilities, EnsembleInfo } from '@tutti/protocol'
 
 const LEVELS: readonly { readonly value: SubmissionLevel; readonly label: string }[] = [
-  { value: 'inputs', label: 'Inputs' },
-  { value: 'overrides', label: 'Adjust tasks' },
-  { value: 'tasks', label: 'Own tasks' },
+  { value: 'inputs', label: 'Set inputs' },
+  { value: 'overrides', label: 'Override tasks' },
+  { value: 'tasks', label: 'Define tasks' },
 ]
 
 const MEANINGS: Readonly<Record<SubmissionLevel, string>> = {
-  inputs: 'The tasks of the ensemble run as they are, with these inputs.',
-  overrides: 'The tasks of the ensemble run with changes for this run alone.',
-  tasks: 'Tasks of your own run in place of those of the ensemble, with its model and limits.',
+  inputs: 'Runs the tasks of the ensemble unchanged, with these inputs.',
+  overrides: 'Runs the tasks of the ensemble with overrides for this run only.',
+  tasks: 'Runs your own tasks instead, with the model and limits of the ensemble.',
 }
 
 export function FormSections({
@@ -41,7 +41,7 @@ export function FormSections({
   readonly change: ChangeDraft
 }) {
   const { ensembles } = capabilities
-  const ensemble = chosenEnsemble(draft, ensembles)
+  const ensemble = findChosenEnsemble(draft, ensembles)
   const inputs = <InputsSection draft={draft} ensembles={ensembles} change={change} />
   const [first] = ensembles
   return (
@@ -51,7 +51,7 @@ export function FormSections({
           <BodyField
             path="/ensemble"
             label="Ensemble"
-            none={`${first?.name ?? ''} (the first)`}
+            none={`${first?.name ?? ''} (default)`}
             choices={ensembles.map(({ name }) => ({ value: name, label: name }))}
             value={draft.ensemble}
             hint={ensemble?.description}
@@ -64,7 +64,7 @@ export function FormSections({
           />
           <div className={styles['level']}>
             <Segmented
-              label="How much the request says"
+              label="Level"
               value={draft.level}
               segments={LEVELS}
               onChange={(level) => change((before) => ({ ...before, level }))}
@@ -105,7 +105,7 @@ function InputsSection({
   readonly ensembles: readonly EnsembleInfo[]
   readonly change: ChangeDraft
 }) {
-  const { needed, perhaps } = inputNames(draft, ensembles)
+  const { needed, perhaps } = findInputNames(draft, ensembles)
   const names = [...needed, ...perhaps]
   return (
     <Panel title="Inputs">
@@ -113,21 +113,21 @@ function InputsSection({
         {names.length === 0 && (
           <p className={styles['soft']}>
             {draft.level === 'tasks'
-              ? 'Write {name} in a task, and its value is asked for here.'
-              : 'No task of this ensemble has a variable.'}
+              ? 'Variables such as {name} in a task appear here.'
+              : 'The tasks of this ensemble have no variables.'}
           </p>
         )}
         {names.map((name) => (
           <BodyField
             key={name}
-            path={childPointer('/inputs', name)}
+            path={toChildPointer('/inputs', name)}
             label={name}
             isRequired={needed.includes(name)}
             area="line"
-            hint={needed.includes(name) ? undefined : 'Only if its expected output names it'}
+            hint={needed.includes(name) ? undefined : 'Needed only if an expected output uses it'}
             value={Object.hasOwn(draft.inputs, name) ? draft.inputs[name] : undefined}
             onChange={(value) =>
-              change((before) => ({ ...before, inputs: withField(before.inputs, name, value) }))
+              change((before) => ({ ...before, inputs: setField(before.inputs, name, value) }))
             }
           />
         ))}

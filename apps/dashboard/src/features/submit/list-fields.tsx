@@ -1,4 +1,4 @@
-/** Several of a list: what is taken, each with a button that takes it out, and a select that adds one. */
+/** Fields for lists: values to pick, and rows of names and values. */
 import { X, Plus } from 'lucide-react'
 
 import { cx } from '../../lib/cx.ts'
@@ -6,16 +6,16 @@ import { Field } from '../../ui/controls/field.tsx'
 import { Select, TextInput } from '../../ui/controls/inputs.tsx'
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { useErrors } from './body-fields.tsx'
-import { nextKey, type NamedValue } from './draft.ts'
+import { createKey, type NamedValue } from './draft.ts'
 import styles from './submit.module.css'
 
-/** One that can be taken. */
+/** A value to pick. */
 export interface Pick {
   readonly value: string
   readonly label: string
 }
 
-/** The field; values that are none of `picks` are shown as they are. */
+/** A multi-select. Values outside of `picks` are shown too. */
 export function PickField({
   path,
   label,
@@ -28,7 +28,7 @@ export function PickField({
   readonly path: string
   readonly label: string
   readonly hint?: string
-  /** What the select says, such as "Add a tool". */
+  /** Label of the empty option, such as "Add tool". */
   readonly add: string
   readonly values: readonly string[]
   readonly picks: readonly Pick[]
@@ -46,7 +46,7 @@ export function PickField({
             value=""
             onChange={({ target }) => onChange([...values, target.value])}
           >
-            <option value="">{left.length === 0 ? 'There are no others' : add}</option>
+            <option value="">{left.length === 0 ? 'No more options' : add}</option>
             {left.map((pick) => (
               <option key={pick.value} value={pick.value}>
                 {pick.label}
@@ -56,7 +56,7 @@ export function PickField({
         )}
       </Field>
       {values.length > 0 && (
-        <ul className={styles['chips']} aria-label={`${label}, taken`}>
+        <ul className={styles['chips']} aria-label={`${label}, selected`}>
           {values.map((value, at) => (
             <PickedChip
               key={value}
@@ -84,14 +84,14 @@ function PickedChip({
   return (
     <li className={cx(styles['chip'], isWrong && styles['wrong'])} data-pointer={path}>
       <span>{name}</span>
-      <button type="button" aria-label={`Take out ${name}`} onClick={onRemove}>
+      <button type="button" aria-label={`Deselect ${name}`} onClick={onRemove}>
         <X aria-hidden />
       </button>
     </li>
   )
 }
 
-/** The rows; `one` is what a row is called, such as "tag". */
+/** Rows of names and values; `one` names a row, such as "tag". */
 export function RowFields({
   path,
   label,
@@ -150,7 +150,7 @@ export function RowFields({
         <Button
           size="s"
           icon={<Plus />}
-          onClick={() => onChange([...rows, { key: nextKey(rows, 'r'), name: '', value: '' }])}
+          onClick={() => onChange([...rows, { key: createKey(rows, 'r'), name: '', value: '' }])}
         >
           {add}
         </Button>

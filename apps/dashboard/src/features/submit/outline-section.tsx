@@ -1,8 +1,8 @@
-/** The tasks of the ensemble as they are, with the inputs in their texts. */
-import { plural } from '../../lib/format.ts'
+/** Shows the tasks of the ensemble with the inputs filled in. */
+import { formatPlural } from '../../lib/format.ts'
 import { Panel } from '../../ui/layout/panel.tsx'
 import styles from './submit.module.css'
-import { templateParts } from './variables.ts'
+import { splitTemplate } from './variables.ts'
 
 import type { EnsembleInfo } from '@tutti/protocol'
 
@@ -15,7 +15,7 @@ export function OutlineSection({
 }) {
   const { tasks } = ensemble
   return (
-    <Panel title={plural(tasks.length, 'task')} flush>
+    <Panel title={formatPlural(tasks.length, 'task')} flush>
       <ol className={styles['outline']}>
         {tasks.map(({ name, description, tools }) => (
           <li key={name}>
@@ -42,7 +42,7 @@ export function TemplateText({
 }) {
   return (
     <p className={styles['template']}>
-      {templateParts(text).map((part, at) => {
+      {splitTemplate(text).map((part, at) => {
         if (part.kind === 'text') return part.text
         const value = Object.hasOwn(inputs, part.name) ? inputs[part.name] : undefined
         const place = `${at}-${part.name}`

@@ -1,16 +1,16 @@
-/** The tasks of the ensemble, each with what changes in it for this run. */
+/** Edits the overrides of the ensemble's tasks. */
 import { useState } from 'react'
 
 import { Panel } from '../../ui/layout/panel.tsx'
 import {
-  chosenOverrides,
-  withField,
+  findChosenOverrides,
+  setField,
   type OverrideDraft,
   type SubmissionDraft,
   type ChangeDraft,
 } from './draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { childPointer } from '../../ui/schema-form/pointer.ts'
+import { toChildPointer } from '../../ui/schema-form/pointer.ts'
 import { useErrors } from './body-fields.tsx'
 import { OverrideFields } from './task-fields.tsx'
 import styles from './submit.module.css'
@@ -29,7 +29,7 @@ export function OverridesSection({
   readonly capabilities: Capabilities
   readonly change: ChangeDraft
 }) {
-  const overrides = chosenOverrides(draft, capabilities.ensembles)
+  const overrides = findChosenOverrides(draft, capabilities.ensembles)
   const known = ensemble.tasks.map(({ name }) => name)
   const others = Object.keys(overrides).filter((name) => !known.includes(name))
   const set = (name: string, override: OverrideDraft | undefined): void =>
@@ -37,7 +37,11 @@ export function OverridesSection({
       ...before,
       overrides: {
         ...before.overrides,
-        [ensemble.name]: withField(chosenOverrides(before, capabilities.ensembles), name, override),
+        [ensemble.name]: setField(
+          findChosenOverrides(before, capabilities.ensembles),
+          name,
+          override,
+        ),
       },
     }))
   return (
@@ -59,7 +63,7 @@ export function OverridesSection({
   )
 }
 
-/** The editor; without `task` the changes are of a task that the ensemble does not have by this name. */
+/** The editor; without `task`, the ensemble has no task with this name. */
 function OverrideEditor({
   name,
   task,
@@ -73,22 +77,22 @@ function OverrideEditor({
   readonly override: OverrideDraft | undefined
   readonly inputs: Readonly<Record<string, string>>
   readonly capabilities: Capabilities
-  /** Undefined takes every change back. */
+  /** Called with the new override, or undefined to remove all of it. */
   readonly onChange: (override: OverrideDraft | undefined) => void
 }) {
-  const path = childPointer('/taskOverrides', name)
+  const path = toChildPointer('/taskOverrides', name)
   const errors = useErrors(path, { isGroup: true })
   const [wasChanged] = useState(override !== undefined)
   const given = override ?? {}
   const set = (field: string, value: unknown): void => {
-    const next = withField(given, field, value)
+    const next = setField(given, field, value)
     onChange(Object.keys(next).length === 0 ? undefined : next)
   }
   return (
     <details className={styles['task']} open={wasChanged}>
       <summary data-pointer={path}>
         <span className={styles['title']}>{name}</span>
-        <span className={styles['soft']}>{changesOf(given)}</span>
+        <span className={styles['soft']}>{describeChanges(given)}</span>
       </summary>
       <div className={styles['fields']}>
         {errors.map((error) => (
@@ -98,8 +102,8 @@ function OverrideEditor({
         ))}
         {task === undefined ? (
           <p className={styles['soft']}>
-            The ensemble has no task of this name; the server looks for one whose description begins
-            with it.
+            The ensemble has no task with this name; the server looks for a task whose description
+            starts with it.
           </p>
         ) : (
           <TemplateText text={task.description} inputs={inputs} />
@@ -113,7 +117,7 @@ function OverrideEditor({
         />
         {override !== undefined && (
           <div>
-            <Button size="s" onClick={() => onChange(undefined)}>{`Leave ${name} as it is`}</Button>
+            <Button size="s" onClick={() => onChange(undefined)}>{`Reset ${name}`}</Button>
           </div>
         )}
       </div>
@@ -128,11 +132,11 @@ const LABELS: Readonly<Record<string, string>> = {
   model: 'model',
   maxIterations: 'model calls',
   tools: 'tools',
-  review: 'review after it',
-  beforeReview: 'review before it',
+  review: 'review after',
+  beforeReview: 'review before',
 }
 
-function changesOf(override: OverrideDraft): string {
+function describeChanges(override: OverrideDraft): string {
   const names = Object.entries(LABELS).flatMap(([field, label]) => (field in override ? label : []))
-  return names.length === 0 ? 'As it is' : `Changed: ${names.join(', ')}`
+  return names.length === 0 ? 'Unchanged' : `Changed: ${names.join(', ')}`
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 
-import { submissionKey } from './use-submission.ts'
+import { chooseSubmissionKey } from './use-submission.ts'
 
-it('a body has one key, however often it is sent, and another body another one', () => {
-  const key = submissionKey(undefined, '{}')
+it('reuses the key of an unchanged body, and creates a new one for another body', () => {
+  const key = chooseSubmissionKey(undefined, '{}')
   expect(key).toMatch(/^[0-9a-f]{32}$/)
-  expect(submissionKey({ key, body: '{}' }, '{}')).toBe(key)
-  expect(submissionKey({ key, body: '{}' }, '{"a":1}')).not.toBe(key)
+  expect(chooseSubmissionKey({ key, body: '{}' }, '{}')).toBe(key)
+  expect(chooseSubmissionKey({ key, body: '{}' }, '{"a":1}')).not.toBe(key)
 })

@@ -1,109 +1,116 @@
 /**
- * What is wrong with a draft, and where it is told. Pure.
+ * Validates a draft. Pure.
  *
- * The schema of the server decides; the rest is what it would refuse later: names that nobody has, inputs
- * that are missing, tasks in a circle.
+ * The schema of the API decides. Additional checks anticipate later errors: unknown names, missing
+ * inputs, cyclic tasks.
  */
 import { decode, SubmitRunBody, type Capabilities, type Problem, suggest } from '@tutti/protocol'
 
 import { tryParseJson } from '../../ui/schema-form/form-draft.ts'
-import { keysOf, childPointer, valueAtPointer } from '../../ui/schema-form/pointer.ts'
-import { failureCode, failureProblems, failureText } from '../../api/failure.ts'
+import { parsePointer, toChildPointer, getValueAt } from '../../ui/schema-form/pointer.ts'
+import { findFailureCode, findFailureProblems, describeFailure } from '../../api/failure.ts'
 import {
-  chosenOverrides,
+  findChosenOverrides,
   type NamedValue,
   type SubmissionDraft,
-  taskTitle,
+  formatTaskTitle,
   type TaskDraft,
 } from './draft.ts'
-import { inputNames } from './variables.ts'
-import { referenceTo } from './submission.ts'
+import { findInputNames } from './variables.ts'
+import { formatReference } from './submission.ts'
 
-/** Every problem of a draft that makes this body. */
-export function submissionProblems(
+/** Returns every problem of a draft and its body. */
+export function findSubmissionProblems(
   draft: SubmissionDraft,
   body: unknown,
   capabilities: Capabilities,
 ): readonly Problem[] {
   const own = [
-    ...ensembleProblems(draft, capabilities),
-    ...inputProblems(draft, capabilities),
-    ...(draft.level === 'overrides' ? overrideProblems(draft, capabilities) : []),
-    ...(draft.level === 'tasks' ? taskProblems(draft, capabilities) : []),
-    ...rowProblems(draft.tags, '/tags'),
-    ...rowProblems(draft.moreInputs, '/inputs'),
+    ...findEnsembleProblems(draft, capabilities),
+    ...findInputProblems(draft, capabilities),
+    ...(draft.level === 'overrides' ? findOverrideProblems(draft, capabilities) : []),
+    ...(draft.level === 'tasks' ? findTaskProblems(draft, capabilities) : []),
+    ...findRowProblems(draft.tags, '/tags'),
+    ...findRowProblems(draft.moreInputs, '/inputs'),
   ]
-  // A text that is no JSON is told once.
-  const told = new Set(own.map(({ path }) => path))
-  return [...own, ...bodyProblems(body).filter(({ path }) => !told.has(path))]
+  // A problem found here replaces that of the schema at the same field.
+  const reported = new Set(own.map(({ path }) => path))
+  return [...own, ...findBodyProblems(body).filter(({ path }) => !reported.has(path))]
 }
 
-/** What the schema of the server says of a body. */
-function bodyProblems(body: unknown): readonly Problem[] {
+/** Validates a body against the schema of the API. */
+function findBodyProblems(body: unknown): readonly Problem[] {
   const decoded = decode(SubmitRunBody, body)
   return decoded.ok ? [] : decoded.problems
 }
 
-/** The text of a body, read and checked. */
+/** A parsed body, or its problems. */
 export type TypedBody =
   | { readonly ok: true; readonly body: SubmitRunBody }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Reads a body that was typed as JSON. */
-export function readTypedBody(text: string): TypedBody {
+/** Parses and validates a body typed as JSON. */
+export function parseTypedBody(text: string): TypedBody {
   const read = tryParseJson(text)
-  if (!read.ok) return { ok: false, problems: [{ path: '', message: `is not JSON: ${read.why}` }] }
+  if (!read.ok)
+    return { ok: false, problems: [{ path: '', message: `is not valid JSON: ${read.why}` }] }
   const decoded = decode(SubmitRunBody, read.value)
   return decoded.ok ? { ok: true, body: decoded.value } : decoded
 }
 
-function ensembleProblems(
+function findEnsembleProblems(
   { ensemble }: SubmissionDraft,
   { ensembles }: Capabilities,
 ): readonly Problem[] {
   const names = ensembles.map(({ name }) => name)
   if (ensemble === undefined || names.includes(ensemble)) return []
-  return [{ path: '/ensemble', message: unknownName('ensemble', ensemble, names) }]
+  return [{ path: '/ensemble', message: describeUnknownName('ensemble', ensemble, names) }]
 }
 
-function inputProblems(draft: SubmissionDraft, { ensembles }: Capabilities): readonly Problem[] {
-  return inputNames(draft, ensembles)
+function findInputProblems(
+  draft: SubmissionDraft,
+  { ensembles }: Capabilities,
+): readonly Problem[] {
+  return findInputNames(draft, ensembles)
     .needed.filter((name) => !Object.hasOwn(draft.inputs, name))
     .filter((name) => !draft.moreInputs.some((row) => row.name === name))
-    .map((name) => ({ path: childPointer('/inputs', name), message: 'is required' }))
+    .map((name) => ({ path: toChildPointer('/inputs', name), message: 'is required' }))
 }
 
-function overrideProblems(draft: SubmissionDraft, capabilities: Capabilities): readonly Problem[] {
+function findOverrideProblems(
+  draft: SubmissionDraft,
+  capabilities: Capabilities,
+): readonly Problem[] {
   const known = capabilities.tools.map(({ name }) => name)
-  const overrides = chosenOverrides(draft, capabilities.ensembles)
+  const overrides = findChosenOverrides(draft, capabilities.ensembles)
   return Object.entries(overrides).flatMap(([name, { model, tools }]) => {
-    const path = childPointer('/taskOverrides', name)
+    const path = toChildPointer('/taskOverrides', name)
     return [
-      ...modelProblems(model, `${path}/model`, capabilities),
-      ...unknownToolProblems(tools?.add, `${path}/tools/add`, known),
+      ...findModelProblems(model, `${path}/model`, capabilities),
+      ...findUnknownTools(tools?.add, `${path}/tools/add`, known),
     ]
   })
 }
 
-function rowProblems(rows: readonly NamedValue[], path: string): readonly Problem[] {
+function findRowProblems(rows: readonly NamedValue[], path: string): readonly Problem[] {
   const names = rows.map(({ name }) => name)
   const hasNameless = rows.some(({ name, value }) => name === '' && value !== '')
   const twice = new Set(names.filter((name, at) => name !== '' && names.indexOf(name) < at))
   return [
     ...(hasNameless ? [{ path, message: 'has a value without a name' }] : []),
-    ...[...twice].map((name) => ({ path, message: `has "${name}" twice` })),
+    ...[...twice].map((name) => ({ path, message: `contains "${name}" twice` })),
   ]
 }
 
-/** What is said of a name that nobody has. */
-function unknownName(kind: string, name: string, known: readonly string[]): string {
+/** Describes an unknown name, with a suggestion. */
+function describeUnknownName(kind: string, name: string, known: readonly string[]): string {
   const meant = suggest(name, known)
   const hint = meant === undefined ? '' : `; did you mean "${meant}"?`
-  return `there is no ${kind} "${name}"${hint}`
+  return `unknown ${kind} "${name}"${hint}`
 }
 
-/** The problems of names of tools. */
-export function unknownToolProblems(
+/** Reports unknown tools. */
+export function findUnknownTools(
   names: readonly string[] | undefined,
   path: string,
   known: readonly string[],
@@ -111,41 +118,41 @@ export function unknownToolProblems(
   return (names ?? []).flatMap((name, index) =>
     known.includes(name)
       ? []
-      : { path: `${path}/${index}`, message: unknownName('tool', name, known) },
+      : { path: `${path}/${index}`, message: describeUnknownName('tool', name, known) },
   )
 }
 
-/** The problem of the alias of a model. */
-export function modelProblems(
+/** Reports an unknown model alias. */
+export function findModelProblems(
   alias: string | undefined,
   path: string,
   { models }: Capabilities,
 ): readonly Problem[] {
   const known = models.map((model) => model.alias)
   if (alias === undefined || known.includes(alias)) return []
-  return [{ path, message: unknownName('model', alias, known) }]
+  return [{ path, message: describeUnknownName('model', alias, known) }]
 }
 
-/** Every problem of the tasks of a draft. */
-function taskProblems(draft: SubmissionDraft, capabilities: Capabilities): readonly Problem[] {
+/** Returns every problem of the tasks of a draft. */
+function findTaskProblems(draft: SubmissionDraft, capabilities: Capabilities): readonly Problem[] {
   const { tasks } = draft
   const known = capabilities.tools.map(({ name }) => name)
   return [
     ...tasks.flatMap((task, index) => {
       const path = `/tasks/${index}`
       return [
-        ...nameProblems(task, tasks, path),
-        ...modelProblems(task.model, `${path}/model`, capabilities),
-        ...unknownToolProblems(task.tools, `${path}/tools`, known),
-        ...schemaTextProblems(task, path),
-        ...(draft.options.workflow === 'SEQUENTIAL' ? orderProblems(task, tasks, path) : []),
+        ...findNameProblems(task, tasks, path),
+        ...findModelProblems(task.model, `${path}/model`, capabilities),
+        ...findUnknownTools(task.tools, `${path}/tools`, known),
+        ...findSchemaTextProblems(task, path),
+        ...(draft.options.workflow === 'SEQUENTIAL' ? findOrderProblems(task, tasks, path) : []),
       ]
     }),
-    ...circleProblems(tasks),
+    ...findCycleProblems(tasks),
   ]
 }
 
-function nameProblems(
+function findNameProblems(
   task: TaskDraft,
   tasks: readonly TaskDraft[],
   path: string,
@@ -154,22 +161,24 @@ function nameProblems(
   const { name } = task
   if (name !== undefined) {
     const isTwice = tasks.findIndex((other) => other.name === name) < at
-    return isTwice ? [{ path: `${path}/name`, message: `is the name of two tasks: "${name}"` }] : []
+    return isTwice ? [{ path: `${path}/name`, message: `is used by two tasks: "${name}"` }] : []
   }
-  // A reference by place would mean the task that has the number for a name.
+  // A reference by position would resolve to the task whose name is that number.
   const isWanted = tasks.some((other) => other.context?.includes(task.key) === true)
   const isTaken = tasks.some((other) => other.name === String(at))
   if (!isWanted || !isTaken) return []
   return [{ path: `${path}/name`, message: `is required: another task is named "${at}"` }]
 }
 
-function schemaTextProblems({ outputSchema }: TaskDraft, path: string): readonly Problem[] {
+function findSchemaTextProblems({ outputSchema }: TaskDraft, path: string): readonly Problem[] {
   if (outputSchema === undefined) return []
   const read = tryParseJson(outputSchema)
-  return read.ok ? [] : [{ path: `${path}/outputSchema`, message: `is not JSON: ${read.why}` }]
+  return read.ok
+    ? []
+    : [{ path: `${path}/outputSchema`, message: `is not valid JSON: ${read.why}` }]
 }
 
-function orderProblems(
+function findOrderProblems(
   task: TaskDraft,
   tasks: readonly TaskDraft[],
   path: string,
@@ -178,40 +187,40 @@ function orderProblems(
   return (task.context ?? []).flatMap((key, place) => {
     const other = tasks.findIndex((one) => one.key === key)
     if (other < at) return []
-    const message = `"${referenceTo(key, tasks)}" does not come before it, as a sequential run needs`
+    const message = `"${formatReference(key, tasks)}" must come before this task in a sequential run`
     return [{ path: `${path}/context/${place}`, message }]
   })
 }
 
-function circleProblems(tasks: readonly TaskDraft[]): readonly Problem[] {
-  const circle = findCircle(new Map(tasks.map(({ key, context = [] }) => [key, context])))
+function findCycleProblems(tasks: readonly TaskDraft[]): readonly Problem[] {
+  const circle = findCycle(new Map(tasks.map(({ key, context = [] }) => [key, context])))
   if (circle === undefined) return []
   const titleOf = (key: string): string => {
     const at = tasks.findIndex((task) => task.key === key)
     const task = tasks[at]
-    return task === undefined ? key : taskTitle(task, at)
+    return task === undefined ? key : formatTaskTitle(task, at)
   }
   const [first, second] = circle
   const at = tasks.findIndex(({ key }) => key === first)
   const place = tasks[at]?.context?.indexOf(second ?? '') ?? 0
-  const message = `tasks wait for each other in a circle: ${circle.map(titleOf).join(' › ')}`
+  const message = `tasks depend on each other in a cycle: ${circle.map(titleOf).join(' › ')}`
   return [{ path: `/tasks/${at}/context/${place}`, message }]
 }
 
-/** The keys along one circle, first and last the same; undefined when there is none. */
-function findCircle(
+/** Returns the keys along a cycle, with the same key first and last; undefined if there is none. */
+function findCycle(
   waitsFor: ReadonlyMap<string, readonly string[]>,
 ): readonly string[] | undefined {
   const done = new Set<string>()
   for (const key of waitsFor.keys()) {
-    const circle = circleFrom([key], waitsFor, done)
+    const circle = findCycleFrom([key], waitsFor, done)
     if (circle !== undefined) return circle
   }
   return undefined
 }
 
-/** Goes depth first from the end of `path`; what is `done` leads to no circle. */
-function circleFrom(
+/** Searches depth first from the end of `path`; keys in `done` lead to no cycle. */
+function findCycleFrom(
   path: readonly string[],
   waitsFor: ReadonlyMap<string, readonly string[]>,
   done: Set<string>,
@@ -220,14 +229,14 @@ function circleFrom(
   if (done.has(last)) return undefined
   for (const next of waitsFor.get(last) ?? []) {
     if (path.includes(next)) return [...path.slice(path.indexOf(next)), next]
-    const circle = circleFrom([...path, next], waitsFor, done)
+    const circle = findCycleFrom([...path, next], waitsFor, done)
     if (circle !== undefined) return circle
   }
   done.add(last)
   return undefined
 }
 
-/** Fields that refusals without a place are about, by their code. */
+/** Fields that errors without problems refer to, by code. */
 const PLACES: Readonly<Record<string, string>> = {
   CIRCULAR_DEPENDENCY: '/tasks',
   INVALID_ENSEMBLE: '/ensemble',
@@ -236,42 +245,42 @@ const PLACES: Readonly<Record<string, string>> = {
   RUN_EXISTS: '/runId',
 }
 
-/** A problem, and what its place held when it was found. */
+/** A problem reported by the server, and the value of its field at that time. */
 export interface Refusal {
   readonly problem: Problem
   readonly was: string | undefined
 }
 
-/** The refusals of a failed submission of `body`; none when it failed for another reason. */
-export function refusalsOf(error: unknown, body: unknown): readonly Refusal[] {
-  const path = PLACES[failureCode(error) ?? '']
-  const listed = failureProblems(error)
-  const whole = path === undefined ? [] : [{ path, message: failureText(error) }]
+/** Returns the problems of a rejected submission; empty if it failed for another reason. */
+export function listRefusals(error: unknown, body: unknown): readonly Refusal[] {
+  const path = PLACES[findFailureCode(error) ?? '']
+  const listed = findFailureProblems(error)
+  const whole = path === undefined ? [] : [{ path, message: describeFailure(error) }]
   const problems = listed.length > 0 ? listed : whole
-  return problems.map((problem) => ({ problem, was: textAt(body, problem.path) }))
+  return problems.map((problem) => ({ problem, was: formatValueAt(body, problem.path) }))
 }
 
-/** The problems whose places still hold what they held then. */
-export function standing(refusals: readonly Refusal[], body: unknown): readonly Problem[] {
+/** Returns the problems whose fields have not changed since. */
+export function selectStanding(refusals: readonly Refusal[], body: unknown): readonly Problem[] {
   return refusals
-    .filter(({ problem, was }) => textAt(body, problem.path) === was)
+    .filter(({ problem, was }) => formatValueAt(body, problem.path) === was)
     .map(({ problem }) => problem)
 }
 
-function textAt(body: unknown, path: string): string | undefined {
-  return JSON.stringify(valueAtPointer(body, path))
+function formatValueAt(body: unknown, path: string): string | undefined {
+  return JSON.stringify(getValueAt(body, path))
 }
 
-/** What a place is called, from the outside in: `Task 2 › tools`. */
-export function placeLabel(path: string, draft: SubmissionDraft): string {
-  const [part = '', name, ...rest] = keysOf(path)
+/** Returns the label of a field, outermost part first: `Task 2 › tools`. */
+export function labelPlace(path: string, draft: SubmissionDraft): string {
+  const [part = '', name, ...rest] = parsePointer(path)
   switch (part) {
     case '':
       return 'The request'
     case 'tasks': {
       const task = draft.tasks[Number(name)]
       if (name === undefined || task === undefined) return 'Tasks'
-      return [taskTitle(task, Number(name)), ...rest.slice(0, 1)].join(' › ')
+      return [formatTaskTitle(task, Number(name)), ...rest.slice(0, 1)].join(' › ')
     }
     case 'taskOverrides':
       return [name ?? 'Tasks', ...rest.filter((key) => !/^\d+$/.test(key))].join(' › ')

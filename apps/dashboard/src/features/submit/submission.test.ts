@@ -2,20 +2,25 @@ import { decode, SubmitRunBody, type Capabilities, type EnsembleInfo } from '@tu
 import { describe, expect, it } from 'vitest'
 
 import {
-  withCopy,
-  withMoved,
-  withNewTask,
-  withoutTask,
-  emptyDraft,
-  withField,
+  duplicateTask,
+  moveTask,
+  appendTask,
+  removeTask,
+  createDraft,
+  setField,
   type OverrideDraft,
   type SubmissionDraft,
   type TaskDraft,
 } from './draft.ts'
-import { draftOfBody } from './draft-of-body.ts'
-import { refusalsOf, standing, submissionProblems, placeLabel } from './submission-problems.ts'
-import { bodyOf, withoutNothing } from './submission.ts'
-import { inputNames } from './variables.ts'
+import { toDraftFromBody } from './read-draft.ts'
+import {
+  listRefusals,
+  selectStanding,
+  findSubmissionProblems,
+  labelPlace,
+} from './submission-problems.ts'
+import { buildBody, dropUndefined } from './submission.ts'
+import { findInputNames } from './variables.ts'
 
 const press: EnsembleInfo = {
   name: 'press',
@@ -50,20 +55,20 @@ const capabilities: Capabilities = {
 }
 
 function draft(change: Partial<SubmissionDraft>): SubmissionDraft {
-  return { ...emptyDraft(), ...change }
+  return { ...createDraft(), ...change }
 }
 
-/** Paths and words of what is wrong with a draft. */
+/** Paths and messages of the problems of a draft. */
 function wrong(change: Partial<SubmissionDraft>): readonly string[] {
   const given = draft(change)
-  return submissionProblems(given, bodyOf(given, ensembles), capabilities).map(
+  return findSubmissionProblems(given, buildBody(given, ensembles), capabilities).map(
     ({ path, message }) => `${path} ${message}`,
   )
 }
 
 const inputs = { topic: 'Bees', language: 'English', piece: 'A waltz' }
 
-describe('[S1] the body has what belongs to the level and the ensemble', () => {
+describe('[S1] the body contains what belongs to the level and the ensemble', () => {
   const everything = draft({
     inputs,
     overrides: { press: { write: { model: 'small' } }, solo: { play: { maxIterations: 2 } } },
@@ -90,14 +95,14 @@ describe('[S1] the body has what belongs to the level and the ensemble', () => {
     ],
     [{ level: 'tasks' }, { tasks: [{ description: 'Do {this}' }] }],
   ])('%j', (change, body) => {
-    expect(bodyOf({ ...everything, ...change }, ensembles)).toEqual(body)
+    expect(buildBody({ ...everything, ...change }, ensembles)).toEqual(body)
   })
 
-  it('has nothing that was not given', () => {
-    expect(bodyOf(emptyDraft(), ensembles)).toEqual({})
+  it('omits everything that was not entered', () => {
+    expect(buildBody(createDraft(), ensembles)).toEqual({})
   })
 
-  it('has tags, more inputs, webhooks, options, a budget and an id', () => {
+  it('contains tags, additional inputs, webhooks, options, a budget and an id', () => {
     const row = (name: string, value: string) => ({ key: name, name, value })
     const given = draft({
       tags: [row('team', 'a'), row('', '')],
@@ -107,7 +112,7 @@ describe('[S1] the body has what belongs to the level and the ensemble', () => {
       budget: { maxCostUsd: 0.5, maxTokens: undefined },
       runId: 'run-1',
     })
-    expect(bodyOf(given, ensembles)).toEqual({
+    expect(buildBody(given, ensembles)).toEqual({
       inputs: { extra: 'b' },
       tags: { team: 'a' },
       webhooks: ['ci', 'mail'],
@@ -118,7 +123,7 @@ describe('[S1] the body has what belongs to the level and the ensemble', () => {
   })
 })
 
-describe('[S2] what does not fit is told at its place', () => {
+describe('[S2] invalid input is reported at its field', () => {
   const own = (task: Partial<TaskDraft>): Partial<SubmissionDraft> => ({
     level: 'tasks',
     tasks: [{ key: 't1', description: 'A', ...task }],
@@ -127,18 +132,15 @@ describe('[S2] what does not fit is told at its place', () => {
   it.each<[Partial<SubmissionDraft>, readonly string[]]>([
     [{ inputs }, []],
     [{ inputs: { topic: 'Bees' } }, ['/inputs/language is required']],
-    [
-      { inputs, ensemble: 'pres' },
-      ['/ensemble there is no ensemble "pres"; did you mean "press"?'],
-    ],
+    [{ inputs, ensemble: 'pres' }, ['/ensemble unknown ensemble "pres"; did you mean "press"?']],
     [own({}), []],
     [own({ description: undefined }), ['/tasks/0/description is required']],
     [own({ description: ' ' }), ['/tasks/0/description must be text that is not blank, got " "']],
     [
       own({ tools: ['search', 'serch'] }),
-      ['/tasks/0/tools/1 there is no tool "serch"; did you mean "search"?'],
+      ['/tasks/0/tools/1 unknown tool "serch"; did you mean "search"?'],
     ],
-    [own({ model: 'huge' }), ['/tasks/0/model there is no model "huge"']],
+    [own({ model: 'huge' }), ['/tasks/0/model unknown model "huge"']],
     [own({ maxIterations: 'many' }), ['/tasks/0/maxIterations must be an integer, got "many"']],
     [own({ maxIterations: 0 }), ['/tasks/0/maxIterations must be >= 1, got 0']],
     [own({ outputSchema: '[]' }), ['/tasks/0/outputSchema must be an object, got []']],
@@ -164,66 +166,66 @@ describe('[S2] what does not fit is told at its place', () => {
     [{ inputs, tags: [{ key: 'r1', name: '', value: 'x' }] }, ['/tags has a value without a name']],
     [
       { inputs, tags: ['a', 'a'].map((name, at) => ({ key: `r${at}`, name, value: 'x' })) },
-      ['/tags has "a" twice'],
+      ['/tags contains "a" twice'],
     ],
     [
       { level: 'overrides', inputs, overrides: { press: { write: { tools: { add: ['x'] } } } } },
-      ['/taskOverrides/write/tools/add/0 there is no tool "x"'],
+      ['/taskOverrides/write/tools/add/0 unknown tool "x"'],
     ],
     [
       { level: 'overrides', inputs, overrides: { press: { write: { model: 'x' } } } },
-      ['/taskOverrides/write/model there is no model "x"'],
+      ['/taskOverrides/write/model unknown model "x"'],
     ],
   ])('%j', (change, texts) => {
     expect(wrong(change)).toEqual(texts)
   })
 
-  it('tells a schema that is no JSON once', () => {
+  it('reports an output schema that is invalid JSON once', () => {
     expect(wrong(own({ outputSchema: '{' }))).toEqual([
-      expect.stringMatching(/^\/tasks\/0\/outputSchema is not JSON: /),
+      expect.stringMatching(/^\/tasks\/0\/outputSchema is not valid JSON: /),
     ])
   })
 
-  it('tells a circle at once, by the names of its tasks', () => {
+  it('reports a cycle once, with the names of its tasks', () => {
     const tasks = [
       { key: 't1', name: 'a', description: 'A', context: ['t3'] },
       { key: 't2', description: 'B' },
       { key: 't3', description: 'C', context: ['t2', 't1'] },
     ]
     expect(wrong({ level: 'tasks', tasks })).toEqual([
-      '/tasks/0/context/0 tasks wait for each other in a circle: a › Task 3 › a',
+      '/tasks/0/context/0 tasks depend on each other in a cycle: a › Task 3 › a',
     ])
   })
 
-  it('tells the circle alone, and not the way to it', () => {
+  it('reports only the cycle, without the path to it', () => {
     const tasks = [
       { key: 't1', name: 'a', description: 'A', context: ['t2'] },
       { key: 't2', name: 'b', description: 'B', context: ['t3'] },
       { key: 't3', name: 'c', description: 'C', context: ['t2'] },
     ]
     expect(wrong({ level: 'tasks', tasks })).toEqual([
-      '/tasks/1/context/0 tasks wait for each other in a circle: b › c › b',
+      '/tasks/1/context/0 tasks depend on each other in a cycle: b › c › b',
     ])
   })
 
-  it('tells what comes too late for a sequential run', () => {
+  it('reports dependencies that violate the order of a sequential run', () => {
     const tasks = [
       { key: 't1', description: 'A', context: ['t2'] },
       { key: 't2', name: 'b', description: 'B', context: ['t1'] },
     ].map((task, at) => (at === 1 ? { ...task, context: [] } : task))
     expect(wrong({ level: 'tasks', tasks, options: { workflow: 'SEQUENTIAL' } })).toEqual([
-      '/tasks/0/context/0 "$b" does not come before it, as a sequential run needs',
+      '/tasks/0/context/0 "$b" must come before this task in a sequential run',
     ])
     expect(wrong({ level: 'tasks', tasks })).toEqual([])
   })
 
-  it('tells names that two tasks have, and a place that is the name of another', () => {
+  it('reports duplicate names, and a position that is the name of another task', () => {
     const twice = [
       { key: 't1', name: 'a', description: 'A' },
       { key: 't2', name: 'a', description: 'B' },
     ]
     expect(wrong({ level: 'tasks', tasks: twice })).toEqual([
-      '/tasks/1/name is the name of two tasks: "a"',
+      '/tasks/1/name is used by two tasks: "a"',
     ])
     const taken = [
       { key: 't1', description: 'A' },
@@ -235,10 +237,10 @@ describe('[S2] what does not fit is told at its place', () => {
   })
 })
 
-describe('the inputs that a draft needs', () => {
-  it('follow the texts that change', () => {
+describe('findInputNames', () => {
+  it('follows the overridden texts', () => {
     const names = (override: OverrideDraft) =>
-      inputNames(
+      findInputNames(
         draft({ level: 'overrides', overrides: { press: { research: override } } }),
         ensembles,
       )
@@ -254,114 +256,118 @@ describe('the inputs that a draft needs', () => {
     expect(names({ description: 'X', expectedOutput: 'Y' })).toEqual({ needed: [], perhaps: [] })
   })
 
-  it('follow the texts of own tasks', () => {
+  it('follows the texts of defined tasks', () => {
     const tasks = [{ key: 't1', description: '{a} {{b}} {c}', expectedOutput: '{a} {d}' }]
-    expect(inputNames(draft({ level: 'tasks', tasks }), ensembles).needed).toEqual(['a', 'c', 'd'])
+    expect(findInputNames(draft({ level: 'tasks', tasks }), ensembles).needed).toEqual([
+      'a',
+      'c',
+      'd',
+    ])
   })
 })
 
-describe('any draft that somebody types well', () => {
+describe('any valid draft', () => {
   const seeds = Array.from({ length: 400 }, (_, seed) => seed)
 
-  it('has no problems, and its body fits the schema of the server', () => {
+  it('has no problems, and its body matches the schema of the API', () => {
     for (const seed of seeds) {
       const given = randomDraft(seed, capabilities)
-      const body = bodyOf(given, ensembles)
+      const body = buildBody(given, ensembles)
       expect(decode(SubmitRunBody, body), `seed ${seed}`).toMatchObject({ ok: true })
-      expect(submissionProblems(given, body, capabilities), `seed ${seed}`).toEqual([])
+      expect(findSubmissionProblems(given, body, capabilities), `seed ${seed}`).toEqual([])
     }
   })
 
-  it('comes back from its body, which stays the same', () => {
+  it('is restored from its body, which stays the same', () => {
     for (const seed of seeds) {
-      const decoded = decode(SubmitRunBody, bodyOf(randomDraft(seed, capabilities), ensembles))
+      const decoded = decode(SubmitRunBody, buildBody(randomDraft(seed, capabilities), ensembles))
       if (!decoded.ok) throw new Error(`The body of seed ${seed} does not fit`)
-      const again = draftOfBody(decoded.value, ensembles)
-      expect(again && bodyOf(again, ensembles), `seed ${seed}`).toEqual(decoded.value)
+      const again = toDraftFromBody(decoded.value, ensembles)
+      expect(again && buildBody(again, ensembles), `seed ${seed}`).toEqual(decoded.value)
     }
   })
 })
 
-describe('a body that was typed', () => {
-  it('keeps references that mean no task, and resolves those by place', () => {
+describe('toDraftFromBody', () => {
+  it('keeps unresolved references, and resolves references by position', () => {
     const tasks = [
       { name: 'a', description: 'A', context: ['$1', '$zzz', '$9'] },
       { description: 'B', context: ['$a', '$0'] },
     ]
-    const given = draftOfBody({ tasks }, ensembles)
+    const given = toDraftFromBody({ tasks }, ensembles)
     expect(given?.tasks.map(({ context }) => context)).toEqual([
       ['t2', '$zzz', '$9'],
       ['t1', 't1'],
     ])
   })
 
-  it('takes a name that is a number for the name', () => {
+  it('prefers a task whose name is a number to a position', () => {
     const tasks = [
       { description: 'A', context: ['$2'] },
       { name: '2', description: 'B' },
       { description: 'C' },
     ]
-    expect(draftOfBody({ tasks }, ensembles)?.tasks[0]?.context).toEqual(['t2'])
+    expect(toDraftFromBody({ tasks }, ensembles)?.tasks[0]?.context).toEqual(['t2'])
   })
 
-  it('has no draft with tasks and changes of them', () => {
+  it('returns no draft for a body with both tasks and overrides', () => {
     const body = { tasks: [{ description: 'A' }], taskOverrides: { a: {} } }
-    expect(draftOfBody(body, ensembles)).toBeUndefined()
+    expect(toDraftFromBody(body, ensembles)).toBeUndefined()
   })
 })
 
 describe('tags of a body', () => {
   const tags = { priority: 5, urgent: true, version: '5', flag: 'true' }
 
-  it('keep their types, so that a run that is repeated has the same tags', () => {
-    const given = draftOfBody({ tags }, ensembles)
-    expect(given && bodyOf(given, ensembles)).toEqual({ tags })
+  it('keep their types, so that a repeated run has the same tags', () => {
+    const given = toDraftFromBody({ tags }, ensembles)
+    expect(given && buildBody(given, ensembles)).toEqual({ tags })
   })
 
-  it('are text once they are edited', () => {
-    const given = draftOfBody({ tags }, ensembles)
+  it('become text when they are edited', () => {
+    const given = toDraftFromBody({ tags }, ensembles)
     const edited = given?.tags.map((row) =>
       row.name === 'priority' ? { ...row, value: '6' } : row,
     )
-    const body = given && edited && bodyOf({ ...given, tags: edited }, ensembles)
+    const body = given && edited && buildBody({ ...given, tags: edited }, ensembles)
     expect(body).toEqual({ tags: { ...tags, priority: '6' } })
   })
 })
 
-describe('the places of problems', () => {
-  it('have words', () => {
+describe('labelPlace', () => {
+  it('returns readable labels', () => {
     const given = draft({ level: 'tasks', tasks: [{ key: 't1' }, { key: 't2', name: 'b' }] })
-    expect(placeLabel('/tasks/0/description', given)).toBe('Task 1 › description')
-    expect(placeLabel('/tasks/1/context/0', given)).toBe('b › context')
-    expect(placeLabel('/tasks', given)).toBe('Tasks')
-    expect(placeLabel('/taskOverrides/write/tools/add/0', given)).toBe('write › tools › add')
-    expect(placeLabel('/inputs/topic', given)).toBe('inputs › topic')
-    expect(placeLabel('', given)).toBe('The request')
+    expect(labelPlace('/tasks/0/description', given)).toBe('Task 1 › description')
+    expect(labelPlace('/tasks/1/context/0', given)).toBe('b › context')
+    expect(labelPlace('/tasks', given)).toBe('Tasks')
+    expect(labelPlace('/taskOverrides/write/tools/add/0', given)).toBe('write › tools › add')
+    expect(labelPlace('/inputs/topic', given)).toBe('inputs › topic')
+    expect(labelPlace('', given)).toBe('The request')
   })
 })
 
-describe('refusals of the server', () => {
-  it('stand until their place changes', () => {
+describe('problems reported by the server', () => {
+  it('remain until their field changes', () => {
     const body = { tasks: [{ model: 'x' }, { model: 'y' }] }
     const refusals = ['/tasks/0/model', '/tasks/1/model'].map((path, at) => ({
       problem: { path, message: 'is unknown' },
       was: JSON.stringify(body.tasks[at]?.model),
     }))
-    expect(standing(refusals, body)).toHaveLength(2)
-    expect(standing(refusals, { tasks: [{ model: 'z' }, { model: 'y' }] })).toEqual([
+    expect(selectStanding(refusals, body)).toHaveLength(2)
+    expect(selectStanding(refusals, { tasks: [{ model: 'z' }, { model: 'y' }] })).toEqual([
       refusals[1]?.problem,
     ])
   })
 
-  it('have a place by their code when they have no other', () => {
+  it('have a field by their code if they have no path', () => {
     const error = Object.assign(new Error('Taken'), {
       code: 'RUN_EXISTS',
       [Symbol.for('tutti.client-error')]: true,
     })
-    expect(refusalsOf(error, { runId: 'a' })).toEqual([
+    expect(listRefusals(error, { runId: 'a' })).toEqual([
       { problem: { path: '/runId', message: 'Taken' }, was: '"a"' },
     ])
-    expect(refusalsOf(new Error('The line was cut'), {})).toEqual([])
+    expect(listRefusals(new Error('The line was cut'), {})).toEqual([])
   })
 })
 
@@ -371,25 +377,25 @@ describe('tasks of a draft', () => {
     { key: 't2', description: 'B', context: ['t1'] },
   ]
 
-  it('are added, copied, moved and taken away', () => {
-    expect(withNewTask(tasks).at(-1)).toEqual({ key: 't3' })
-    expect(withCopy(tasks, 0)[1]).toEqual({ key: 't3', name: 'a-2', description: 'A' })
-    expect(withMoved(tasks, 0, 1).map(({ key }) => key)).toEqual(['t2', 't1'])
-    expect(withMoved(tasks, 0, -1)).toBe(tasks)
-    expect(withoutTask(tasks, 0)).toEqual([{ key: 't2', description: 'B' }])
+  it('can be added, copied, moved and removed', () => {
+    expect(appendTask(tasks).at(-1)).toEqual({ key: 't3' })
+    expect(duplicateTask(tasks, 0)[1]).toEqual({ key: 't3', name: 'a-2', description: 'A' })
+    expect(moveTask(tasks, 0, 1).map(({ key }) => key)).toEqual(['t2', 't1'])
+    expect(moveTask(tasks, 0, -1)).toBe(tasks)
+    expect(removeTask(tasks, 0)).toEqual([{ key: 't2', description: 'B' }])
   })
 
-  it('keep what they wait for when it is renamed or moved', () => {
-    const renamed = tasks.map((task) => (task.key === 't1' ? withField(task, 'name', 'z') : task))
+  it('keep their dependencies when these are renamed or moved', () => {
+    const renamed = tasks.map((task) => (task.key === 't1' ? setField(task, 'name', 'z') : task))
     const body = (list: readonly TaskDraft[]) =>
-      bodyOf(draft({ level: 'tasks', tasks: list }), ensembles)
+      buildBody(draft({ level: 'tasks', tasks: list }), ensembles)
     expect(body(renamed)).toMatchObject({ tasks: [{}, { context: ['$z'] }] })
-    const nameless = tasks.map((task) => withField(task, 'name', undefined))
-    expect(body(withMoved(nameless, 0, 1))).toMatchObject({ tasks: [{ context: ['$1'] }, {}] })
+    const nameless = tasks.map((task) => setField(task, 'name', undefined))
+    expect(body(moveTask(nameless, 0, 1))).toMatchObject({ tasks: [{ context: ['$1'] }, {}] })
   })
 })
 
-/** A draft of what a careful person may type, the same for the same seed. */
+/** Creates a valid draft, the same for the same seed. */
 function randomDraft(seed: number, { tools, models }: Capabilities): SubmissionDraft {
   const random = mulberry(seed)
   const one = <T>(values: readonly [T, ...T[]]): T =>
@@ -400,7 +406,7 @@ function randomDraft(seed: number, { tools, models }: Capabilities): SubmissionD
   const model = () => models[0]?.alias ?? ''
   const turns = () => 1 + Math.floor(random() * 40)
   const common = () =>
-    withoutNothing({
+    dropUndefined({
       expectedOutput: maybe(text),
       additionalContext: maybe(text),
       model: maybe(model),
@@ -409,10 +415,10 @@ function randomDraft(seed: number, { tools, models }: Capabilities): SubmissionD
   const count = 1 + Math.floor(random() * 4)
   const tasks = Array.from({ length: count }, (_, at) => ({
     ...common(),
-    ...withoutNothing({
+    ...dropUndefined({
       name: maybe(() => `${one(['task', 'a b', 'ü/~'])} ${at}`),
       tools: maybe(someTools),
-      // Those before it alone: no circle, and no order that a workflow does not like.
+      // Only earlier tasks, to avoid cycles and invalid orders.
       context: maybe(() => Array.from({ length: at }, (_one, other) => `t${other + 1}`)),
       outputSchema: maybe(() => JSON.stringify({ type: one(['object', 'string']) })),
       review: maybe(() => one(['required', 'skip'])),
@@ -421,7 +427,7 @@ function randomDraft(seed: number, { tools, models }: Capabilities): SubmissionD
     key: `t${at + 1}`,
   }))
   const override = () =>
-    withoutNothing({
+    dropUndefined({
       ...common(),
       description: maybe(text),
       tools: maybe(() => ({ add: someTools() })),
@@ -439,12 +445,12 @@ function randomDraft(seed: number, { tools, models }: Capabilities): SubmissionD
     moreInputs: rows('extra'),
     overrides: { press: { research: override() }, solo: { play: override() } },
     tasks,
-    options: withoutNothing({
+    options: dropUndefined({
       workflow: maybe(() => one(['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'])),
       verbose: maybe(() => random() < 0.5),
       maxToolOutputLength: maybe(() => -1),
     }),
-    budget: withoutNothing({
+    budget: dropUndefined({
       maxCostUsd: maybe(() => 0.25),
       maxToolCalls: maybe(() => 4),
     }),
@@ -454,7 +460,7 @@ function randomDraft(seed: number, { tools, models }: Capabilities): SubmissionD
   }
 }
 
-/** A small generator of numbers from 0 up to 1. */
+/** A small generator of numbers from 0 to 1. */
 function mulberry(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,44 +1,44 @@
 /**
- * From what was typed to the body of the request. Pure.
+ * Converts a draft to the body of a request. Pure.
  *
- * S1 The body has what belongs to the level and the ensemble that are chosen, and nothing else.
- * S2 Nothing that was typed is mended: what does not fit goes into the body as it is, and is told there.
+ * S1 The body contains what belongs to the chosen level and ensemble, and nothing else.
+ * S2 Input is not coerced: invalid values are copied to the body and reported there.
  */
 import { tryParseJson } from '../../ui/schema-form/form-draft.ts'
 import {
-  chosenOverrides,
+  findChosenOverrides,
   type OverrideDraft,
   type NamedValue,
   type SubmissionDraft,
   type TaskDraft,
 } from './draft.ts'
-import { inputNames } from './variables.ts'
+import { findInputNames } from './variables.ts'
 
 import type { EnsembleInfo, TagMap } from '@tutti/protocol'
 
-/** The body of the request; it fits `SubmitRunBody` when the draft has no problems. */
-export function bodyOf(
+/** Returns the body; it conforms to `SubmitRunBody` if the draft has no problems. */
+export function buildBody(
   draft: SubmissionDraft,
   ensembles: readonly EnsembleInfo[],
 ): Readonly<Record<string, unknown>> {
   const { level, tasks, options, ensemble, runId } = draft
-  const overrides = level === 'overrides' ? chosenOverrides(draft, ensembles) : {}
+  const overrides = level === 'overrides' ? findChosenOverrides(draft, ensembles) : {}
   const webhooks = draft.webhooks.split('\n').map((name) => name.trim())
-  return withoutNothing({
+  return dropUndefined({
     ensemble,
-    inputs: filled(inputsOf(draft, ensembles)),
-    taskOverrides: filled(mapped(overrides, overrideBody)),
-    tasks: level === 'tasks' ? tasks.map((task) => taskBody(task, tasks)) : undefined,
-    options: filled(withoutNothing(options)),
-    budget: filled(withoutNothing(draft.budget)),
-    tags: filled(tagsOf(draft.tags)),
-    webhooks: filled(webhooks.filter((name) => name !== '')),
+    inputs: emptyToUndefined(collectInputs(draft, ensembles)),
+    taskOverrides: emptyToUndefined(mapValues(overrides, buildOverrideBody)),
+    tasks: level === 'tasks' ? tasks.map((task) => buildTaskBody(task, tasks)) : undefined,
+    options: emptyToUndefined(dropUndefined(options)),
+    budget: emptyToUndefined(dropUndefined(draft.budget)),
+    tags: emptyToUndefined(collectTags(draft.tags)),
+    webhooks: emptyToUndefined(webhooks.filter((name) => name !== '')),
     runId: runId === '' ? undefined : runId,
   })
 }
 
-/** How a task refers to another one: by its name when it alone has it, else by its place. */
-export function referenceTo(key: string, tasks: readonly TaskDraft[]): string {
+/** Returns the reference to a task: by name if that is unique, else by position. */
+export function formatReference(key: string, tasks: readonly TaskDraft[]): string {
   const at = tasks.findIndex((task) => task.key === key)
   if (at === -1) return key
   const name = tasks[at]?.name ?? ''
@@ -46,44 +46,44 @@ export function referenceTo(key: string, tasks: readonly TaskDraft[]): string {
   return isOwn ? `$${name}` : `$${at}`
 }
 
-function inputsOf(
+function collectInputs(
   draft: SubmissionDraft,
   ensembles: readonly EnsembleInfo[],
 ): Readonly<Record<string, string>> {
-  const { needed, perhaps } = inputNames(draft, ensembles)
+  const { needed, perhaps } = findInputNames(draft, ensembles)
   const given = [...needed, ...perhaps].flatMap((name) => {
     const value = Object.hasOwn(draft.inputs, name) ? draft.inputs[name] : undefined
     return value === undefined ? [] : [[name, value] as const]
   })
-  return Object.fromEntries([...given, ...Object.entries(fieldsOf(draft.moreInputs))])
+  return Object.fromEntries([...given, ...Object.entries(collectFields(draft.moreInputs))])
 }
 
-function taskBody({ key: _key, ...task }: TaskDraft, tasks: readonly TaskDraft[]): object {
+function buildTaskBody({ key: _key, ...task }: TaskDraft, tasks: readonly TaskDraft[]): object {
   const { outputSchema, context } = task
   const read = outputSchema === undefined ? undefined : tryParseJson(outputSchema)
-  return withoutNothing({
+  return dropUndefined({
     ...task,
-    context: context?.map((other) => referenceTo(other, tasks)),
+    context: context?.map((other) => formatReference(other, tasks)),
     outputSchema: read?.ok === true ? read.value : outputSchema,
   })
 }
 
-function overrideBody({ tools, ...override }: OverrideDraft): object {
-  return withoutNothing({
+function buildOverrideBody({ tools, ...override }: OverrideDraft): object {
+  return dropUndefined({
     ...override,
-    tools: tools === undefined ? undefined : withoutNothing({ ...tools }),
+    tools: tools === undefined ? undefined : dropUndefined({ ...tools }),
   })
 }
 
-/** The names of rows with their values; a row without a name is none yet. */
-function fieldsOf(rows: readonly NamedValue[]): Readonly<Record<string, string>> {
+/** Returns the values of rows by name; rows without a name are omitted. */
+function collectFields(rows: readonly NamedValue[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     rows.flatMap(({ name, value }) => (name === '' ? [] : [[name, value] as const])),
   )
 }
 
 /** Returns the tags; a number or boolean keeps its type while its text is unchanged. */
-function tagsOf(rows: readonly NamedValue[]): Readonly<TagMap> {
+function collectTags(rows: readonly NamedValue[]): Readonly<TagMap> {
   return Object.fromEntries(
     rows.flatMap(({ name, value, typed }) => {
       const sent = typed !== undefined && String(typed) === value ? typed : value
@@ -92,17 +92,17 @@ function tagsOf(rows: readonly NamedValue[]): Readonly<TagMap> {
   )
 }
 
-/** The object without the fields that are undefined. */
-export function withoutNothing(fields: object): Readonly<Record<string, unknown>> {
+/** Returns the object without undefined fields. */
+export function dropUndefined(fields: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** What is not empty. */
-function filled<T extends object>(value: T): T | undefined {
+/** Returns the value, or undefined if it is empty. */
+function emptyToUndefined<T extends object>(value: T): T | undefined {
   return Object.keys(value).length === 0 ? undefined : value
 }
 
-function mapped<T>(
+function mapValues<T>(
   record: Readonly<Record<string, T>>,
   change: (value: T) => unknown,
 ): Readonly<Record<string, unknown>> {

@@ -1,25 +1,25 @@
-/** The form that submits a run: who works, how much is said of it, and what is wrong with it. */
+/** The form that submits a run. */
 import { Play } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { type Problem, ROUTES, routePath } from '@tutti/protocol'
 
-import { failureText } from '../../api/failure.ts'
+import { describeFailure } from '../../api/failure.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
-import { focusField, pointerOf } from '../../ui/schema-form/focus-field.ts'
-import { shownProblems } from '../../ui/schema-form/placed-problems.ts'
+import { focusField, findPointer } from '../../ui/schema-form/focus-field.ts'
+import { selectShownProblems } from '../../ui/schema-form/placed-problems.ts'
 import { ShownProblems } from './body-fields.tsx'
 import { FormSections } from './form-sections.tsx'
-import { placeLabel } from './submission-problems.ts'
+import { labelPlace } from './submission-problems.ts'
 import styles from './submit.module.css'
 import { useSubmission, type Beginning } from './use-submission.ts'
 import { Field } from '../../ui/controls/field.tsx'
 import { TextArea } from '../../ui/controls/inputs.tsx'
-import { plural } from '../../lib/format.ts'
+import { formatPlural } from '../../lib/format.ts'
 import { access } from '../../api/access.ts'
-import { curlLine } from '../../api/curl-line.ts'
+import { formatCurl } from '../../api/curl-line.ts'
 import { useStore } from '../../lib/store.ts'
 import { CodeBlock } from '../../ui/show/text.tsx'
 
@@ -30,7 +30,7 @@ const VIEWS = [
   { value: 'json', label: 'JSON' },
 ] as const
 
-/** The form; `note` says what it begins with. */
+/** The form; `note` describes its initial values. */
 export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: ReactNode }) {
   const { capabilities } = beginning
   const submission = useSubmission(beginning)
@@ -38,8 +38,8 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
   const form = useRef<HTMLFormElement>(null)
   const [attempt, setAttempt] = useState(0)
   const [isStuck, setStuck] = useState(false)
-  const { shown, touch } = useShown(submission)
-  // It was tried in vain: the reader is brought to the reasons.
+  const { shown, touch } = useShownProblems(submission)
+  // After a rejected attempt, move the focus to the problems.
   useEffect(() => {
     if (attempt > 0) document.getElementById(SUMMARY_ID)?.focus()
   }, [attempt])
@@ -53,7 +53,7 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
       noValidate
       className={styles['page']}
       onSubmit={submit}
-      onBlur={({ target }) => touch(pointerOf(target))}
+      onBlur={({ target }) => touch(findPointer(target))}
     >
       <header className={styles['head']}>
         <h1>New run</h1>
@@ -74,14 +74,14 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
           />
         )}
         {failure !== null && (
-          <Notice tone="failed" title="The run was not submitted">
-            <p>{failureText(failure)}</p>
-            <p>Nothing is lost: a second try under the same key is the same run.</p>
+          <Notice tone="failed" title="Failed to submit the run">
+            <p>{describeFailure(failure)}</p>
+            <p>You can try again: the same idempotency key never starts a second run.</p>
           </Notice>
         )}
         {isStuck && json !== undefined && (
-          <Notice tone="failed" title="The form has no place for this">
-            <p>It shows a request that fits, with either tasks or changes of tasks.</p>
+          <Notice tone="failed" title="The form cannot show this request">
+            <p>It supports valid requests with either tasks or task overrides.</p>
           </Notice>
         )}
         {json === undefined ? (
@@ -97,7 +97,7 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
       </Panel>
       <footer className={styles['foot']}>
         <Button type="submit" kind="primary" icon={<Play />} busy={submission.isBusy}>
-          Submit the run
+          Submit run
         </Button>
         {submission.isTyped && (
           <Button kind="quiet" onClick={submission.discard}>
@@ -109,11 +109,11 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
   )
 }
 
-/** The problems of the fields that the reader has come to, or all of them after a try. */
-function useShown({ problems, body, wasTried }: ReturnType<typeof useSubmission>) {
+/** Returns the problems of visited fields, or all of them after an attempt. */
+function useShownProblems({ problems, body, wasTried }: ReturnType<typeof useSubmission>) {
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const shown = useMemo(
-    () => (wasTried ? problems : shownProblems(problems, body, touched)),
+    () => (wasTried ? problems : selectShownProblems(problems, body, touched)),
     [problems, body, touched, wasTried],
   )
   const touch = (path: string | undefined): void => {
@@ -132,7 +132,7 @@ function BodyAsJson({
   readonly onText: (text: string) => void
 }) {
   const errors = problems.map(({ path, message }) =>
-    path === '' ? `It ${message}` : `${path} ${message}`,
+    path === '' ? `The request ${message}` : `${path} ${message}`,
   )
   return (
     <Panel title="Request">
@@ -154,7 +154,7 @@ function BodyAsJson({
   )
 }
 
-/** By which it is found when it has to take the focus. */
+/** Id of the element that receives the focus after a rejected attempt. */
 const SUMMARY_ID = 'submission-problems'
 
 function ProblemSummary({
@@ -174,12 +174,12 @@ function ProblemSummary({
       aria-label="Problems"
       className={styles['summary']}
     >
-      <p>{`${plural(problems.length, 'problem')} to fix before the run can begin`}</p>
+      <p>{`${formatPlural(problems.length, 'problem')} to fix before the run can start`}</p>
       <ul>
         {problems.map(({ path, message }) => (
           <li key={`${path} ${message}`}>
             <button type="button" onClick={() => onGo(path)}>
-              {placeLabel(path, draft)}
+              {labelPlace(path, draft)}
             </button>{' '}
             {message}
           </li>
@@ -194,7 +194,7 @@ function RequestPreview({ body }: { readonly body: unknown }) {
   const { method } = ROUTES.submitRun
   const path = routePath('submitRun')
   if (body === undefined) {
-    return <p className={styles['soft']}>What is typed is no request yet.</p>
+    return <p className={styles['soft']}>No valid request yet.</p>
   }
   return (
     <div className={styles['preview']}>
@@ -203,9 +203,9 @@ function RequestPreview({ body }: { readonly body: unknown }) {
         <CodeBlock label="body">{JSON.stringify(body, undefined, 2)}</CodeBlock>
       </details>
       <details>
-        <summary>As a command</summary>
+        <summary>Command</summary>
         <CodeBlock label="command">
-          {curlLine({ method, path, body, hasKey: key !== undefined })}
+          {formatCurl({ method, path, body, hasKey: key !== undefined })}
         </CodeBlock>
       </details>
     </div>

@@ -1,21 +1,21 @@
-/** A form that submits a run at any of the three levels. */
+/** The page that submits a run. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { failureText } from '../../api/failure.ts'
-import { runHref } from '../../api/links.ts'
+import { describeFailure } from '../../api/failure.ts'
+import { linkToRun } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../../ui/feedback/notice.tsx'
-import { emptyDraft } from './draft.ts'
-import { draftOfRun, hadOtherTasks } from './draft-of-body.ts'
-import { keptSubmission } from './use-submission.ts'
+import { createDraft } from './draft.ts'
+import { toDraftFromRun, hasOtherTasks } from './read-draft.ts'
+import { readStoredSubmission } from './use-submission.ts'
 import { SubmitForm } from './submit-form.tsx'
 
 import type { Capabilities, RunDetail } from '@tutti/protocol'
 
-/** The page; `from` is a run whose inputs it begins with. */
+/** The page; `from` is a run to copy. */
 export function SubmitPage({ from }: { readonly from: string | undefined }) {
   const { client } = useServer()
   const capabilities = useCapabilities()
@@ -28,22 +28,26 @@ export function SubmitPage({ from }: { readonly from: string | undefined }) {
     return (
       <Notice
         tone="failed"
-        title="What the server offers could not be read"
+        title="Failed to load the capabilities of the server"
         actions={<Button onClick={() => void capabilities.refetch()}>Try again</Button>}
       >
-        <p>{failureText(capabilities.error)}</p>
+        <p>{describeFailure(capabilities.error)}</p>
       </Notice>
     )
   }
   const isReading = from !== undefined && run.isPending
-  if (capabilities.data === undefined || isReading) return <Loading label="Reading the ensembles" />
+  if (capabilities.data === undefined || isReading) return <Loading label="Loading ensembles" />
   if (capabilities.data.ensembles.length === 0) {
-    return <Empty title="This server has no ensemble">Its configuration registers them.</Empty>
+    return (
+      <Empty title="No ensembles">Register an ensemble in the configuration of the server.</Empty>
+    )
   }
-  return <Begun from={from} capabilities={capabilities.data} run={run.data} runError={run.error} />
+  return (
+    <StartedForm from={from} capabilities={capabilities.data} run={run.data} runError={run.error} />
+  )
 }
 
-function Begun({
+function StartedForm({
   from,
   capabilities,
   run,
@@ -55,8 +59,10 @@ function Begun({
   readonly runError: Error | null
 }) {
   const { ensembles } = capabilities
-  const [kept] = useState(() => keptSubmission(from))
-  const [initial] = useState(() => (run === undefined ? emptyDraft() : draftOfRun(run, ensembles)))
+  const [kept] = useState(() => readStoredSubmission(from))
+  const [initial] = useState(() =>
+    run === undefined ? createDraft() : toDraftFromRun(run, ensembles),
+  )
   return (
     <SubmitForm
       from={from}
@@ -67,7 +73,7 @@ function Begun({
         from !== undefined && (
           <FromNote
             runId={from}
-            isOwn={run !== undefined && hadOtherTasks(run, ensembles)}
+            isOwn={run !== undefined && hasOtherTasks(run, ensembles)}
             error={runError}
           />
         )
@@ -76,7 +82,7 @@ function Begun({
   )
 }
 
-/** What is known of the run that the form begins with, and what is not. */
+/** A note on what was copied from the run, and what was not. */
 function FromNote({
   runId,
   isOwn,
@@ -88,19 +94,19 @@ function FromNote({
 }) {
   if (error !== null) {
     return (
-      <Notice tone="failed" title={`Run "${runId}" cannot be read`}>
-        <p>{failureText(error)}</p>
+      <Notice tone="failed" title={`Failed to load run "${runId}"`}>
+        <p>{describeFailure(error)}</p>
       </Notice>
     )
   }
   return (
     <Notice>
       <p>
-        {'With the ensemble, inputs, tags, options and budget of run '}
-        <a href={runHref(runId)}>{runId}</a>
+        {'Copied the ensemble, inputs, tags, options and budget of run '}
+        <a href={linkToRun(runId)}>{runId}</a>
         {isOwn
-          ? '. It had tasks of its own, which the server does not tell; those of the ensemble are here.'
-          : '. Changes that it made in the tasks are not told by the server.'}
+          ? '. The run defined its own tasks, which cannot be copied.'
+          : '. Overrides of its tasks cannot be copied.'}
       </p>
     </Notice>
   )

@@ -1,4 +1,4 @@
-/** The fields of a task: of one that the request defines, and of what changes in one of the ensemble. */
+/** The fields of a task: of one defined by the request, or of overrides. */
 import {
   TaskDefinitionBody,
   TaskOverrideBody,
@@ -8,23 +8,23 @@ import {
 import { useState } from 'react'
 
 import { SchemaFields, type FieldLook, type FieldLooks } from './body-fields.tsx'
-import { taskTitle, withField, type OverrideDraft, type TaskDraft } from './draft.ts'
+import { formatTaskTitle, setField, type OverrideDraft, type TaskDraft } from './draft.ts'
 import { PickField } from './list-fields.tsx'
 import styles from './submit.module.css'
 
 const EXPECTED_OUTPUT = { label: 'Expected output', area: 'line' } as const
 const ADDITIONAL_CONTEXT = {
   label: 'Additional context',
-  hint: 'What its agent is told in addition',
+  hint: 'Given to the agent in addition',
   area: 'line',
 } as const
 const OWN_TASK: FieldLooks = {
-  name: { label: 'Name', placeholder: 'From the description' },
+  name: { label: 'Name', placeholder: 'Derived from the description' },
   description: {
     label: 'Description',
     isRequired: true,
     area: 'tall',
-    placeholder: 'What its agent should do; {name} asks for an input',
+    placeholder: 'What the agent should do; {name} inserts an input',
   },
   expectedOutput: EXPECTED_OUTPUT,
 }
@@ -32,13 +32,13 @@ const MORE_OF_TASK: FieldLooks = {
   additionalContext: ADDITIONAL_CONTEXT,
   outputSchema: {
     label: 'Output schema',
-    hint: 'JSON Schema that the answer must match',
+    hint: 'JSON Schema that the output must match',
     area: 'tall',
     isCode: true,
   },
 }
 const OVERRIDE: FieldLooks = {
-  description: { label: 'Description', area: 'line', hint: 'In place of the one above' },
+  description: { label: 'Description', area: 'line', hint: 'Replaces the one above' },
   expectedOutput: EXPECTED_OUTPUT,
   additionalContext: ADDITIONAL_CONTEXT,
 }
@@ -47,7 +47,7 @@ const REVIEWS = [
   { value: 'skip', label: 'Skipped' },
 ]
 
-/** The fields of a task that most tasks do not need. */
+/** Fields in the collapsed part. */
 const FOLDED = [
   'outputSchema',
   'review',
@@ -77,36 +77,36 @@ export function TaskForm({
       <div className={styles['pair']}>
         <PickField
           path={`${path}/context`}
-          label="Waits for"
+          label="Depends on"
           hint="Tasks whose output it gets"
-          add="Add a task"
+          add="Add task"
           values={task.context ?? []}
           picks={tasks.flatMap((other, at) =>
-            other.key === task.key ? [] : { value: other.key, label: taskTitle(other, at) },
+            other.key === task.key ? [] : { value: other.key, label: formatTaskTitle(other, at) },
           )}
           onChange={(values) => set('context', values)}
         />
         <PickField
           path={`${path}/tools`}
           label="Tools"
-          add="Add a tool"
+          add="Add tool"
           values={task.tools ?? []}
-          picks={picksOf(tools.map(({ name }) => name))}
+          picks={toPicks(tools.map(({ name }) => name))}
           onChange={(values) => set('tools', values)}
         />
       </div>
-      <SchemaFields {...fields} looks={{ model: modelLook(models, 'That of the ensemble') }} />
+      <SchemaFields {...fields} looks={{ model: createModelLook(models, 'Ensemble default') }} />
       <details className={styles['fold']} open={isFoldOpen}>
-        <summary>More of this task</summary>
+        <summary>More settings</summary>
         <div className={styles['fields']}>
           <SchemaFields {...fields} looks={MORE_OF_TASK} />
           <div className={styles['pair']}>
-            <SchemaFields {...fields} looks={reviewLooks('As the review policy says')} />
+            <SchemaFields {...fields} looks={createReviewLooks('Review policy')} />
           </div>
           <div className={styles['pair']}>
             <SchemaFields
               {...fields}
-              looks={{ maxIterations: { label: 'Model calls at most', placeholder: '25' } }}
+              looks={{ maxIterations: { label: 'Maximum model calls', placeholder: '25' } }}
             />
           </div>
         </div>
@@ -115,7 +115,7 @@ export function TaskForm({
   )
 }
 
-/** `own` are the tools that the task has. */
+/** The overrides of a task; `own` are the tools of the task. */
 export function OverrideFields({
   path,
   own,
@@ -132,7 +132,7 @@ export function OverrideFields({
   const fields = { schema: TaskOverrideBody, path, value: override, set }
   const { add = [], remove = [] } = override.tools ?? {}
   const setTools = (part: 'add' | 'remove', values: readonly string[]): void =>
-    set('tools', withField(override.tools ?? {}, part, values))
+    set('tools', setField(override.tools ?? {}, part, values))
   return (
     <>
       <SchemaFields {...fields} looks={OVERRIDE} />
@@ -140,29 +140,29 @@ export function OverrideFields({
         <SchemaFields
           {...fields}
           looks={{
-            model: modelLook(models, 'As it is'),
-            maxIterations: { label: 'Model calls at most', placeholder: 'As it is' },
+            model: createModelLook(models, 'Unchanged'),
+            maxIterations: { label: 'Maximum model calls', placeholder: 'Unchanged' },
           }}
         />
       </div>
       <div className={styles['pair']}>
-        <SchemaFields {...fields} looks={reviewLooks('As it is')} />
+        <SchemaFields {...fields} looks={createReviewLooks('Unchanged')} />
       </div>
       <div className={styles['pair']}>
         <PickField
           path={`${path}/tools/add`}
           label="Tools to add"
-          add="Add a tool"
+          add="Add tool"
           values={add}
-          picks={picksOf(tools.map(({ name }) => name).filter((name) => !own.includes(name)))}
+          picks={toPicks(tools.map(({ name }) => name).filter((name) => !own.includes(name)))}
           onChange={(values) => setTools('add', values)}
         />
         <PickField
           path={`${path}/tools/remove`}
-          label="Tools to take away"
-          add="Take a tool away"
+          label="Tools to remove"
+          add="Remove tool"
           values={remove}
-          picks={picksOf(own)}
+          picks={toPicks(own)}
           onChange={(values) => setTools('remove', values)}
         />
       </div>
@@ -170,7 +170,7 @@ export function OverrideFields({
   )
 }
 
-function modelLook(models: readonly ModelInfo[], none: string): FieldLook {
+function createModelLook(models: readonly ModelInfo[], none: string): FieldLook {
   const choices = models.map(({ alias, provider }) => ({
     value: alias,
     label: `${alias} (${provider})`,
@@ -178,14 +178,16 @@ function modelLook(models: readonly ModelInfo[], none: string): FieldLook {
   return { label: 'Model', none, choices }
 }
 
-/** `none` is the label of the empty choice for the review after the task. */
-function reviewLooks(none: string): FieldLooks {
+/**
+ * Returns the review fields; `none` is the label of the empty choice for the review after the task.
+ */
+function createReviewLooks(none: string): FieldLooks {
   return {
-    beforeReview: { label: 'Review before it', none: 'As it is', choices: REVIEWS },
-    review: { label: 'Review after it', none, choices: REVIEWS },
+    beforeReview: { label: 'Review before', none: 'Unchanged', choices: REVIEWS },
+    review: { label: 'Review after', none, choices: REVIEWS },
   }
 }
 
-function picksOf(names: readonly string[]) {
+function toPicks(names: readonly string[]) {
   return names.map((name) => ({ value: name, label: name }))
 }

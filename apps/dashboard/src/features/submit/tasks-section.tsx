@@ -1,17 +1,17 @@
-/** The tasks of the request's own. */
+/** Edits the tasks defined by the request. */
 import { Plus, ArrowDown, ArrowUp, Copy, Trash2 } from 'lucide-react'
 
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
 import {
-  withCopy,
-  withMoved,
-  withNewTask,
-  withoutTask,
+  duplicateTask,
+  moveTask,
+  appendTask,
+  removeTask,
   type SubmissionDraft,
   type TaskDraft,
-  taskTitle,
-  withField,
+  formatTaskTitle,
+  setField,
   type ChangeDraft,
 } from './draft.ts'
 import { useErrors } from './body-fields.tsx'
@@ -36,13 +36,13 @@ export function TasksSection({
     set((before) => {
       switch (action) {
         case 'up':
-          return withMoved(before, at, at - 1)
+          return moveTask(before, at, at - 1)
         case 'down':
-          return withMoved(before, at, at + 1)
+          return moveTask(before, at, at + 1)
         case 'duplicate':
-          return withCopy(before, at)
+          return duplicateTask(before, at)
         case 'remove':
-          return withoutTask(before, at)
+          return removeTask(before, at)
       }
     })
   return (
@@ -64,8 +64,8 @@ export function TasksSection({
           />
         ))}
         <div className={styles['add']}>
-          <Button icon={<Plus />} onClick={() => set(withNewTask)}>
-            Add a task
+          <Button icon={<Plus />} onClick={() => set(appendTask)}>
+            Add task
           </Button>
         </div>
       </div>
@@ -73,7 +73,7 @@ export function TasksSection({
   )
 }
 
-/** What is done with a task as a whole. */
+/** An action on a whole task. */
 type TaskAction = 'up' | 'down' | 'duplicate' | 'remove'
 
 function TaskEditor({
@@ -92,8 +92,8 @@ function TaskEditor({
   const task = tasks[index]
   const errors = useErrors(`/tasks/${index}`, { isGroup: true })
   if (task === undefined) return null
-  const title = taskTitle(task, index)
-  const set = (field: string, value: unknown): void => onChange(withField(task, field, value))
+  const title = formatTaskTitle(task, index)
+  const set = (field: string, value: unknown): void => onChange(setField(task, field, value))
   return (
     <section className={styles['own']} aria-label={`Task ${index + 1}`}>
       <header>

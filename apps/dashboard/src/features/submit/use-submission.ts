@@ -1,39 +1,39 @@
-/** What is typed to submit a run, what is wrong with it, and sending it. */
+/** Edits, validates, stores and sends a submission. */
 import { useMutation } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
 
-import { failureCode } from '../../api/failure.ts'
-import { runHref } from '../../api/links.ts'
+import { findFailureCode } from '../../api/failure.ts'
+import { linkToRun } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
 import { goTo } from '../../lib/router.ts'
 import { toast } from '../../ui/feedback/toasts.tsx'
-import { draftOfBody } from './draft-of-body.ts'
+import { toDraftFromBody } from './read-draft.ts'
 import {
-  refusalsOf,
-  standing,
+  listRefusals,
+  selectStanding,
   type Refusal,
-  readTypedBody,
-  submissionProblems,
+  parseTypedBody,
+  findSubmissionProblems,
 } from './submission-problems.ts'
-import { bodyOf } from './submission.ts'
-import { inputNames } from './variables.ts'
+import { buildBody } from './submission.ts'
+import { findInputNames } from './variables.ts'
 
 import type { Capabilities, EnsembleInfo, Problem, SubmitRunBody } from '@tutti/protocol'
 
 import type { SubmissionDraft } from './draft.ts'
 
-/** What a submission begins with. */
+/** Initial values of a submission. */
 export interface Beginning {
-  /** The run that it is like. */
+  /** Run to copy. */
   readonly from: string | undefined
   readonly capabilities: Capabilities
-  /** What there is to begin with: nothing typed, or what a run was asked for. */
+  /** Draft to start with, unless one is stored. */
   readonly initial: SubmissionDraft
-  /** What was typed before. */
+  /** Stored input of an earlier visit. */
   readonly kept: Submission | undefined
 }
 
-/** A submission that is being typed. */
+/** Manages a submission while it is edited. */
 export function useSubmission({ from, capabilities, initial, kept }: Beginning) {
   const { ensembles } = capabilities
   const [submission, setSubmission] = useState<Submission>(kept ?? { draft: initial })
@@ -43,19 +43,19 @@ export function useSubmission({ from, capabilities, initial, kept }: Beginning) 
   const keep = (next: Submission): void => {
     latest.current = next
     setSubmission(next)
-    keepSubmission(from, next)
+    storeSubmission(from, next)
   }
   const { draft, json } = submission
   const { body, own } = useMemo(() => {
     if (json === undefined) {
-      const made = bodyOf(draft, ensembles)
-      return { body: made, own: submissionProblems(draft, made, capabilities) }
+      const made = buildBody(draft, ensembles)
+      return { body: made, own: findSubmissionProblems(draft, made, capabilities) }
     }
-    const read = readTypedBody(json)
+    const read = parseTypedBody(json)
     return read.ok ? { body: read.body, own: [] } : { body: undefined, own: read.problems }
   }, [draft, json, ensembles, capabilities])
   const problems: readonly Problem[] = useMemo(
-    () => [...own, ...standing(refusals, body)],
+    () => [...own, ...selectStanding(refusals, body)],
     [own, refusals, body],
   )
   const submit = useSubmit(from)
@@ -71,38 +71,40 @@ export function useSubmission({ from, capabilities, initial, kept }: Beginning) 
     change: (next: (draft: SubmissionDraft) => SubmissionDraft) =>
       keep({ ...latest.current, draft: next(latest.current.draft) }),
     typeJson: (text: string) => keep({ ...latest.current, json: text }),
-    /** Goes between the form and the JSON; false when the form has no place for what the JSON says. */
+    /** Switches between the form and the JSON; false if the form cannot show the JSON. */
     showJson(isJson: boolean): boolean {
       if (isJson) {
         keep({ ...latest.current, json: JSON.stringify(body, undefined, 2) })
         return true
       }
-      const read = readTypedBody(json ?? '')
-      const next = read.ok ? draftOfBody(read.body, ensembles) : undefined
+      const read = parseTypedBody(json ?? '')
+      const next = read.ok ? toDraftFromBody(read.body, ensembles) : undefined
       if (next === undefined) return false
-      keep({ ...latest.current, draft: withTyped(next, draft, ensembles), json: undefined })
+      keep({ ...latest.current, draft: mergeTyped(next, draft, ensembles), json: undefined })
       return true
     },
     discard() {
-      keepSubmission(from, undefined)
+      storeSubmission(from, undefined)
       latest.current = { draft: initial }
       setSubmission(latest.current)
       setRefusals([])
       setTried(false)
       submit.reset()
     },
-    /** Sends the body; false when it has problems that the reader is told of now, or will be. */
+    /**
+     * Sends the body. Calls `onRefused` if it has problems, now or after the server rejected it.
+     */
     send(onRefused: () => void) {
       setTried(true)
       if (own.length > 0) return onRefused()
-      const key = submissionKey(latest.current.sent, JSON.stringify(body))
+      const key = chooseSubmissionKey(latest.current.sent, JSON.stringify(body))
       keep({ ...latest.current, sent: { key, body: JSON.stringify(body) } })
-      // NOTE: a body without problems is one.
+      // NOTE: a body without problems conforms to its type.
       const input = { body: body as SubmitRunBody, key }
       submit.mutate(input, {
         onError(error) {
-          setRefusals(refusalsOf(error, body))
-          if (failureCode(error) === 'IDEMPOTENCY_CONFLICT') {
+          setRefusals(listRefusals(error, body))
+          if (findFailureCode(error) === 'IDEMPOTENCY_CONFLICT') {
             keep({ ...latest.current, sent: undefined })
           }
           onRefused()
@@ -112,29 +114,29 @@ export function useSubmission({ from, capabilities, initial, kept }: Beginning) 
   }
 }
 
-/** Sends a body; then goes to its run, and keeps nothing of what was typed. */
+/** Sends a body, deletes the stored input and opens the run. */
 function useSubmit(from: string | undefined) {
   const { client } = useServer()
   return useMutation({
     mutationFn: ({ body, key }: { readonly body: SubmitRunBody; readonly key: string }) =>
       client.runs.submit(body, { idempotencyKey: key }),
     onSuccess({ runId }) {
-      keepSubmission(from, undefined)
-      goTo(runHref(runId))
+      storeSubmission(from, undefined)
+      goTo(linkToRun(runId))
     },
   })
 }
 
 /**
- * The draft of the JSON, with what was typed for other ensembles and at other levels; what the JSON could have
- * said and does not say is gone.
+ * Merges the draft of the JSON with the input for other ensembles and levels. Values that the JSON
+ * omits but could contain are dropped.
  */
-function withTyped(
+function mergeTyped(
   next: SubmissionDraft,
   before: SubmissionDraft,
   ensembles: readonly EnsembleInfo[],
 ): SubmissionDraft {
-  const { needed, perhaps } = inputNames(next, ensembles)
+  const { needed, perhaps } = findInputNames(next, ensembles)
   const others = Object.entries(before.inputs).filter(
     ([name]) => !needed.includes(name) && !perhaps.includes(name),
   )
@@ -152,49 +154,51 @@ function withTyped(
   }
 }
 
-/** Where the browser keeps it; the number changes with the shape. */
-const PLACE = 'tutti.submission.2'
+/** Key in the session storage; its number changes with the format. */
+const STORAGE_KEY = 'tutti.submission.2'
 
-/** What is typed, and under which key it was sent. */
+/** A submission while it is edited, and the idempotency key under which it was sent. */
 interface Submission {
   readonly draft: SubmissionDraft
-  /** The body as text, while it is typed as JSON. */
+  /** The body as text while it is edited as JSON. */
   readonly json?: string | undefined
-  /** The key of the last try, and the body that it is for. */
+  /** Idempotency key of the last attempt, and its body. */
   readonly sent?: { readonly key: string; readonly body: string } | undefined
 }
 
-/** What was typed before; `from` is the run that it began with. */
-export function keptSubmission(from: string | undefined): Submission | undefined {
-  const text = sessionStorage.getItem(placeOf(from))
-  // NOTE: only `keepSubmission` writes there.
+/** Reads the stored submission; `from` is the run that it copied. */
+export function readStoredSubmission(from: string | undefined): Submission | undefined {
+  const text = sessionStorage.getItem(toStorageKey(from))
+  // NOTE: only `storeSubmission` writes this entry.
   return text === null ? undefined : (JSON.parse(text) as Submission)
 }
 
-/** Keeps what is typed, or nothing more; says so when it is more than the browser keeps. */
-function keepSubmission(from: string | undefined, submission: Submission | undefined): void {
-  const place = placeOf(from)
+/**
+ * Stores a submission, or deletes it if undefined. Shows a message if it is too large to store.
+ */
+function storeSubmission(from: string | undefined, submission: Submission | undefined): void {
+  const place = toStorageKey(from)
   if (submission === undefined) sessionStorage.removeItem(place)
   else {
     try {
       sessionStorage.setItem(place, JSON.stringify(submission))
     } catch {
-      toast('What you typed is too large to be kept when you leave this page', 'failed')
+      toast('Your input is too large to store; it is lost when you leave this page', 'failed')
     }
   }
 }
 
-function placeOf(from: string | undefined): string {
-  return from === undefined ? PLACE : `${PLACE}.${from}`
+function toStorageKey(from: string | undefined): string {
+  return from === undefined ? STORAGE_KEY : `${STORAGE_KEY}.${from}`
 }
 
-/** The key of the last try when this is the same body, else a new one. */
-export function submissionKey(sent: Submission['sent'], body: string): string {
-  return sent?.body === body ? sent.key : newKey()
+/** Returns the key of the last attempt if the body is the same, else a new key. */
+export function chooseSubmissionKey(sent: Submission['sent'], body: string): string {
+  return sent?.body === body ? sent.key : createIdempotencyKey()
 }
 
-/** Not `randomUUID`, which pages that were not served over a safe connection do not have. */
-function newKey(): string {
+/** Creates a random key. Not with `randomUUID`, which does not exist in insecure contexts. */
+function createIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

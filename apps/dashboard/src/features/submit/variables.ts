@@ -1,7 +1,7 @@
-/** The inputs that a draft needs, by the texts of the tasks that it would run. Pure. */
+/** Determines the inputs that a draft needs from the texts of its tasks. Pure. */
 import {
-  chosenEnsemble,
-  chosenOverrides,
+  findChosenEnsemble,
+  findChosenOverrides,
   type OverrideDraft,
   type SubmissionDraft,
 } from './draft.ts'
@@ -11,52 +11,61 @@ import type { EnsembleInfo, PreconfiguredTask } from '@tutti/protocol'
 /** Names of template variables. */
 export interface InputNames {
   readonly needed: readonly string[]
-  /** Those that a text which the server does not tell may still have. */
+  /** Variables that a text unknown to the page may contain. */
   readonly perhaps: readonly string[]
 }
 
-/** The names for the level and the ensemble that are chosen. */
-export function inputNames(draft: SubmissionDraft, ensembles: readonly EnsembleInfo[]): InputNames {
+/** Returns the variables for the chosen level and ensemble. */
+export function findInputNames(
+  draft: SubmissionDraft,
+  ensembles: readonly EnsembleInfo[],
+): InputNames {
   if (draft.level === 'tasks') {
-    const needed = draft.tasks.map((task) => variablesIn(task.description, task.expectedOutput))
-    return { needed: distinct(needed), perhaps: [] }
+    const needed = draft.tasks.map((task) => findVariables(task.description, task.expectedOutput))
+    return { needed: flattenDistinct(needed), perhaps: [] }
   }
-  const ensemble = chosenEnsemble(draft, ensembles)
+  const ensemble = findChosenEnsemble(draft, ensembles)
   if (ensemble === undefined) return { needed: [], perhaps: Object.keys(draft.inputs) }
   if (draft.level === 'inputs') return { needed: ensemble.variables, perhaps: [] }
-  const overrides = chosenOverrides(draft, ensembles)
-  const names = ensemble.tasks.map((task) => namesOf(task, overrides[task.name] ?? {}))
-  const needed = distinct(names.map((one) => one.needed))
-  const perhaps = distinct(names.map((one) => one.perhaps))
+  const overrides = findChosenOverrides(draft, ensembles)
+  const names = ensemble.tasks.map((task) => findTaskVariables(task, overrides[task.name] ?? {}))
+  const needed = flattenDistinct(names.map((one) => one.needed))
+  const perhaps = flattenDistinct(names.map((one) => one.perhaps))
   return { needed, perhaps: perhaps.filter((name) => !needed.includes(name)) }
 }
 
-/** The server tells the description of a task, and of its expected output the variables alone. */
-function namesOf(
+/**
+ * Returns the variables of a task. The server reports its description, but of its expected output
+ * only the variables.
+ */
+function findTaskVariables(
   task: PreconfiguredTask,
   { description, expectedOutput }: OverrideDraft,
 ): InputNames {
-  const own = variablesIn(task.description)
+  const own = findVariables(task.description)
   const ofOutput = task.variables.filter((name) => !own.includes(name))
-  const output = expectedOutput === undefined ? ofOutput : variablesIn(expectedOutput)
+  const output = expectedOutput === undefined ? ofOutput : findVariables(expectedOutput)
   const isHidden = description !== undefined && expectedOutput === undefined
-  const needed = distinct([description === undefined ? own : variablesIn(description), output])
+  const needed = flattenDistinct([
+    description === undefined ? own : findVariables(description),
+    output,
+  ])
   return { needed, perhaps: isHidden ? own.filter((name) => !needed.includes(name)) : [] }
 }
 
-function distinct(lists: readonly (readonly string[])[]): readonly string[] {
+function flattenDistinct(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())]
 }
 
-/** A piece of a text. */
+/** A part of a template. */
 type TemplatePart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'variable'; readonly name: string }
 
 const VARIABLE = /\{\{(\w+)\}\}|\{(\w+)\}/g
 
-/** The pieces of a text, in order. */
-export function templateParts(text: string): readonly TemplatePart[] {
+/** Splits a template into its parts, in order. */
+export function splitTemplate(text: string): readonly TemplatePart[] {
   const parts: TemplatePart[] = []
   let end = 0
   for (const match of text.matchAll(VARIABLE)) {
@@ -70,8 +79,8 @@ export function templateParts(text: string): readonly TemplatePart[] {
   return parts
 }
 
-/** The names of the variables of some texts, each once, in order of appearance. */
-export function variablesIn(...texts: readonly (string | undefined)[]): readonly string[] {
-  const parts = texts.flatMap((text) => templateParts(text ?? ''))
+/** Returns the distinct variables of some texts, in order of appearance. */
+export function findVariables(...texts: readonly (string | undefined)[]): readonly string[] {
+  const parts = texts.flatMap((text) => splitTemplate(text ?? ''))
   return [...new Set(parts.flatMap((part) => (part.kind === 'variable' ? part.name : [])))]
 }

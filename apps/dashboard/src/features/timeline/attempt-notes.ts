@@ -1,22 +1,22 @@
 /**
- * Pure: what one attempt at a task did, and when.
+ * Converts an attempt at a task to timed spans. Pure.
  *
- * N1 Model calls, tool calls and agent calls are where their log says they were. Logs of earlier versions
- *    say only how long they took; there a model call begins when the last thing before it was over, and
- *    the tool calls of a turn begin together when it was answered, as in the traces of the control API.
- * N2 Nothing ends before it begins, a model call begins no earlier than its attempt and the one before it
- *    ended, a tool call no earlier than its turn was answered, a step no earlier than its call: a clock that
- *    was set back turns no span round.
- * N3 What goes on has no end. What was cut off ends with its attempt.
- * N4 A turn that is the same as before, after the same, has the very same notes: of a run that goes on only
- *    the last turn is read anew.
+ * N1 Model, tool and agent calls have the times of the log. Logs of earlier versions contain only
+ *    durations; there a model call starts when the preceding work ends, and the tool calls of a
+ *    turn start when it is answered, as in the traces of the control API.
+ * N2 Nothing ends before it starts. A model call starts no earlier than its attempt and the end of
+ *    the previous model call, a tool call no earlier than its turn was answered, a step no earlier
+ *    than its call. A clock that was set back therefore never inverts a span.
+ * N3 Running work has no end. Interrupted work ends with its attempt.
+ * N4 An unchanged turn after unchanged turns keeps its notes, so that only the last turn of a
+ *    running run is computed again.
  */
 import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol'
 
 import type { Selection } from '../../api/selection.ts'
 import type { AgentSpan, ModelSpan, SpanStatus, ToolSpan } from './spans.ts'
 
-/** A tool call with its steps and the agents that it asked. */
+/** A tool call with its steps and agent calls. */
 export interface CallTree {
   readonly span: ToolSpan | AgentSpan
   readonly below: readonly CallTree[]
@@ -26,31 +26,31 @@ export interface CallTree {
 export interface AttemptNotes {
   readonly models: readonly ModelSpan[]
   readonly calls: readonly CallTree[]
-  /** When the last thing that is known of the attempt was over, or began. */
+  /** Time at which the last known work of the attempt ended, or started. */
   readonly lastMs: number
 }
 
 /**
- * What of an attempt its notes are made of, beside its turns. It is kept with the notes of each turn and so
- * holds no task: each of these holds all turns before.
+ * Input of the notes in addition to the turns. It is stored with the notes of each turn and
+ * therefore contains no task, which would retain all earlier turns.
  */
 interface Reading {
   readonly taskName: string
   readonly agentCalls: readonly AgentCallState[]
   readonly isPast: boolean
-  /** Whether what has no end is still at work. */
+  /** Whether work without an end is still running. */
   readonly goesOn: boolean
-  /** When what was cut off ended; undefined while the attempt goes on, or when that is not known. */
+  /** Time at which interrupted work ended; undefined while the attempt runs, or if unknown. */
   readonly cutOffMs: number | undefined
-  /** The tries of each tool call that asks another agent. */
+  /** Agent calls by tool call. */
   readonly agentsOf: ReadonlyMap<string, readonly AgentCallState[]>
 }
 
-/** How far an attempt was read. */
+/** Progress of reading an attempt. */
 interface Reached {
-  /** When the last thing that is known was over, or began. */
+  /** Time at which the last known work ended, or started. */
   readonly clock: number
-  /** The same of the last model call. */
+  /** The same for the last model call. */
   readonly modelMs: number
 }
 
@@ -70,8 +70,8 @@ const AGENT_STATUS: Readonly<Record<AgentCallState['status'], SpanStatus>> = {
   INTERRUPTED: 'stopped',
 }
 
-/** The notes of an attempt that began at `startMs`. */
-export function notesOf(
+/** Returns the notes of an attempt that started at `startMs`. */
+export function buildNotes(
   task: TaskState,
   { startMs, endMs, isPast }: { startMs: number; endMs: number | undefined; isPast: boolean },
 ): AttemptNotes {
@@ -90,7 +90,7 @@ export function notesOf(
   const calls: CallTree[] = []
   let reached: Reached = { clock: startMs, modelMs: startMs }
   for (const turn of task.turns) {
-    const notes = knownNotes(turn, reading, reached)
+    const notes = findNotes(turn, reading, reached)
     for (const span of notes.models) models.push(span)
     for (const tree of notes.calls) calls.push(tree)
     reached = notes.after
@@ -98,33 +98,37 @@ export function notesOf(
   return { models, calls, lastMs: reached.clock }
 }
 
-/** Milliseconds of an instant; undefined when there is none, or it is no time. */
-export function instantMs(instant: string | undefined): number | undefined {
+/** Parses an instant to milliseconds; undefined if it is missing or invalid. */
+export function parseInstantMs(instant: string | undefined): number | undefined {
   const ms = instant === undefined ? Number.NaN : Date.parse(instant)
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** Notes that were made, and what they were made of beside their turn. */
+/** Cached notes and their input. */
 interface KnownNotes {
   readonly reading: Reading
   readonly before: Reached
   readonly notes: TurnNotes
 }
 
-/** The notes of each turn as they were made last. */
+/** The latest notes of each turn. */
 const KNOWN = new WeakMap<TurnState, KnownNotes>()
 
-function knownNotes(turn: TurnState, reading: Reading, before: Reached): TurnNotes {
+function findNotes(turn: TurnState, reading: Reading, before: Reached): TurnNotes {
   const known = KNOWN.get(turn)
-  if (known !== undefined && isAlike(known.reading, reading) && isThere(known.before, before)) {
+  if (
+    known !== undefined &&
+    isSameReading(known.reading, reading) &&
+    isSameProgress(known.before, before)
+  ) {
     return known.notes
   }
-  const notes = notesOfTurn(turn, reading, before)
+  const notes = buildTurnNotes(turn, reading, before)
   KNOWN.set(turn, { reading, before, notes })
   return notes
 }
 
-function isAlike(one: Reading, other: Reading): boolean {
+function isSameReading(one: Reading, other: Reading): boolean {
   return (
     one.taskName === other.taskName &&
     one.agentCalls === other.agentCalls &&
@@ -134,35 +138,35 @@ function isAlike(one: Reading, other: Reading): boolean {
   )
 }
 
-function isThere(one: Reached, other: Reached): boolean {
+function isSameProgress(one: Reached, other: Reached): boolean {
   return one.clock === other.clock && one.modelMs === other.modelMs
 }
 
-function notesOfTurn(turn: TurnState, reading: Reading, before: Reached): TurnNotes {
+function buildTurnNotes(turn: TurnState, reading: Reading, before: Reached): TurnNotes {
   let { clock, modelMs } = before
-  const target = targetOf(reading, turn)
+  const target = toTarget(reading, turn)
   const models: ModelSpan[] = []
   for (const failure of turn.failures) {
-    const endMs = Math.max(modelMs, instantMs(failure.failedAt) ?? clock)
+    const endMs = Math.max(modelMs, parseInstantMs(failure.failedAt) ?? clock)
     const startMs = Math.max(modelMs, endMs - failure.latencyMs)
     models.push({ kind: 'model', startMs, endMs, status: 'failed', target, turn, failure })
     modelMs = endMs
     clock = Math.max(clock, endMs)
   }
-  const answer = answerOf(turn, reading, { clock, modelMs })
+  const answer = buildAnswer(turn, reading, { clock, modelMs })
   if (answer !== undefined) {
     models.push(answer)
     modelMs = answer.endMs ?? answer.startMs
     clock = Math.max(clock, modelMs)
   }
   const leastMs = answer === undefined ? clock : modelMs
-  const calls = turn.toolCalls.map((call) => callTree(call, { reading, turn, leastMs }))
+  const calls = turn.toolCalls.map((call) => buildCallTree(call, { reading, turn, leastMs }))
   for (const { span } of calls) clock = Math.max(clock, span.endMs ?? span.startMs)
   return { models, calls, after: { clock, modelMs } }
 }
 
-/** Where a note leads: a past attempt has no place of its own. */
-function targetOf(
+/** Returns the selection that a note leads to; parts of a past attempt cannot be selected. */
+function toTarget(
   { taskName, isPast }: Reading,
   { iterationIndex }: TurnState,
   toolCallId?: string,
@@ -171,28 +175,28 @@ function targetOf(
   return { taskName, iterationIndex, ...(toolCallId === undefined ? {} : { toolCallId }) }
 }
 
-/** The call of the turn that has not failed by itself. */
-function answerOf(turn: TurnState, reading: Reading, reached: Reached): ModelSpan | undefined {
+/** Returns the answering call of a turn; undefined if the turn ended with a failed call. */
+function buildAnswer(turn: TurnState, reading: Reading, reached: Reached): ModelSpan | undefined {
   const { failures, status } = turn
   const lastFailure = failures.at(-1)
-  // The last call of a turn that failed is one of its failures; one that was cut off is not.
+  // The last call of a failed turn is among its failures, unless it was interrupted.
   if (status === 'FAILED' && lastFailure !== undefined) return undefined
   const waited = reached.clock + (lastFailure?.retryInMs ?? 0)
-  const startMs = Math.max(reached.modelMs, instantMs(turn.startedAt) ?? waited)
+  const startMs = Math.max(reached.modelMs, parseInstantMs(turn.startedAt) ?? waited)
   const goesOn = status === 'RUNNING' && reading.goesOn
-  const said =
-    instantMs(turn.completedAt) ?? derivedEnd(turn, startMs, [reached.clock, reading.cutOffMs])
+  const endMs =
+    parseInstantMs(turn.completedAt) ?? deriveEnd(turn, startMs, [reached.clock, reading.cutOffMs])
   return {
     kind: 'model',
     startMs,
     status: goesOn ? 'running' : status === 'COMPLETED' ? 'done' : 'failed',
-    target: targetOf(reading, turn),
+    target: toTarget(reading, turn),
     turn,
-    ...(goesOn ? {} : { endMs: Math.max(startMs, said) }),
+    ...(goesOn ? {} : { endMs: Math.max(startMs, endMs) }),
   }
 }
 
-function derivedEnd(
+function deriveEnd(
   { status, latencyMs }: TurnState,
   startMs: number,
   [clock, cutOffMs]: readonly [clock: number, cutOffMs: number | undefined],
@@ -203,35 +207,35 @@ function derivedEnd(
 interface CallReading {
   readonly reading: Reading
   readonly turn: TurnState
-  /** It began no earlier. */
+  /** Earliest start. */
   readonly leastMs: number
 }
 
-function callTree(call: ToolCallState, { reading, turn, leastMs }: CallReading): CallTree {
+function buildCallTree(call: ToolCallState, { reading, turn, leastMs }: CallReading): CallTree {
   const { id, startedAt, completedAt, durationMs, status } = call
   const goesOn = status === 'RUNNING' && reading.goesOn
-  const startMs = Math.max(leastMs, instantMs(startedAt) ?? leastMs)
+  const startMs = Math.max(leastMs, parseInstantMs(startedAt) ?? leastMs)
   const derived = durationMs === undefined ? (reading.cutOffMs ?? startMs) : startMs + durationMs
   const span: ToolSpan = {
     kind: 'tool',
     startMs,
     status: status === 'RUNNING' && !goesOn ? 'failed' : CALL_STATUS[status],
-    target: targetOf(reading, turn, id),
+    target: toTarget(reading, turn, id),
     call,
-    ...(goesOn ? {} : { endMs: Math.max(startMs, instantMs(completedAt) ?? derived) }),
+    ...(goesOn ? {} : { endMs: Math.max(startMs, parseInstantMs(completedAt) ?? derived) }),
   }
-  const steps = call.steps.map((step) => callTree(step, { reading, turn, leastMs: startMs }))
+  const steps = call.steps.map((step) => buildCallTree(step, { reading, turn, leastMs: startMs }))
   const agents = (reading.agentsOf.get(id) ?? []).map((agentCall): CallTree => ({
-    span: agentSpan(agentCall, span),
+    span: buildAgentSpan(agentCall, span),
     below: [],
   }))
   return { span, below: [...agents, ...steps] }
 }
 
-function agentSpan(agentCall: AgentCallState, call: ToolSpan): AgentSpan {
+function buildAgentSpan(agentCall: AgentCallState, call: ToolSpan): AgentSpan {
   const goesOn = agentCall.status === 'RUNNING' && call.endMs === undefined
-  const startMs = Math.max(call.startMs, instantMs(agentCall.startedAt) ?? call.startMs)
-  const endMs = instantMs(agentCall.completedAt) ?? call.endMs ?? startMs
+  const startMs = Math.max(call.startMs, parseInstantMs(agentCall.startedAt) ?? call.startMs)
+  const endMs = parseInstantMs(agentCall.completedAt) ?? call.endMs ?? startMs
   return {
     kind: 'agent',
     startMs,

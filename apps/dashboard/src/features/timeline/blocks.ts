@@ -1,39 +1,40 @@
 /**
- * Pure: a lane as it is drawn at a scale. Notes that are narrower than a pixel, and no further apart, are
- * one block, so that a lane of any length is at most as many blocks as it has pixels; one that failed is
- * kept in sight as a line of its own.
+ * Merges the notes of a lane into blocks for drawing at a scale. Pure.
+ *
+ * Adjacent notes narrower than a pixel become one block, so that a lane has at most as many blocks
+ * as pixels. Failed notes stay visible as separate lines.
  */
 import type { Lane } from './timeline-model.ts'
-import { pxOf, type TimeFrame } from './scale.ts'
+import { msToPx, type TimeFrame } from './scale.ts'
 
-/** A note narrower than this is drawn together with its neighbours, in pixels. */
+/** Width, in pixels, below which notes are merged with their neighbors. */
 const NARROW = 1.5
-/** Nothing is narrower, in pixels. */
-const LEAST = 1.5
+/** Minimum width of a block, in pixels. */
+const MIN_WIDTH = 1.5
 
-/** One note, or some that are too narrow to tell apart. */
+/** One note, or several that are too narrow to distinguish. */
 export interface Block {
-  /** Places of the first and the last of its notes in the lane. */
+  /** Indexes of its first and last note in the lane. */
   readonly first: number
   readonly last: number
   readonly fromPx: number
   readonly toPx: number
-  /** Part of its time in which something was at work, from 0 to 1. */
+  /** Share of its time in which work was running, from 0 to 1. */
   readonly density: number
-  /** Where notes of it failed. */
+  /** Positions of its failed notes. */
   readonly failedPx: readonly number[]
 }
 
-/** The blocks of a lane within a frame; what goes on reaches to `nowMs`. */
-export function blocksOf(lane: Lane, frame: TimeFrame, nowMs: number): readonly Block[] {
+/** Returns the blocks of a lane within a frame; running notes extend to `nowMs`. */
+export function buildBlocks(lane: Lane, frame: TimeFrame, nowMs: number): readonly Block[] {
   const blocks: Block[] = []
   let open: Growing | undefined
-  for (let at = firstWithin(lane, frame, nowMs); at < lane.length; at += 1) {
+  for (let at = findFirstWithin(lane, frame, nowMs); at < lane.length; at += 1) {
     const note = lane[at]
     if (note === undefined) break
-    const fromPx = pxOf(frame, note.startMs)
+    const fromPx = msToPx(frame, note.startMs)
     if (fromPx > frame.toPx) break
-    const toPx = Math.max(fromPx, pxOf(frame, note.endMs ?? Math.max(nowMs, note.startMs)))
+    const toPx = Math.max(fromPx, msToPx(frame, note.endMs ?? Math.max(nowMs, note.startMs)))
     const isFailed = note.status === 'failed'
     const isNarrow = toPx - fromPx < NARROW
     if (open !== undefined && isNarrow && fromPx - open.toPx < NARROW) {
@@ -43,13 +44,13 @@ export function blocksOf(lane: Lane, frame: TimeFrame, nowMs: number): readonly 
       if (isFailed && fromPx - (open.failedPx.at(-1) ?? -NARROW) >= 1) open.failedPx.push(fromPx)
       continue
     }
-    if (open !== undefined) blocks.push(closed(open))
+    if (open !== undefined) blocks.push(closeBlock(open))
     const failedPx = isFailed ? [fromPx] : []
     const next = { first: at, last: at, fromPx, toPx, busyPx: toPx - fromPx, failedPx }
     open = isNarrow ? next : undefined
-    if (!isNarrow) blocks.push(closed(next))
+    if (!isNarrow) blocks.push(closeBlock(next))
   }
-  if (open !== undefined) blocks.push(closed(open))
+  if (open !== undefined) blocks.push(closeBlock(open))
   return blocks
 }
 
@@ -62,20 +63,24 @@ interface Growing {
   readonly failedPx: number[]
 }
 
-function closed({ busyPx, ...block }: Growing): Block {
+function closeBlock({ busyPx, ...block }: Growing): Block {
   const width = block.toPx - block.fromPx
   const density = block.first === block.last || width <= 0 ? 1 : Math.min(1, busyPx / width)
-  return { ...block, toPx: Math.max(block.toPx, block.fromPx + LEAST), density }
+  return { ...block, toPx: Math.max(block.toPx, block.fromPx + MIN_WIDTH), density }
 }
 
-/** Place of the first note that reaches into the frame; notes are in order and do not overlap. */
-function firstWithin(lane: Lane, frame: TimeFrame, nowMs: number): number {
+/**
+ * Returns the index of the first note that reaches into the frame; notes are sorted and do not
+ * overlap.
+ */
+function findFirstWithin(lane: Lane, frame: TimeFrame, nowMs: number): number {
   let [low, high] = [0, lane.length]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const note = lane[middle]
     const isBefore =
-      note !== undefined && pxOf(frame, note.endMs ?? Math.max(nowMs, note.startMs)) < frame.fromPx
+      note !== undefined &&
+      msToPx(frame, note.endMs ?? Math.max(nowMs, note.startMs)) < frame.fromPx
     if (isBefore) low = middle + 1
     else high = middle
   }

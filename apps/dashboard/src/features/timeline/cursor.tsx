@@ -1,27 +1,27 @@
-/** The button that is moved from note to note with the arrow keys. */
+/** The keyboard cursor of the timeline, and the card with details. */
 import { useState, type KeyboardEvent } from 'react'
 
-import { plural } from '../../lib/format.ts'
+import { formatPlural } from '../../lib/format.ts'
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import {
-  firstPlace,
-  placeAfterKey,
-  placeNow,
+  findFirstPlace,
+  findPlaceAfterKey,
+  findPlaceNow,
   type Paper,
   type TimelinePlace,
   type Pointed,
 } from './places.ts'
-import { lanePlace } from './row-geometry.ts'
+import { computeLanePlace } from './row-geometry.ts'
 import {
-  sentenceOf,
+  joinDescription,
   type Times,
-  blockWords,
-  markWords,
-  spanWords,
-  type Words,
-} from './span-words.ts'
-import unseen from '../../ui/show/unseen.module.css'
+  describeBlock,
+  describeMark,
+  describeSpan,
+  type Description,
+} from './describe-span.ts'
+import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './timeline.module.css'
 
 import type { Viewport, Wanted } from './use-viewport.ts'
@@ -32,22 +32,23 @@ export interface CursorProps {
   readonly viewport: Viewport
   readonly times: Times
   readonly onOpen: (place: TimelinePlace) => void
-  /** Told where the cursor is while it has the focus. */
+  /** Called with the position of the cursor while it has the focus. */
   readonly onPoint: (pointed: Pointed | undefined) => void
 }
 
-/** The cursor, and what is read out as it moves. */
+/** A button that moves from note to note with the arrow keys, and announces them. */
 export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: CursorProps) {
   const [kept, setKept] = useState<TimelinePlace>()
   const [isFocused, setFocused] = useState(false)
-  // The keyboard reaches all of the sheet, drawn or not.
+  // The keyboard reaches the whole sheet, including parts that are not rendered.
   const whole: Paper = { ...paper, frame: { ...paper.frame, fromPx: 0, toPx: Infinity } }
-  const place = (kept === undefined ? undefined : placeNow(whole, kept)) ?? firstPlace(whole)
+  const place =
+    (kept === undefined ? undefined : findPlaceNow(whole, kept)) ?? findFirstPlace(whole)
   if (place === undefined) return null
-  const box = boxOf(place, { paper, tops })
-  const words = sentenceOf(placeWords(place, times))
+  const box = computeCursorBox(place, { paper, tops })
+  const label = joinDescription(describePlace(place, times))
   const show = (shown: TimelinePlace, element: HTMLElement): void => {
-    const wanted = boxOf(shown, { paper, tops })
+    const wanted = computeCursorBox(shown, { paper, tops })
     viewport.reveal(wanted)
     const sheet = element.parentElement?.getBoundingClientRect()
     if (sheet === undefined) return
@@ -63,7 +64,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
     }
     if (!/^(Arrow|Home|End)/.test(event.key)) return
     event.preventDefault()
-    const next = placeAfterKey(whole, place, event.key)
+    const next = findPlaceAfterKey(whole, place, event.key)
     if (next === undefined) return
     setKept(next)
     show(next, event.currentTarget)
@@ -72,7 +73,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
     <>
       <button
         type="button"
-        aria-label={words}
+        aria-label={label}
         className={styles['cursor']}
         style={{
           insetInlineStart: `calc(var(--gutter) + ${box.fromPx}px)`,
@@ -91,17 +92,17 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
           onPoint(undefined)
         }}
       />
-      <span role="status" className={unseen['unseen']}>
-        {isFocused && kept !== undefined && words}
+      <span role="status" className={hidden['hidden']}>
+        {isFocused && kept !== undefined && label}
       </span>
     </>
   )
 }
 
-/** The marks over all rows are above the first one. */
+/** Position of the marks, above the first row. */
 const RULE = { top: -12, bottom: 0 } as const
 
-function boxOf(
+function computeCursorBox(
   { row, track, fromPx, toPx }: TimelinePlace,
   { paper, tops }: Pick<CursorProps, 'paper' | 'tops'>,
 ): Wanted {
@@ -110,24 +111,24 @@ function boxOf(
   const top = tops[row] ?? 0
   const drawn = paper.model.rows[row]
   if (track === 0 || drawn === undefined) return { ...sides, top, bottom: tops[row + 1] ?? top }
-  const lane = lanePlace(drawn, track - 1)
+  const lane = computeLanePlace(drawn, track - 1)
   return { ...sides, top: top + lane.top - 1, bottom: top + lane.top + lane.height + 1 }
 }
 
-/** How much of a long note is shown. */
+/** Maximum length of a note text, in characters. */
 const NOTE_LENGTH = 240
 
-/** What is said of a place. */
-function placeWords({ spans, mark }: TimelinePlace, times: Times): Words {
-  if (mark !== undefined) return markWords(mark, times)
+/** Describes the content of a place. */
+function describePlace({ spans, mark }: TimelinePlace, times: Times): Description {
+  if (mark !== undefined) return describeMark(mark, times)
   const [span] = spans
-  if (span === undefined) return { title: plural(0, 'note'), facts: [] }
-  return spans.length === 1 ? spanWords(span, times) : blockWords(spans, times)
+  if (span === undefined) return { title: formatPlural(0, 'entry', 'entries'), facts: [] }
+  return spans.length === 1 ? describeSpan(span, times) : describeBlock(spans, times)
 }
 
-/** The card; it lies over everything and takes no pointer. */
+/** The card with details; it covers other content and ignores the pointer. */
 export function SpanCard({ pointed, times }: { readonly pointed: Pointed; readonly times: Times }) {
-  const { title, mark, state, facts, note } = placeWords(pointed.place, times)
+  const { title, mark, state, facts, note } = describePlace(pointed.place, times)
   const isAbove = pointed.bottom > innerHeight * 0.6
   const side = isAbove
     ? { insetBlockEnd: innerHeight - pointed.top + 6 }

@@ -1,27 +1,40 @@
 import { describe, expect, it } from 'vitest'
 
-import { blocksOf } from './blocks.ts'
-import { firstPlace, placeAfterKey, placeAt, placeNow, placesOf, type Paper } from './places.ts'
-import { drawRow } from './row-drawing.ts'
-import { laneAt, lanePlace, rowHeight, rowTops } from './row-geometry.ts'
-import { rowWords, blockWords, markWords, sentenceOf, spanWords } from './span-words.ts'
+import { buildBlocks } from './blocks.ts'
 import {
-  offsetLabel,
-  ticksOf,
-  allowedScale,
-  fittingScale,
-  msAt,
-  openingFactor,
-  pxOf,
-  sheetOf,
+  findFirstPlace,
+  findPlaceAfterKey,
+  findPlaceAt,
+  findPlaceNow,
+  listPlaces,
+  type Paper,
+} from './places.ts'
+import { drawRow } from './row-drawing.ts'
+import { findLaneAt, computeLanePlace, computeRowHeight, computeRowTops } from './row-geometry.ts'
+import {
+  describeRow,
+  describeBlock,
+  describeMark,
+  joinDescription,
+  describeSpan,
+} from './describe-span.ts'
+import {
+  formatOffset,
+  listTicks,
+  limitScale,
+  computeFittingScale,
+  pxToMs,
+  computeOpeningFactor,
+  msToPx,
+  createSheet,
   type TimeFrame,
 } from './scale.ts'
-import { isSelected, selectedPlace } from './selected-place.ts'
+import { isSelected, findSelectedPlace } from './selected-place.ts'
 
 import type { ReviewState, TaskState, ToolCallState } from '@tutti/protocol'
 
 import type { Lane, TimelineRow } from './timeline-model.ts'
-import type { AttemptSpan, GateSpan, ModelSpan, ToolSpan } from './spans.ts'
+import type { AttemptSpan, ReviewSpan, ModelSpan, ToolSpan } from './spans.ts'
 
 const frame = (scale: number, fromPx = 0, toPx = 1_000): TimeFrame => ({
   originMs: 0,
@@ -110,27 +123,27 @@ function rowOf(lanes: readonly Lane[], fields: Partial<TimelineRow> = {}): Timel
   return {
     task,
     attempts: [attempt(0, 1_000)],
-    gates: [],
+    reviews: [],
     lanes,
-    madeOf: { task, earlier: [], gates: [] },
+    madeOf: { task, earlier: [], reviews: [] },
     ...fields,
   }
 }
 
 describe('the sheet', () => {
-  it('of a run that is over ends with it', () => {
-    expect(sheetOf({ startMs: 5, lastMs: 905 }, { isGrowing: false })).toEqual({
+  it('ends with an ended run', () => {
+    expect(createSheet({ startMs: 5, lastMs: 905 }, { isGrowing: false })).toEqual({
       startMs: 5,
       endMs: 905,
     })
-    const point = sheetOf({ startMs: 5, lastMs: 5 }, { isGrowing: false })
+    const point = createSheet({ startMs: 5, lastMs: 5 }, { isGrowing: false })
     expect(point.endMs).toBeGreaterThan(point.startMs)
   })
 
-  it('of a run that goes on grows in steps of an eighth, and never shows less than the run', () => {
+  it('grows in steps of an eighth with an active run, and always covers the run', () => {
     const ends = new Set<number>()
     for (let ms = 1_000; ms <= 64_000; ms += 100) {
-      const { endMs } = sheetOf({ startMs: 0, lastMs: ms }, { isGrowing: true })
+      const { endMs } = createSheet({ startMs: 0, lastMs: ms }, { isGrowing: true })
       expect(endMs).toBeGreaterThanOrEqual(ms - 1e-6)
       expect(endMs).toBeLessThanOrEqual(Math.max(4_500, ms * 1.13))
       ends.add(Math.round(endMs))
@@ -138,15 +151,15 @@ describe('the sheet', () => {
     expect(ends.size).toBe(25)
   })
 
-  it('is zoomed no further out than all of it, and no closer than is of use', () => {
+  it('limits the zoom to the whole sheet and to a useful maximum', () => {
     const sheet = { startMs: 0, endMs: 10_000 }
-    expect(fittingScale(sheet, 500)).toBe(0.05)
-    expect(allowedScale(0.01, sheet, 500)).toBeUndefined()
-    expect(allowedScale(0.05, sheet, 500)).toBeUndefined()
-    expect(allowedScale(0.1, sheet, 500)).toBe(0.1)
-    expect(allowedScale(1e9, sheet, 500)).toBe(8)
-    expect(allowedScale(1e9, { startMs: 0, endMs: 864e5 }, 500)).toBeCloseTo(8e6 / 864e5)
-    expect(allowedScale(1e9, { startMs: 0, endMs: 10 }, 500)).toBeUndefined()
+    expect(computeFittingScale(sheet, 500)).toBe(0.05)
+    expect(limitScale(0.01, sheet, 500)).toBeUndefined()
+    expect(limitScale(0.05, sheet, 500)).toBeUndefined()
+    expect(limitScale(0.1, sheet, 500)).toBe(0.1)
+    expect(limitScale(1e9, sheet, 500)).toBe(8)
+    expect(limitScale(1e9, { startMs: 0, endMs: 864e5 }, 500)).toBeCloseTo(8e6 / 864e5)
+    expect(limitScale(1e9, { startMs: 0, endMs: 10 }, 500)).toBeUndefined()
   })
 
   it.each([
@@ -155,14 +168,14 @@ describe('the sheet', () => {
     ['one over half of the view', 150, 2],
     ['one over all of it', 300, 2],
     ['one beyond it', 9_000, 2],
-  ])('is zoomed in on a crowd: %s', (_crowd, widthPx, factor) => {
-    expect(openingFactor(widthPx, 300)).toBe(factor)
+  ])('zooms into a block: %s', (_crowd, widthPx, factor) => {
+    expect(computeOpeningFactor(widthPx, 300)).toBe(factor)
   })
 
-  it('has an instant at each place, and a place for each instant', () => {
+  it('converts positions to instants and back', () => {
     const on = { originMs: 1_000, scale: 0.25 }
-    expect(pxOf(on, 1_400)).toBe(100)
-    expect(msAt(on, 100)).toBe(1_400)
+    expect(msToPx(on, 1_400)).toBe(100)
+    expect(pxToMs(on, 100)).toBe(1_400)
   })
 })
 
@@ -201,13 +214,13 @@ describe('the ruler', () => {
         '9:00:00',
       ],
     ],
-  ])('at %f pixels a millisecond counts as people do', (scale, labels) => {
-    expect(ticksOf(frame(scale)).map(({ label }) => label)).toEqual(labels)
+  ])('uses natural steps at %f pixels per millisecond', (scale, labels) => {
+    expect(listTicks(frame(scale)).map(({ label }) => label)).toEqual(labels)
   })
 
-  it('has its labels apart at any scale, and only those of the frame', () => {
+  it('separates its labels at any scale, and omits those outside of the frame', () => {
     for (let scale = 1e-7; scale < 20; scale *= 1.7) {
-      const ticks = ticksOf(frame(scale, 5_000, 6_000))
+      const ticks = listTicks(frame(scale, 5_000, 6_000))
       expect(ticks.length).toBeGreaterThan(0)
       for (const [index, { px }] of ticks.entries()) {
         expect(px).toBeGreaterThanOrEqual(5_000 - 1e-6)
@@ -227,90 +240,90 @@ describe('the ruler', () => {
     [61_500, '1:01.5'],
     [3_600_000 + 65_000, '1:01:05'],
     [27 * 3_600_000, '1 d 3 h'],
-  ])('says %i ms as %s', (ms, label) => {
-    expect(offsetLabel(ms)).toBe(label)
+  ])('formats %i ms as %s', (ms, label) => {
+    expect(formatOffset(ms)).toBe(label)
   })
 
-  it('leaves out what its lines do not tell', () => {
-    expect(offsetLabel(61_500, 1_000)).toBe('1:01')
-    expect(offsetLabel(1_500, 1_000)).toBe('1 s')
+  it('omits digits that its steps do not need', () => {
+    expect(formatOffset(61_500, 1_000)).toBe('1:01')
+    expect(formatOffset(1_500, 1_000)).toBe('1 s')
   })
 })
 
-describe('blocks', () => {
-  it('are the notes while these are wide enough', () => {
+describe('buildBlocks', () => {
+  it('returns single notes while they are wide enough', () => {
     const lane = [model(0, 100), model(100, 300)]
-    expect(blocksOf(lane, frame(1), 0)).toMatchObject([
+    expect(buildBlocks(lane, frame(1), 0)).toMatchObject([
       { first: 0, last: 0, fromPx: 0, toPx: 100, density: 1 },
       { first: 1, last: 1, fromPx: 100, toPx: 300, density: 1 },
     ])
   })
 
-  it('gather what is narrower than a pixel, and say how busy it was', () => {
+  it('merges notes narrower than a pixel, with their density', () => {
     const lane = Array.from({ length: 2_000 }, (_, index) => model(index * 10, index * 10 + 5))
-    const blocks = blocksOf(lane, frame(0.05), 0)
+    const blocks = buildBlocks(lane, frame(0.05), 0)
     expect(blocks).toMatchObject([{ first: 0, last: 1_999, fromPx: 0 }])
     expect(blocks[0]?.density).toBeCloseTo(0.5, 1)
   })
 
-  it('are at most as many as there are pixels', () => {
+  it('returns at most as many blocks as pixels', () => {
     const lane = Array.from({ length: 10_000 }, (_, index) =>
       model(index * 97, index * 97 + (index % 5) * 9),
     )
     for (const scale of [0.001, 0.01, 0.02, 0.1, 1]) {
       const within = frame(scale)
-      expect(blocksOf(lane, within, 0).length).toBeLessThanOrEqual(1_001)
+      expect(buildBlocks(lane, within, 0).length).toBeLessThanOrEqual(1_001)
     }
   })
 
-  it('keep in sight what failed', () => {
+  it('keeps failed notes visible', () => {
     const lane = Array.from({ length: 100 }, (_, index) =>
       model(index * 10, index * 10 + 10, { status: index % 50 === 7 ? 'failed' : 'done' }),
     )
-    expect(blocksOf(lane, frame(0.1), 0)).toMatchObject([{ last: 99, failedPx: [7, 57] }])
+    expect(buildBlocks(lane, frame(0.1), 0)).toMatchObject([{ last: 99, failedPx: [7, 57] }])
     const single = [model(0, 0, { status: 'failed' })]
-    expect(blocksOf(single, frame(0.1), 0)).toMatchObject([{ failedPx: [0], toPx: 1.5 }])
+    expect(buildBlocks(single, frame(0.1), 0)).toMatchObject([{ failedPx: [0], toPx: 1.5 }])
   })
 
-  it('are those of the frame, with what reaches into it', () => {
+  it('returns the blocks within the frame, including notes that reach into it', () => {
     const lane = [model(0, 90), model(100, 450), model(500, 560), model(900, 950)]
-    const places = blocksOf(lane, frame(1, 400, 600), 0).map(({ first }) => first)
+    const places = buildBlocks(lane, frame(1, 400, 600), 0).map(({ first }) => first)
     expect(places).toEqual([1, 2])
   })
 
-  it('reach to now while they go on', () => {
-    expect(blocksOf([model(0, 10), model(20)], frame(1), 300)).toMatchObject([{}, { toPx: 300 }])
-    expect(blocksOf([model(20)], frame(1), 5)).toMatchObject([{ fromPx: 20, toPx: 21.5 }])
+  it('extends running notes to the current time', () => {
+    expect(buildBlocks([model(0, 10), model(20)], frame(1), 300)).toMatchObject([{}, { toPx: 300 }])
+    expect(buildBlocks([model(20)], frame(1), 5)).toMatchObject([{ fromPx: 20, toPx: 21.5 }])
   })
 })
 
 describe('a row', () => {
-  it('is as high as its lanes, and keeps room for a first tool call', () => {
-    const one = rowHeight(rowOf([[model(0, 1)]]))
-    expect(rowHeight(rowOf([[model(0, 1)], [tool(0, 1)]]))).toBe(one)
-    expect(rowHeight(rowOf([[], [], []]))).toBe(one + 15)
-    expect(rowTops([rowOf([[]]), rowOf([[]])])).toEqual([0, one, 2 * one])
+  it('is as high as its lanes, and has room for a first tool call', () => {
+    const one = computeRowHeight(rowOf([[model(0, 1)]]))
+    expect(computeRowHeight(rowOf([[model(0, 1)], [tool(0, 1)]]))).toBe(one)
+    expect(computeRowHeight(rowOf([[], [], []]))).toBe(one + 15)
+    expect(computeRowTops([rowOf([[]]), rowOf([[]])])).toEqual([0, one, 2 * one])
   })
 
-  it('has low lanes when they are many', () => {
+  it('has lower lanes when there are many', () => {
     const many = rowOf(Array.from({ length: 40 }, () => []))
-    expect(lanePlace(many, 0).height).toBe(13)
-    expect(lanePlace(many, 1).height).toBe(5)
-    expect(rowHeight(many)).toBeLessThan(320)
+    expect(computeLanePlace(many, 0).height).toBe(13)
+    expect(computeLanePlace(many, 1).height).toBe(5)
+    expect(computeRowHeight(many)).toBeLessThan(320)
   })
 
   it('finds the lane at each height', () => {
     const row = rowOf([[], [], []])
     for (const index of [0, 1, 2]) {
-      const { top, height } = lanePlace(row, index)
-      expect(laneAt(row, top)).toBe(index)
-      expect(laneAt(row, top + height - 1)).toBe(index)
+      const { top, height } = computeLanePlace(row, index)
+      expect(findLaneAt(row, top)).toBe(index)
+      expect(findLaneAt(row, top + height - 1)).toBe(index)
     }
-    expect(laneAt(row, 0)).toBeUndefined()
-    expect(laneAt(row, 500)).toBeUndefined()
+    expect(findLaneAt(row, 0)).toBeUndefined()
+    expect(findLaneAt(row, 500)).toBeUndefined()
   })
 
-  it('is drawn as one path for each look', () => {
+  it('is drawn as one path per style', () => {
     const failing = tool(120, 180, 'c2', { status: 'FAILED' })
     const { paths, names } = drawRow(rowOf([[model(0, 100), model(300)], [failing]]), frame(1), 400)
     expect(Object.keys(paths).toSorted()).toEqual([
@@ -325,14 +338,14 @@ describe('a row', () => {
     expect(names.map(({ text }) => text)).toEqual(['small', 'small', 'web_sea…'])
   })
 
-  it('is drawn from the start of its frame, and not far beyond', () => {
+  it('is drawn relative to its frame, and clipped to it', () => {
     const { paths, names } = drawRow(rowOf([[model(0, 1e9)]]), frame(1, 5_000, 6_000), 0)
     expect(paths['tail-model']).toBe('M-10 9h1019.25v13h-1019.25z')
     expect(paths['head-model']).toBeUndefined()
     expect(names).toMatchObject([{ x: 16 }])
   })
 
-  it('of many notes is a few blocks, as strong as it was busy, with what failed', () => {
+  it('draws many notes as a few blocks, with their density and failures', () => {
     const lane = Array.from({ length: 1_000 }, (_, index) =>
       tool(index * 10, index * 10 + 2, `c${index}`, {
         status: index === 500 ? 'FAILED' : 'SUCCEEDED',
@@ -346,10 +359,10 @@ describe('a row', () => {
 })
 
 describe('places', () => {
-  const gate: GateSpan = {
-    kind: 'gate',
-    // NOTE: nothing else of it is read here.
-    gate: { reviewId: 'r', status: 'OPEN', timing: 'AFTER_EXECUTION' } as ReviewState,
+  const review: ReviewSpan = {
+    kind: 'review',
+    // NOTE: no other fields are read.
+    review: { reviewId: 'r', status: 'OPEN', timing: 'AFTER_EXECUTION' } as ReviewState,
     startMs: 600,
     status: 'running',
     target: { taskName: 'search' },
@@ -358,7 +371,7 @@ describe('places', () => {
     [model(0, 100), model(200, 300)],
     [tool(100, 150), tool(150, 200, 'c2')],
   ])
-  const second = rowOf([[]], { gates: [gate], attempts: [] })
+  const second = rowOf([[]], { reviews: [review], attempts: [] })
   const mark = { kind: 'cancel', atMs: 700, mode: 'abort' } as const
   const paper: Paper = {
     model: { rows: [first, second], marks: [mark], startMs: 0, lastMs: 1_000, isOver: false },
@@ -366,9 +379,9 @@ describe('places', () => {
     nowMs: 900,
   }
   const starts = (row: number, track: number): readonly number[] =>
-    placesOf(paper, row, track).map(({ fromPx }) => fromPx)
+    listPlaces(paper, row, track).map(({ fromPx }) => fromPx)
 
-  it('are the attempts and gates, the lanes, and the marks over them', () => {
+  it('are attempts and reviews, lanes, and the marks above the rows', () => {
     expect(starts(0, 0)).toEqual([0])
     expect(starts(0, 1)).toEqual([0, 200])
     expect(starts(0, 2)).toEqual([100, 150])
@@ -377,23 +390,23 @@ describe('places', () => {
     expect(starts(5, 0)).toEqual([])
   })
 
-  it('are found a little beside them, the later one where two meet', () => {
-    const track = placesOf(paper, 0, 2)
-    expect(placeAt(track, 97, 4)?.fromPx).toBe(100)
-    expect(placeAt(track, 90, 4)).toBeUndefined()
-    expect(placeAt(track, 150, 4)?.fromPx).toBe(150)
-    expect(placeAt(placesOf(paper, 1, 0), 850, 0)?.spans).toEqual([gate])
+  it('are found with a tolerance; the later one wins where two overlap', () => {
+    const track = listPlaces(paper, 0, 2)
+    expect(findPlaceAt(track, 97, 4)?.fromPx).toBe(100)
+    expect(findPlaceAt(track, 90, 4)).toBeUndefined()
+    expect(findPlaceAt(track, 150, 4)?.fromPx).toBe(150)
+    expect(findPlaceAt(listPlaces(paper, 1, 0), 850, 0)?.spans).toEqual([review])
   })
 
-  it('are walked with the keys, along a track and to the nearest of the next', () => {
+  it('are reached with the keys, along a track and to the nearest place of the next', () => {
     const walk = (keys: readonly string[]) => {
-      let here = firstPlace(paper)!
+      let here = findFirstPlace(paper)!
       return keys.map((key) => {
-        here = placeAfterKey(paper, here, key) ?? here
+        here = findPlaceAfterKey(paper, here, key) ?? here
         return `${here.row} ${here.track} ${here.fromPx}`
       })
     }
-    expect(firstPlace(paper)).toMatchObject({ row: 0, track: 0 })
+    expect(findFirstPlace(paper)).toMatchObject({ row: 0, track: 0 })
     expect(walk(['ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft'])).toEqual([
       '0 1 0',
       '0 1 200',
@@ -405,19 +418,19 @@ describe('places', () => {
       walk(['End', 'ArrowDown', 'End', 'ArrowDown', 'Home', 'ArrowDown', 'ArrowDown']),
     ).toEqual(['0 0 0', '0 1 0', '0 1 200', '0 2 150', '0 2 100', '1 0 600', '1 0 600'])
     expect(walk(['ArrowUp', 'ArrowUp', 'ArrowDown'])).toEqual(['-1 0 700', '-1 0 700', '0 0 0'])
-    expect(placeAfterKey(paper, firstPlace(paper)!, 'x')).toBeUndefined()
+    expect(findPlaceAfterKey(paper, findFirstPlace(paper)!, 'x')).toBeUndefined()
   })
 
-  it('are found again at another scale, and after their notes were made anew', () => {
-    const here = placesOf(paper, 0, 2)[1]!
+  it('are found again at another scale, and after their spans were rebuilt', () => {
+    const here = listPlaces(paper, 0, 2)[1]!
     const far = { ...paper, frame: frame(0.001) }
-    expect(placeNow(far, here)).toMatchObject({ spans: first.lanes[1] })
+    expect(findPlaceNow(far, here)).toMatchObject({ spans: first.lanes[1] })
     const row = rowOf([first.lanes[0]!, [tool(100, 150), tool(150, 260, 'c2')]])
     const later = { ...paper, model: { ...paper.model, rows: [row, second] } }
-    expect(placeNow(later, here)).toMatchObject({ fromPx: 150, toPx: 260 })
+    expect(findPlaceNow(later, here)).toMatchObject({ fromPx: 150, toPx: 260 })
     const gone = { ...paper, model: { ...paper.model, rows: [] } }
-    expect(placeNow(gone, here)).toBeUndefined()
-    expect(firstPlace(gone)?.mark).toBe(mark)
+    expect(findPlaceNow(gone, here)).toBeUndefined()
+    expect(findFirstPlace(gone)?.mark).toBe(mark)
   })
 })
 
@@ -425,77 +438,81 @@ describe('the selection', () => {
   const again = model(500, 600, { target: { taskName: 'search', iterationIndex: 1 } })
   const row = rowOf([[model(0, 100), again], [tool(100, 150)]])
   const boxOf = (selection: object) =>
-    selectedPlace(row, { taskName: 'search', ...selection }, { frame: frame(1, 0, 550), nowMs: 0 })
+    findSelectedPlace(
+      row,
+      { taskName: 'search', ...selection },
+      { frame: frame(1, 0, 550), nowMs: 0 },
+    )
 
-  it('is a frame round the tool call, or the model call of the turn', () => {
+  it('frames the tool call, or the model call of the turn', () => {
     expect(boxOf({ iterationIndex: 0 })).toEqual({ x: -1, y: 8, width: 101, height: 15 })
     expect(boxOf({ iterationIndex: 0, toolCallId: 'c1' })).toMatchObject({ x: 99, y: 23 })
     expect(boxOf({ toolCallId: 'c1' })).toMatchObject({ x: 99 })
     expect(boxOf({ iterationIndex: 1 })).toMatchObject({ x: 499, width: 56 })
   })
 
-  it('is round the call that counts in its turn, and not round those that failed before', () => {
+  it('frames the call that counts in its turn, not the failed ones', () => {
     const failing = rowOf([[model(0, 50, { status: 'failed' }), model(60, 100)]])
     const parts = { frame: frame(1), nowMs: 0 }
-    const box = selectedPlace(failing, { taskName: 'search', iterationIndex: 0 }, parts)
+    const box = findSelectedPlace(failing, { taskName: 'search', iterationIndex: 0 }, parts)
     expect(box).toMatchObject({ x: 59, width: 41 })
   })
 
-  it('is none for a task, and for what is not there', () => {
+  it('is undefined for a task, and for missing spans', () => {
     expect(boxOf({})).toBeUndefined()
     expect(boxOf({ toolCallId: 'c9' })).toBeUndefined()
     expect(isSelected(tool(0, 1), { taskName: 'search', iterationIndex: 0 })).toBe(false)
   })
 })
 
-describe('words', () => {
+describe('descriptions', () => {
   const times = { startMs: 0, nowMs: 5_000 }
-  const sentence = (span: Parameters<typeof spanWords>[0]): string =>
-    sentenceOf(spanWords(span, times)).replace(/ \([0-9:.]+\)/, '')
+  const sentence = (span: Parameters<typeof describeSpan>[0]): string =>
+    joinDescription(describeSpan(span, times)).replace(/ \([0-9:.]+\)/, '')
 
-  it('say what, when, how long, and what it used; unknown is no number', () => {
+  it('contain title, time, duration and usage; unknown values are a dash', () => {
     expect(sentence(model(1_500, 2_500))).toBe(
-      'Model call 1, Answered, At 1.5 s, Took 1.0 s, Model acme:small, Tokens in 900, Tokens out —, Cost —',
+      'Model call 1, Answered, At 1.5 s, Duration 1.0 s, Model acme:small, Tokens in 900, Tokens out —, Cost —',
     )
     expect(sentence(tool(200, 240, 'c1', { status: 'FAILED', result: 'No network' }))).toBe(
-      'Tool call web_search, Failed, At 200 ms, Took 40 ms, No network',
+      'Tool call web_search, Failed, At 200 ms, Duration 40 ms, No network',
     )
     expect(sentence(attempt(1_000))).toBe(
-      'search, Running, At 1 s, So far 4.0 s, Tokens in 12.4k, Tokens out 5, Cost $0.50',
+      'search, Running, At 1 s, Elapsed 4.0 s, Tokens in 12.4k, Tokens out 5, Cost $0.50',
     )
   })
 
-  it('say of many how many they are, when, and how many failed', () => {
+  it('contain the counts, times and failures of several spans', () => {
     const spans = [tool(0, 10), tool(10, 20, 'c2', { status: 'FAILED' }), model(20, 30)]
-    expect(blockWords(spans, times)).toMatchObject({
+    expect(describeBlock(spans, times)).toMatchObject({
       title: '2 tool calls, 1 model call',
       state: '1 failed',
-      note: 'Zoom in to tell them apart',
+      note: 'Zoom in to separate them',
     })
   })
 
-  it('say what was done to the run', () => {
+  it('contain the actions on the run', () => {
     const change = { model: 'acme:large', actor: 'ann' }
-    const words = markWords({ kind: 'switch', atMs: 250, change }, times)
+    const words = describeMark({ kind: 'switch', atMs: 250, change }, times)
     expect(words.title).toBe('Model switched to acme:large')
     expect(words.facts.slice(1)).toEqual([
       ['For', 'the whole run'],
       ['By', 'ann'],
     ])
-    const cancel = markWords({ kind: 'cancel', atMs: 1, mode: 'boundary' }, times)
-    expect(cancel.title).toBe('Cancel asked for, after the tasks that run')
+    const cancel = describeMark({ kind: 'cancel', atMs: 1, mode: 'boundary' }, times)
+    expect(cancel.title).toBe('Cancel requested, letting running tasks finish')
   })
 
-  it('tell a whole row', () => {
+  it('summarize a whole row', () => {
     const lanes = [
       [model(0, 100), model(200, 300, { status: 'failed' })],
       [tool(100, 150), tool(150, 200)],
     ]
-    expect(rowWords(rowOf(lanes, { attempts: [attempt(2_000)] }), times)).toBe(
-      'search: Running, began 2 s into the run, 3.0 s long, 2 model calls, 1 of them failed, 2 tool calls',
+    expect(describeRow(rowOf(lanes, { attempts: [attempt(2_000)] }), times)).toBe(
+      'search: Running, started 2 s into the run, 3.0 s long, 2 model calls (1 failed), 2 tool calls',
     )
     expect(
-      rowWords(rowOf([[]], { attempts: [], task: taskState({ status: 'PENDING' }) }), times),
+      describeRow(rowOf([[]], { attempts: [], task: taskState({ status: 'PENDING' }) }), times),
     ).toBe('search: Waiting')
   })
 })

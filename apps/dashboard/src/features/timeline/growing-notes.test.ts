@@ -2,17 +2,17 @@ import { runStateAfter, type TaskState } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'
-import { emptyRunLog, withEvents, type FollowedLog } from '../../api/run-log.ts'
-import { notesOf } from './attempt-notes.ts'
-import { historyAfter, NO_HISTORY, type RunHistory } from './history.ts'
-import { timelineOf, type TimelineModel } from './timeline-model.ts'
+import { createRunLog, appendEvents, type FollowedLog } from '../../api/run-log.ts'
+import { buildNotes } from './attempt-notes.ts'
+import { extendHistory, NO_HISTORY, type RunHistory } from './history.ts'
+import { buildTimeline, type TimelineModel } from './timeline-model.ts'
 
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 const START = Date.parse('2025-03-15T10:30:00.000Z')
 const at = (ms: number): string => new Date(START + ms).toISOString()
 
-/** Numbers that are the same for the same seed. */
+/** Random numbers, the same for the same seed. */
 function numbers(seed: number): (most: number) => number {
   let state = seed
   return (most) => {
@@ -21,7 +21,7 @@ function numbers(seed: number): (most: number) => number {
   }
 }
 
-/** A turn with failures, calls and agents; some of it is not told, or is cut off. */
+/** A turn with failures, calls and agents; some fields are missing or the work is interrupted. */
 function turn(iterationIndex: number, attempt: number, next: (most: number) => number): RunEvent[] {
   const clock = (attempt * 10 + iterationIndex) * 1_000
   const said = (ms: number): string | undefined => (next(4) === 0 ? undefined : at(clock + ms))
@@ -62,7 +62,7 @@ function randomRun(seed: number): readonly LoggedRunEvent[] {
     if (attempt > 1) events.push(eventOf('task_started', { attempt, startedAt: at(20_000) }))
     for (let index = 0; index < 4; index += 1) events.push(...turn(index, attempt, next))
     if (next(3) === 0) events.push(eventOf('run_resumed', { resumedAt: at(attempt * 15_000) }))
-    // A process that was cut off does not say that its attempt has failed.
+    // An interrupted process does not report that its attempt failed.
     if (next(2) === 0) {
       events.push(
         eventOf('task_attempt_failed', { attempt, failedAt: at(19_000), willRetry: true }),
@@ -79,45 +79,45 @@ interface Shown {
   readonly model: TimelineModel
 }
 
-/** A run as it is shown after each of its events. */
+/** The states of a run after each of its events. */
 function* shown(events: readonly LoggedRunEvent[]): Generator<Shown> {
-  let log = emptyRunLog()
+  let log = createRunLog()
   let history = NO_HISTORY
   let model: TimelineModel | undefined
   for (const event of events) {
-    log = withEvents(log, [event])
-    history = historyAfter(history, log)
-    model = timelineOf(log.state, { history, before: model })
+    log = appendEvents(log, [event])
+    history = extendHistory(history, log)
+    model = buildTimeline(log.state, { history, before: model })
     yield { log, history, model }
   }
 }
 
 const notesIn = (model: TimelineModel) => model.rows.flatMap(({ lanes }) => lanes.flat())
 
-describe('[N4] the notes of a run that goes on', () => {
-  it('are after each event what they are when the run is read at once', () => {
+describe('[N4] the notes of an active run', () => {
+  it('equal those of a run that is read at once, after each event', () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       for (const { log, history, model } of shown(randomRun(seed))) {
-        // Nothing is known of a copy.
+        // A copy is not cached.
         const copy = structuredClone({ state: log.state, history })
         expect(model, `seed ${seed}, ${log.events.length} events`).toEqual(
-          timelineOf(copy.state, { history: copy.history }),
+          buildTimeline(copy.state, { history: copy.history }),
         )
       }
     }
   })
 
-  it('are after each event what they are when an earlier moment is looked at again', () => {
+  it('equal those of an earlier position, after each event', () => {
     const events = randomRun(3)
     const moments = [...shown(events)]
     for (const { log, model } of moments.toReversed()) {
-      // A past attempt is looked at by its log: it has another history.
-      const history = historyAfter(NO_HISTORY, log)
-      expect(timelineOf(log.state, { history })).toEqual(model)
+      // A past attempt is read from its log and has another history.
+      const history = extendHistory(NO_HISTORY, log)
+      expect(buildTimeline(log.state, { history })).toEqual(model)
     }
   })
 
-  it('are others when the same turns are looked at in another light', () => {
+  it('change when the same turns are read with other input', () => {
     const open = turn(0, 1, numbers(5)).slice(0, 1)
     const [task] = runStateAfter([...startOfRun(), ...open, ...turn(1, 1, numbers(5))]).tasks
     if (task === undefined) return expect.fail('There is no task')
@@ -133,11 +133,11 @@ describe('[N4] the notes of a run that goes on', () => {
       [other, { startMs: START, endMs: late, isPast: true }],
     ] as const
     for (const [shownTask, light] of [...lights, ...lights.toReversed()]) {
-      expect(notesOf(shownTask, light)).toEqual(notesOf(structuredClone(shownTask), light))
+      expect(buildNotes(shownTask, light)).toEqual(buildNotes(structuredClone(shownTask), light))
     }
   })
 
-  it('are the very same where nothing has changed', () => {
+  it('stay the same objects where nothing has changed', () => {
     const next = numbers(5)
     const events = [...startOfRun(), ...turn(0, 1, next), ...turn(1, 1, next), ...turn(2, 1, next)]
     const moments = [...shown(events.map((event, seq) => ({ ...event, runId: 'r', seq, id: 'e' })))]

@@ -1,51 +1,51 @@
 /**
- * Pure: what the events of a run tell that its state no longer holds: attempts that were followed by
- * another, with their work, and when a model was switched, a cancel asked for, a run taken up again.
+ * Facts in the events of a run that its state no longer contains: earlier attempts, model switches,
+ * cancel requests and resumptions. Pure.
  */
-import { stateAfter, type FollowedLog } from '../../api/run-log.ts'
+import { computeStateAfter, type FollowedLog } from '../../api/run-log.ts'
 
 import type { TaskState } from '@tutti/protocol'
 import type { TimelineMark } from './spans.ts'
 
-/** What has been, as far as the first `count` events tell. */
+/** The history after the first `count` events. */
 export interface RunHistory {
   readonly count: number
   /** Ended attempts of each task, in order. */
   readonly attempts: ReadonlyMap<string, readonly TaskState[]>
-  /** In order. */
+  /** In order of time. */
   readonly marks: readonly TimelineMark[]
 }
 
-/** The history of a run of which nothing has been read. */
+/** An empty history. */
 export const NO_HISTORY: RunHistory = { count: 0, attempts: new Map(), marks: [] }
 
-/** The history with the events of the log that it does not know yet. */
-export function historyAfter(history: RunHistory, log: FollowedLog): RunHistory {
+/** Extends a history with the new events of the log. */
+export function extendHistory(history: RunHistory, log: FollowedLog): RunHistory {
   if (history.count === log.events.length) return history
-  if (history.count > log.events.length) return historyAfter(NO_HISTORY, log)
+  if (history.count > log.events.length) return extendHistory(NO_HISTORY, log)
   const attempts = new Map(history.attempts)
   const marks = [...history.marks]
   for (let seq = history.count; seq < log.events.length; seq += 1) {
-    const mark = markOf(log, seq)
+    const mark = toMark(log, seq)
     if (mark !== undefined) marks.push(mark)
-    const ended = endedAttempt(log, seq)
+    const ended = findEndedAttempt(log, seq)
     if (ended === undefined) continue
     attempts.set(ended.name, [...(attempts.get(ended.name) ?? []), ended])
   }
   return { count: log.events.length, attempts, marks }
 }
 
-/** The attempt that another one follows with this event. */
-function endedAttempt(log: FollowedLog, seq: number): TaskState | undefined {
+/** Returns the attempt that ended before the attempt started by this event. */
+function findEndedAttempt(log: FollowedLog, seq: number): TaskState | undefined {
   const event = log.events[seq]
   if (event?.type !== 'task_started' || event.attempt < 2) return undefined
-  const before = stateAfter(log, seq).tasks.find(({ name }) => name === event.taskName)
+  const before = computeStateAfter(log, seq).tasks.find(({ name }) => name === event.taskName)
   return before === undefined || before.attempt === 0 || before.attempt >= event.attempt
     ? undefined
     : before
 }
 
-function markOf({ events, instants }: FollowedLog, seq: number): TimelineMark | undefined {
+function toMark({ events, instants }: FollowedLog, seq: number): TimelineMark | undefined {
   const event = events[seq]
   const atMs = instants[seq] ?? 0
   switch (event?.type) {

@@ -1,27 +1,27 @@
 /**
- * Pure: places in the timeline that one can point at, or go to with the keyboard.
+ * Places in the timeline that the pointer or the keyboard can select. Pure.
  *
- * A row has tracks: its attempts and gates, its model calls, its lanes of tool calls. The marks over all
- * rows are a track of their own, in row -1. What is too narrow to tell apart is one place.
+ * A row has tracks: attempts and reviews, model calls, and the lanes of tool calls. The marks above
+ * the rows are a track in row -1. Notes that are too narrow to distinguish share a place.
  */
-import { blocksOf } from './blocks.ts'
-import { pxOf, type TimeFrame } from './scale.ts'
+import { buildBlocks } from './blocks.ts'
+import { msToPx, type TimeFrame } from './scale.ts'
 
 import type { TimelineSpan, TimelineMark } from './spans.ts'
 import type { TimelineModel, TimelineRow } from './timeline-model.ts'
 
 export interface TimelinePlace {
-  /** -1 for the marks over all rows. */
+  /** -1 for the marks above the rows. */
   readonly row: number
   readonly track: number
   readonly fromPx: number
   readonly toPx: number
-  /** What is there, in order; more than one where they are too narrow to tell apart. */
+  /** Spans at this place, in order; several if they are too narrow to distinguish. */
   readonly spans: readonly TimelineSpan[]
   readonly mark?: TimelineMark
 }
 
-/** Where a card points, in pixels of the window. */
+/** A place with the position of its card, in pixels of the window. */
 export interface Pointed {
   readonly place: TimelinePlace
   readonly x: number
@@ -29,36 +29,36 @@ export interface Pointed {
   readonly bottom: number
 }
 
-/** The sheet that places are on. */
+/** The model and the frame that define the places. */
 export interface Paper {
   readonly model: TimelineModel
   readonly frame: TimeFrame
   readonly nowMs: number
 }
 
-/** The places of a track, in order. */
-export function placesOf({ model, frame, nowMs }: Paper, row: number, track: number) {
+/** Returns the places of a track, in order. */
+export function listPlaces({ model, frame, nowMs }: Paper, row: number, track: number) {
   if (row < 0) {
     return model.marks.map((mark): TimelinePlace => {
-      const px = pxOf(frame, mark.atMs)
+      const px = msToPx(frame, mark.atMs)
       return { row, track, fromPx: px, toPx: px, spans: [], mark }
     })
   }
   const found = model.rows[row]
   if (found === undefined) return []
-  if (track === 0) return holdsOf(found).map((span) => placeOf(span, { row, frame, nowMs }))
+  if (track === 0) return listHolds(found).map((span) => toPlace(span, { row, frame, nowMs }))
   const lane = found.lanes[track - 1] ?? []
-  return blocksOf(lane, frame, nowMs).map(({ first, last, fromPx, toPx }): TimelinePlace => {
+  return buildBlocks(lane, frame, nowMs).map(({ first, last, fromPx, toPx }): TimelinePlace => {
     return { row, track, fromPx, toPx, spans: lane.slice(first, last + 1) }
   })
 }
 
-/** Attempts and gates of a row, in order. */
-function holdsOf({ attempts, gates }: TimelineRow): readonly TimelineSpan[] {
-  return [...attempts, ...gates].toSorted((one, other) => one.startMs - other.startMs)
+/** Returns the attempts and reviews of a row, in order. */
+function listHolds({ attempts, reviews }: TimelineRow): readonly TimelineSpan[] {
+  return [...attempts, ...reviews].toSorted((one, other) => one.startMs - other.startMs)
 }
 
-function placeOf(
+function toPlace(
   span: TimelineSpan,
   {
     row,
@@ -66,13 +66,13 @@ function placeOf(
     nowMs,
   }: { readonly row: number; readonly frame: TimeFrame; readonly nowMs: number },
 ): TimelinePlace {
-  const fromPx = pxOf(frame, span.startMs)
-  const toPx = pxOf(frame, span.endMs ?? Math.max(nowMs, span.startMs))
+  const fromPx = msToPx(frame, span.startMs)
+  const toPx = msToPx(frame, span.endMs ?? Math.max(nowMs, span.startMs))
   return { row, track: 0, fromPx, toPx: Math.max(toPx, fromPx + 1), spans: [span] }
 }
 
-/** The place at `px` of a track, or the nearest within `slack` pixels. */
-export function placeAt(
+/** Returns the place at `px` of a track, or the nearest one within `slack` pixels. */
+export function findPlaceAt(
   places: readonly TimelinePlace[],
   px: number,
   slack: number,
@@ -81,7 +81,7 @@ export function placeAt(
   let bestAway = Number.POSITIVE_INFINITY
   for (const place of places) {
     const away = Math.max(place.fromPx - px, px - place.toPx, 0)
-    // Of two that overlap the later one lies on top.
+    // Where two overlap, the later one is on top.
     if (away > slack || away > bestAway) continue
     best = place
     bestAway = away
@@ -89,14 +89,14 @@ export function placeAt(
   return best
 }
 
-/** The place that a key leads to; undefined for other keys and where there is nothing further. */
-export function placeAfterKey(
+/** Returns the place that a key leads to; undefined for other keys and at the ends. */
+export function findPlaceAfterKey(
   paper: Paper,
   place: TimelinePlace,
   key: string,
 ): TimelinePlace | undefined {
-  const track = placesOf(paper, place.row, place.track)
-  const at = indexOfPlace(track, place)
+  const track = listPlaces(paper, place.row, place.track)
+  const at = findPlaceIndex(track, place)
   switch (key) {
     case 'ArrowRight':
       return track[at + 1]
@@ -108,26 +108,29 @@ export function placeAfterKey(
       return track.at(-1)
     case 'ArrowDown':
     case 'ArrowUp':
-      return placeBeyond(paper, place, key === 'ArrowDown' ? 1 : -1)
+      return findPlaceBeyond(paper, place, key === 'ArrowDown' ? 1 : -1)
     default:
       return undefined
   }
 }
 
-/** The first place there is: of the first row that has one. */
-export function firstPlace(paper: Paper): TimelinePlace | undefined {
+/** Returns the first place: that of the first row that has one. */
+export function findFirstPlace(paper: Paper): TimelinePlace | undefined {
   const start: TimelinePlace = { row: -1, track: 0, fromPx: 0, toPx: 0, spans: [] }
-  return placeBeyond(paper, start, 1) ?? placesOf(paper, -1, 0)[0]
+  return findPlaceBeyond(paper, start, 1) ?? listPlaces(paper, -1, 0)[0]
 }
 
-/** The place that holds now, at this scale, what `place` held; undefined when it is gone. */
-export function placeNow(paper: Paper, place: TimelinePlace): TimelinePlace | undefined {
-  const track = placesOf(paper, place.row, place.track)
-  return track[indexOfPlace(track, place)]
+/** Returns the place with the same content at the current scale; undefined if it is gone. */
+export function findPlaceNow(paper: Paper, place: TimelinePlace): TimelinePlace | undefined {
+  const track = listPlaces(paper, place.row, place.track)
+  return track[findPlaceIndex(track, place)]
 }
 
-/** Spans are made anew as a run goes on: then one that began at the same time is the same. */
-function indexOfPlace(
+/**
+ * Spans are rebuilt while a run proceeds, so spans of the same kind and start time count as the
+ * same.
+ */
+function findPlaceIndex(
   track: readonly TimelinePlace[],
   { spans: [span], mark }: TimelinePlace,
 ): number {
@@ -145,8 +148,12 @@ function indexOfPlace(
   )
 }
 
-/** The nearest place of the next track, up or down, that has any. */
-function placeBeyond(paper: Paper, place: TimelinePlace, step: 1 | -1): TimelinePlace | undefined {
+/** Returns the nearest place in the next non-empty track above or below. */
+function findPlaceBeyond(
+  paper: Paper,
+  place: TimelinePlace,
+  step: 1 | -1,
+): TimelinePlace | undefined {
   let { row, track } = place
   for (;;) {
     track += step
@@ -156,7 +163,7 @@ function placeBeyond(paper: Paper, place: TimelinePlace, step: 1 | -1): Timeline
       if (row < -1 || row >= paper.model.rows.length) return undefined
       track = step === 1 || row < 0 ? 0 : (paper.model.rows[row]?.lanes.length ?? 0)
     }
-    const found = placeAt(placesOf(paper, row, track), place.fromPx, Number.POSITIVE_INFINITY)
+    const found = findPlaceAt(listPlaces(paper, row, track), place.fromPx, Number.POSITIVE_INFINITY)
     if (found !== undefined) return found
   }
 }

@@ -1,20 +1,21 @@
 /**
- * Pure: a row as a few paths, one for each look, however many notes it has. A note is a solid head where it
- * begins and a lighter tail for as long as it lasts; where notes are too dense to tell apart, a block is as
- * strong as its time was busy.
+ * Draws a row as a few SVG paths, one per style, however many notes it has. Pure.
+ *
+ * A note has a solid head at its start and a lighter tail for its duration. Notes that are too
+ * dense to distinguish are drawn as a block whose opacity shows how busy the time was.
  */
-import { blocksOf, type Block } from './blocks.ts'
-import { lanePlace, type LanePlace } from './row-geometry.ts'
+import { buildBlocks, type Block } from './blocks.ts'
+import { computeLanePlace, type LanePlace } from './row-geometry.ts'
 
 import type { TimeFrame } from './scale.ts'
 import type { NoteSpan } from './spans.ts'
 import type { TimelineRow } from './timeline-model.ts'
 
-/** Width of the head of a note. */
+/** Width of the head of a note, in pixels. */
 const HEAD = 2.5
-/** Narrower notes have no name. */
+/** Minimum width of a labeled note, in pixels. */
 const NAMED = 44
-/** About what a letter takes, and what stays free. */
+/** Approximate width of a character, and padding, in pixels. */
 const LETTER = 6
 const AROUND = 10
 
@@ -24,13 +25,13 @@ export interface NoteName {
   readonly text: string
 }
 
-/** A row, drawn: paths by the name of their look, such as `tail-model`, and names. */
+/** A drawn row: paths by style, such as `tail-model`, and labels. */
 export interface RowDrawing {
   readonly paths: Readonly<Record<string, string>>
   readonly names: readonly NoteName[]
 }
 
-/** Draws what of a row is in a frame; places are relative to the start of the frame. */
+/** Draws the part of a row within a frame, relative to the start of the frame. */
 export function drawRow(row: TimelineRow, frame: TimeFrame, nowMs: number): RowDrawing {
   const paths: Record<string, string> = {}
   const names: NoteName[] = []
@@ -38,17 +39,17 @@ export function drawRow(row: TimelineRow, frame: TimeFrame, nowMs: number): RowD
     paths[look] = (paths[look] ?? '') + path
   }
   for (const [index, lane] of row.lanes.entries()) {
-    const place = lanePlace(row, index)
-    for (const block of blocksOf(lane, frame, nowMs)) {
+    const place = computeLanePlace(row, index)
+    for (const block of buildBlocks(lane, frame, nowMs)) {
       const note = lane[block.first]
       if (note === undefined) continue
-      const drawn = { box: boxOf(block, frame, place), add }
+      const drawn = { box: computeBlockBox(block, frame, place), add }
       if (block.first < block.last) {
         drawBlock({ block, kind: note.kind, frame }, drawn)
         continue
       }
       drawNote(note, drawn)
-      const name = nameIn(note, drawn.box)
+      const name = labelNote(note, drawn.box)
       if (name !== undefined) names.push(name)
     }
   }
@@ -60,24 +61,28 @@ interface Box {
   readonly y: number
   readonly width: number
   readonly height: number
-  /** Whether its start is in the frame. */
+  /** Whether its start is within the frame. */
   readonly hasStart: boolean
 }
 
-/** A box, and where to put paths by the name of their look. */
+/** A box, and a function that adds a path with a style. */
 interface Drawn {
   readonly box: Box
   readonly add: (look: string, path: string) => void
 }
 
-/** A note that reaches far beyond a frame is cut: numbers of millions are drawn badly. */
-function boxOf({ fromPx, toPx }: Block, frame: TimeFrame, { top, height }: LanePlace): Box {
+/** Clips a block to the frame: browsers draw coordinates in the millions incorrectly. */
+function computeBlockBox(
+  { fromPx, toPx }: Block,
+  frame: TimeFrame,
+  { top, height }: LanePlace,
+): Box {
   const from = Math.max(fromPx, frame.fromPx - AROUND)
   const to = Math.min(toPx, frame.toPx + AROUND)
   return {
     x: from - frame.fromPx,
     y: top,
-    // A hairline of paper keeps notes apart that follow each other at once.
+    // A narrow gap separates notes that follow each other immediately.
     width: Math.max(1, to - from - 0.75),
     height,
     hasStart: from === fromPx,
@@ -92,30 +97,30 @@ function drawBlock(
   }: { readonly block: Block; readonly kind: string; readonly frame: TimeFrame },
   { box, add }: Drawn,
 ): void {
-  add(`${densityLook(block.density)}-${kind}`, rectangle(box))
+  add(`${chooseDensity(block.density)}-${kind}`, drawRectangle(box))
   for (const px of block.failedPx) {
-    add('head-failed', rectangle({ ...box, x: px - frame.fromPx, width: HEAD }))
+    add('head-failed', drawRectangle({ ...box, x: px - frame.fromPx, width: HEAD }))
   }
 }
 
 function drawNote({ kind, status }: NoteSpan, { box, add }: Drawn): void {
   const look = status === 'failed' ? 'failed' : kind
-  add(`tail-${status === 'running' ? 'running' : look}`, rectangle(box))
-  if (box.hasStart) add(`head-${look}`, rectangle({ ...box, width: Math.min(HEAD, box.width) }))
+  add(`tail-${status === 'running' ? 'running' : look}`, drawRectangle(box))
+  if (box.hasStart) add(`head-${look}`, drawRectangle({ ...box, width: Math.min(HEAD, box.width) }))
 }
 
-function nameIn(note: NoteSpan, { x, y, width, height, hasStart }: Box): NoteName | undefined {
+function labelNote(note: NoteSpan, { x, y, width, height, hasStart }: Box): NoteName | undefined {
   if (width < NAMED || height < 12) return undefined
   const room = Math.floor((width - AROUND) / LETTER)
-  const name = nameOf(note)
+  const name = findNoteName(note)
   const text = name.length > room ? `${name.slice(0, room - 1)}…` : name
   return { x: hasStart ? x + 6 : AROUND + 6, y: y + height - 3.5, text }
 }
 
-function nameOf(note: NoteSpan): string {
+function findNoteName(note: NoteSpan): string {
   switch (note.kind) {
     case 'model':
-      // The name of the provider before the colon is the same in most.
+      // The provider before the colon is mostly the same.
       return (note.failure?.model ?? note.turn.model).replace(/^[^:]*:/, '')
     case 'tool':
       return note.call.name
@@ -124,16 +129,16 @@ function nameOf(note: NoteSpan): string {
   }
 }
 
-function densityLook(density: number): string {
+function chooseDensity(density: number): string {
   if (density > 0.75) return 'dense'
   return density > 0.35 ? 'half' : 'sparse'
 }
 
-function rectangle({ x, y, width, height }: Omit<Box, 'hasStart'>): string {
-  return `M${short(x)} ${y}h${short(width)}v${height}h${short(-width)}z`
+function drawRectangle({ x, y, width, height }: Omit<Box, 'hasStart'>): string {
+  return `M${roundPx(x)} ${y}h${roundPx(width)}v${height}h${roundPx(-width)}z`
 }
 
-/** A hundredth of a pixel is enough. */
-function short(value: number): number {
+/** Rounds to hundredths of a pixel. */
+function roundPx(value: number): number {
   return Math.round(value * 100) / 100
 }

@@ -1,15 +1,15 @@
-/** The ruler over the rows, and on it what was done to the run as a whole. */
+/** The ruler above the rows, with marks for events of the whole run. */
 import { memo } from 'react'
 
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
-import { ticksOf, pxOf, type TimeFrame } from './scale.ts'
+import { listTicks, msToPx, type TimeFrame } from './scale.ts'
 import styles from './timeline.module.css'
 
 import type { TimelineMark } from './spans.ts'
 import type { TimelineModel } from './timeline-model.ts'
 
-/** Shapes in a box of 10 by 10. */
+/** Shapes of the marks, in a 10 by 10 box. */
 const SHAPES: Readonly<Record<TimelineMark['kind'], string>> = {
   directive: 'M1 1h8l-4 8z',
   switch: 'M5 0l5 5l-5 5l-5 -5z',
@@ -17,7 +17,7 @@ const SHAPES: Readonly<Record<TimelineMark['kind'], string>> = {
   resume: 'M1 0l8 5l-8 5z',
 }
 
-/** The shape of a mark, by itself. */
+/** The shape of a mark. */
 export function MarkShape({ kind }: { readonly kind: TimelineMark['kind'] }) {
   return (
     <svg aria-hidden viewBox="0 0 10 10" className={cx(styles['shape'], styles[`shape-${kind}`])}>
@@ -36,12 +36,12 @@ export const Ruler = memo(function Ruler({
   readonly sheetPx: number
 }) {
   const marks = model.marks.filter(({ atMs }) => {
-    const px = pxOf(frame, atMs)
+    const px = msToPx(frame, atMs)
     return px >= frame.fromPx && px <= frame.toPx
   })
   return (
     <div aria-hidden className={styles['ruler']} data-track="marks" style={{ width: sheetPx }}>
-      {ticksOf({ ...frame, toPx: Math.min(frame.toPx, sheetPx) }).map(({ px, label }) => (
+      {listTicks({ ...frame, toPx: Math.min(frame.toPx, sheetPx) }).map(({ px, label }) => (
         <span key={px} className={styles['tick']} style={{ insetInlineStart: px }}>
           {label}
         </span>
@@ -50,7 +50,7 @@ export const Ruler = memo(function Ruler({
         <span
           key={`${mark.kind} ${mark.atMs} ${mark.target?.taskName ?? ''}`}
           className={styles['mark']}
-          style={{ insetInlineStart: pxOf(frame, mark.atMs) }}
+          style={{ insetInlineStart: msToPx(frame, mark.atMs) }}
         >
           <MarkShape kind={mark.kind} />
         </span>
@@ -59,7 +59,7 @@ export const Ruler = memo(function Ruler({
   )
 })
 
-const MARK_WORDS: Readonly<Record<TimelineMark['kind'], string>> = {
+const MARK_LABELS: Readonly<Record<TimelineMark['kind'], string>> = {
   directive: 'directive delivered',
   switch: 'model switched',
   cancel: 'cancel',
@@ -73,11 +73,11 @@ export function Legend({ model: { rows, marks } }: { readonly model: TimelineMod
     rows.some(({ lanes }) => lanes.slice(1).some((lane) => lane.some((note) => note.kind === kind)))
   const hasModels = rows.some(({ lanes: [models = []] }) => models.length > 0)
   return (
-    <ul aria-label="What the timeline shows" className={styles['legend']}>
+    <ul aria-label="Legend" className={styles['legend']}>
       {hasModels && <Swatch kind="model">model call</Swatch>}
       {isThere('tool') && <Swatch kind="tool">tool call</Swatch>}
       {isThere('agent') && <Swatch kind="agent">agent call</Swatch>}
-      {rows.some(({ gates }) => gates.length > 0) && (
+      {rows.some(({ reviews }) => reviews.length > 0) && (
         <li>
           <Mark kind="held" />
           review
@@ -86,7 +86,7 @@ export function Legend({ model: { rows, marks } }: { readonly model: TimelineMod
       {MARK_KINDS.filter((kind) => marks.some((mark) => mark.kind === kind)).map((kind) => (
         <li key={kind}>
           <MarkShape kind={kind} />
-          {MARK_WORDS[kind]}
+          {MARK_LABELS[kind]}
         </li>
       ))}
     </ul>

@@ -1,61 +1,66 @@
 /**
- * Pure: from time to pixels.
+ * Converts time to pixels. Pure.
  *
- * The sheet of a run that goes on is a little longer than the run, and grows by an eighth when it is full:
- * what one looks at stays where it is meanwhile. It grows in the same steps for everybody.
+ * The sheet of an active run is a little longer than the run and grows by an eighth when it is
+ * full, so that its content stays in place in between. The steps are the same for all readers.
  */
 import { formatDuration } from '../../lib/format.ts'
 
-/** Steps in which a sheet doubles. */
+/** Number of steps in which a sheet doubles. */
 const STEPS = 6
-/** The shortest sheet of a run that goes on. */
-const SHORTEST_MS = 4_000
-/** More pixels are more than browsers place to a fraction of one. */
-const WIDEST_PX = 8_000_000
-/** No use in more: instants are whole milliseconds. */
-const CLOSEST = 8
+/** Minimum length of the sheet of an active run, in milliseconds. */
+const MIN_LENGTH_MS = 4_000
+/** Maximum width of a sheet, in pixels; browsers position content beyond it imprecisely. */
+const MAX_WIDTH_PX = 8_000_000
+/** Maximum scale, in pixels per millisecond; instants are whole milliseconds. */
+const MAX_SCALE = 8
 
-/** A piece of time on paper. */
+/** The range of time that the timeline covers. */
 export interface Sheet {
   readonly startMs: number
   readonly endMs: number
 }
 
-/** The sheet of a run from `startMs` to `lastMs`; `isGrowing` when it goes on. */
-export function sheetOf(
+/**
+ * Returns the sheet of a run from `startMs` to `lastMs`; `isGrowing` is whether the run is active.
+ */
+export function createSheet(
   { startMs, lastMs }: { readonly startMs: number; readonly lastMs: number },
   { isGrowing }: { readonly isGrowing: boolean },
 ): Sheet {
   const length = Math.max(1, lastMs - startMs)
   if (!isGrowing) return { startMs, endMs: startMs + length }
-  const steps = Math.ceil(STEPS * Math.log2(Math.max(SHORTEST_MS, length)) - 1e-9)
+  const steps = Math.ceil(STEPS * Math.log2(Math.max(MIN_LENGTH_MS, length)) - 1e-9)
   return { startMs, endMs: startMs + 2 ** (steps / STEPS) }
 }
 
-/** Pixels of a millisecond at which a sheet fills a width. */
-export function fittingScale({ startMs, endMs }: Sheet, widthPx: number): number {
+/** Returns the scale, in pixels per millisecond, at which a sheet fills a width. */
+export function computeFittingScale({ startMs, endMs }: Sheet, widthPx: number): number {
   return Math.max(1, widthPx) / (endMs - startMs)
 }
 
-/** A wanted scale within what can be shown; undefined when the sheet then fills its width anyway. */
-export function allowedScale(wanted: number, sheet: Sheet, widthPx: number): number | undefined {
-  const fitting = fittingScale(sheet, widthPx)
-  const closest = Math.max(fitting, Math.min(CLOSEST, WIDEST_PX / (sheet.endMs - sheet.startMs)))
+/** Limits a scale to the allowed range; undefined if the sheet then fills its width. */
+export function limitScale(wanted: number, sheet: Sheet, widthPx: number): number | undefined {
+  const fitting = computeFittingScale(sheet, widthPx)
+  const closest = Math.max(
+    fitting,
+    Math.min(MAX_SCALE, MAX_WIDTH_PX / (sheet.endMs - sheet.startMs)),
+  )
   const scale = Math.min(closest, wanted)
   return scale <= fitting * 1.001 ? undefined : scale
 }
 
-/** How much of the view a crowd of notes takes once it is opened. */
+/** Share of the view that a block fills after it is opened. */
 const OPENED = 0.6
-/** One that fills the view already is opened by its middle. */
+/** Zoom factor for a block that already fills the view. */
 const LEAST_OPENING = 2
 
-/** By how much one zooms to open a crowd of notes of a width; always closer. */
-export function openingFactor(widthPx: number, viewPx: number): number {
+/** Returns the zoom factor that opens a block of a width; always greater than 1. */
+export function computeOpeningFactor(widthPx: number, viewPx: number): number {
   return Math.max(LEAST_OPENING, (viewPx * OPENED) / Math.max(1, widthPx))
 }
 
-/** What is drawn: a sheet at a scale, between two places of it. */
+/** The rendered part of a sheet and its scale. */
 export interface TimeFrame {
   readonly originMs: number
   readonly scale: number
@@ -63,16 +68,16 @@ export interface TimeFrame {
   readonly toPx: number
 }
 
-/** Where an instant is, in pixels from the start of the sheet. */
-export function pxOf(
+/** Returns the position of an instant, in pixels from the start of the sheet. */
+export function msToPx(
   { originMs, scale }: Pick<TimeFrame, 'originMs' | 'scale'>,
   ms: number,
 ): number {
   return (ms - originMs) * scale
 }
 
-/** Which instant is at a place. */
-export function msAt(
+/** Returns the instant at a position. */
+export function pxToMs(
   { originMs, scale }: Pick<TimeFrame, 'originMs' | 'scale'>,
   px: number,
 ): number {
@@ -84,7 +89,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** Lengths that people count in. */
+/** Distances of ticks, in milliseconds. */
 const TICK_STEPS = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((count) => count * MILLISECOND),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
@@ -92,8 +97,8 @@ const TICK_STEPS = [
   ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
   ...[1, 2, 5, 10, 20, 50, 100].map((count) => count * DAY),
 ]
-/** So that two labels never touch, in pixels. */
-const APART = 72
+/** Minimum distance of two labels, in pixels. */
+const MIN_TICK_DISTANCE = 72
 
 /** A line of the ruler. */
 interface Tick {
@@ -101,19 +106,23 @@ interface Tick {
   readonly label: string
 }
 
-/** The lines within a frame. */
-export function ticksOf(frame: TimeFrame): readonly Tick[] {
-  const step = TICK_STEPS.find((ms) => ms * frame.scale >= APART) ?? TICK_STEPS.at(-1) ?? DAY
-  const first = Math.max(0, Math.ceil((msAt(frame, frame.fromPx) - frame.originMs) / step))
-  const last = Math.floor((msAt(frame, frame.toPx) - frame.originMs) / step)
+/** Returns the lines within a frame. */
+export function listTicks(frame: TimeFrame): readonly Tick[] {
+  const step =
+    TICK_STEPS.find((ms) => ms * frame.scale >= MIN_TICK_DISTANCE) ?? TICK_STEPS.at(-1) ?? DAY
+  const first = Math.max(0, Math.ceil((pxToMs(frame, frame.fromPx) - frame.originMs) / step))
+  const last = Math.floor((pxToMs(frame, frame.toPx) - frame.originMs) / step)
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => {
     const ms = (first + index) * step
-    return { px: pxOf(frame, frame.originMs + ms), label: offsetLabel(ms, step) }
+    return { px: msToPx(frame, frame.originMs + ms), label: formatOffset(ms, step) }
   })
 }
 
-/** A time into the run: `0`, `250 ms`, `1.25 s`, `12 s`, `1:30`, `2:05:00`, `3 d 4 h`. */
-export function offsetLabel(ms: number, step = 1): string {
+/**
+ * Formats a time relative to the start of the run: `0`, `250 ms`, `1.25 s`, `12 s`, `1:30`,
+ * `2:05:00`, `3 d 4 h`.
+ */
+export function formatOffset(ms: number, step = 1): string {
   if (ms <= 0) return '0'
   if (ms >= DAY) return formatDuration(ms)
   if (ms < SECOND) return `${ms} ms`

@@ -1,18 +1,18 @@
 /**
- * The sheet of a timeline: a ruler with what was done to the run as a whole, and a row for each task. The
- * pointer shows what is under it; one button, the cursor, is moved from note to note with the keyboard.
+ * The sheet of a timeline: a ruler with marks of the whole run, and a row for each task. The
+ * pointer shows details; a button, the cursor, moves from note to note with the keyboard.
  */
 import { useMemo, useState, type KeyboardEvent } from 'react'
 import { Minus, MoveHorizontal, Plus } from 'lucide-react'
 
 import { cx } from '../../lib/cx.ts'
-import { formatDuration, plural } from '../../lib/format.ts'
+import { formatDuration, formatPlural } from '../../lib/format.ts'
 import { IconButton } from '../../ui/controls/button.tsx'
 import { Cursor, SpanCard } from './cursor.tsx'
 import { Legend, Ruler } from './ruler.tsx'
-import { rowTops } from './row-geometry.ts'
-import { openingFactor, pxOf, type Sheet } from './scale.ts'
-import { selectedPlace } from './selected-place.ts'
+import { computeRowTops } from './row-geometry.ts'
+import { computeOpeningFactor, msToPx, type Sheet } from './scale.ts'
+import { findSelectedPlace } from './selected-place.ts'
 import { TimelineRowView } from './timeline-row.tsx'
 import { usePointing } from './use-pointing.ts'
 import { useRevealed, useViewport, type Viewport, type Wanted } from './use-viewport.ts'
@@ -26,7 +26,7 @@ export interface ScoreProps {
   readonly model: TimelineModel
   readonly sheet: Sheet
   readonly nowMs: number
-  /** Whether the line of now moves by itself, is where the reader put it, or is not shown. */
+  /** Whether the line of the current time moves, is set by a replay, or is hidden. */
   readonly playhead: 'live' | 'shown' | 'none'
   readonly selection: Selection | undefined
   readonly onSelect: (selection: Selection) => void
@@ -35,11 +35,11 @@ export interface ScoreProps {
 export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: ScoreProps) {
   const viewport = useViewport(sheet, playhead === 'live' ? nowMs : undefined)
   const { scroller, gutterPx, sheetPx, frame, zoom, fit } = viewport
-  const tops = useMemo(() => rowTops(model.rows), [model.rows])
+  const tops = useMemo(() => computeRowTops(model.rows), [model.rows])
   const heightPx = tops.at(-1) ?? 0
   const paper: Paper = useMemo(() => ({ model, frame, nowMs }), [model, frame, nowMs])
   const times = { startMs: sheet.startMs, nowMs }
-  useRevealed(viewport, () => wantedOf(selection, { ...paper, tops, viewport }), keyOf(selection))
+  useRevealed(viewport, () => findWanted(selection, { ...paper, tops, viewport }), toKey(selection))
   const [atCursor, setAtCursor] = useState<Pointed>()
   const open = (place: TimelinePlace): void => {
     const [span] = place.spans
@@ -47,20 +47,20 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
     if (place.spans.length > 1) {
       const middle = (place.fromPx + place.toPx) / 2
       const left = scroller.current?.scrollLeft ?? 0
-      zoom(openingFactor(place.toPx - place.fromPx, viewport.viewPx), middle - left)
+      zoom(computeOpeningFactor(place.toPx - place.fromPx, viewport.viewPx), middle - left)
     } else if (target !== undefined) onSelect(target)
   }
   const pointing = usePointing({ paper, tops, viewport, onOpen: open, onSelect })
   const pointed = pointing.pointed ?? atCursor
-  const onKeyDown = zoomKeys({ zoom, fit })
+  const onKeyDown = createZoomKeys({ zoom, fit })
   const length = formatDuration(nowMs - sheet.startMs)
   return (
     <div className={styles['timeline']}>
       <div
         ref={scroller}
         role="group"
-        aria-label={`Timeline of ${plural(model.rows.length, 'task')}, ${length}. Arrow keys scroll, + and - zoom, 0 shows all; Tab leads to the first note.`}
-        // A region that scrolls can be scrolled with the keyboard.
+        aria-label={`Timeline of ${formatPlural(model.rows.length, 'task')}, ${length}. Arrow keys scroll, + and - zoom, 0 shows all, Tab moves to the first entry.`}
+        // Scrollable regions need to be reachable by keyboard.
         tabIndex={0}
         className={cx(styles['scroller'], pointing.isDragging && styles['dragging'])}
         onScroll={viewport.onScroll}
@@ -84,7 +84,7 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
                   row={row}
                   top={top}
                   frame={frame}
-                  // A row in which nothing goes on does not change with the time.
+                  // A row without running work does not depend on the time.
                   nowMs={isOpen(row) ? nowMs : 0}
                   startMs={sheet.startMs}
                   selection={selection?.taskName === row.task.name ? selection : undefined}
@@ -94,7 +94,7 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
             {playhead !== 'none' && (
               <div
                 className={cx(styles['playhead'], styles[playhead])}
-                style={{ insetInlineStart: gutterPx + pxOf(frame, nowMs) }}
+                style={{ insetInlineStart: gutterPx + msToPx(frame, nowMs) }}
               />
             )}
             <Cursor
@@ -114,12 +114,12 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
   )
 }
 
-function keyOf({ taskName, iterationIndex, toolCallId }: Partial<Selection> = {}): string {
+function toKey({ taskName, iterationIndex, toolCallId }: Partial<Selection> = {}): string {
   return JSON.stringify([taskName, iterationIndex, toolCallId])
 }
 
-/** Where what is selected is; of a task its row, wherever one looks along it. */
-function wantedOf(
+/** Returns the position of the selection; for a task its row, at the current scroll position. */
+function findWanted(
   selection: Selection | undefined,
   { model, tops, viewport, nowMs }: WantedParts,
 ): Wanted | undefined {
@@ -129,7 +129,7 @@ function wantedOf(
   const [top = 0, bottom = 0] = tops.slice(index, index + 2)
   const left = viewport.scroller.current?.scrollLeft ?? 0
   const whole = { ...viewport.frame, fromPx: 0, toPx: Infinity }
-  const box = selectedPlace(row, selection, { frame: whole, nowMs })
+  const box = findSelectedPlace(row, selection, { frame: whole, nowMs })
   return box === undefined
     ? { fromPx: left, toPx: left, top, bottom }
     : { fromPx: box.x, toPx: box.x + box.width, top, bottom }
@@ -142,11 +142,11 @@ interface WantedParts {
   readonly nowMs: number
 }
 
-function isOpen({ attempts, gates }: TimelineModel['rows'][number]): boolean {
-  return [...attempts.slice(-1), ...gates].some(({ endMs }) => endMs === undefined)
+function isOpen({ attempts, reviews }: TimelineModel['rows'][number]): boolean {
+  return [...attempts.slice(-1), ...reviews].some(({ endMs }) => endMs === undefined)
 }
 
-function zoomKeys({
+function createZoomKeys({
   zoom,
   fit,
 }: {
@@ -163,7 +163,7 @@ function zoomKeys({
   }
 }
 
-/** How much one press zooms. */
+/** Zoom factor of the buttons. */
 const STEP = 2
 
 function ZoomButtons({ zoom, fit, isFitting }: Pick<Viewport, 'zoom' | 'fit' | 'isFitting'>) {
@@ -183,7 +183,7 @@ function ZoomButtons({ zoom, fit, isFitting }: Pick<Viewport, 'zoom' | 'fit' | '
         onClick={() => zoom(STEP)}
       />
       <IconButton
-        label="Show all of it"
+        label="Show all"
         icon={<MoveHorizontal />}
         className={styles['zoom']}
         disabled={isFitting}

@@ -1,4 +1,4 @@
-/** What a timeline is made of: things that took time, and things that happened at once. */
+/** The elements of a timeline: spans of time, and marks at an instant. */
 import type { Selection } from '../../api/selection.ts'
 import type {
   AgentCallState,
@@ -10,57 +10,57 @@ import type {
   TurnState,
 } from '@tutti/protocol'
 
-/** How it stands. */
+/** Status of a span. */
 export type SpanStatus = 'running' | 'done' | 'failed' | 'stopped'
 
 interface Timed {
   /** Milliseconds since 1970. */
   readonly startMs: number
-  /** Never before the start; absent while it goes on. */
+  /** Never before the start; undefined while it is running. */
   readonly endMs?: number
   readonly status: SpanStatus
   readonly target: Selection
 }
 
-/** One call of a model: the one that counts in its turn, or one that failed before it. */
+/** A model call: the one that counts in its turn, or a failed one before it. */
 export interface ModelSpan extends Timed {
   readonly kind: 'model'
   readonly turn: TurnState
   readonly failure?: TurnFailure
 }
 
-/** One tool call, or a step of one. */
+/** A tool call, or a step of one. */
 export interface ToolSpan extends Timed {
   readonly kind: 'tool'
   readonly call: ToolCallState
 }
 
-/** One try of a tool call to have another agent work. */
+/** An attempt of a tool call to call another agent. */
 export interface AgentSpan extends Timed {
   readonly kind: 'agent'
   readonly agentCall: AgentCallState
 }
 
-/** Work in a task. */
+/** A span of work in a task. */
 export type NoteSpan = ModelSpan | ToolSpan | AgentSpan
 
-/** One attempt at a task. */
+/** An attempt at a task. */
 export interface AttemptSpan extends Timed {
   readonly kind: 'attempt'
-  /** The task as it was at the end of the attempt. */
+  /** The task at the end of the attempt. */
   readonly task: TaskState
 }
 
-/** A gate that held a task. */
-export interface GateSpan extends Timed {
-  readonly kind: 'gate'
-  readonly gate: ReviewState
+/** A review that a task waited for. */
+export interface ReviewSpan extends Timed {
+  readonly kind: 'review'
+  readonly review: ReviewState
 }
 
-/** Anything that took time. */
-export type TimelineSpan = NoteSpan | AttemptSpan | GateSpan
+/** Any span. */
+export type TimelineSpan = NoteSpan | AttemptSpan | ReviewSpan
 
-/** A model was switched; for the whole run, or one task. */
+/** A model switch of the whole run or of one task. */
 export interface ModelSwitchMark {
   readonly model: string
   readonly previousModel?: string | undefined
@@ -68,7 +68,7 @@ export interface ModelSwitchMark {
   readonly actor?: string | undefined
 }
 
-/** Something that happened to the run at once. */
+/** Something that happened to the run at an instant. */
 export type TimelineMark = { readonly atMs: number; readonly target?: Selection } & (
   | { readonly kind: 'directive'; readonly directive: DirectiveState }
   | { readonly kind: 'switch'; readonly change: ModelSwitchMark }

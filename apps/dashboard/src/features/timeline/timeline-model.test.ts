@@ -1,14 +1,14 @@
 import { runStateAfter, type LoggedRunEvent, type RunState, type TaskState } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { emptyRunLog, withEvents, type FollowedLog } from '../../api/run-log.ts'
-import { historyAfter, NO_HISTORY } from './history.ts'
-import { timelineOf, type TimelineModel, type TimelineRow } from './timeline-model.ts'
+import { createRunLog, appendEvents, type FollowedLog } from '../../api/run-log.ts'
+import { extendHistory, NO_HISTORY } from './history.ts'
+import { buildTimeline, type TimelineModel, type TimelineRow } from './timeline-model.ts'
 
 import type { NoteSpan } from './spans.ts'
 
 const START = Date.parse('2026-01-01T10:00:00.000Z')
-/** An instant so many milliseconds into the run. */
+/** An instant, in milliseconds from the start of the run. */
 const at = (ms: number): string => new Date(START + ms).toISOString()
 
 type Event = Readonly<Record<string, unknown>> & { readonly type: string }
@@ -111,20 +111,20 @@ const failed = (name: string, ms: number, fields: object = {}): Event => ({
   ...fields,
 })
 
-/** NOTE: events as the log has them; what a test leaves out is not read. */
+/** NOTE: events as in the log; omitted fields are not read. */
 const logged = (events: readonly Event[]): readonly LoggedRunEvent[] =>
   events.map((event, seq) => ({ ...event, seq, id: `e${seq}`, runId: 'run-1' })) as never
 
 function logOf(...events: readonly Event[]): FollowedLog {
-  return withEvents(emptyRunLog(), logged(events))
+  return appendEvents(createRunLog(), logged(events))
 }
 
 function modelOf(...events: readonly Event[]): TimelineModel {
   const log = logOf(...events)
-  return timelineOf(log.state, { history: historyAfter(NO_HISTORY, log) })
+  return buildTimeline(log.state, { history: extendHistory(NO_HISTORY, log) })
 }
 
-/** A span as its kind, start and end within the run, `…` while it goes on, and how it stands. */
+/** A span as kind, start, end (`…` while running) and status, relative to the run. */
 const words = ({
   kind,
   startMs,
@@ -143,14 +143,14 @@ const lanesOf = (model: TimelineModel, name: string): readonly (readonly string[
   rowOf(model, name).lanes.map((lane) => lane.map(words))
 
 describe('a task', () => {
-  it('is nothing while it waits, and goes on from its start', () => {
+  it('has no span while it waits, and a running one after its start', () => {
     const model = modelOf(began({ a: [], b: ['a'] }), started('a', 10))
     expect(rowOf(model, 'a').attempts.map(words)).toEqual(['attempt 10-… running'])
     expect(rowOf(model, 'b').attempts).toEqual([])
     expect([model.startMs, model.lastMs].map((ms) => (ms ?? 0) - START)).toEqual([0, 10])
   })
 
-  it('that runs beside another is a row of its own, in the order of their numbers', () => {
+  it('has a separate row when it runs in parallel, in order of its index', () => {
     const model = modelOf(began({ a: [], b: [], c: [] }), started('c', 5), started('a', 6))
     expect(model.rows.map(({ task }) => task.name)).toEqual(['a', 'b', 'c'])
     expect(model.rows.flatMap(({ attempts }) => attempts.map(words))).toEqual([
@@ -159,13 +159,13 @@ describe('a task', () => {
     ])
   })
 
-  it('that was skipped or never began has no bar', () => {
+  it('has no bar if it was skipped or never started', () => {
     const skipped = { type: 'task_skipped', ...place('b'), reason: 'a failed', skippedAt: at(50) }
     const model = modelOf(began({ a: [], b: ['a'] }), skipped)
     expect(rowOf(model, 'b').attempts).toEqual([])
   })
 
-  it('has every attempt, one after another, with its work', () => {
+  it('has a span for every attempt, one after another, with their work', () => {
     const next = (events: readonly Event[]): readonly Event[] =>
       events.map((event) => ({ ...event, attempt: 2 }))
     const model = modelOf(
@@ -187,22 +187,22 @@ describe('a task', () => {
     expect(present?.target).toEqual({ taskName: 'a', iterationIndex: 0 })
   })
 
-  it('has the attempts that a replay has come to, and no later one', () => {
+  it('has the attempts up to the position of a replay, and no later one', () => {
     const log = logOf(began({ a: [] }), started('a', 0), failed('a', 50), started('a', 80, 2))
-    const history = historyAfter(NO_HISTORY, log)
-    const early = timelineOf(runStateAfter(log.events.slice(0, 3)), { history })
+    const history = extendHistory(NO_HISTORY, log)
+    const early = buildTimeline(runStateAfter(log.events.slice(0, 3)), { history })
     expect(early.rows[0]?.attempts.map(words)).toEqual(['attempt 0-50 failed'])
   })
 
-  it('without a log has the attempt that its state tells of', () => {
+  it('has only the attempt of its state if there is no log', () => {
     const { state } = logOf(began({ a: [] }), started('a', 0), failed('a', 50), started('a', 80, 2))
-    const model = timelineOf(state, { history: NO_HISTORY })
+    const model = buildTimeline(state, { history: NO_HISTORY })
     expect(model.rows[0]?.attempts.map(words)).toEqual(['attempt 80-… running'])
   })
 })
 
 describe('[N1] notes', () => {
-  it('are where their log says they were', () => {
+  it('have the times of the log', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -219,7 +219,7 @@ describe('[N1] notes', () => {
     ])
   })
 
-  it('of an earlier log follow what was before them, and the calls of a turn begin together', () => {
+  it('follow the previous work in earlier logs, and start the calls of a turn together', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 5),
@@ -237,7 +237,7 @@ describe('[N1] notes', () => {
     ])
   })
 
-  it('that failed come before the one that counts', () => {
+  it('put failed calls before the one that counts', () => {
     const failure = (ms: number, fields: object) => ({
       type: 'llm_iteration_failed',
       ...place('a'),
@@ -270,7 +270,7 @@ describe('[N1] notes', () => {
     ])
   })
 
-  it('have steps and agents of a call below it', () => {
+  it('put steps and agents of a call below it', () => {
     const agent = (type: string, ms: number, fields: object = {}) => ({
       type,
       ...place('a'),
@@ -304,7 +304,7 @@ describe('[N1] notes', () => {
     ])
   })
 
-  it('have a step below its call, also where there is room above', () => {
+  it('put a step below its call even if there is room above', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -323,7 +323,7 @@ describe('[N1] notes', () => {
 })
 
 describe('[N2] a clock that was set back', () => {
-  it('turns nothing round, and makes nothing overlap that was one after another', () => {
+  it('never inverts spans, or makes consecutive ones overlap', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 1_000),
@@ -342,7 +342,7 @@ describe('[N2] a clock that was set back', () => {
   })
 })
 
-describe('[N3] what was cut off', () => {
+describe('[N3] interrupted work', () => {
   it('ends with its attempt', () => {
     const model = modelOf(
       began({ a: [] }),
@@ -357,7 +357,7 @@ describe('[N3] what was cut off', () => {
     expect(lanesOf(thinking, 'a')[0]).toEqual(['model 5-70 failed'])
   })
 
-  it('goes on while the attempt does', () => {
+  it('continues while the attempt does', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -367,16 +367,16 @@ describe('[N3] what was cut off', () => {
     expect(lanesOf(model, 'a')[1]).toEqual(['tool 10-… running'])
   })
 
-  it('has an end in a file that tells of work in a task that is over', () => {
+  it('has an end in a file with running work in an ended task', () => {
     const state = logOf(began({ a: [] }), started('a', 0), asked('a', 0, 5)).state
     const [task] = state.tasks
     const ended: TaskState = { ...task!, status: 'COMPLETED', completedAt: at(90) }
-    const model = timelineOf({ ...state, tasks: [ended] }, { history: NO_HISTORY })
+    const model = buildTimeline({ ...state, tasks: [ended] }, { history: NO_HISTORY })
     expect(lanesOf(model, 'a')[0]).toEqual(['model 5-90 failed'])
   })
 })
 
-describe('gates', () => {
+describe('reviews', () => {
   const opened = (fields: object = {}) => ({
     type: 'review_requested',
     ...place('a'),
@@ -389,33 +389,33 @@ describe('gates', () => {
     requestedAt: at(20),
     ...fields,
   })
-  const gatesAfter = (...events: readonly Event[]) =>
-    rowOf(modelOf(began({ a: [] }), opened(), ...events), 'a').gates.map(words)
+  const reviewsAfter = (...events: readonly Event[]) =>
+    rowOf(modelOf(began({ a: [] }), opened(), ...events), 'a').reviews.map(words)
 
-  it('hold their task until somebody decides, also before it begins', () => {
-    expect(gatesAfter()).toEqual(['gate 20-… running'])
+  it('span the time until the decision, even before the task starts', () => {
+    expect(reviewsAfter()).toEqual(['review 20-… running'])
     const decided = {
       type: 'review_decided',
       reviewId: 'rev-1',
       decision: 'CONTINUE',
       decidedAt: at(60),
     }
-    expect(gatesAfter(decided)).toEqual(['gate 20-60 done'])
+    expect(reviewsAfter(decided)).toEqual(['review 20-60 done'])
   })
 
-  it('end when their time is up, or when they are withdrawn', () => {
+  it('end at their deadline, or when they are withdrawn', () => {
     const timedOut = { type: 'review_timed_out', reviewId: 'rev-1', action: 'CONTINUE' }
-    expect(gatesAfter(timedOut)).toEqual(['gate 20-5020 done'])
+    expect(reviewsAfter(timedOut)).toEqual(['review 20-5020 done'])
     const withdrawn = {
       type: 'review_withdrawn',
       reviewId: 'rev-1',
       reason: 'x',
       withdrawnAt: at(30),
     }
-    expect(gatesAfter(withdrawn)).toEqual(['gate 20-30 stopped'])
+    expect(reviewsAfter(withdrawn)).toEqual(['review 20-30 stopped'])
   })
 
-  it('lead to the tool call that asks', () => {
+  it('lead to the tool call under review', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -423,7 +423,7 @@ describe('gates', () => {
       answered('a', 0, { ms: 10, calls: ['1'] }),
       opened({ timing: 'DURING_EXECUTION', toolName: 'tool 1', toolCallId: '1' }),
     )
-    expect(rowOf(model, 'a').gates[0]?.target).toEqual({
+    expect(rowOf(model, 'a').reviews[0]?.target).toEqual({
       taskName: 'a',
       iterationIndex: 0,
       toolCallId: '1',
@@ -431,7 +431,7 @@ describe('gates', () => {
   })
 })
 
-describe('marks over the rows', () => {
+describe('marks above the rows', () => {
   const events: readonly Event[] = [
     began({ a: [] }),
     started('a', 0),
@@ -449,7 +449,7 @@ describe('marks over the rows', () => {
     { type: 'run_cancelling', requestedAt: at(50), mode: 'abort' },
   ]
 
-  it('are in order of time, and lead to where they took effect', () => {
+  it('are in order of time, and lead to the task where they took effect', () => {
     const { marks } = modelOf(...events)
     expect(marks.map(({ kind, atMs }) => `${kind} ${atMs - START}`)).toEqual([
       'directive 10',
@@ -460,10 +460,10 @@ describe('marks over the rows', () => {
     expect(marks[0]?.target).toEqual({ taskName: 'a', iterationIndex: 0 })
   })
 
-  it('are those up to the time that a replay has come to', () => {
+  it('are limited to the position of a replay', () => {
     const log = logOf(...events)
-    const history = historyAfter(NO_HISTORY, log)
-    const early = timelineOf(runStateAfter(log.events.slice(0, 6)), {
+    const history = extendHistory(NO_HISTORY, log)
+    const early = buildTimeline(runStateAfter(log.events.slice(0, 6)), {
       history,
       untilMs: START + 30,
     })
@@ -482,35 +482,35 @@ describe('the history', () => {
     started('a', 95, 3),
   ]
 
-  it('is the same for a log that came bit by bit, and begins anew with another log', () => {
-    const whole = historyAfter(NO_HISTORY, logOf(...all))
+  it('is the same for a log that arrives in batches, and starts again with another log', () => {
+    const whole = extendHistory(NO_HISTORY, logOf(...all))
     const [first, second] = [logOf(...all.slice(0, 5)), logOf(...all)]
-    expect(historyAfter(historyAfter(NO_HISTORY, first), second)).toEqual(whole)
-    expect(historyAfter(whole, second)).toBe(whole)
-    expect(historyAfter(whole, first).attempts.get('a')).toHaveLength(1)
+    expect(extendHistory(extendHistory(NO_HISTORY, first), second)).toEqual(whole)
+    expect(extendHistory(whole, second)).toBe(whole)
+    expect(extendHistory(whole, first).attempts.get('a')).toHaveLength(1)
   })
 
-  it('has an attempt once, also when another process goes on with it', () => {
+  it('has an attempt once, even if another process continues it', () => {
     const again = logOf(...all.slice(0, 4), started('a', 82, 2), ...all.slice(5))
-    const attempts = historyAfter(NO_HISTORY, again).attempts.get('a')
+    const attempts = extendHistory(NO_HISTORY, again).attempts.get('a')
     expect(attempts?.map(({ attempt }) => attempt)).toEqual([1, 2])
   })
 })
 
 describe('[T1] a row', () => {
-  it('is kept when nothing of its task has changed', () => {
+  it('is reused when nothing of its task has changed', () => {
     const log = logOf(began({ a: [], b: [] }), started('a', 0), started('b', 0), asked('a', 0, 5))
-    const before = timelineOf(log.state, { history: NO_HISTORY })
+    const before = buildTimeline(log.state, { history: NO_HISTORY })
     const [more] = logged([{ ...asked('b', 0, 9) }])
-    const later = withEvents(log, [{ ...more!, seq: 4 }])
-    const after = timelineOf(later.state, { history: historyAfter(NO_HISTORY, later), before })
+    const later = appendEvents(log, [{ ...more!, seq: 4 }])
+    const after = buildTimeline(later.state, { history: extendHistory(NO_HISTORY, later), before })
     expect(after.rows[0]).toBe(before.rows[0])
     expect(after.rows[1]).not.toBe(before.rows[1])
   })
 })
 
 describe('any run', () => {
-  it('[T3] has lanes in order, whose notes do not overlap, within what is known of its time', () => {
+  it('[T3] has sorted lanes without overlaps, within its known time', () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const model = modelOf(...randomRun(seed))
       for (const { lanes, attempts } of model.rows) {
@@ -539,7 +539,7 @@ function expectWithin({ startMs, endMs }: NoteSpan, model: TimelineModel): void 
   expect(endMs ?? startMs).toBeLessThanOrEqual(model.lastMs)
 }
 
-/** Attempts with turns and calls whose instants are said, or not, or go back. */
+/** Attempts with turns and calls whose instants are present, missing or decreasing. */
 function randomRun(seed: number): readonly Event[] {
   let state = seed
   const next = (most: number): number => {
@@ -570,8 +570,8 @@ function randomRun(seed: number): readonly Event[] {
   return events
 }
 
-it('a run of which nothing is known has no time', () => {
+it('has no time if nothing of the run is known', () => {
   const state: RunState = runStateAfter([])
-  expect(timelineOf(state, { history: NO_HISTORY })).toMatchObject({ rows: [], marks: [] })
-  expect(timelineOf(state, { history: NO_HISTORY }).startMs).toBeUndefined()
+  expect(buildTimeline(state, { history: NO_HISTORY })).toMatchObject({ rows: [], marks: [] })
+  expect(buildTimeline(state, { history: NO_HISTORY }).startMs).toBeUndefined()
 })

@@ -1,24 +1,24 @@
-/** One task of the timeline: its name, and its work as notes. */
+/** Shows one task of the timeline: its name and its notes. */
 import { memo, useMemo } from 'react'
 
-import { taskShown } from '../../ui/labels.ts'
+import { labelTask } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import { drawRow } from './row-drawing.ts'
-import { ATTEMPT, rowHeight } from './row-geometry.ts'
-import { rowWords } from './span-words.ts'
-import { pxOf, type TimeFrame } from './scale.ts'
-import { selectedPlace } from './selected-place.ts'
+import { ATTEMPT, computeRowHeight } from './row-geometry.ts'
+import { describeRow } from './describe-span.ts'
+import { msToPx, type TimeFrame } from './scale.ts'
+import { findSelectedPlace } from './selected-place.ts'
 import styles from './timeline.module.css'
 
 import type { Selection } from '../../api/selection.ts'
-import type { AttemptSpan, GateSpan } from './spans.ts'
+import type { AttemptSpan, ReviewSpan } from './spans.ts'
 import type { TimelineRow } from './timeline-model.ts'
 
-/** Narrower gates have no fermata. */
+/** Minimum width of a review with a fermata, in pixels. */
 const FERMATA = 12
 
-/** A row; drawn anew only when its task, the frame or what is selected in it has changed. */
+/** A row; rendered again only when its props change. */
 export const TimelineRowView = memo(function TimelineRowView({
   row,
   top,
@@ -30,24 +30,24 @@ export const TimelineRowView = memo(function TimelineRowView({
   readonly row: TimelineRow
   readonly top: number
   readonly frame: TimeFrame
-  /** The time, for what goes on. */
+  /** Current time, for running work. */
   readonly nowMs: number
-  /** When the run began. */
+  /** Start of the run. */
   readonly startMs: number
-  /** What is selected, when it is in this row. */
+  /** The selection, if it is in this row. */
   readonly selection: Selection | undefined
 }) {
-  const { task, attempts, gates } = row
+  const { task, attempts, reviews } = row
   const drawing = useMemo(() => drawRow(row, frame, nowMs), [row, frame, nowMs])
-  const isHeld = gates.some(({ endMs }) => endMs === undefined)
-  const height = rowHeight(row)
+  const isHeld = reviews.some(({ endMs }) => endMs === undefined)
+  const height = computeRowHeight(row)
   const width = frame.toPx - frame.fromPx
   const chosen =
-    selection === undefined ? undefined : selectedPlace(row, selection, { frame, nowMs })
+    selection === undefined ? undefined : findSelectedPlace(row, selection, { frame, nowMs })
   return (
     <div
       role="img"
-      aria-label={rowWords(row, { startMs, nowMs })}
+      aria-label={describeRow(row, { startMs, nowMs })}
       data-row={task.name}
       className={cx(styles['row'], selection !== undefined && styles['selected'])}
       style={{ insetBlockStart: top, height }}
@@ -56,7 +56,7 @@ export const TimelineRowView = memo(function TimelineRowView({
         data-label
         className={cx(styles['label'], task.delegatedBy !== undefined && styles['below'])}
       >
-        <Mark kind={taskShown(task, isHeld).mark} />
+        <Mark kind={labelTask(task, isHeld).mark} />
         <span className={styles['name']}>{task.name}</span>
       </div>
       <svg
@@ -68,8 +68,8 @@ export const TimelineRowView = memo(function TimelineRowView({
         {attempts.map((span) => (
           <Attempt key={span.task.attempt} span={span} {...{ frame, nowMs, height }} />
         ))}
-        {gates.map((span) => (
-          <Gate key={span.gate.reviewId} span={span} {...{ frame, nowMs, height }} />
+        {reviews.map((span) => (
+          <Review key={span.review.reviewId} span={span} {...{ frame, nowMs, height }} />
         ))}
         {Object.entries(drawing.paths).map(([look, path]) => (
           <path key={look} d={path} className={styles[look]} />
@@ -93,7 +93,7 @@ interface HoldProps<T> {
 }
 
 function Attempt({ span, frame, nowMs, height }: HoldProps<AttemptSpan>) {
-  const { x, width } = boxOf(span, frame, nowMs)
+  const { x, width } = computeSpanBox(span, frame, nowMs)
   if (width <= 0) return null
   return (
     <g className={styles[`attempt-${span.status}`]} data-attempt={span.task.attempt}>
@@ -109,12 +109,12 @@ function Attempt({ span, frame, nowMs, height }: HoldProps<AttemptSpan>) {
   )
 }
 
-function Gate({ span, frame, nowMs, height }: HoldProps<GateSpan>) {
-  const { x, width } = boxOf(span, frame, nowMs)
+function Review({ span, frame, nowMs, height }: HoldProps<ReviewSpan>) {
+  const { x, width } = computeSpanBox(span, frame, nowMs)
   if (width <= 0) return null
   const isOpen = span.endMs === undefined
   return (
-    <g className={cx(styles['gate'], isOpen && styles['open'])}>
+    <g className={cx(styles['review'], isOpen && styles['open'])}>
       <rect x={x} y={1.5} width={width} height={height - 3} rx={2} />
       {width >= FERMATA && (
         <g transform={`translate(${x + width / 2 - 8} ${height / 2 - 9})`}>
@@ -126,13 +126,13 @@ function Gate({ span, frame, nowMs, height }: HoldProps<GateSpan>) {
   )
 }
 
-/** A span within the frame; nothing is narrower than two pixels. */
-function boxOf(
-  { startMs, endMs }: AttemptSpan | GateSpan,
+/** Clips a span to the frame, with a minimum width of two pixels. */
+function computeSpanBox(
+  { startMs, endMs }: AttemptSpan | ReviewSpan,
   frame: TimeFrame,
   nowMs: number,
 ): { readonly x: number; readonly width: number } {
-  const from = Math.max(frame.fromPx - 4, pxOf(frame, startMs))
-  const to = Math.min(frame.toPx + 4, pxOf(frame, endMs ?? Math.max(nowMs, startMs)))
+  const from = Math.max(frame.fromPx - 4, msToPx(frame, startMs))
+  const to = Math.min(frame.toPx + 4, msToPx(frame, endMs ?? Math.max(nowMs, startMs)))
   return { x: from - frame.fromPx, width: to < from ? 0 : Math.max(2, to - from) }
 }

@@ -1,18 +1,20 @@
-/** When what was at work: the tasks of a run as staves of a score, their work as notes. */
+/** Shows the work of a run over time, as rows of tasks with their calls. */
 import { useContext, useMemo, useRef } from 'react'
 
 import { ShownTime, useNow } from '../../lib/use-now.ts'
 import { Empty } from '../../ui/feedback/notice.tsx'
-import { historyAfter, NO_HISTORY } from './history.ts'
-import { sheetOf } from './scale.ts'
+import { extendHistory, NO_HISTORY } from './history.ts'
+import { createSheet } from './scale.ts'
 import { Score } from './score.tsx'
-import { timelineOf, type TimelineModel } from './timeline-model.ts'
+import { buildTimeline, type TimelineModel } from './timeline-model.ts'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 import type { Selection } from '../../api/selection.ts'
 import type { RunState } from '@tutti/protocol'
 
-/** The timeline of a run; `log` tells more of it than its state, and that it may go on. */
+/**
+ * The timeline of a run. `log` adds earlier attempts and marks, and whether the run may continue.
+ */
 export function Timeline({
   state,
   selection,
@@ -29,7 +31,7 @@ export function Timeline({
   const { startMs, lastMs, isOver } = model
   const isLive = log !== undefined && shownMs === undefined && !isOver
   const tickMs = useNow(isLive)
-  // An event may be newer than the last tick of the clock; the edge never goes back.
+  // An event may be newer than the last tick of the clock; the edge must not go back.
   const nowMs = isLive ? Math.max(tickMs, lastMs) : (shownMs ?? lastMs)
   // A replay moves over the sheet of the whole run.
   const endMs = Math.max(
@@ -37,14 +39,16 @@ export function Timeline({
     lastMs,
     (shownMs === undefined ? undefined : log?.instants.at(-1)) ?? 0,
   )
-  const isGrowing = isLive || (log !== undefined && !isTold(log))
+  const isGrowing = isLive || (log !== undefined && !isComplete(log))
   const sheet = useMemo(() => {
-    return startMs === undefined ? undefined : sheetOf({ startMs, lastMs: endMs }, { isGrowing })
+    return startMs === undefined
+      ? undefined
+      : createSheet({ startMs, lastMs: endMs }, { isGrowing })
   }, [startMs, endMs, isGrowing])
   const { startMs: sheetStart = 0, endMs: sheetEnd = 1 } = sheet ?? {}
-  // The sheet of a run that goes on is the same for a while.
+  // The sheet of an active run stays the same between its steps.
   const kept = useMemo(() => ({ startMs: sheetStart, endMs: sheetEnd }), [sheetStart, sheetEnd])
-  if (sheet === undefined) return <Empty title="Nothing has begun yet" />
+  if (sheet === undefined) return <Empty title="Nothing started yet" />
   return (
     <Score
       model={model}
@@ -57,12 +61,12 @@ export function Timeline({
   )
 }
 
-/** Whether the log has the end of its run. */
-function isTold({ events }: FollowedLog): boolean {
+/** Whether the log contains the end of its run. */
+function isComplete({ events }: FollowedLog): boolean {
   return events.at(-1)?.type === 'run_result'
 }
 
-/** The model of the run; rows that have not changed are kept. */
+/** Returns the model of the run, reusing unchanged rows. */
 function useModel(
   state: RunState,
   log: FollowedLog | undefined,
@@ -71,9 +75,9 @@ function useModel(
   const history = useRef(NO_HISTORY)
   const before = useRef<TimelineModel>(undefined)
   return useMemo(() => {
-    history.current = log === undefined ? NO_HISTORY : historyAfter(history.current, log)
+    history.current = log === undefined ? NO_HISTORY : extendHistory(history.current, log)
     const parts = { history: history.current, untilMs, before: before.current }
-    before.current = timelineOf(state, parts)
+    before.current = buildTimeline(state, parts)
     return before.current
   }, [state, log, untilMs])
 }

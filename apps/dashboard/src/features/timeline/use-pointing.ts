@@ -1,15 +1,15 @@
-/** The pointer on the timeline: shows what is under it, opens it, drags the sheet, zooms. */
+/** Handles the pointer on the timeline: shows details, selects, drags, zooms. */
 import { useEffect, useRef, useState, type MouseEvent, type PointerEvent } from 'react'
 
-import { placeAt, placesOf, type Paper, type TimelinePlace, type Pointed } from './places.ts'
-import { laneAt } from './row-geometry.ts'
+import { findPlaceAt, listPlaces, type Paper, type TimelinePlace, type Pointed } from './places.ts'
+import { findLaneAt } from './row-geometry.ts'
 
 import type { Selection } from '../../api/selection.ts'
 import type { Viewport } from './use-viewport.ts'
 
-/** How far beside a note one may point, in pixels. */
+/** Tolerance around a note, in pixels. */
 const SLACK = 4
-/** Less is a click with an unsteady hand. */
+/** Minimum distance of a drag, in pixels; shorter movements are clicks. */
 const DRAG = 4
 
 interface PointingOptions {
@@ -27,7 +27,7 @@ interface Drag {
   readonly top: number
 }
 
-/** Handlers for the element that scrolls, and what is pointed at. */
+/** Returns handlers for the scrolling element, and the place under the pointer. */
 export function usePointing({ paper, tops, viewport, onOpen, onSelect }: PointingOptions) {
   const [pointed, setPointed] = useState<Pointed>()
   const [isDragging, setDragging] = useState(false)
@@ -35,7 +35,7 @@ export function usePointing({ paper, tops, viewport, onOpen, onSelect }: Pointin
   const wasDragged = useRef(false)
   useWheelZoom(viewport)
   const find = (event: MouseEvent): Pointed | undefined =>
-    pointedAt(event, { paper, tops, gutterPx: viewport.gutterPx })
+    findPointed(event, { paper, tops, gutterPx: viewport.gutterPx })
   return {
     pointed: isDragging ? undefined : pointed,
     isDragging,
@@ -75,7 +75,7 @@ export function usePointing({ paper, tops, viewport, onOpen, onSelect }: Pointin
       onClick(event: MouseEvent<HTMLElement>) {
         if (wasDragged.current || isOnButton(event)) return
         const found = find(event)
-        const taskName = labelAt(event)
+        const taskName = findLabelAt(event)
         if (taskName !== undefined) onSelect({ taskName })
         else if (found !== undefined) onOpen(found.place)
       },
@@ -83,7 +83,10 @@ export function usePointing({ paper, tops, viewport, onOpen, onSelect }: Pointin
   }
 }
 
-/** The page would zoom otherwise, which a listener of React cannot keep it from. */
+/**
+ * Zooms with Ctrl and the wheel. React registers passive wheel listeners, which cannot prevent the
+ * zoom of the page.
+ */
 function useWheelZoom({ scroller, zoom, gutterPx }: Viewport): void {
   const latest = useRef({ zoom, gutterPx })
   useEffect(() => {
@@ -104,8 +107,11 @@ function useWheelZoom({ scroller, zoom, gutterPx }: Viewport): void {
   }, [scroller])
 }
 
-/** What is under the pointer: a note before a gate, a gate before the attempt that it holds. */
-function pointedAt(
+/**
+ * Returns the place under the pointer: notes take precedence over reviews, and reviews over
+ * attempts.
+ */
+function findPointed(
   event: MouseEvent,
   {
     paper,
@@ -113,22 +119,23 @@ function pointedAt(
     gutterPx,
   }: { readonly paper: Paper; readonly tops: readonly number[]; readonly gutterPx: number },
 ): Pointed | undefined {
-  if (!(event.target instanceof Element) || labelAt(event) !== undefined) return undefined
+  if (!(event.target instanceof Element) || findLabelAt(event) !== undefined) return undefined
   const ruler = event.target.closest('[data-track="marks"]')?.getBoundingClientRect()
   if (ruler !== undefined) {
-    const place = placeAt(placesOf(paper, -1, 0), event.clientX - ruler.left, 2 * SLACK)
+    const place = findPlaceAt(listPlaces(paper, -1, 0), event.clientX - ruler.left, 2 * SLACK)
     if (place === undefined) return undefined
     return { place, x: event.clientX, top: ruler.top, bottom: ruler.bottom }
   }
-  const name = rowNameAt(event)
+  const name = findRowNameAt(event)
   const box = event.target.closest('[data-row]')?.getBoundingClientRect()
   const index = paper.model.rows.findIndex(({ task }) => task.name === name)
   const row = paper.model.rows[index]
   if (row === undefined || box === undefined || tops[index] === undefined) return undefined
   const px = event.clientX - box.left - gutterPx
-  const lane = laneAt(row, event.clientY - box.top)
-  const note = lane === undefined ? undefined : placeAt(placesOf(paper, index, lane + 1), px, SLACK)
-  const place = note ?? placeAt(placesOf(paper, index, 0), px, 1)
+  const lane = findLaneAt(row, event.clientY - box.top)
+  const note =
+    lane === undefined ? undefined : findPlaceAt(listPlaces(paper, index, lane + 1), px, SLACK)
+  const place = note ?? findPlaceAt(listPlaces(paper, index, 0), px, 1)
   if (place === undefined) return undefined
   return { place, x: event.clientX, top: box.top, bottom: box.bottom }
 }
@@ -137,16 +144,16 @@ function isOnButton({ target }: MouseEvent): boolean {
   return target instanceof Element && target.closest('button') !== null
 }
 
-function rowNameAt({ target }: MouseEvent): string | undefined {
+function findRowNameAt({ target }: MouseEvent): string | undefined {
   const row = target instanceof Element ? target.closest<HTMLElement>('[data-row]') : null
   return row?.dataset['row']
 }
 
-/** The task whose name is under the pointer. */
-function labelAt(event: MouseEvent): string | undefined {
+/** Returns the task whose label is under the pointer. */
+function findLabelAt(event: MouseEvent): string | undefined {
   const { target } = event
   return target instanceof Element && target.closest('[data-label]') !== null
-    ? rowNameAt(event)
+    ? findRowNameAt(event)
     : undefined
 }
 

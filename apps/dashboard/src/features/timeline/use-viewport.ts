@@ -1,11 +1,11 @@
 /**
- * What of the timeline is in sight. The browser scrolls: nothing is drawn anew until one comes near the end
- * of what is drawn, which is the view itself and as much on each side of it.
+ * The visible part of the timeline. The browser scrolls; rows are rendered again only when the end
+ * of the rendered part comes near, which is the view and as much on each side of it.
  *
- * V1 Without a zoom of the reader the whole sheet fills the view.
- * V2 A zoom keeps the instant that one points at where it is.
- * V3 While a run goes on and now is in sight, the page is turned when now comes to its edge; who has
- *    scrolled away from now stays where they are.
+ * V1 Without zoom the sheet fills the view.
+ * V2 Zooming keeps the instant under the pointer in place.
+ * V3 While the current time of an active run is in view, the view moves on when the time reaches
+ *    its edge. After the reader scrolls away from the current time, the view stays.
  */
 import {
   useCallback,
@@ -17,14 +17,21 @@ import {
   type RefObject,
 } from 'react'
 
-import { allowedScale, fittingScale, msAt, pxOf, type TimeFrame, type Sheet } from './scale.ts'
+import {
+  limitScale,
+  computeFittingScale,
+  pxToMs,
+  msToPx,
+  type TimeFrame,
+  type Sheet,
+} from './scale.ts'
 
-/** Free at the right edge, in pixels: what ends there is seen to end. */
+/** Free space at the right edge, in pixels, so that ends are visible. */
 const EDGE = 12
-/** Where now is in the view once its page was turned. */
+/** Position of the current time in the view after it has moved on, as a share of its width. */
 const TURNED = 0.6
 
-/** A part of a track or a row that is to be in sight, in pixels of the sheet. */
+/** An area to bring into view, in pixels of the sheet. */
 export interface Wanted {
   readonly fromPx: number
   readonly toPx: number
@@ -32,20 +39,20 @@ export interface Wanted {
   readonly bottom: number
 }
 
-/** What is in sight, and how to change that. */
+/** The visible part, and functions that change it. */
 export interface Viewport {
   readonly scroller: RefObject<HTMLDivElement | null>
-  /** Width of the labels at the left, of the view beside them, and of the sheet. */
+  /** Widths of the labels, of the view next to them, and of the sheet. */
   readonly gutterPx: number
   readonly viewPx: number
   readonly sheetPx: number
   readonly isFitting: boolean
   readonly frame: TimeFrame
-  /** Rows are drawn that reach between these heights. */
+  /** Vertical range of rendered rows. */
   readonly topPx: number
   readonly bottomPx: number
   readonly onScroll: () => void
-  /** Zooms about a place of the view, its middle when none is given. */
+  /** Zooms around a position in the view; by default its center. */
   readonly zoom: (factor: number, atPx?: number) => void
   readonly fit: () => void
   readonly reveal: (wanted: Wanted) => void
@@ -64,7 +71,7 @@ interface Page {
 
 const NO_SIZE: Size = { gutter: 0, width: 0, height: 0 }
 
-/** The viewport of a sheet; `nowMs` is followed when it is given. */
+/** Returns the viewport of a sheet; it follows `nowMs` if given. */
 export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
   const scroller = useRef<HTMLDivElement>(null)
   const { gutter, width, height } = useSize(scroller)
@@ -73,8 +80,8 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
   const [page, setPage] = useState({ x: 0, y: 0 })
   const follows = useRef(true)
   const pendingLeft = useRef<number>(undefined)
-  const allowed = wanted === undefined ? undefined : allowedScale(wanted, sheet, viewPx)
-  const scale = allowed ?? fittingScale(sheet, viewPx)
+  const allowed = wanted === undefined ? undefined : limitScale(wanted, sheet, viewPx)
+  const scale = allowed ?? computeFittingScale(sheet, viewPx)
   const isFitting = allowed === undefined
   const { startMs } = sheet
   const pageX = isFitting ? 0 : page.x
@@ -83,17 +90,18 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
     () => ({
       originMs: startMs,
       scale,
-      fromPx: Math.max(0, (pageX - 1) * viewPx),
+      // The page may be that of a longer sheet, until the next scroll event.
+      fromPx: Math.min(sheetPx, Math.max(0, (pageX - 1) * viewPx)),
       toPx: Math.min((pageX + 2) * viewPx, sheetPx + EDGE),
     }),
     [startMs, scale, pageX, viewPx, sheetPx],
   )
-  const nowPx = nowMs === undefined ? undefined : pxOf(frame, nowMs)
+  const nowPx = nowMs === undefined ? undefined : msToPx(frame, nowMs)
   const turn = useCallback(() => {
     const element = scroller.current
-    if (element !== null) setPage((before) => pageAt(element, { viewPx, height, before }))
+    if (element !== null) setPage((before) => computePage(element, { viewPx, height, before }))
   }, [viewPx, height])
-  // Of pages of another size one is on another one.
+  // A changed page size changes the current page.
   useLayoutEffect(turn, [turn])
   const onScroll = useCallback(() => {
     turn()
@@ -104,9 +112,9 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
     (factor: number, atPx = viewPx / 2) => {
       const element = scroller.current
       if (element === null) return
-      const anchorMs = msAt(frame, element.scrollLeft + atPx)
-      const next = allowedScale(frame.scale * factor, sheet, viewPx)
-      const nextScale = next ?? fittingScale(sheet, viewPx)
+      const anchorMs = pxToMs(frame, element.scrollLeft + atPx)
+      const next = limitScale(frame.scale * factor, sheet, viewPx)
+      const nextScale = next ?? computeFittingScale(sheet, viewPx)
       const left = Math.max(0, (anchorMs - sheet.startMs) * nextScale - atPx)
       pendingLeft.current = left
       setWanted(next)
@@ -148,8 +156,8 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
 }
 
 /**
- * Brings a place into sight when it becomes another one, such as a task that was chosen elsewhere; not
- * under the hands of the reader. `key` names the place.
+ * Brings a place into view when `key` changes, such as after a selection elsewhere, but not while
+ * the reader uses the timeline.
  */
 export function useRevealed(
   { scroller, reveal }: Viewport,
@@ -166,7 +174,7 @@ export function useRevealed(
   })
 }
 
-/** Scrolls as little as needed; what is wider than the view is shown from its start. */
+/** Scrolls as little as needed; areas wider than the view are shown from their start. */
 function bringIntoView(
   element: HTMLElement,
   { fromPx, toPx, top, bottom }: Wanted,
@@ -180,8 +188,8 @@ function bringIntoView(
   if (bottom > scrollTop + clientHeight - ruler) element.scrollTop = bottom - clientHeight + ruler
 }
 
-/** The page that a reader is on: how many widths and heights of the view are before it. */
-function pageAt(
+/** Returns the current page: the number of view widths and heights before it. */
+function computePage(
   { scrollLeft, scrollTop }: HTMLElement,
   { viewPx, height, before }: { viewPx: number; height: number; before: Page },
 ): Page {

@@ -1,7 +1,7 @@
-/** What came of a call: how it ended, how long it took, and what it gave. */
+/** Shows the outcome, duration and output of a call. */
 import { useState } from 'react'
 
-import { failureCode, failureText } from '../../api/failure.ts'
+import { findFailureCode, describeFailure } from '../../api/failure.ts'
 import { formatDuration } from '../../lib/format.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Segmented } from '../../ui/controls/segmented.tsx'
@@ -10,13 +10,13 @@ import { JsonText, JsonView } from '../../ui/show/json-view.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
 import { CodeBlock } from '../../ui/show/text.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
-import { callShown } from './call-words.ts'
+import { labelCall } from './call-labels.ts'
 import styles from './tools.module.css'
 
 import type { BenchCall } from './tool-memory.ts'
 import type { ToolInvocation } from '@tutti/protocol'
 
-/** The result; `onStop` ends the wait for a call that goes on. */
+/** The result; `onStop` aborts a running call. */
 export function CallResult({
   call,
   onStop,
@@ -24,7 +24,7 @@ export function CallResult({
   readonly call: BenchCall
   readonly onStop: () => void
 }) {
-  const { mark, word } = callShown(call)
+  const { mark, word } = labelCall(call)
   const { outcome } = call
   const isRunning = outcome.kind === 'running'
   return (
@@ -59,7 +59,7 @@ function Answer({ answer }: { readonly answer: ToolInvocation }) {
   return (
     <>
       {errorMessage !== undefined && (
-        <Notice tone="failed" title="The tool says">
+        <Notice tone="failed" title="The tool reported an error">
           <p className={styles['message']}>{errorMessage}</p>
         </Notice>
       )}
@@ -71,7 +71,7 @@ function Answer({ answer }: { readonly answer: ToolInvocation }) {
               <Segmented label="Output as" value={view} segments={VIEWS} onChange={setView} />
             )}
           </header>
-          {output === '' && <p className={styles['soft']}>Empty text</p>}
+          {output === '' && <p className={styles['soft']}>Empty</p>}
           {output !== '' && isTree && view === 'tree' && <JsonText text={output} label="output" />}
           {output !== '' && !(isTree && view === 'tree') && (
             <CodeBlock label="output">{output}</CodeBlock>
@@ -81,32 +81,29 @@ function Answer({ answer }: { readonly answer: ToolInvocation }) {
       {structured !== undefined && (
         <section className={styles['part']}>
           <header>
-            <h3>As a value</h3>
+            <h3>Structured output</h3>
           </header>
-          <JsonView value={structured} label="value" />
+          <JsonView value={structured} label="structured output" />
         </section>
       )}
     </>
   )
 }
 
-/** What to do about refusals that are not about the input. */
+/** Advice for errors that are not about the input. */
 const ADVICE: Readonly<Record<string, string>> = {
-  TIMED_OUT: 'It may still be at work on the server.',
-  ABORTED: 'The server was told; a tool that heeds it stops.',
-  CONNECTION_FAILED: 'Whether the tool was called is not known.',
-  CONCURRENCY_LIMIT: 'Try again when one of them has ended.',
+  TIMED_OUT: 'The tool may still be running on the server.',
+  ABORTED: 'The server aborts the call; tools that support cancellation stop.',
+  CONNECTION_FAILED: 'It is unknown whether the tool was called.',
+  CONCURRENCY_LIMIT: 'Try again when a running call has ended.',
 }
 
 function Failure({ error }: { readonly error: unknown }) {
-  const code = failureCode(error)
+  const code = findFailureCode(error)
   const advice = code === undefined ? undefined : ADVICE[code]
   return (
-    <Notice
-      tone="failed"
-      title={code === 'ABORTED' ? 'You stopped the wait' : 'There is no result'}
-    >
-      {code !== 'ABORTED' && <p className={styles['message']}>{failureText(error)}</p>}
+    <Notice tone="failed" title={code === 'ABORTED' ? 'Call stopped' : 'No result'}>
+      {code !== 'ABORTED' && <p className={styles['message']}>{describeFailure(error)}</p>}
       {advice !== undefined && <p>{advice}</p>}
     </Notice>
   )

@@ -1,11 +1,11 @@
-/** One tool: what it is, its input, and what came of calling it. */
+/** Shows one tool, with its input form and its calls. */
 import { ArrowLeft, Play, RotateCcw } from 'lucide-react'
 import { useRef, type FormEvent } from 'react'
 import { ROUTES, routePath, type ToolInfo } from '@tutti/protocol'
 
 import { access } from '../../api/access.ts'
-import { curlLine } from '../../api/curl-line.ts'
-import { toolsHref } from '../../api/links.ts'
+import { formatCurl } from '../../api/curl-line.ts'
+import { linkToTools } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
 import { useStore } from '../../lib/store.ts'
 import { Button, LinkButton, IconButton } from '../../ui/controls/button.tsx'
@@ -19,7 +19,7 @@ import { Mark } from '../../ui/show/mark.tsx'
 import { Ago } from '../../ui/show/time.tsx'
 import { CallResult } from './call-result.tsx'
 import { useToolBench } from './use-tool-bench.ts'
-import { callShown, inputLine } from './call-words.ts'
+import { labelCall, formatInputLine } from './call-labels.ts'
 import styles from './tools.module.css'
 
 import type { BenchCall } from './tool-memory.ts'
@@ -29,7 +29,12 @@ export function ToolBench({ tool }: { readonly tool: ToolInfo }) {
   return (
     <div className={styles['bench']}>
       <header className={styles['tool']}>
-        <LinkButton href={toolsHref()} kind="quiet" icon={<ArrowLeft />} className={styles['back']}>
+        <LinkButton
+          href={linkToTools()}
+          kind="quiet"
+          icon={<ArrowLeft />}
+          className={styles['back']}
+        >
           Tools
         </LinkButton>
         <h1>{tool.name}</h1>
@@ -69,8 +74,8 @@ function InputForm({ bench }: BenchProps) {
         onChange={bench.change}
       />
       {bench.unchecked !== undefined && (
-        <Notice title="The input is checked by the server alone">
-          <p>{`Its schema cannot be used here: ${bench.unchecked}`}</p>
+        <Notice title="The input is validated only by the server">
+          <p>{`The browser cannot compile its schema: ${bench.unchecked}`}</p>
         </Notice>
       )}
       <div className={styles['actions']}>
@@ -82,7 +87,7 @@ function InputForm({ bench }: BenchProps) {
           disabled={missing !== undefined}
           title={missing}
         >
-          Call the tool
+          Call tool
         </Button>
         <Button kind="quiet" onClick={bench.clear}>
           Clear
@@ -93,11 +98,11 @@ function InputForm({ bench }: BenchProps) {
 }
 
 function Results({ bench: { calls, shown, isBusy, stop, call, take } }: BenchProps) {
-  if (shown === undefined) return <p className={styles['soft']}>It has not been called yet.</p>
+  if (shown === undefined) return <p className={styles['soft']}>Not called yet.</p>
   return (
     <>
       <CallResult key={shown.id} call={shown} onStop={stop} />
-      <h3 className={styles['subhead']}>Calls of this visit</h3>
+      <h3 className={styles['subhead']}>Calls in this session</h3>
       <CallList
         calls={calls}
         chosen={shown.id}
@@ -115,9 +120,9 @@ function CurlFold({ name, input }: { readonly name: string; readonly input: unkn
   const path = routePath('invokeTool', { name })
   return (
     <details className={styles['fold']}>
-      <summary>As a command</summary>
+      <summary>Command</summary>
       <CodeBlock label="command">
-        {curlLine({ method, path, body: { input }, hasKey: key !== undefined })}
+        {formatCurl({ method, path, body: { input }, hasKey: key !== undefined })}
       </CodeBlock>
     </details>
   )
@@ -133,12 +138,12 @@ function CallList({
   readonly calls: readonly BenchCall[]
   readonly chosen: number | undefined
   readonly isBusy: boolean
-  /** Shows a call again, with its input in the form. */
+  /** Called to show an earlier call, with its input in the form. */
   readonly onChoose: (call: BenchCall) => void
   readonly onAgain: (call: BenchCall) => void
 }) {
   return (
-    <ol className={styles['calls']} aria-label="Calls of this visit">
+    <ol className={styles['calls']} aria-label="Calls in this session">
       {calls.map((call) => (
         <li key={call.id} className={styles['call']}>
           <button
@@ -146,8 +151,8 @@ function CallList({
             aria-current={call.id === chosen ? 'true' : undefined}
             onClick={() => onChoose(call)}
           >
-            <Mark kind={callShown(call).mark} label={callShown(call).word} />
-            <code>{inputLine(call)}</code>
+            <Mark kind={labelCall(call).mark} label={labelCall(call).word} />
+            <code>{formatInputLine(call)}</code>
             <span className={styles['figure']}>
               {call.outcome.kind === 'answered' && formatDuration(call.outcome.answer.durationMs)}
             </span>
@@ -156,7 +161,7 @@ function CallList({
             </span>
           </button>
           <IconButton
-            label={`Call again with ${inputLine(call)}`}
+            label={`Call again with ${formatInputLine(call)}`}
             icon={<RotateCcw />}
             disabled={isBusy}
             onClick={() => onAgain(call)}

@@ -1,18 +1,18 @@
 /**
- * What was typed for each tool and what came of it, as long as the page is open. Nothing of it is kept by
- * the browser: inputs of tools may be secret.
+ * Inputs and results of tool calls, in memory while the page is open. They are not stored in the
+ * browser, because inputs of tools may be secret.
  */
 import { createStore } from '../../lib/store.ts'
 
 import type { FormDraft } from '../../ui/schema-form/form-draft.ts'
 import type { InvokeToolBody, ToolInvocation } from '@tutti/protocol'
 
-/** A call of a tool by hand. */
+/** A manual call of a tool. */
 export interface BenchCall {
   readonly id: number
   readonly tool: string
   readonly input: InvokeToolBody['input']
-  /** When it began, in milliseconds since 1970. */
+  /** Start of the call, in milliseconds since 1970. */
   readonly startedAt: number
   readonly outcome:
     | { readonly kind: 'running' }
@@ -20,30 +20,30 @@ export interface BenchCall {
     | { readonly kind: 'failed'; readonly error: unknown }
 }
 
-/** Calls that are kept; an answer may be a megabyte. */
-const KEPT = 50
+/** Maximum number of stored calls; a response may have a megabyte. */
+const MAX_CALLS = 50
 
-/** The calls of this visit, newest first. */
+/** Calls since the page was loaded, newest first. */
 export const toolCalls = createStore<readonly BenchCall[]>([])
 
-/** What is typed for each tool, by its name. */
+/** Drafts by tool name. */
 export const toolDrafts = createStore<ReadonlyMap<string, FormDraft>>(new Map())
 
-/** Keeps what is typed for a tool. */
-export function keepDraft(tool: string, draft: FormDraft): void {
+/** Stores the draft for a tool. */
+export function storeToolDraft(tool: string, draft: FormDraft): void {
   toolDrafts.set(new Map([...toolDrafts.get(), [tool, draft]]))
 }
 
-/** Notes that a call began, and gives its id. */
+/** Records the start of a call and returns its id. */
 export function beginCall(tool: string, input: BenchCall['input'], startedAt: number): number {
   const calls = toolCalls.get()
   const id = (calls[0]?.id ?? 0) + 1
   const call: BenchCall = { id, tool, input, startedAt, outcome: { kind: 'running' } }
-  toolCalls.set([call, ...calls].slice(0, KEPT))
+  toolCalls.set([call, ...calls].slice(0, MAX_CALLS))
   return id
 }
 
-/** Notes what came of a call. */
+/** Records the outcome of a call. */
 export function endCall(id: number, outcome: BenchCall['outcome']): void {
   toolCalls.set(toolCalls.get().map((call) => (call.id === id ? { ...call, outcome } : call)))
 }

@@ -1,39 +1,39 @@
-/** The tools of the server, to be tried by hand. */
+/** The page that calls tools manually. */
 import { useDeferredValue, useState } from 'react'
 
-import { failureText } from '../../api/failure.ts'
-import { toolsHref } from '../../api/links.ts'
+import { describeFailure } from '../../api/failure.ts'
+import { linkToTools } from '../../api/links.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { cx } from '../../lib/cx.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../../ui/feedback/notice.tsx'
-import { plural } from '../../lib/format.ts'
+import { formatPlural } from '../../lib/format.ts'
 import { TextInput } from '../../ui/controls/inputs.tsx'
 import { ToolBench } from './tool-bench.tsx'
 import styles from './tools.module.css'
 
 import type { ToolInfo } from '@tutti/protocol'
 
-/** The page; `name` is the tool that is chosen. */
+/** The page; `name` is the selected tool. */
 export function ToolsPage({ name }: { readonly name: string | undefined }) {
   const { data, error, refetch } = useCapabilities()
   if (error !== null) {
     return (
       <Notice
         tone="failed"
-        title="The tools could not be read"
+        title="Failed to load the tools"
         actions={<Button onClick={() => void refetch()}>Try again</Button>}
       >
-        <p>{failureText(error)}</p>
+        <p>{describeFailure(error)}</p>
       </Notice>
     )
   }
-  if (data === undefined) return <Loading label="Reading the tools" />
+  if (data === undefined) return <Loading label="Loading tools" />
   const { tools } = data
   if (tools.length === 0) {
     return (
-      <Empty title="This server offers no tools">
-        Tools that its configuration registers can be tried here.
+      <Empty title="No tools">
+        Register tools in the configuration of the server to try them here.
       </Empty>
     )
   }
@@ -41,7 +41,7 @@ export function ToolsPage({ name }: { readonly name: string | undefined }) {
   return (
     <div className={cx(styles['page'], name !== undefined && styles['chosen'])}>
       <nav className={styles['side']} aria-label="Choose a tool">
-        {/* The tool that is chosen has the heading of the page. */}
+        {/* The selected tool provides the heading of the page. */}
         {name === undefined ? (
           <h1 className={styles['heading']}>Tools</h1>
         ) : (
@@ -52,20 +52,20 @@ export function ToolsPage({ name }: { readonly name: string | undefined }) {
       {tool !== undefined && <ToolBench key={tool.name} tool={tool} />}
       {name === undefined && (
         <div className={styles['unchosen']}>
-          <Empty title="Choose a tool">Its input is a form that follows from its schema.</Empty>
+          <Empty title="Choose a tool">Its input form is generated from its schema.</Empty>
         </div>
       )}
       {name !== undefined && tool === undefined && (
         <Empty
-          title={`There is no tool "${name}"`}
-          actions={<LinkButton href={toolsHref()}>To the tools</LinkButton>}
+          title={`Tool "${name}" not found`}
+          actions={<LinkButton href={linkToTools()}>Go to tools</LinkButton>}
         />
       )}
     </div>
   )
 }
 
-/** The list; `chosen` is the name of one of them. */
+/** The list; `chosen` is the selected tool. */
 function ToolList({
   tools,
   chosen,
@@ -83,19 +83,19 @@ function ToolList({
       <div className={styles['search']}>
         <TextInput
           type="search"
-          aria-label="Search the tools"
-          placeholder={`Search ${plural(tools.length, 'tool')}`}
+          aria-label="Search tools"
+          placeholder={`Search ${formatPlural(tools.length, 'tool')}`}
           value={search}
           onChange={({ target }) => setSearch(target.value)}
         />
       </div>
       <p role="status" className={styles['none']}>
-        {found.length === 0 && `No tool has "${search}" in its name or description`}
+        {found.length === 0 && `No tools match "${search}"`}
       </p>
       <ul className={styles['list']} aria-label="Tools">
         {found.map(({ name, description }) => (
           <li key={name}>
-            <a href={toolsHref(name)} aria-current={name === chosen ? 'page' : undefined}>
+            <a href={linkToTools(name)} aria-current={name === chosen ? 'page' : undefined}>
               <span>{name}</span>
               <span className={styles['soft']}>{description}</span>
             </a>

@@ -1,15 +1,15 @@
-/** What is typed for a tool, what is wrong with it, and what came of its calls. */
+/** Edits, validates and sends the input of a tool. */
 import { useMemo, useState, useRef } from 'react'
 import { useMutation } from '@tanstack/react-query'
 
 import { useStore } from '../../lib/store.ts'
-import { draftOf, checkDraft } from '../../ui/schema-form/form-draft.ts'
-import { initialValue } from '../../ui/schema-form/initial-value.ts'
-import { failureProblems } from '../../api/failure.ts'
-import { valueAtPointer } from '../../ui/schema-form/pointer.ts'
+import { createFormDraft, checkDraft } from '../../ui/schema-form/form-draft.ts'
+import { createInitialValue } from '../../ui/schema-form/initial-value.ts'
+import { findFailureProblems } from '../../api/failure.ts'
+import { getValueAt } from '../../ui/schema-form/pointer.ts'
 import { useServer } from '../../api/server.ts'
 import {
-  keepDraft,
+  storeToolDraft,
   toolCalls,
   toolDrafts,
   type BenchCall,
@@ -19,23 +19,23 @@ import {
 
 import type { InvokeToolBody, ToolInfo, Problem } from '@tutti/protocol'
 
-/** What a tool takes that does not say what it takes. */
+/** Schema of a tool that declares none. */
 const ANYTHING = { type: 'object' }
 
 export function useToolBench({ name, inputSchema: schema = ANYTHING }: ToolInfo) {
   const [wasTried, setTried] = useState(false)
   const [chosen, setChosen] = useState<number>()
   const { invoke, isBusy, stop } = useToolCalls(name)
-  const initial = useMemo(() => draftOf(initialValue(schema, schema) ?? {}), [schema])
+  const initial = useMemo(() => createFormDraft(createInitialValue(schema, schema) ?? {}), [schema])
   const draft = useStore(toolDrafts).get(name) ?? initial
   const all = useStore(toolCalls)
   const calls = useMemo(() => all.filter((call) => call.tool === name), [all, name])
   const { problems: own, unchecked } = useMemo(() => checkDraft(schema, draft), [schema, draft])
   const problems = useMemo(
-    () => [...own, ...refusedInput(calls[0], draft.value)],
+    () => [...own, ...findRefusedInput(calls[0], draft.value)],
     [own, calls, draft.value],
   )
-  // NOTE: what is no text and no object has a problem, and is not sent.
+  // NOTE: a value that is neither text nor an object has a problem, and is not sent.
   const input = draft.value as InvokeToolBody['input']
   const call = (value: InvokeToolBody['input']): void => {
     setChosen(undefined)
@@ -53,12 +53,12 @@ export function useToolBench({ name, inputSchema: schema = ANYTHING }: ToolInfo)
     isBusy,
     stop,
     call,
-    change: (next: typeof draft) => keepDraft(name, next),
+    change: (next: typeof draft) => storeToolDraft(name, next),
     clear() {
       setTried(false)
-      keepDraft(name, initial)
+      storeToolDraft(name, initial)
     },
-    /** Calls the tool with what is typed, or gives the places of what is wrong with it. */
+    /** Calls the tool if the input is valid; otherwise returns the pointers of the problems. */
     tryCall(): readonly string[] {
       setTried(true)
       if (own.length === 0 && !isBusy) call(input)
@@ -67,31 +67,31 @@ export function useToolBench({ name, inputSchema: schema = ANYTHING }: ToolInfo)
     /** Shows an earlier call, with its input in the form. */
     take({ id, input: value }: BenchCall) {
       setChosen(id)
-      keepDraft(name, draftOf(value))
+      storeToolDraft(name, createFormDraft(value))
     },
   }
 }
 
-/** Where the body of a call holds its input. */
+/** Pointer of the input in the body of a call. */
 const INPUT = '/input'
 
-/** The problems of the last call whose places still hold what they held then. */
-function refusedInput(call: BenchCall | undefined, value: unknown): readonly Problem[] {
+/** Returns the server's problems of the last call whose fields have not changed since. */
+function findRefusedInput(call: BenchCall | undefined, value: unknown): readonly Problem[] {
   if (call?.outcome.kind !== 'failed') return []
-  return failureProblems(call.outcome.error)
+  return findFailureProblems(call.outcome.error)
     .filter(({ path }) => path === INPUT || path.startsWith(`${INPUT}/`))
     .map((problem) => ({ ...problem, path: problem.path.slice(INPUT.length) }))
-    .filter(({ path }) => isSame(valueAtPointer(call.input, path), valueAtPointer(value, path)))
+    .filter(({ path }) => isSame(getValueAt(call.input, path), getValueAt(value, path)))
 }
 
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Longer than tools take by default; the server has a limit of its own for each tool. */
+/** Timeout in milliseconds, longer than the default limits of tools on the server. */
 const TIMEOUT_MS = 300_000
 
-/** Calls the tool of a name; one call at a time. */
+/** Calls a tool, one call at a time. */
 function useToolCalls(name: string) {
   const { client } = useServer()
   const abort = useRef<AbortController>(undefined)

@@ -1,9 +1,11 @@
-/** Gives a run to the reader as a file: its trace in AgentEnsemble's form, or its events. */
+/**
+ * Exports a run as a file: its trace in the format of AgentEnsemble, its task graph, or its events.
+ */
 import { Download, FileClock, List, Workflow } from 'lucide-react'
 import { useMutation } from '@tanstack/react-query'
 
 import { Menu, type MenuItem } from '../../ui/layout/menu.tsx'
-import { failureText } from '../../api/failure.ts'
+import { describeFailure } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { downloadText } from '../../lib/download.ts'
 import styles from './export-trace.module.css'
@@ -12,7 +14,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 
-/** A button with the files that a run can be had as. */
+/** A menu with the export formats. */
 export function ExportTrace({ runId, log }: { readonly runId: string; readonly log: FollowedLog }) {
   const { items, failure } = useExports(runId, log)
   return (
@@ -27,13 +29,13 @@ export function ExportTrace({ runId, log }: { readonly runId: string; readonly l
   )
 }
 
-/** Returns the menu items, and why the last export failed. */
+/** Returns the menu items, and the error of the last export. */
 function useExports(
   runId: string,
   log: FollowedLog,
 ): { readonly items: readonly MenuItem[]; readonly failure: string | undefined } {
   const { client } = useServer()
-  const name = exportName(log.state.ensemble, runId)
+  const name = createExportName(log.state.ensemble, runId)
   const trace = useMutation({
     mutationFn: () => client.runs.trace(runId),
     onSuccess: (file) => downloadText(`${name}.trace.json`, JSON.stringify(file, undefined, 2)),
@@ -50,24 +52,25 @@ function useExports(
         label: 'Events as NDJSON',
         icon: <List />,
         onChoose: () =>
-          downloadText(`${name}.events.ndjson`, ndjsonOf(log.events), 'application/x-ndjson'),
+          downloadText(`${name}.events.ndjson`, formatNdjson(log.events), 'application/x-ndjson'),
       },
     ],
-    failure: problemOf('trace', trace.error) ?? problemOf('task graph', dag.error),
+    failure:
+      describeExportFailure('trace', trace.error) ?? describeExportFailure('task graph', dag.error),
   }
 }
 
-function problemOf(what: string, error: Error | null): string | undefined {
-  return error === null ? undefined : `Failed to export the ${what}: ${failureText(error)}`
+function describeExportFailure(what: string, error: Error | null): string | undefined {
+  return error === null ? undefined : `Failed to export the ${what}: ${describeFailure(error)}`
 }
 
-/** `<ensemble>-<runId>`, of characters that every file system takes. */
-export function exportName(ensemble: string | undefined, runId: string): string {
+/** Returns `<ensemble>-<runId>`, with characters that every file system supports. */
+export function createExportName(ensemble: string | undefined, runId: string): string {
   const safe = (ensemble ?? 'run').replaceAll(/[^\p{L}\p{N}_.-]+/gu, '-').replace(/^[.-]+/, '')
   return `${safe === '' ? 'run' : safe.slice(0, 80)}-${runId}`
 }
 
-/** One event a line. */
-export function ndjsonOf(events: readonly LoggedRunEvent[]): string {
+/** Formats events as NDJSON, one per line. */
+export function formatNdjson(events: readonly LoggedRunEvent[]): string {
   return events.map((event) => `${JSON.stringify(event)}\n`).join('')
 }

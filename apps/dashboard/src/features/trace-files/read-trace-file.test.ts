@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import graphFile from '../../../../../packages/protocol/fixtures/valid/DagModel.tasks.json' with { type: 'json' }
 import fullFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }
 import oldFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.version-1-0.json' with { type: 'json' }
-import { exportName, ndjsonOf } from './export-trace.tsx'
-import { MAX_TRACE_FILE_BYTES, readTraceFile, sizeProblem } from './read-trace-file.ts'
+import { createExportName, formatNdjson } from './export-trace.tsx'
+import { MAX_TRACE_FILE_BYTES, readTraceFile, findSizeProblem } from './read-trace-file.ts'
 
 const full = JSON.stringify(fullFile)
 
@@ -23,7 +23,7 @@ const bodies = [
   { type: 'run_cancelling', mode: 'abort', requestedAt: AT },
   { type: 'run_result', status: 'CANCELLED', outputs: [], durationMs: 5 },
 ]
-// NOTE: events with all their fields; the reader checks it.
+// NOTE: events with all their fields, which the reader validates.
 const events = bodies.map((body, seq) => ({
   ...body,
   runId: 'r-1',
@@ -31,8 +31,8 @@ const events = bodies.map((body, seq) => ({
   id: `r-1-${seq}`,
 })) as unknown as readonly LoggedRunEvent[]
 
-describe('a trace file', () => {
-  it('of AgentEnsemble is read, with what it is and what it does not hold', () => {
+describe('readTraceFile', () => {
+  it('reads a trace of AgentEnsemble, and describes its format and what it lacks', () => {
     const read = readTraceFile(`\u{FEFF}${full}`)
     if (!read.ok) throw new Error(read.reason)
     expect(read.state.tasks).toHaveLength(3)
@@ -40,10 +40,10 @@ describe('a trace file', () => {
     expect(read.at).toBe(Date.parse('2025-03-15T10:30:11Z'))
     expect(read.facts.format).toBe('AgentEnsemble trace 1.1')
     expect(read.facts.notes).toEqual(['Capture mode STANDARD', 'Workflow SEQUENTIAL'])
-    expect(read.facts.missing).toContain('the models that answered')
+    expect(read.facts.missing).toContain('model names')
     const named = full.replaceAll('"iterationIndex"', '"model": "fast", "iterationIndex"')
     const other = readTraceFile(named)
-    expect(other.ok && other.facts.missing.includes('the models that answered')).toBe(false)
+    expect(other.ok && other.facts.missing.includes('model names')).toBe(false)
     expect(other.ok && other.state.tasks[0]?.turns[0]?.model).toBe('fast')
     expect(read.facts.tables.map(({ title, rows }) => [title, rows[0]])).toEqual([
       ['Map-reduce levels', ['0', '4', '1 m 02 s', 'PARALLEL']],
@@ -53,20 +53,20 @@ describe('a trace file', () => {
     ])
   })
 
-  it('of version 1.0, with fields that nobody knows, is read', () => {
+  it('reads version 1.0 with unknown fields', () => {
     const read = readTraceFile(JSON.stringify({ ...oldFile, vendor: { x: 1 } }))
     expect(read.ok && read.facts.format).toBe('AgentEnsemble trace 1.0')
     expect(read.ok && read.facts.missing[0]).toBe('model turns')
   })
 
-  it('that does not fit is refused with every problem and its place', () => {
+  it('rejects an invalid trace with every problem and its path', () => {
     const value: ReturnType<typeof JSON.parse> = JSON.parse(full)
     value.captureMode = 'SOME'
     value.taskTraces[0].llmInteractions[0].toolCalls[0].startedAt = 'yesterday'
     value.taskTraces[0].delegations[0].workerTrace.duration = 3
     delete value.metrics.totalTokens
     const [reason, ...problems] = problemsOf(JSON.stringify(value))
-    expect(reason).toMatch(/not a trace/)
+    expect(reason).toMatch(/not a valid trace/)
     expect(problems.map((problem) => problem.replace(/:.*/s, '')).toSorted()).toEqual([
       '/captureMode',
       '/metrics/totalTokens',
@@ -83,24 +83,27 @@ describe('a trace file', () => {
     ['42', /neither a trace nor/],
     ['null', /neither a trace nor/],
     [JSON.stringify(graphFile), /task graph/],
-    ['[]', /not a list of the events/],
-  ])('%.20s is refused and told what it is', (text, reason) => {
+    ['[]', /not a list of events/],
+  ])('rejects %.20s with the reason', (text, reason) => {
     expect(problemsOf(text)[0]).toMatch(reason)
   })
 
-  it('is no longer than a browser can bear, and not empty', () => {
-    expect([sizeProblem(1), sizeProblem(MAX_TRACE_FILE_BYTES)]).toEqual([undefined, undefined])
-    expect(sizeProblem(0)).toMatch(/empty/)
-    expect(sizeProblem(MAX_TRACE_FILE_BYTES + 1)).toMatch(/50 MB are read at most/)
+  it('rejects files that are empty or too large', () => {
+    expect([findSizeProblem(1), findSizeProblem(MAX_TRACE_FILE_BYTES)]).toEqual([
+      undefined,
+      undefined,
+    ])
+    expect(findSizeProblem(0)).toMatch(/empty/)
+    expect(findSizeProblem(MAX_TRACE_FILE_BYTES + 1)).toMatch(/maximum is 50 MB/)
   })
 })
 
 describe('a file of events', () => {
   it.each([
-    ['NDJSON', ndjsonOf(events)],
-    ['NDJSON of Windows', ndjsonOf(events).replaceAll('\n', '\r\n\r\n')],
+    ['NDJSON', formatNdjson(events)],
+    ['NDJSON of Windows', formatNdjson(events).replaceAll('\n', '\r\n\r\n')],
     ['a JSON list', JSON.stringify(events)],
-  ])('as %s is a run that can be replayed', (_, text) => {
+  ])('is read as a run that can be replayed, as %s', (_, text) => {
     const read = readTraceFile(text)
     if (!read.ok) throw new Error(JSON.stringify(read.problems))
     expect(read.state).toEqual(runStateAfter(events))
@@ -108,24 +111,19 @@ describe('a file of events', () => {
     expect(read.facts).toMatchObject({ format: 'Tutti events', missing: [] })
   })
 
-  it('leaves out types that nobody knows yet, and says so', () => {
+  it('is read without events of unknown types, which are reported', () => {
     const later = { ...events[1], type: 'choir_sang', solo: true }
-    const read = readTraceFile(ndjsonOf([events[0], later, events[2]] as LoggedRunEvent[]))
+    const read = readTraceFile(formatNdjson([events[0], later, events[2]] as LoggedRunEvent[]))
     expect(read.ok && read.state.status).toBe('CANCELLED')
-    expect(read.ok && read.facts.missing).toEqual([
-      'events of type "choir_sang", which this version does not know',
-    ])
+    expect(read.ok && read.facts.missing).toEqual(['events of the unsupported type "choir_sang"'])
   })
 
-  it('that is a part of a log says what is missing', () => {
-    const read = readTraceFile(ndjsonOf(events.slice(1, 2)))
-    expect(read.ok && read.facts.missing).toEqual([
-      'the beginning of the run',
-      'the end of the run',
-    ])
+  it('reports missing parts of the log', () => {
+    const read = readTraceFile(formatNdjson(events.slice(1, 2)))
+    expect(read.ok && read.facts.missing).toEqual(['the start of the run', 'the end of the run'])
   })
 
-  it('with several mistakes is refused with each and its line', () => {
+  it('is rejected with every mistake and its line', () => {
     const lines = [
       JSON.stringify(events[0]),
       '{"type": "run_cancelling"',
@@ -133,15 +131,17 @@ describe('a file of events', () => {
       JSON.stringify({ ...events[2], seq: 7, runId: 'r-2' }),
     ]
     const [reason, ...problems] = problemsOf(lines.join('\n'))
-    expect(reason).toMatch(/events of one run/)
+    expect(reason).toMatch(/events of a single run/)
     expect(problems.join('\n')).toMatch(/^line 2: .*JSON/)
     expect(problems.join('\n')).toMatch(/line 3: seq must be 1, got 2/)
     expect(problems.join('\n')).toMatch(/line 3, \/status: /)
     expect(problems.join('\n')).toMatch(/line 4: seq must be 3, got 7/)
-    expect(problems.join('\n')).toMatch(/: must be the events of one run, got those of r-1, r-2/)
+    expect(problems.join('\n')).toMatch(
+      /: must contain the events of one run, got those of r-1, r-2/,
+    )
   })
 
-  it('with a mistake in each line tells the first of them, and how many more there are', () => {
+  it('is rejected with the first mistakes and the number of the others', () => {
     const text = Array.from({ length: 1_000 }, () => '{"type":"run_result"}').join('\n')
     const problems = problemsOf(text)
     expect(problems.length).toBeLessThan(250)
@@ -156,6 +156,6 @@ it.each([
   ['Größe', 'Größe-r-1'],
   ['', 'run-r-1'],
   [undefined, 'run-r-1'],
-])('a file of ensemble %j is called %s', (ensemble, name) => {
-  expect(exportName(ensemble, 'r-1')).toBe(name)
+])('names the export of ensemble %j %s', (ensemble, name) => {
+  expect(createExportName(ensemble, 'r-1')).toBe(name)
 })

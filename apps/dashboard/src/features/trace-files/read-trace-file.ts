@@ -1,6 +1,6 @@
 /**
- * Pure: from the text of a file to the run that it tells of, or to everything that is wrong with it. Read are
- * traces (AgentEnsemble's, ours) and lists of events (NDJSON, or one JSON array).
+ * Reads a trace file and returns its run, or everything that is wrong with it. Supports traces (of
+ * AgentEnsemble and Tutti) and lists of events (NDJSON or a JSON array). Pure.
  */
 import {
   decode,
@@ -14,69 +14,75 @@ import {
 } from '@tutti/protocol'
 
 import { formatBytes } from '../../lib/format.ts'
-import { type FollowedLog, emptyRunLog, withEvents } from '../../api/run-log.ts'
-import { traceState } from './trace-state.ts'
-import { factsOfEvents, factsOfTrace, type TraceFacts } from './trace-facts.ts'
+import { type FollowedLog, createRunLog, appendEvents } from '../../api/run-log.ts'
+import { toRunState } from './trace-state.ts'
+import { describeEvents, describeTrace, type TraceFacts } from './trace-facts.ts'
 
-/** Bytes of a file at most: what a browser still checks and shows without being busy for long. */
+/**
+ * Maximum size of a file in bytes, which a browser can validate and show without blocking for long.
+ */
 export const MAX_TRACE_FILE_BYTES = 50_000_000
 
-/** A file as it was read. */
+/** Result of reading a file. */
 export type ReadFile =
   | {
       readonly ok: true
       readonly state: RunState
       readonly facts: TraceFacts
-      /** When the file holds events: it can be replayed. */
+      /** Present if the file contains events; it can then be replayed. */
       readonly log?: FollowedLog
-      /** When it was, in milliseconds since 1970. */
+      /** Time of the end, in milliseconds since 1970. */
       readonly at: number
     }
   | { readonly ok: false; readonly reason: string; readonly problems: readonly Problem[] }
 
 type Reading = Generator<number, ReadFile>
 
-/** Why a file of this size is not read; undefined when it is. */
-export function sizeProblem(bytes: number): string | undefined {
+/** Returns the reason why a file of this size is rejected; undefined if it is accepted. */
+export function findSizeProblem(bytes: number): string | undefined {
   if (bytes === 0) return 'The file is empty.'
   if (bytes <= MAX_TRACE_FILE_BYTES) return undefined
-  return `The file has ${formatBytes(bytes)}, and ${formatBytes(MAX_TRACE_FILE_BYTES)} are read at most.`
+  return `The file is too large: ${formatBytes(bytes)}. The maximum is ${formatBytes(MAX_TRACE_FILE_BYTES)}.`
 }
 
-/** Reads the text of a file at once. */
+/** Reads the text of a file synchronously. */
 export function readTraceFile(text: string): ReadFile {
-  const reading = readingTraceFile(text)
+  const reading = readTraceFileInSteps(text)
   for (;;) {
     const step = reading.next()
     if (step.done === true) return step.value
   }
 }
 
-/** Reads the text of a file; stops now and then, and says how much is done, from 0 to 1. */
-export function* readingTraceFile(text: string): Reading {
+/** Reads the text of a file; yields its progress, from 0 to 1, now and then. */
+export function* readTraceFileInSteps(text: string): Reading {
   const whole = text.replace(/^\u{FEFF}/u, '')
-  const value = parsed(whole)
+  const value = parseJson(whole)
   if ('value' in value) return yield* readValue(value.value)
-  // One JSON value a line is no JSON: its second line is one too many.
+  // NDJSON is not valid JSON from its second line on.
   if (looksLikeLines(whole)) return yield* readLines(whole)
-  return { ok: false, reason: 'The file is not JSON.', problems: [atWhole(value.problem)] }
+  return {
+    ok: false,
+    reason: 'The file is not JSON.',
+    problems: [createFileProblem(value.problem)],
+  }
 }
 
 function* readValue(value: unknown): Reading {
   if (Array.isArray(value))
-    return yield* eventsOf(value.map((item, at) => [`/${at}`, item] as const))
+    return yield* readEventValues(value.map((item, at) => [`/${at}`, item] as const))
   if (isJsonObject(value) && value['type'] === 'dag') return { ...NO_TRACE, reason: IS_GRAPH }
   if (isJsonObject(value) && 'seq' in value && 'type' in value)
-    return yield* eventsOf([['', value]])
+    return yield* readEventValues([['', value]])
   if (!isJsonObject(value) || !('taskTraces' in value || 'ensembleId' in value)) return NO_TRACE
   const decoded = decode(ExecutionTrace, value)
   if (!decoded.ok) {
-    const reason = 'The file is not a trace as AgentEnsemble or this server writes it.'
+    const reason = 'The file is not a valid trace of AgentEnsemble or Tutti.'
     return { ok: false, reason, problems: decoded.problems }
   }
   const trace = decoded.value
-  const state = traceState(trace)
-  return { ok: true, state, facts: factsOfTrace(trace, state), at: Date.parse(trace.completedAt) }
+  const state = toRunState(trace)
+  return { ok: true, state, facts: describeTrace(trace, state), at: Date.parse(trace.completedAt) }
 }
 
 function* readLines(text: string): Reading {
@@ -84,12 +90,12 @@ function* readLines(text: string): Reading {
   const values: (readonly [place: string, value: unknown])[] = []
   for (const [at, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue
-    const value = parsed(line)
+    const value = parseJson(line)
     const place = `line ${at + 1}`
     if ('value' in value) values.push([place, value.value])
     else problems.push({ path: place, message: value.problem })
   }
-  const read = yield* eventsOf(values)
+  const read = yield* readEventValues(values)
   if (problems.length === 0) return read
   return {
     ok: false,
@@ -98,15 +104,15 @@ function* readLines(text: string): Reading {
   }
 }
 
-function* eventsOf(values: readonly (readonly [place: string, value: unknown])[]): Reading {
+function* readEventValues(values: readonly (readonly [place: string, value: unknown])[]): Reading {
   const read = yield* readEvents(values)
   if (!read.ok) return { ok: false, reason: NOT_EVENTS, problems: read.problems }
   const { log, unknownTypes } = read
-  const facts = factsOfEvents(log, unknownTypes)
+  const facts = describeEvents(log, unknownTypes)
   return { ok: true, state: log.state, facts, log, at: log.instants.at(-1) ?? 0 }
 }
 
-const NOT_EVENTS = 'The file is not a list of the events of one run.'
+const NOT_EVENTS = 'The file is not a list of events of a single run.'
 
 const IS_GRAPH = 'The file is a task graph (DAG), not a trace.'
 
@@ -118,10 +124,10 @@ const NO_TRACE: Extract<ReadFile, { ok: false }> = {
 
 function looksLikeLines(text: string): boolean {
   const [first = '', second] = text.trim().split('\n', 2)
-  return second !== undefined && 'value' in parsed(first)
+  return second !== undefined && 'value' in parseJson(first)
 }
 
-function parsed(text: string): { readonly value: unknown } | { readonly problem: string } {
+function parseJson(text: string): { readonly value: unknown } | { readonly problem: string } {
   try {
     return { value: JSON.parse(text) }
   } catch (error) {
@@ -129,29 +135,29 @@ function parsed(text: string): { readonly value: unknown } | { readonly problem:
   }
 }
 
-function atWhole(message: string): Problem {
+function createFileProblem(message: string): Problem {
   return { path: '', message }
 }
 
-/** A log that was read, or why not. */
+/** A log, or the problems that prevent reading it. */
 type ReadEvents =
   | {
       readonly ok: true
       readonly log: FollowedLog
-      /** Types of events that this version does not know, each once; they are left out. */
+      /** Distinct unknown types of events, which are omitted. */
       readonly unknownTypes: readonly string[]
     }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Problems that are told at most: one mistake of a program is in every line. */
+/** Maximum number of reported problems: a systematic mistake repeats on every line. */
 const MAX_PROBLEMS = 200
 
 const KNOWN_TYPES: ReadonlySet<unknown> = new Set(RUN_EVENT_TYPES)
 
-/** Events between two steps: some hundredths of a second. */
+/** Number of events between two yields, which take a few hundredths of a second. */
 const STEP = 500
 
-/** Reads events; each comes with its place in the file. Stops now and then, and says how much is done. */
+/** Reads events with their places in the file. Yields its progress, from 0 to 1, now and then. */
 export function* readEvents(
   values: readonly (readonly [place: string, value: unknown])[],
 ): Generator<number, ReadEvents> {
@@ -161,52 +167,56 @@ export function* readEvents(
   let seq: number | undefined
   for (const [at, [place, value]] of values.entries()) {
     if (at % STEP === STEP - 1) yield at / values.length
-    const position = positionOf(value)
+    const position = readSeq(value)
     if (seq !== undefined && position !== undefined && position !== seq + 1) {
       problems.push({ path: place, message: `seq must be ${seq + 1}, got ${position}` })
     }
     seq = position ?? seq
-    const unknown = unknownTypeOf(value)
+    const unknown = findUnknownType(value)
     if (unknown !== undefined) {
       unknownTypes.add(unknown)
       continue
     }
     const decoded = decodeLoggedRunEvent(value)
     if (decoded.ok) events.push(decoded.value)
-    else problems.push(...decoded.problems.map((one) => ({ ...one, path: joined(place, one) })))
+    else problems.push(...decoded.problems.map((one) => ({ ...one, path: joinPlace(place, one) })))
   }
-  problems.push(...problemsOfAll(events))
-  if (problems.length > 0) return { ok: false, problems: cut(problems) }
-  // Those that were left out leave gaps, and a part of a log may begin anywhere.
+  problems.push(...findLogProblems(events))
+  if (problems.length > 0) return { ok: false, problems: limitProblems(problems) }
+  // Omitted events leave gaps, and a part of a log may start anywhere, so the events are
+  // renumbered.
   const numbered = events.map((event, at) => (event.seq === at ? event : { ...event, seq: at }))
-  return { ok: true, log: withEvents(emptyRunLog(), numbered), unknownTypes: [...unknownTypes] }
+  return { ok: true, log: appendEvents(createRunLog(), numbered), unknownTypes: [...unknownTypes] }
 }
 
-function problemsOfAll(events: readonly LoggedRunEvent[]): readonly Problem[] {
+function findLogProblems(events: readonly LoggedRunEvent[]): readonly Problem[] {
   const runs = [...new Set(events.map(({ runId }) => runId))]
-  if (events.length === 0) return [{ path: '', message: 'has no event that this version knows' }]
+  if (events.length === 0)
+    return [{ path: '', message: 'contains no event that this version supports' }]
   if (runs.length === 1) return []
-  return [{ path: '', message: `must be the events of one run, got those of ${runs.join(', ')}` }]
+  return [
+    { path: '', message: `must contain the events of one run, got those of ${runs.join(', ')}` },
+  ]
 }
 
-function cut(problems: readonly Problem[]): readonly Problem[] {
+function limitProblems(problems: readonly Problem[]): readonly Problem[] {
   if (problems.length <= MAX_PROBLEMS) return problems
   const more = problems.length - MAX_PROBLEMS
   return [...problems.slice(0, MAX_PROBLEMS), { path: '', message: `and ${more} more` }]
 }
 
-function unknownTypeOf(value: unknown): string | undefined {
+function findUnknownType(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('type' in value)) return undefined
   const { type } = value
   return typeof type === 'string' && !KNOWN_TYPES.has(type) ? type : undefined
 }
 
-function positionOf(value: unknown): number | undefined {
+function readSeq(value: unknown): number | undefined {
   if (typeof value !== 'object' || value === null || !('seq' in value)) return undefined
   return typeof value.seq === 'number' ? value.seq : undefined
 }
 
-function joined(place: string, { path }: Problem): string {
+function joinPlace(place: string, { path }: Problem): string {
   if (place.startsWith('/') || place === '') return `${place}${path}`
   return path === '' ? place : `${place}, ${path}`
 }

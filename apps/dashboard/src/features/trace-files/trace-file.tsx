@@ -1,6 +1,4 @@
-/**
- * Opens a trace file and shows it as a run. The file is read in this page; nothing of it is sent anywhere.
- */
+/** Opens a trace file and shows it as a run. The file is read in the browser and never uploaded. */
 import { Fragment, useState, type DragEvent, type ReactNode, useRef } from 'react'
 import { X, FileClock } from 'lucide-react'
 
@@ -8,10 +6,10 @@ import { cx } from '../../lib/cx.ts'
 import { ShownTime } from '../../lib/use-now.ts'
 import { Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { IconButton, Button, type ButtonKind } from '../../ui/controls/button.tsx'
-import { formatBytes, plural } from '../../lib/format.ts'
+import { formatBytes, formatPlural } from '../../lib/format.ts'
 import { useOpenedFile } from './use-opened-file.ts'
 import { MAX_TRACE_FILE_BYTES } from './read-trace-file.ts'
-import unseen from '../../ui/show/unseen.module.css'
+import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './trace-file.module.css'
 
 import type { RunState, Problem } from '@tutti/protocol'
@@ -19,7 +17,7 @@ import type { RunState, Problem } from '@tutti/protocol'
 import type { FollowedLog } from '../../api/run-log.ts'
 import type { TraceFacts, TraceTable } from './trace-facts.ts'
 
-/** The page; `children` shows the run that a file tells of, with its log when the file is one. */
+/** The page; `children` renders the run of a file, with its log if the file contains events. */
 export function TraceFile({
   children,
 }: {
@@ -34,7 +32,7 @@ export function TraceFile({
       setOver(true)
     },
     onDragLeave: (event: DragEvent) => {
-      // NOTE: what the pointer goes to is an element of this page, or nothing.
+      // NOTE: the related target is an element of this page, or null.
       if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false)
     },
     onDrop: (event: DragEvent) => {
@@ -46,7 +44,7 @@ export function TraceFile({
   }
   return (
     <div className={cx(styles['page'], isOver && styles['over'])} role="presentation" {...drop}>
-      <h1 className={unseen['unseen']}>Trace files</h1>
+      <h1 className={hidden['hidden']}>Trace files</h1>
       {opened.phase === 'none' && <FilePicker onFile={open} />}
       {opened.phase === 'reading' && (
         <Loading label={`Reading ${opened.name}: ${Math.round(opened.done * 100)} %`} />
@@ -81,8 +79,8 @@ function FileHead({
       </h2>
       <p className={styles['facts']}>{[format, ...notes].join(' · ')}</p>
       <div className={styles['actions']}>
-        <FileButton onFile={onFile}>Open another</FileButton>
-        <IconButton label="Close the file" icon={<X />} onClick={onClose} />
+        <FileButton onFile={onFile}>Open another file</FileButton>
+        <IconButton label="Close file" icon={<X />} onClick={onClose} />
       </div>
       {(missing.length > 0 || tables.length > 0) && (
         <details className={styles['more']}>
@@ -112,7 +110,7 @@ function FactTable({ table: { title, columns, rows } }: { readonly table: TraceT
   return (
     <section>
       <h3>{title}</h3>
-      {/* A region that scrolls can be scrolled with the keyboard. */}
+      {/* Scrollable regions need to be reachable by keyboard. */}
       <div role="region" aria-label={title} tabIndex={0} className={styles['scroll']}>
         <table>
           <thead>
@@ -144,29 +142,29 @@ function FilePicker({ onFile }: { readonly onFile: (file: File) => void }) {
     <div className={styles['picker']}>
       <FileClock aria-hidden className={styles['icon']} />
       <h2>Open a trace</h2>
-      <p>Choose a file, or drop one anywhere on this page, to look at a run as it was.</p>
+      <p>Choose a file, or drop one anywhere on this page, to view its run.</p>
       <FileButton kind="primary" onFile={onFile}>
-        Choose a file
+        Choose file
       </FileButton>
       <dl className={styles['kinds']}>
         <div>
           <dt>.trace.json</dt>
-          <dd>A trace of AgentEnsemble (version 1.0 or 1.1), or one exported here</dd>
+          <dd>Traces of AgentEnsemble (version 1.0 or 1.1) or exported here</dd>
         </div>
         <div>
           <dt>.ndjson</dt>
-          <dd>Events of a run, exported here; they can be replayed</dd>
+          <dd>Events of a run exported here, which can be replayed</dd>
         </div>
       </dl>
       <p className={styles['promise']}>
-        The file is read in this browser and goes nowhere else. Up to{' '}
+        The file is read in the browser and never uploaded. Maximum size:{' '}
         {formatBytes(MAX_TRACE_FILE_BYTES)}.
       </p>
     </div>
   )
 }
 
-/** The problems of the file `name`. */
+/** Shows the problems of a file. */
 function FileProblems({
   name,
   reason,
@@ -182,19 +180,19 @@ function FileProblems({
     <div className={styles['problems']}>
       <Notice
         tone="failed"
-        title={`"${name}" cannot be shown`}
+        title={`Cannot show "${name}"`}
         actions={<FileButton onFile={onFile}>Choose another file</FileButton>}
       >
         <p>{reason}</p>
       </Notice>
       {problems.length > 0 && (
         <section aria-label="Problems" className={styles['found']}>
-          <h2>{plural(problems.length, 'problem')}</h2>
+          <h2>{formatPlural(problems.length, 'problem')}</h2>
           <ul>
             {problems.map(({ path, message }, at) => (
-              // The same words can be said of one place twice.
+              // The same problem can occur twice at a place.
               <li key={`${at} ${path}`}>
-                <code>{path === '' ? 'The whole file' : path}</code>
+                <code>{path === '' ? 'File' : path}</code>
                 <span>{message}</span>
               </li>
             ))}
@@ -205,7 +203,7 @@ function FileProblems({
   )
 }
 
-/** The button; the same file can be chosen again. */
+/** A button that opens a file; the same file can be chosen again. */
 function FileButton({
   onFile,
   kind = 'plain',

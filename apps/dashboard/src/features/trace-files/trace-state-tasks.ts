@@ -1,10 +1,10 @@
 /**
- * Pure: reads the tasks of a trace file. There each attempt is a trace of its own, and the trace of a
- * delegated task is inside the delegation (in HIERARCHICAL runs also at top level). The result has each
- * task once, delegated ones included.
+ * Reads the tasks of a trace file. In the file, each attempt is a separate trace, and the trace of
+ * a delegated task is nested in its delegation (in HIERARCHICAL runs also at top level). The result
+ * contains each task once, including delegated ones. Pure.
  */
-import { tracedCost, countAt, parseDurationMs, textAt } from './trace-state-values.ts'
-import { tracedTurns } from './trace-state-turns.ts'
+import { readCost, readCount, parseDurationMs, readText } from './trace-state-values.ts'
+import { readTracedTurns } from './trace-state-turns.ts'
 
 import type {
   AttemptUsage,
@@ -15,82 +15,85 @@ import type {
   TaskTrace,
 } from '@tutti/protocol'
 
-/** The tasks of a trace, and who delegated what. */
+/** The tasks and delegations of a trace. */
 export interface TracedTasks {
   readonly tasks: readonly TaskState[]
   readonly delegations: readonly DelegationState[]
 }
 
-/** One attempt that waits to be taken in. */
+/** An attempt that is not processed yet. */
 interface Found {
   readonly trace: TaskTrace
   readonly delegatedBy?: DelegatedBy
   readonly name: string
 }
 
-/** What a name is made of. */
+/** Input of a name. */
 type Named = Pick<TaskTrace, 'taskDescription'> & Partial<Pick<TaskTrace, 'metadata'>>
 
-/** Characters of a description that make a name. */
+/** Maximum length of a name taken from a description, in characters. */
 const NAME_LENGTH = 64
 
-/** The tasks of a trace, in the order of their index. */
-export function tracedTasks(trace: ExecutionTrace): TracedTasks {
+/** Returns the tasks of a trace, sorted by index. */
+export function readTracedTasks(trace: ExecutionTrace): TracedTasks {
   const tasks = new Map<string, TaskState>()
   const delegations: DelegationState[] = []
-  const nameOf = namer(tasks)
-  // Not by recursion: a file may be nested deeper than the stack.
-  const waiting: Found[] = ownTraces(trace).map((one) => ({ trace: one, name: nameOf(one) }))
+  const nameOf = createNamer(tasks)
+  // Iterative, because a file may be nested deeper than the stack.
+  const waiting: Found[] = selectOwnTraces(trace).map((one) => ({ trace: one, name: nameOf(one) }))
   for (const found of waiting) {
     const known = tasks.get(found.name)
-    const task = attemptOf(found, { trace, known, index: indexOf(found, tasks) })
+    const task = toTaskState(found, { trace, known, index: findIndex(found, tasks) })
     tasks.set(found.name, task)
     for (const handed of found.trace.delegations) {
       const delegationId = `delegation-${delegations.length + 1}`
       const delegatedBy = { taskName: task.name, delegationId }
       const name = nameOf(handed.workerTrace ?? { taskDescription: handed.taskDescription })
       if (handed.workerTrace === null) {
-        tasks.set(name, workerOf(handed, { name, delegatedBy, index: tasks.size + 1 }))
+        tasks.set(name, toWorkerTask(handed, { name, delegatedBy, index: tasks.size + 1 }))
       } else {
         waiting.push({ trace: handed.workerTrace, delegatedBy, name })
       }
-      delegations.push(delegationOf(handed, { ...delegatedBy, attempt: task.attempt, name }))
+      delegations.push(toDelegation(handed, { ...delegatedBy, attempt: task.attempt, name }))
     }
   }
   const inOrder = [...tasks.values()].toSorted((left, right) => left.index - right.index)
-  return { tasks: inOrder, delegations: delegations.map((one) => withIndex(one, tasks)) }
+  return { tasks: inOrder, delegations: delegations.map((one) => addWorkerIndex(one, tasks)) }
 }
 
-/** The top-level traces without those that are also inside a delegation of another one. */
-function ownTraces({ taskTraces, workflow }: ExecutionTrace): readonly TaskTrace[] {
+/** Returns the top-level traces, without those that are also nested in a delegation. */
+function selectOwnTraces({ taskTraces, workflow }: ExecutionTrace): readonly TaskTrace[] {
   if (workflow !== 'HIERARCHICAL') return taskTraces
-  const inside = taskTraces.map((trace) => new Set(nestedIn(trace).map(keyOf)))
+  const inside = taskTraces.map((trace) => new Set(listNested(trace).map(toTraceKey)))
   return taskTraces.filter((trace, at) => {
-    const key = keyOf(trace)
+    const key = toTraceKey(trace)
     return !inside.some((keys, owner) => owner !== at && keys.has(key))
   })
 }
 
-function nestedIn(trace: TaskTrace): readonly TaskTrace[] {
-  const nested = [...workerTraces(trace)]
-  // The list grows while it is read: a file may be nested deeper than the stack.
-  for (const worker of nested) nested.push(...workerTraces(worker))
+function listNested(trace: TaskTrace): readonly TaskTrace[] {
+  const nested = [...listWorkerTraces(trace)]
+  // The list grows while it is read, because a file may be nested deeper than the stack.
+  for (const worker of nested) nested.push(...listWorkerTraces(worker))
   return nested
 }
 
-function workerTraces({ delegations }: TaskTrace): readonly TaskTrace[] {
+function listWorkerTraces({ delegations }: TaskTrace): readonly TaskTrace[] {
   return delegations.flatMap(({ workerTrace }) => workerTrace ?? [])
 }
 
-function keyOf({ agentRole, taskDescription, startedAt, metadata }: TaskTrace): string {
-  return JSON.stringify([agentRole, taskDescription, startedAt, textAt(metadata, 'taskName')])
+function toTraceKey({ agentRole, taskDescription, startedAt, metadata }: TaskTrace): string {
+  return JSON.stringify([agentRole, taskDescription, startedAt, readText(metadata, 'taskName')])
 }
 
-/** T4 A name that no other task has; attempts of our own traces say which task they are of. */
-function namer(tasks: ReadonlyMap<string, TaskState>) {
+/**
+ * Creates a function that returns unique task names. Attempts in traces of Tutti contain the name
+ * of their task. T4
+ */
+function createNamer(tasks: ReadonlyMap<string, TaskState>) {
   const given = new Map<string, number>()
   return ({ taskDescription, metadata = {} }: Named): string => {
-    const own = textAt(metadata, 'taskName')
+    const own = readText(metadata, 'taskName')
     if (own !== undefined) return own
     const [line = ''] = taskDescription.trim().split('\n')
     const short = line.length > NAME_LENGTH ? `${line.slice(0, NAME_LENGTH - 1).trimEnd()}…` : line
@@ -107,11 +110,11 @@ function namer(tasks: ReadonlyMap<string, TaskState>) {
   }
 }
 
-function indexOf({ trace, name }: Found, tasks: ReadonlyMap<string, TaskState>): number {
-  return countAt(trace.metadata, 'taskIndex') ?? tasks.get(name)?.index ?? tasks.size + 1
+function findIndex({ trace, name }: Found, tasks: ReadonlyMap<string, TaskState>): number {
+  return readCount(trace.metadata, 'taskIndex') ?? tasks.get(name)?.index ?? tasks.size + 1
 }
 
-function attemptOf(
+function toTaskState(
   { trace: task, name, delegatedBy }: Found,
   {
     trace,
@@ -124,8 +127,8 @@ function attemptOf(
   },
 ): TaskState {
   const { taskDescription: description, agentRole, expectedOutput, startedAt, finalOutput } = task
-  const error = errorOf(task, trace)
-  const status = statusOf(task, error)
+  const error = findTaskError(task, trace)
+  const status = readTaskStatus(task, error)
   const isOver = status !== 'RUNNING'
   const durationMs = parseDurationMs(task.duration)
   return {
@@ -135,13 +138,13 @@ function attemptOf(
     agentRole,
     context: [],
     status,
-    attempt: countAt(task.metadata, 'attempt') ?? (known === undefined ? 1 : known.attempt + 1),
+    attempt: readCount(task.metadata, 'attempt') ?? (known === undefined ? 1 : known.attempt + 1),
     startedAt,
     ...(isOver ? { completedAt: task.completedAt } : {}),
     ...(isOver && durationMs !== undefined ? { durationMs } : {}),
     expectedOutput,
-    ...inputOf(task, trace),
-    turns: tracedTurns(task, name),
+    ...readTaskInput(task, trace),
+    turns: readTracedTurns(task, name),
     agentCalls: [],
     agentUsage: NO_AGENTS,
     ...(finalOutput === null ? {} : { output: finalOutput }),
@@ -149,26 +152,26 @@ function attemptOf(
       ? {}
       : { structuredOutput: task.parsedOutput }),
     ...(status === 'FAILED' || status === 'CANCELLED' ? { error: error ?? NO_REASON } : {}),
-    usage: usageOf(task),
-    earlierAttempts: known === undefined ? [] : [...known.earlierAttempts, earlierOf(known)],
+    usage: readUsage(task),
+    earlierAttempts: known === undefined ? [] : [...known.earlierAttempts, toEarlierAttempt(known)],
     ...(delegatedBy === undefined ? {} : { delegatedBy }),
   }
 }
 
-function earlierOf({ attempt, error = NO_REASON, usage }: TaskState) {
+function toEarlierAttempt({ attempt, error = NO_REASON, usage }: TaskState) {
   return { attempt, reason: error.reason, code: error.code, usage }
 }
 
-function statusOf({ metadata, finalOutput }: TaskTrace, error: TaskError | undefined) {
-  const said = textAt(metadata, 'status')
+function readTaskStatus({ metadata, finalOutput }: TaskTrace, error: TaskError | undefined) {
+  const said = readText(metadata, 'status')
   if (said === 'RUNNING' || said === 'COMPLETED') return said
   const hasFailed = said === 'FAILED' || (finalOutput === null && error !== undefined)
   if (!hasFailed) return 'COMPLETED'
   return error?.code === 'CANCELLED' ? 'CANCELLED' : 'FAILED'
 }
 
-/** The error of an attempt: of the same agent and task, and, where there are several, of its end. */
-function errorOf(
+/** Returns the error of an attempt: that of its agent and task, preferably at its end. */
+function findTaskError(
   { agentRole, taskDescription, completedAt }: TaskTrace,
   { errors }: ExecutionTrace,
 ): TaskError | undefined {
@@ -181,21 +184,21 @@ function errorOf(
   return { reason: found.message, code: found.errorType, willRetry: false }
 }
 
-function inputOf(
+function readTaskInput(
   { agentRole, expectedOutput, startedAt }: TaskTrace,
   { agents }: ExecutionTrace,
 ): Pick<TaskState, 'input'> {
   const agent = agents.find(({ role }) => role === agentRole)
   if (agent === undefined) return {}
   const { goal: agentGoal, background: agentBackground, toolNames } = agent
-  // What other tasks gave is a part of the prompt here, and is shown there.
+  // In traces, outputs of other tasks are part of the prompt, which is shown there.
   const given = { agentGoal, agentBackground, toolNames, assembledContext: '' }
   return { input: { ...given, expectedOutput, sentAt: startedAt } }
 }
 
-function usageOf({ metrics, metadata }: TaskTrace): AttemptUsage {
+function readUsage({ metrics, metadata }: TaskTrace): AttemptUsage {
   const { inputTokens, outputTokens, toolCallCount, costEstimate } = metrics
-  const costUsd = tracedCost(metadata, costEstimate)
+  const costUsd = readCost(metadata, costEstimate)
   return {
     inputTokens,
     outputTokens,
@@ -204,7 +207,7 @@ function usageOf({ metrics, metadata }: TaskTrace): AttemptUsage {
   }
 }
 
-function withIndex(
+function addWorkerIndex(
   delegation: DelegationState,
   tasks: ReadonlyMap<string, TaskState>,
 ): DelegationState {
@@ -214,24 +217,24 @@ function withIndex(
 
 type DelegationTrace = TaskTrace['delegations'][number]
 
-/** The delegation that made a task. */
+/** The delegation that created a task. */
 type DelegatedBy = NonNullable<TaskState['delegatedBy']>
 
-/** Why something failed, when the file does not say it. */
+/** Error of a failure without a reason in the file. */
 const NO_REASON: TaskError = {
-  reason: 'The file does not say why',
+  reason: 'The file contains no reason',
   code: '',
   willRetry: false,
 }
 
-/** What the agents of other servers have used: a trace counts it with the task. */
+/** Usage of remote agents; a trace includes it in that of the task. */
 const NO_AGENTS: TaskState['agentUsage'] = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
-/** What an attempt has used of which the file says nothing. */
+/** Usage of an attempt if the file does not contain it. */
 const UNKNOWN_USAGE: AttemptUsage = { inputTokens: -1, outputTokens: -1, toolCallCount: 0 }
 
-/** The task of a delegation of which the file has no trace. */
-function workerOf(
+/** Returns the task of a delegation without a trace. */
+function toWorkerTask(
   handed: DelegationTrace,
   { name, delegatedBy, index }: { name: string; delegatedBy: DelegatedBy; index: number },
 ): TaskState {
@@ -259,8 +262,8 @@ function workerOf(
   }
 }
 
-/** A delegation, of which the worker is the task `name`. */
-function delegationOf(
+/** Returns a delegation whose worker is the task `name`. */
+function toDelegation(
   handed: DelegationTrace,
   { name, ...by }: DelegatedBy & { readonly attempt: number; readonly name: string },
 ): DelegationState {

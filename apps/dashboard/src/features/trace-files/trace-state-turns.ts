@@ -1,5 +1,5 @@
-/** Pure: the model turns of a task in a trace file, with their tool calls. */
-import { parseDurationMs, textAt } from './trace-state-values.ts'
+/** Reads the model turns of a task in a trace file, with their tool calls. Pure. */
+import { parseDurationMs, readText } from './trace-state-values.ts'
 
 import type {
   LlmInteraction,
@@ -9,27 +9,27 @@ import type {
   TurnState,
 } from '@tutti/protocol'
 
-/** The turns; `place` tells the tool calls of one task from those of others. */
-export function tracedTurns(
+/** Returns the turns; `place` makes the ids of tool calls unique among tasks. */
+export function readTracedTurns(
   { llmInteractions, prompts }: Pick<TaskTrace, 'llmInteractions' | 'prompts'>,
   place: string,
 ): readonly TurnState[] {
   const ids = new Set<string>()
   const idOf = (call: ToolCallTrace, turn: number): string => {
-    const wanted = textAt(call.metadata, 'toolCallId') ?? `${place}.${turn}.${ids.size + 1}`
+    const wanted = readText(call.metadata, 'toolCallId') ?? `${place}.${turn}.${ids.size + 1}`
     const id = ids.has(wanted) ? `${wanted}.${ids.size + 1}` : wanted
     ids.add(id)
     return id
   }
   return llmInteractions.map((interaction, at) => {
-    const turn = turnOf(interaction, idOf)
+    const turn = toTurn(interaction, idOf)
     const hasNone = at === 0 && turn.messages.length === 0 && prompts !== null
-    return hasNone ? { ...turn, ...messagesOf(prompts) } : turn
+    return hasNone ? { ...turn, ...toMessages(prompts) } : turn
   })
 }
 
-/** The prompts of a task are the first messages, where the file has them in no other place. */
-function messagesOf({
+/** Returns the prompts of a task as messages, for files that have them only in this form. */
+function toMessages({
   systemPrompt,
   userPrompt,
 }: NonNullable<TaskTrace['prompts']>): Pick<TurnState, 'messages' | 'totalMessageCount'> {
@@ -40,20 +40,20 @@ function messagesOf({
   return { messages, totalMessageCount: messages.length }
 }
 
-function turnOf(
+function toTurn(
   interaction: LlmInteraction,
   idOf: (call: ToolCallTrace, turn: number) => string,
 ): TurnState {
   const { iterationIndex, startedAt, completedAt, responseType } = interaction
-  // Traces write an empty list where events write null.
+  // Traces contain an empty list where events contain null.
   const messages = interaction.messages.map((message) =>
     message.toolCalls?.length === 0 ? { ...message, toolCalls: null } : message,
   )
   const latencyMs = parseDurationMs(interaction.latency)
-  const calls = interaction.toolCalls.map((call) => callOf(call, idOf(call, iterationIndex)))
+  const calls = interaction.toolCalls.map((call) => toToolCall(call, idOf(call, iterationIndex)))
   return {
     iterationIndex,
-    // Not every trace says which model it was.
+    // Some traces lack the model.
     model: interaction.model ?? '',
     status: 'COMPLETED',
     text: interaction.responseText ?? '',
@@ -62,7 +62,7 @@ function turnOf(
     startedAt,
     completedAt,
     responseType,
-    toolCalls: nested(calls),
+    toolCalls: nestSteps(calls),
     inputTokens: interaction.inputTokens,
     outputTokens: interaction.outputTokens,
     ...(latencyMs === undefined ? {} : { latencyMs }),
@@ -75,15 +75,15 @@ function turnOf(
   }
 }
 
-function callOf(call: ToolCallTrace, id: string): ToolCallState {
+function toToolCall(call: ToolCallTrace, id: string): ToolCallState {
   const { toolName: name, result, startedAt, completedAt, outcome, metadata } = call
-  const parent = textAt(metadata, 'parentToolCallId')
+  const parent = readText(metadata, 'parentToolCallId')
   const durationMs = parseDurationMs(call.duration)
   return {
     id,
     name,
     arguments: call.arguments,
-    // FAILURE, ERROR and SKIPPED_MAX_ITERATIONS: none of them has done its work.
+    // FAILURE, ERROR and SKIPPED_MAX_ITERATIONS all mean that the work was not done.
     status: outcome === 'SUCCESS' ? 'SUCCEEDED' : 'FAILED',
     result: outcome === 'SKIPPED_MAX_ITERATIONS' ? (result ?? SKIPPED) : result,
     structured: call.structuredOutput ?? null,
@@ -95,11 +95,13 @@ function callOf(call: ToolCallTrace, id: string): ToolCallState {
   }
 }
 
-/** What stands in place of the result of a call that was never made. */
-const SKIPPED = 'Not called: the agent had used up its turns'
+/** Result of a call that was skipped. */
+const SKIPPED = 'Not called: the agent reached its limit of turns'
 
-/** Steps come before the call that they are a part of, which takes them in; the others stay at the top. */
-function nested(calls: readonly ToolCallState[]): readonly ToolCallState[] {
+/**
+ * Nests steps in the call that they belong to, which follows them; other calls stay at top level.
+ */
+function nestSteps(calls: readonly ToolCallState[]): readonly ToolCallState[] {
   let top: readonly ToolCallState[] = []
   for (const call of calls) {
     const steps = top.filter(({ parentToolCallId }) => parentToolCallId === call.id)

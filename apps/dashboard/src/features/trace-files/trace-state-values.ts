@@ -1,4 +1,4 @@
-/** Pure: single values of a trace file, as the rest of the page knows them. */
+/** Parses single values of a trace file. Pure. */
 import type { TraceCost, TagMap } from '@tutti/protocol'
 
 const DURATION =
@@ -7,10 +7,12 @@ const DURATION =
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Milliseconds in a unit, in the order of `DURATION`. Months and years are no fixed time. */
+/** Milliseconds per unit, in the order of `DURATION`. Years and months have no fixed length. */
 const UNITS = [undefined, undefined, 7 * DAY, DAY, HOUR, 60_000, 1_000] as const
 
-/** An ISO 8601 duration in whole milliseconds; undefined when it is none, or has months or years. */
+/**
+ * Parses an ISO 8601 duration to milliseconds; undefined if it is invalid, or has years or months.
+ */
 export function parseDurationMs(duration: string): number | undefined {
   const parts = DURATION.exec(duration)?.slice(1)
   if (parts === undefined) return undefined
@@ -24,8 +26,8 @@ export function parseDurationMs(duration: string): number | undefined {
   return Math.round(ms)
 }
 
-/** A field of an open object that is text; undefined when it is absent or something else. */
-export function textAt(
+/** Returns a text field; undefined if it is absent, empty or not a text. */
+export function readText(
   fields: Readonly<Record<string, unknown>>,
   name: string,
 ): string | undefined {
@@ -33,8 +35,8 @@ export function textAt(
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A field of an open object that is a whole number from 0 up. */
-export function countAt(
+/** Returns a field with a non-negative integer; undefined if it is anything else. */
+export function readCount(
   fields: Readonly<Record<string, unknown>>,
   name: string,
 ): number | undefined {
@@ -42,8 +44,8 @@ export function countAt(
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
 }
 
-/** The tags at a name: texts, numbers and booleans. */
-export function tagsAt(fields: Readonly<Record<string, unknown>>, name: string): TagMap {
+/** Returns the tags in a field: texts, numbers and booleans. */
+export function readTags(fields: Readonly<Record<string, unknown>>, name: string): TagMap {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined
   if (typeof value !== 'object' || value === null) return {}
   return Object.fromEntries(
@@ -52,10 +54,10 @@ export function tagsAt(fields: Readonly<Record<string, unknown>>, name: string):
 }
 
 /**
- * US dollars: as our own traces say them, or of an estimate, which is a number or its text. Another currency
- * is not known here.
+ * Returns a cost in US dollars: the exact one in traces of Tutti, else the estimate. Other
+ * currencies are treated as unknown.
  */
-export function tracedCost(
+export function readCost(
   metadata: Readonly<Record<string, unknown>>,
   estimate: TraceCost | null,
 ): number | undefined {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 
 import fullFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }
 import oldFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.version-1-0.json' with { type: 'json' }
-import { traceState } from './trace-state.ts'
-import { tracedCost, parseDurationMs } from './trace-state-values.ts'
+import { toRunState } from './trace-state.ts'
+import { readCost, parseDurationMs } from './trace-state-values.ts'
 
 function decoded(value: unknown): ExecutionTrace {
   const result = decode(ExecutionTrace, value)
@@ -21,17 +21,17 @@ function firstOf<T>([item]: readonly T[]): T {
 }
 
 function withTasks(...taskTraces: readonly Partial<TaskTrace>[]): RunState {
-  return traceState({
+  return toRunState({
     ...full,
     taskTraces: taskTraces.map((fields) => ({ ...first, delegations: [], ...fields })),
   })
 }
 
-describe("a trace of AgentEnsemble's own", () => {
-  const state = traceState(full)
+describe('a trace of AgentEnsemble', () => {
+  const state = toRunState(full)
   const [task, writer, editor] = state.tasks
 
-  it('[T1] is a run with its inputs, times and totals', () => {
+  it('[T1] is converted with its inputs, times and totals', () => {
     expect(state).toMatchObject({
       id: full.ensembleId,
       status: 'COMPLETED',
@@ -48,7 +48,7 @@ describe("a trace of AgentEnsemble's own", () => {
     })
   })
 
-  it('[T2] has no cost, ensemble, gates and models, as the file has none', () => {
+  it('[T2] has no cost, ensemble, reviews and models, because the file has none', () => {
     expect(state.totals).not.toHaveProperty('costUsd')
     expect(state).not.toHaveProperty('ensemble')
     expect([state.reviews, state.directives, state.changedFiles, state.tags]).toEqual([
@@ -60,7 +60,7 @@ describe("a trace of AgentEnsemble's own", () => {
     expect(task?.turns[0]?.model).toBe('')
   })
 
-  it('has its turns with messages, and its calls with times', () => {
+  it('has turns with messages, and calls with times', () => {
     expect(task?.turns).toMatchObject([
       {
         iterationIndex: 0,
@@ -88,7 +88,7 @@ describe("a trace of AgentEnsemble's own", () => {
     expect(task?.input?.toolNames).toEqual(['web_search'])
   })
 
-  it('[T4] has tasks that are named by what they do, delegated ones too', () => {
+  it('[T4] names tasks by their descriptions, including delegated ones', () => {
     expect(state.tasks.map(({ name, index }) => [name, index])).toEqual([
       ['Research AI safety focusing on EU regulation', 1],
       ['Research AI safety focusing on EU regulation (2)', 2],
@@ -97,7 +97,7 @@ describe("a trace of AgentEnsemble's own", () => {
     expect(writer?.delegatedBy).toEqual({ taskName: task?.name, delegationId: 'delegation-1' })
   })
 
-  it('has its delegations, also those that left nothing', () => {
+  it('contains its delegations, including those without a trace', () => {
     expect(state.delegations).toMatchObject([
       { status: 'COMPLETED', taskName: task?.name, workerTask: writer?.name, workerTaskIndex: 2 },
       { status: 'FAILED', taskName: writer?.name, workerTask: 'Edit', depth: 2 },
@@ -106,24 +106,24 @@ describe("a trace of AgentEnsemble's own", () => {
       status: 'FAILED',
       agentRole: 'Editor',
       usage: { inputTokens: -1, outputTokens: -1 },
-      error: { reason: 'The file does not say why' },
+      error: { reason: 'The file contains no reason' },
     })
   })
 
-  it('of version 1.0 is read as well', () => {
-    const old = traceState(decoded(oldFile))
+  it('is read in version 1.0 too', () => {
+    const old = toRunState(decoded(oldFile))
     expect(old).toMatchObject({ status: 'FAILED', tasks: [], error: { message: 'c', code: 'X' } })
   })
 
-  it('with a workflow that runs here do not have is read, without it', () => {
-    const state = traceState({ ...full, workflow: 'MAP_REDUCE_ADAPTIVE' })
+  it('is read without a workflow that Tutti does not support', () => {
+    const state = toRunState({ ...full, workflow: 'MAP_REDUCE_ADAPTIVE' })
     expect(state).not.toHaveProperty('workflow')
     expect(state.tasks).toHaveLength(3)
   })
 })
 
 describe('a task of a trace', () => {
-  it('failed when it gave nothing and an error is about it', () => {
+  it('has failed if it has no output and an error refers to it', () => {
     const named = { agentRole: 'a', taskDescription: 'b' }
     expect(withTasks({ ...named, finalOutput: null })).toMatchObject({
       status: 'FAILED',
@@ -134,7 +134,7 @@ describe('a task of a trace', () => {
     expect(withTasks({ finalOutput: null }).tasks[0]?.status).toBe('COMPLETED')
   })
 
-  it('of a run that went on when it was exported still runs, without an end', () => {
+  it('is still running, without an end, if it was exported while running', () => {
     const metadata = { taskName: 'one', taskIndex: 4, attempt: 1, status: 'RUNNING' }
     const { tasks } = withTasks({ metadata, finalOutput: null })
     expect(tasks).toMatchObject([{ name: 'one', index: 4, status: 'RUNNING' }])
@@ -142,7 +142,7 @@ describe('a task of a trace', () => {
     expect(tasks[0]).not.toHaveProperty('durationMs')
   })
 
-  it('has its earlier attempts, each with its own error', () => {
+  it('has its earlier attempts, each with its error', () => {
     const failedAt = ['2025-03-15T10:30:01Z', '2025-03-15T10:30:02Z']
     const one = (attempt: number, status: string): Partial<TaskTrace> => ({
       metadata: { taskName: 'one', taskIndex: 1, attempt, status },
@@ -159,7 +159,7 @@ describe('a task of a trace', () => {
       occurredAt,
     }))
     const attempts = [one(1, 'FAILED'), one(2, 'FAILED'), one(3, 'COMPLETED')]
-    const { tasks } = traceState({
+    const { tasks } = toRunState({
       ...full,
       errors,
       taskTraces: attempts.map((fields) => ({ ...first, delegations: [], ...fields })),
@@ -177,7 +177,7 @@ describe('a task of a trace', () => {
     ])
   })
 
-  it('says which model answered each turn, where the file does', () => {
+  it('has the model of each turn, if the file contains it', () => {
     const [turn] = first.llmInteractions
     if (turn === undefined) throw new Error('The fixture has a turn')
     const llmInteractions = [{ ...turn, model: 'fast' }, turn]
@@ -185,7 +185,7 @@ describe('a task of a trace', () => {
     expect(models).toEqual(['fast', ''])
   })
 
-  it('shows its prompts when the file has no messages', () => {
+  it('shows its prompts if the file contains no messages', () => {
     const [turn] = first.llmInteractions
     if (turn === undefined) throw new Error('The fixture has a turn')
     const llmInteractions = [{ ...turn, messages: [] }]
@@ -197,7 +197,7 @@ describe('a task of a trace', () => {
     expect(nothing.tasks[0]?.turns[0]?.messages).toEqual([])
   })
 
-  it('has steps inside of the calls that made them, and says what was skipped', () => {
+  it('nests steps in their calls, and marks skipped calls', () => {
     const [turn] = first.llmInteractions
     const [call] = turn?.toolCalls ?? []
     if (turn === undefined || call === undefined) throw new Error('The fixture has a call')
@@ -212,11 +212,11 @@ describe('a task of a trace', () => {
     expect([b?.id, a?.id, a?.steps.map(({ id }) => id)]).toEqual(['b', 'a', ['a.1', 'a.2']])
     expect(last).toMatchObject({
       status: 'FAILED',
-      result: 'Not called: the agent had used up its turns',
+      result: 'Not called: the agent reached its limit of turns',
     })
   })
 
-  it('is read however deep delegations are nested', () => {
+  it('is read at any nesting depth of delegations', () => {
     const [handed] = first.delegations
     if (handed === undefined) throw new Error('The fixture has a delegation')
     const flat: TaskTrace = { ...first, delegations: [] }
@@ -224,7 +224,7 @@ describe('a task of a trace', () => {
       (workerTrace) => ({ ...first, delegations: [{ ...handed, workerTrace }] }),
       flat,
     )
-    expect(traceState({ ...full, taskTraces: [trace] }).tasks).toHaveLength(10_001)
+    expect(toRunState({ ...full, taskTraces: [trace] }).tasks).toHaveLength(10_001)
   })
 })
 
@@ -238,7 +238,7 @@ describe('a value of a trace', () => {
     ['P1M', undefined],
     ['P1Y', undefined],
     ['11 s', undefined],
-  ])('that lasts %s lasts %s ms', (text, ms) => expect(parseDurationMs(text)).toBe(ms))
+  ])('parses the duration %s as %s ms', (text, ms) => expect(parseDurationMs(text)).toBe(ms))
 
   it.each([
     [0.057, 'USD', 0.057],
@@ -247,15 +247,15 @@ describe('a value of a trace', () => {
     ['', 'USD', undefined],
     ['much', 'USD', undefined],
     [0.057, 'EUR', undefined],
-  ])('that costs %j %s costs %s dollars', (totalCost, currency, costUsd) =>
-    expect(tracedCost({}, { inputCost: 0, outputCost: 0, totalCost, currency })).toBe(costUsd),
+  ])('converts a cost of %j %s to %s dollars', (totalCost, currency, costUsd) =>
+    expect(readCost({}, { inputCost: 0, outputCost: 0, totalCost, currency })).toBe(costUsd),
   )
 
-  it('that our own server says is taken before an estimate', () => {
+  it('prefers the exact cost of Tutti to an estimate', () => {
     const estimate = { inputCost: 1, outputCost: 1, totalCost: 2, currency: 'USD' }
-    expect([tracedCost({ costUsd: 3 }, estimate), tracedCost({ costUsd: '3' }, estimate)]).toEqual([
+    expect([readCost({ costUsd: 3 }, estimate), readCost({ costUsd: '3' }, estimate)]).toEqual([
       3, 2,
     ])
-    expect(tracedCost({}, null)).toBeUndefined()
+    expect(readCost({}, null)).toBeUndefined()
   })
 })

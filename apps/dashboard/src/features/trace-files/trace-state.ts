@@ -1,11 +1,11 @@
 /**
- * Pure: from a trace file (AgentEnsemble's ExecutionTrace) to the run that it tells of.
+ * Converts a trace file (ExecutionTrace of AgentEnsemble) to the state of a run. Pure.
  *
- * T1 What the file says is taken as it is; totals are those of the file, not sums made here.
- * T2 What the file does not say is not made up: a number is unknown, a field is absent, a list is empty.
- * T3 A trace of our own server gives the same tasks, outputs, turns, tool calls and totals as the events that
- *    it was made of, as far as a trace holds them: not reviews, directives, switches of models and work of code.
- * T4 A file of AgentEnsemble names no tasks; they are named by what they are asked to do.
+ * T1 Values are taken from the file unchanged; totals are those of the file, not computed.
+ * T2 Missing values are not invented: numbers are unknown, fields absent, lists empty.
+ * T3 A trace of Tutti results in the same tasks, outputs, turns, tool calls and totals as its
+ *    events, except for reviews, directives, model switches and work of code, which traces lack.
+ * T4 Files of AgentEnsemble have no task names; the names are derived from the descriptions.
  */
 import {
   RunStatus,
@@ -15,73 +15,76 @@ import {
   type TaskState,
 } from '@tutti/protocol'
 
-import { tracedCost, parseDurationMs, tagsAt, textAt } from './trace-state-values.ts'
-import { tracedTasks } from './trace-state-tasks.ts'
+import { readCost, parseDurationMs, readTags, readText } from './trace-state-values.ts'
+import { readTracedTasks } from './trace-state-tasks.ts'
 
-export function traceState(trace: ExecutionTrace): RunState {
+export function toRunState(trace: ExecutionTrace): RunState {
   const { ensembleId: id, startedAt, completedAt, metadata } = trace
-  const { tasks, delegations } = tracedTasks(trace)
-  const ensemble = textAt(metadata, 'ensemble')
+  const { tasks, delegations } = readTracedTasks(trace)
+  const ensemble = readText(metadata, 'ensemble')
   const workflow = Workflow.enum.find((name) => name === trace.workflow)
-  const status = statusOf(trace, tasks)
+  const status = readRunStatus(trace, tasks)
   const isOver = status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED'
   return {
     id,
     status,
     inputs: trace.inputs,
-    tags: tagsAt(metadata, 'tags'),
+    tags: readTags(metadata, 'tags'),
     startedAt,
     tasks,
     reviews: [],
     directives: [],
     delegations,
     changedFiles: [],
-    totals: totalsOf(trace),
+    totals: readTotals(trace),
     ...(ensemble === undefined ? {} : { ensemble }),
     ...(workflow === undefined ? {} : { workflow }),
-    ...(isOver ? { completedAt, ...durationOf(trace), outputs: outputsOf(tasks) } : {}),
-    ...(status === 'FAILED' ? errorOf(trace) : {}),
+    ...(isOver ? { completedAt, ...readDuration(trace), outputs: collectOutputs(tasks) } : {}),
+    ...(status === 'FAILED' ? readRunError(trace) : {}),
   }
 }
 
-/** Our own traces say it. AgentEnsemble writes a trace when its run returns, so that it has an end. */
-function statusOf({ metadata, errors }: ExecutionTrace, tasks: RunState['tasks']): RunStatus {
-  const said = textAt(metadata, 'status')
+/**
+ * Returns the status: that in traces of Tutti, else a final one, because AgentEnsemble writes a
+ * trace when the run returns.
+ */
+function readRunStatus({ metadata, errors }: ExecutionTrace, tasks: RunState['tasks']): RunStatus {
+  const said = readText(metadata, 'status')
   const known = RunStatus.enum.find((status) => status === said)
   if (known !== undefined) return known
-  // A delegation that failed is for the task that delegated it to deal with.
+  // A failed delegation is handled by the delegating task.
   const last = tasks.findLast(({ delegatedBy }) => delegatedBy === undefined)
   return errors.length > 0 && (last === undefined || last.status === 'FAILED')
     ? 'FAILED'
     : 'COMPLETED'
 }
 
-function totalsOf({ metrics, metadata, totalCostEstimate }: ExecutionTrace): RunState['totals'] {
+function readTotals({ metrics, metadata, totalCostEstimate }: ExecutionTrace): RunState['totals'] {
   const { totalTokens, totalToolCalls } = metrics
-  const costUsd = tracedCost(metadata, totalCostEstimate ?? metrics.totalCostEstimate)
+  const costUsd = readCost(metadata, totalCostEstimate ?? metrics.totalCostEstimate)
   return { totalTokens, totalToolCalls, ...(costUsd === undefined ? {} : { costUsd }) }
 }
 
-function durationOf({ totalDuration }: ExecutionTrace): Pick<RunState, 'durationMs'> {
+function readDuration({ totalDuration }: ExecutionTrace): Pick<RunState, 'durationMs'> {
   const durationMs = parseDurationMs(totalDuration)
   return durationMs === undefined ? {} : { durationMs }
 }
 
-/** What the tasks gave, delegated ones too, in the order in which they ended. */
-function outputsOf(tasks: RunState['tasks']): NonNullable<RunState['outputs']> {
+/** Returns the outputs of all tasks, including delegated ones, in order of their end. */
+function collectOutputs(tasks: RunState['tasks']): NonNullable<RunState['outputs']> {
   return tasks
-    .toSorted((left, right) => endOf(left) - endOf(right))
+    .toSorted((left, right) => parseEnd(left) - parseEnd(right))
     .flatMap(({ name: taskName, output, durationMs }) => {
       if (output === undefined) return []
       return [{ taskName, output, ...(durationMs === undefined ? {} : { durationMs }) }]
     })
 }
 
-function endOf({ completedAt = '' }: TaskState): number {
+function parseEnd({ completedAt = '' }: TaskState): number {
   return completedAt === '' ? Infinity : Date.parse(completedAt)
 }
 
-function errorOf({ errors }: ExecutionTrace): Pick<RunState, 'error'> {
+function readRunError({ errors }: ExecutionTrace): Pick<RunState, 'error'> {
   const last = errors.at(-1)
   return last === undefined ? {} : { error: { message: last.message, code: last.errorType } }
 }

@@ -1,18 +1,18 @@
-/** The file that is open, from the moment that somebody chose it. */
+/** Reads the chosen file and holds its state. */
 import { useCallback, useRef, useState } from 'react'
 
-import { failureText } from '../../api/failure.ts'
-import { readingTraceFile, sizeProblem, type ReadFile } from './read-trace-file.ts'
+import { describeFailure } from '../../api/failure.ts'
+import { readTraceFileInSteps, findSizeProblem, type ReadFile } from './read-trace-file.ts'
 
 import type { Problem } from '@tutti/protocol'
 
-/** What is shown. */
+/** State of the file. */
 export type OpenedFile =
   | { readonly phase: 'none' }
   | {
       readonly phase: 'reading'
       readonly name: string
-      /** How much is done, from 0 to 1. */
+      /** Progress, from 0 to 1. */
       readonly done: number
     }
   | {
@@ -24,25 +24,25 @@ export type OpenedFile =
   | (Extract<ReadFile, { ok: true }> & {
       readonly phase: 'open'
       readonly name: string
-      /** Which file it is, from 1. */
+      /** Number of the file, starting at 1. */
       readonly count: number
     })
 
-/** The file, and how to open another one or none. */
+/** Returns the state of the file, and functions that open and close it. */
 export function useOpenedFile() {
   const [opened, setOpened] = useState<OpenedFile>({ phase: 'none' })
   const count = useRef(0)
   const open = useCallback((file: File) => {
     const own = (count.current += 1)
     const { name } = file
-    // The last file that was chosen is shown, however long each takes.
+    // Only the file chosen last is shown, however long each one takes.
     const isLast = (): boolean => own === count.current
-    const tell = (done: number): boolean => {
+    const report = (done: number): boolean => {
       if (isLast()) setOpened({ phase: 'reading', name, done })
       return isLast()
     }
-    tell(0)
-    void read(file, tell).then((result) => {
+    report(0)
+    void readFile(file, report).then((result) => {
       if (!isLast() || result === undefined) return
       if (result.ok) setOpened({ ...result, phase: 'open', name, count: own })
       else setOpened({ phase: 'failed', name, reason: result.reason, problems: result.problems })
@@ -55,24 +55,30 @@ export function useOpenedFile() {
   return { opened, open, close }
 }
 
-/** Reads a file in pieces, between which the page can be drawn; undefined when nobody waits for it. */
-async function read(file: File, tell: (done: number) => boolean): Promise<ReadFile | undefined> {
-  const reason = sizeProblem(file.size)
+/**
+ * Reads a file in slices, between which the page can render; undefined if another file was chosen
+ * meanwhile.
+ */
+async function readFile(
+  file: File,
+  report: (done: number) => boolean,
+): Promise<ReadFile | undefined> {
+  const reason = findSizeProblem(file.size)
   if (reason !== undefined) return { ok: false, reason, problems: [] }
   try {
-    const reading = readingTraceFile(await file.text())
+    const reading = readTraceFileInSteps(await file.text())
     for (;;) {
-      await turn()
+      await yieldToPage()
       const step = reading.next()
       if (step.done === true) return step.value
-      if (!tell(step.value)) return undefined
+      if (!report(step.value)) return undefined
     }
   } catch (error) {
-    return { ok: false, reason: `The file cannot be read: ${failureText(error)}`, problems: [] }
+    return { ok: false, reason: `Failed to read the file: ${describeFailure(error)}`, problems: [] }
   }
 }
 
-function turn(): Promise<void> {
+function yieldToPage(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 0)
   })

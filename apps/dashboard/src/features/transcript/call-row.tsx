@@ -1,9 +1,9 @@
-/** One tool call, or a step of one: a line that unfolds to what went in and what came out. */
+/** Shows a tool call or a step of one; it unfolds to input and output. */
 import { memo } from 'react'
 
 import { CALL_STATUS, AGENT_CALL_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
-import { formatClock, formatMoney, plural } from '../../lib/format.ts'
+import { formatClock, formatMoney, formatPlural } from '../../lib/format.ts'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { JsonText, JsonView } from '../../ui/show/json-view.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
@@ -13,11 +13,11 @@ import styles from './call-row.module.css'
 
 import type { AgentCallState, ToolCallState } from '@tutti/protocol'
 
-/** Calls to other agents by the tool call that made them. */
+/** Calls to other agents, by tool call. */
 export type AgentsByCall = ReadonlyMap<string, readonly AgentCallState[]>
 
 interface CallProps {
-  /** Unique in its transcript. */
+  /** Unique within the transcript. */
   readonly name: string
   readonly call: ToolCallState
   readonly agents: AgentsByCall
@@ -85,9 +85,9 @@ function CallDetails({ name, call, agents }: CallProps) {
       <dt>Input</dt>
       <dd>
         {input === null ? (
-          <Absent>not known</Absent>
+          <Absent>unknown</Absent>
         ) : (
-          <JsonText text={input} label={`the input of ${call.name}`} />
+          <JsonText text={input} label={`input of ${call.name}`} />
         )}
       </dd>
       {steps.length > 0 && (
@@ -103,43 +103,43 @@ function CallDetails({ name, call, agents }: CallProps) {
       <dt>Output</dt>
       <dd>
         {typeof result === 'string' ? (
-          <JsonText text={result} label={`the output of ${call.name}`} />
+          <JsonText text={result} label={`output of ${call.name}`} />
         ) : (
           <Absent>{WITHOUT_RESULT[status]}</Absent>
         )}
       </dd>
       {structured !== undefined && structured !== null && (
         <>
-          <dt>Value</dt>
+          <dt>Structured output</dt>
           <dd>
-            <JsonView value={structured} label={`the value of ${call.name}`} />
+            <JsonView value={structured} label={`structured output of ${call.name}`} />
           </dd>
         </>
       )}
       <dt>Call</dt>
       <dd className={styles['id']}>
         <code>{id}</code>
-        {startedAt !== undefined && ` began ${formatClock(Date.parse(startedAt))}`}
+        {startedAt !== undefined && ` started ${formatClock(Date.parse(startedAt))}`}
       </dd>
     </dl>
   )
 }
 
-/** What stands for an output that is not there. */
+/** Placeholders for a missing output. */
 const WITHOUT_RESULT: Readonly<Record<ToolCallState['status'], string>> = {
-  RUNNING: 'not there yet',
+  RUNNING: 'pending',
   SUCCEEDED: 'none',
-  FAILED: 'none: it was cut off',
+  FAILED: 'none: the call was interrupted',
 }
 
 function Absent({ children }: { readonly children: string }) {
   return <span className={styles['absent']}>{children}</span>
 }
 
-/** The tries of a call, in order. */
+/** The attempts of a call, in order. */
 function AgentCalls({ calls }: { readonly calls: readonly AgentCallState[] }) {
   return (
-    <ul aria-label="Calls to another agent" className={styles['calls']}>
+    <ul aria-label="Agent calls" className={styles['calls']}>
       {calls.map((call) => (
         <AgentCall key={call.retryIndex} call={call} />
       ))}
@@ -150,12 +150,12 @@ function AgentCalls({ calls }: { readonly calls: readonly AgentCallState[] }) {
 function AgentCall({ call }: { readonly call: AgentCallState }) {
   const { mark, word } = AGENT_CALL_STATUS[call.status]
   const { status, startedAt, completedAt, mode, protocol, chunks, turns, costUsd, error } = call
-  const brought = [
-    ...(call.retryIndex > 0 ? [`try ${call.retryIndex + 1}`] : []),
+  const facts = [
+    ...(call.retryIndex > 0 ? [`attempt ${call.retryIndex + 1}`] : []),
     mode,
     protocol,
-    ...(mode === 'streaming' || chunks > 0 ? [plural(chunks, 'chunk')] : []),
-    ...(mode === 'conversational' ? [plural(turns, 'turn')] : []),
+    ...(mode === 'streaming' || chunks > 0 ? [formatPlural(chunks, 'chunk')] : []),
+    ...(mode === 'conversational' ? [formatPlural(turns, 'turn')] : []),
     ...(costUsd > 0 ? [formatMoney(costUsd)] : []),
   ]
   return (
@@ -165,11 +165,11 @@ function AgentCall({ call }: { readonly call: AgentCallState }) {
       <code className={styles['address']} title={call.agentUri}>
         {call.agentUri}
       </code>
-      <span className={styles['facts']}>{brought.join(' · ')}</span>
+      <span className={styles['facts']}>{facts.join(' · ')}</span>
       <span className={styles['agentCallsSpan']}>
         <Elapsed
           since={startedAt}
-          ms={status === 'RUNNING' ? null : spanOf(startedAt, completedAt)}
+          ms={status === 'RUNNING' ? null : computeSpan(startedAt, completedAt)}
         />
       </span>
       {error !== undefined && <p className={styles['error']}>{error}</p>}
@@ -177,12 +177,12 @@ function AgentCall({ call }: { readonly call: AgentCallState }) {
   )
 }
 
-/** NaN is a span that is over and not known. */
-function spanOf(startedAt: string | undefined, completedAt: string | undefined): number {
+/** Returns the duration in milliseconds; NaN if it is over but unknown. */
+function computeSpan(startedAt: string | undefined, completedAt: string | undefined): number {
   return Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '')
 }
 
-/** The words, and a bar when it knows how much is done. */
+/** The progress message, and a bar if the fraction is known. */
 function Progress({
   label,
   message,

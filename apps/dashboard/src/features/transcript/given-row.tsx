@@ -1,4 +1,4 @@
-/** What an agent was given for its task, folded. */
+/** Shows the input of a task, folded. */
 import { memo } from 'react'
 
 import { Fold } from '../../ui/layout/fold.tsx'
@@ -8,7 +8,7 @@ import { toOneLine } from './text-shape.ts'
 
 import type { TaskState } from '@tutti/protocol'
 
-/** The description, and below it everything else; `onOpen` shows another task. */
+/** The description and, unfolded, the other input; `onOpen` shows another task. */
 export const GivenRow = memo(
   function GivenRow({
     task,
@@ -24,7 +24,7 @@ export const GivenRow = memo(
           isOpenAtFirst={task.status === 'PENDING'}
           summary={
             <span className={styles['summary']}>
-              <span className={styles['title']}>Given</span>
+              <span className={styles['title']}>Input</span>
               <span className={styles['gist']}>{toOneLine(task.description)}</span>
             </span>
           }
@@ -39,7 +39,7 @@ export const GivenRow = memo(
     GIVEN.every((field) => before.task[field] === after.task[field]),
 )
 
-/** What this row shows of a task: words that stream in change none of it. */
+/** Fields of a task that this row shows; streaming text changes none of them. */
 const GIVEN = [
   'description',
   'expectedOutput',

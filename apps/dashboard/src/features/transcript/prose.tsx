@@ -1,13 +1,16 @@
-/** Words of a model or a person, drawn as what they are; the reader can have them as they came, and copy them. */
+/**
+ * Renders text of a model or a person as Markdown or JSON. The reader can switch to the raw text
+ * and copy it.
+ */
 import { useMemo } from 'react'
 
-import { jsonOf } from '../../lib/json-of.ts'
+import { parseJsonContainer } from '../../lib/parse-json-container.ts'
 import { useFold } from '../../ui/layout/fold.tsx'
 import { JsonView } from '../../ui/show/json-view.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
 import styles from './prose.module.css'
 
-/** A text; `name` is unique in its transcript, `label` says what it is. */
+/** A text; `name` is unique within the transcript, `label` names the text. */
 export function Prose({
   name,
   label,
@@ -18,7 +21,7 @@ export function Prose({
   readonly text: string
 }) {
   const [isRaw, toggle] = useFold(`raw-${name}`)
-  const value = useMemo(() => jsonOf(text), [text])
+  const value = useMemo(() => parseJsonContainer(text), [text])
   return (
     <div className={styles['prose']}>
       <div className={styles['words']}>
@@ -32,7 +35,7 @@ export function Prose({
         <button
           type="button"
           aria-pressed={isRaw}
-          aria-label={`Raw: ${label} as it came`}
+          aria-label={`Raw ${label}`}
           className={styles['raw']}
           onClick={toggle}
         >

@@ -1,15 +1,15 @@
-/** The work of one task, turn by turn. */
+/** Shows the work of one task, turn by turn. */
 import { memo, useCallback, useDeferredValue, useState } from 'react'
 
 import { Empty, Notice } from '../../ui/feedback/notice.tsx'
-import { taskShown } from '../../ui/labels.ts'
+import { labelTask } from '../../ui/labels.ts'
 import { formatCount, formatMoney } from '../../lib/format.ts'
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import { Work } from './work.tsx'
-import { GateRow } from './gate-row.tsx'
+import { ReviewRow } from './review-row.tsx'
 import styles from './task-transcript.module.css'
 
 import type {
@@ -29,36 +29,36 @@ interface TranscriptProps {
 }
 
 /**
- * The transcript of the selected task. When more comes than can be drawn, as while a long run is read, it
- * leaves out what lies between and the rest of the page goes on.
+ * The transcript of the selected task. Rendering is deferred, so that intermediate states are
+ * skipped while a long run loads, and the rest of the page stays responsive.
  */
 export function TaskTranscript({ state, ...rest }: TranscriptProps) {
   return <Transcript state={useDeferredValue(state)} {...rest} />
 }
 
 const Transcript = memo(function Transcript({ state, selection, onSelect }: TranscriptProps) {
-  /** The earlier attempt that is looked at. */
+  /** The earlier attempt that is shown. */
   const [shown, setShown] = useState<{ readonly task: string; readonly attempt: number }>()
   const openTask = useCallback((taskName: string) => onSelect({ taskName }), [onSelect])
   const task = state.tasks.find(({ name }) => name === selection?.taskName)
   if (task === undefined) {
-    return <Empty title="No task yet">The tasks of a run are known when it begins.</Empty>
+    return <Empty title="No tasks yet">Tasks appear when the run starts.</Empty>
   }
   const earlier = task.earlierAttempts.find(
     ({ attempt }) => shown?.task === task.name && shown.attempt === attempt,
   )
-  const gates = state.reviews.filter(({ taskName }) => taskName === task.name)
+  const reviews = state.reviews.filter(({ taskName }) => taskName === task.name)
   return (
     <>
       <TaskHead
         task={task}
-        isHeld={gates.some(({ status }) => status === 'OPEN')}
+        isHeld={reviews.some(({ status }) => status === 'OPEN')}
         attempt={earlier?.attempt ?? task.attempt}
         onAttempt={(attempt) => setShown({ task: task.name, attempt })}
       />
       {earlier === undefined ? (
         <Work
-          // What is unfolded, and where one has scrolled to, is of one attempt.
+          // Folds and the scroll position belong to one attempt.
           key={`${task.name} ${task.attempt}`}
           task={task}
           state={state}
@@ -67,7 +67,7 @@ const Transcript = memo(function Transcript({ state, selection, onSelect }: Tran
           onOpenTask={openTask}
         />
       ) : (
-        <EarlierAttempt attempt={earlier} gates={gates} />
+        <EarlierAttempt attempt={earlier} reviews={reviews} />
       )}
     </>
   )
@@ -75,30 +75,30 @@ const Transcript = memo(function Transcript({ state, selection, onSelect }: Tran
 
 function EarlierAttempt({
   attempt: { attempt, reason, code },
-  gates,
+  reviews,
 }: {
   readonly attempt: Attempt
-  /** The gates of its task. */
-  readonly gates: readonly ReviewState[]
+  /** Reviews of the task. */
+  readonly reviews: readonly ReviewState[]
 }) {
   return (
     <div className={styles['attempt']}>
       <Notice tone="failed" title={`Attempt ${attempt} failed`}>
         {reason} <code>{code}</code>
       </Notice>
-      {gates
-        .filter((gate) => gate.attempt === attempt)
-        .map((gate) => (
-          <GateRow key={gate.reviewId} gate={gate} />
+      {reviews
+        .filter((review) => review.attempt === attempt)
+        .map((review) => (
+          <ReviewRow key={review.reviewId} review={review} />
         ))}
       <p className={styles['soft']}>
-        The run went on with another attempt. What this one did step by step is in its events.
+        The run continued with another attempt. The Events tab shows the steps of this one.
       </p>
     </div>
   )
 }
 
-/** The head of a transcript; `attempt` is the one that is shown. */
+/** The header of a transcript; `attempt` is the one that is shown. */
 function TaskHead({
   task,
   isHeld,
@@ -106,14 +106,14 @@ function TaskHead({
   onAttempt,
 }: {
   readonly task: TaskState
-  /** Whether a review of it waits for a person. */
+  /** Whether a review of the task is open. */
   readonly isHeld: boolean
   readonly attempt: number
   readonly onAttempt: (attempt: number) => void
 }) {
   const { name, agentRole, earlierAttempts, iterationLimitReached, finishReason, error, status } =
     task
-  const { mark, word } = taskShown(task, isHeld)
+  const { mark, word } = labelTask(task, isHeld)
   const earlier = earlierAttempts.find((one) => one.attempt === attempt)
   const attempts = [...earlierAttempts.map((one) => one.attempt), task.attempt]
   return (
@@ -143,12 +143,12 @@ function TaskHead({
       </Figures>
       {iterationLimitReached === true && (
         <p className={styles['note']}>
-          It hit its limit of model calls and was made to answer with what it had.
+          The agent reached its limit of model calls and had to answer with what it had.
         </p>
       )}
       {finishReason === 'length' && status === 'COMPLETED' && (
         <p className={styles['note']}>
-          Its answer was cut at the output limit of the model and accepted as it is.
+          The answer was cut off at the output limit of the model and accepted as it is.
         </p>
       )}
     </header>
@@ -170,7 +170,9 @@ function UsageFigures({ usage }: { readonly usage: AttemptUsage }) {
       <Figure name="Tool calls">{formatCount(usage.toolCallCount)}</Figure>
       <Figure
         name="Cost"
-        title={usage.costUsd === undefined ? 'No price is known for one of its models' : undefined}
+        title={
+          usage.costUsd === undefined ? 'One of its models has no configured price' : undefined
+        }
       >
         {formatMoney(usage.costUsd)}
       </Figure>

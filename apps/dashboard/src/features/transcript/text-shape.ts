@@ -1,8 +1,8 @@
-/** Pure: the gist of a text. */
+/** Shortens texts. Pure. */
 
-/** A text in one line, cut where a line of the page ends anyway. */
+/** Shortens a text to one line. */
 export function toOneLine(text: string, length = 200): string {
-  // Only the beginning is looked at: a text may be megabytes long.
+  // Process only the start, because a text may be megabytes long.
   return text
     .slice(0, length * 2)
     .replaceAll(/\s+/g, ' ')

@@ -2,7 +2,12 @@ import { applyRunEvent, runStateAfter, type RunEvent, type TaskState } from '@tu
 import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'
-import { agentsByCall, callTree, directivesByTurn, transcriptRows } from './transcript-rows.ts'
+import {
+  groupAgentsByCall,
+  nestCalls,
+  groupDirectivesByTurn,
+  buildTranscriptRows,
+} from './transcript-rows.ts'
 
 const at = (seconds: number): string =>
   new Date(Date.UTC(2025, 2, 15, 10, 30, seconds)).toISOString()
@@ -27,15 +32,15 @@ function turn(
 
 function rowsOf(...events: readonly RunEvent[]) {
   const state = runStateAfter(events)
-  return transcriptRows(state.tasks[0] ?? expect.fail('There is no task'), state)
+  return buildTranscriptRows(state.tasks[0] ?? expect.fail('There is no task'), state)
 }
 
 const keysOf = (...events: readonly RunEvent[]) => rowsOf(...events).map(({ key }) => key)
-const gate = (reviewId: string, fields: Parameters<typeof eventOf<'review_requested'>>[1] = {}) =>
+const review = (reviewId: string, fields: Parameters<typeof eventOf<'review_requested'>>[1] = {}) =>
   eventOf('review_requested', { reviewId, ...fields })
 
-describe('the rows of a task', () => {
-  it('[R1] are what was given, each turn with its calls, and the end', () => {
+describe('buildTranscriptRows', () => {
+  it('[R1] returns the input, each turn with its calls, and the end', () => {
     expect(
       keysOf(
         ...startOfRun(),
@@ -51,15 +56,15 @@ describe('the rows of a task', () => {
     )
   })
 
-  it('[R2] have a review where the task stood', () => {
-    const before = gate('before', { timing: 'BEFORE_EXECUTION' })
-    const during = gate('during', { timing: 'DURING_EXECUTION', toolCallId: 'a' })
-    const step = gate('step', {
+  it('[R2] places a review where the task waited', () => {
+    const before = review('before', { timing: 'BEFORE_EXECUTION' })
+    const during = review('during', { timing: 'DURING_EXECUTION', toolCallId: 'a' })
+    const step = review('step', {
       timing: 'DURING_EXECUTION',
       toolCallId: 'a-step-of-b',
       requestedAt: at(5),
     })
-    const after = gate('after', { timing: 'AFTER_EXECUTION' })
+    const after = review('after', { timing: 'AFTER_EXECUTION' })
     expect(
       keysOf(
         ...startOfRun(),
@@ -71,37 +76,37 @@ describe('the rows of a task', () => {
         after,
       ),
     ).toEqual([
-      'gate-before',
+      'review-before',
       'given',
       'turn-0',
       'call-0-a',
-      'gate-during',
+      'review-during',
       'call-0-b',
-      'gate-step',
+      'review-step',
       'turn-1',
-      'gate-after',
+      'review-after',
     ])
   })
 
-  it('[R2] have the review of a task that has not begun', () => {
-    const waiting = gate('first', { timing: 'BEFORE_EXECUTION' })
-    expect(keysOf(eventOf('ensemble_started'), waiting)).toEqual(['gate-first', 'given'])
+  it('[R2] includes the review of a pending task', () => {
+    const waiting = review('first', { timing: 'BEFORE_EXECUTION' })
+    expect(keysOf(eventOf('ensemble_started'), waiting)).toEqual(['review-first', 'given'])
   })
 
-  it('[R2] have no review of another task or an earlier attempt', () => {
+  it('[R2] omits reviews of other tasks and earlier attempts', () => {
     expect(
       keysOf(
         ...startOfRun(),
-        gate('old', { timing: 'AFTER_EXECUTION' }),
+        review('old', { timing: 'AFTER_EXECUTION' }),
         eventOf('task_attempt_failed'),
         eventOf('task_started', { attempt: 2 }),
-        gate('other', { taskName: 'writer', attempt: 2 }),
-        gate('new', { timing: 'AFTER_EXECUTION', attempt: 2 }),
+        review('other', { taskName: 'writer', attempt: 2 }),
+        review('new', { timing: 'AFTER_EXECUTION', attempt: 2 }),
       ),
-    ).toEqual(['given', 'gate-new'])
+    ).toEqual(['given', 'review-new'])
   })
 
-  it('[R3] tell of a switch before the first turn with another model, and not of a fallback', () => {
+  it('[R3] adds a switch before the first turn with another model, but not for a fallback', () => {
     const fallback = [
       eventOf('llm_iteration_started', { iterationIndex: 1, model: 'haiku' }),
       eventOf('llm_iteration_failed', { iterationIndex: 1, model: 'haiku', nextModel: 'opus' }),
@@ -115,7 +120,7 @@ describe('the rows of a task', () => {
     })
   })
 
-  it('[R4] have a delegation after the turn in which it began', () => {
+  it('[R4] places a delegation after the turn in which it started', () => {
     expect(
       keysOf(
         ...startOfRun(),
@@ -128,12 +133,12 @@ describe('the rows of a task', () => {
     ).toEqual(['given', 'turn-0', 'call-0-a', 'delegation-d', 'turn-1', 'delegation-refused'])
   })
 
-  it('[R5] keep their keys as events come, each key once', () => {
+  it('[R5] keeps keys stable and unique as events arrive', () => {
     const events = [
       ...startOfRun(),
       ...turn(0, 'sonnet', 'a', 'b'),
       eventOf('delegation_started', { delegationId: 'd', startedAt: at(5) }),
-      gate('g', { timing: 'DURING_EXECUTION', toolCallId: 'b' }),
+      review('g', { timing: 'DURING_EXECUTION', toolCallId: 'b' }),
       ...turn(1, 'haiku', 'a'),
       eventOf('task_completed'),
     ]
@@ -148,8 +153,8 @@ describe('the rows of a task', () => {
   })
 })
 
-describe('the tool calls of a turn', () => {
-  it('hold the steps that ended before them', () => {
+describe('nestCalls', () => {
+  it('nests steps that ended before their calls', () => {
     const step = eventOf('tool_called', { toolCallId: 's', parentToolCallId: 'a' })
     const begun = [...startOfRun(), ...turn(0, 'sonnet').slice(0, 1)]
     const asked = eventOf('llm_iteration_completed', {
@@ -158,26 +163,26 @@ describe('the tool calls of a turn', () => {
     })
     const state = runStateAfter([...begun, asked, step])
     const calls = state.tasks[0]?.turns[0]?.toolCalls ?? []
-    expect(callTree(calls)).toMatchObject([{ id: 'a', status: 'RUNNING', steps: [{ id: 's' }] }])
+    expect(nestCalls(calls)).toMatchObject([{ id: 'a', status: 'RUNNING', steps: [{ id: 's' }] }])
     const lost = calls.filter(({ id }) => id === 's')
-    expect(callTree(lost)).toEqual(lost)
+    expect(nestCalls(lost)).toEqual(lost)
   })
 })
 
-describe('what belongs to a turn or a call', () => {
+describe('groups', () => {
   const task = { name: 'researcher', attempt: 1 } satisfies Partial<TaskState>
 
-  it('is found by its turn, of this attempt', () => {
+  it('directives by the turn of this attempt', () => {
     const { directives } = runStateAfter([
       eventOf('directive_active'),
       eventOf('directive_delivered', { iterationIndex: 1 }),
       eventOf('directive_delivered', { iterationIndex: 3, attempt: 2 }),
       eventOf('directive_delivered', { iterationIndex: 4, taskName: 'writer' }),
     ])
-    expect([...directivesByTurn(task, directives).keys()]).toEqual([1])
+    expect([...groupDirectivesByTurn(task, directives).keys()]).toEqual([1])
   })
 
-  it('is found by its call, try by try', () => {
+  it('agent calls by tool call, attempt by attempt', () => {
     const state = runStateAfter([
       ...startOfRun(),
       eventOf('agent_tool_invoked'),
@@ -185,17 +190,17 @@ describe('what belongs to a turn or a call', () => {
       eventOf('agent_tool_invoked', { retry_index: 1 }),
     ])
     const calls = state.tasks[0]?.agentCalls ?? []
-    const [[, tries] = []] = agentsByCall(calls)
+    const [[, tries] = []] = groupAgentsByCall(calls)
     expect(tries?.map(({ status }) => status)).toEqual(['FAILED', 'RUNNING'])
   })
 })
 
-describe('[R6] a run that goes on', () => {
+describe('[R6] the rows of an active run', () => {
   const state = (...events: readonly RunEvent[]) => runStateAfter([...startOfRun(), ...events])
   const shown = ({ tasks: [task], ...rest }: ReturnType<typeof state>) =>
-    transcriptRows(task ?? expect.fail('There is no task'), rest)
+    buildTranscriptRows(task ?? expect.fail('There is no task'), rest)
 
-  it('keeps the rows of the turns that have not changed', () => {
+  it('are reused for unchanged turns', () => {
     const before = state(...turn(0, 'sonnet', 'a'), ...turn(1, 'sonnet', 'b'))
     const after = turn(2, 'sonnet', 'c').reduce(applyRunEvent, before)
     const [first, second] = [shown(before), shown(after)]
@@ -203,25 +208,33 @@ describe('[R6] a run that goes on', () => {
     for (const row of first.filter(({ kind }) => kind !== 'given')) expect(second).toContain(row)
   })
 
-  it('has a review in its place when it comes to rows that were there', () => {
+  it('contain a review that is added to existing rows', () => {
     const before = state(...turn(0, 'sonnet', 'a'), ...turn(1, 'sonnet', 'b'))
     shown(before)
     const after = [
-      gate('during', { timing: 'DURING_EXECUTION', toolCallId: 'a' }),
-      gate('step', { timing: 'DURING_EXECUTION', toolCallId: 'x', requestedAt: at(5) }),
+      review('during', { timing: 'DURING_EXECUTION', toolCallId: 'a' }),
+      review('step', { timing: 'DURING_EXECUTION', toolCallId: 'x', requestedAt: at(5) }),
     ].reduce<typeof before>(applyRunEvent, before)
-    const keys = ['given', 'turn-0', 'call-0-a', 'gate-during', 'gate-step', 'turn-1', 'call-1-b']
+    const keys = [
+      'given',
+      'turn-0',
+      'call-0-a',
+      'review-during',
+      'review-step',
+      'turn-1',
+      'call-1-b',
+    ]
     expect(shown(after).map(({ key }) => key)).toEqual(keys)
   })
 
-  it('has the switch of a model where the turn before was made anew', () => {
+  it('contain a model switch when the previous turn changes', () => {
     const before = state(...turn(0), ...turn(1))
     const [, last] = before.tasks[0]?.turns ?? []
     const task = before.tasks[0] ?? expect.fail('There is no task')
     expect(shown(before).map(({ key }) => key)).toEqual(['given', 'turn-0', 'turn-1'])
     const [other] = state(...turn(0, 'haiku')).tasks[0]?.turns ?? []
     const turns = [other, last].filter((one) => one !== undefined)
-    expect(transcriptRows({ ...task, turns }, before).map(({ key }) => key)).toEqual([
+    expect(buildTranscriptRows({ ...task, turns }, before).map(({ key }) => key)).toEqual([
       'given',
       'turn-0',
       'switch-1',

@@ -1,12 +1,14 @@
 /**
- * Pure: the work of a task in its present attempt, as the rows in which it is read.
+ * Converts the current attempt at a task to the rows of its transcript. Pure.
  *
- * R1 What was given comes first, then each turn followed by its tool calls, and at the end what came of it.
- * R2 A gate stands where the task stood: before the work, after the tool call that it holds, or after the work.
- * R3 A turn whose first model is not that of the turn before has the switch before it.
- * R4 A delegation stands after the turn in which it began.
- * R5 A row keeps its key as long as it is there, and nothing of the task is in two rows.
- * R6 The rows of a turn that is the same as before are the very same, where nothing stands between them.
+ * R1 The input comes first, then each turn followed by its tool calls, and finally the result.
+ * R2 A review is placed where the task waited: before the work, after its tool call, or after the
+ *    work.
+ * R3 A turn whose first model differs from that of the previous turn is preceded by a switch.
+ * R4 A delegation follows the turn in which it started.
+ * R5 A row keeps its key, and no part of the task is shown in two rows.
+ * R6 The rows of an unchanged turn stay the same objects, unless other rows are placed between
+ *    them.
  */
 import type {
   AgentCallState,
@@ -21,7 +23,7 @@ import type {
 
 export type TranscriptRow = { readonly key: string } & (
   | { readonly kind: 'given' }
-  | { readonly kind: 'gate'; readonly gate: ReviewState }
+  | { readonly kind: 'review'; readonly review: ReviewState }
   | { readonly kind: 'switch'; readonly from: string; readonly to: string }
   | { readonly kind: 'turn'; readonly turn: TurnState }
   | { readonly kind: 'call'; readonly iterationIndex: number; readonly call: ToolCallState }
@@ -29,22 +31,22 @@ export type TranscriptRow = { readonly key: string } & (
   | { readonly kind: 'end' }
 )
 
-/** The rows of a task. */
-export function transcriptRows(
+/** Returns the rows of a task. */
+export function buildTranscriptRows(
   task: TaskState,
-  { reviews: gates, delegations }: Pick<RunState, 'reviews' | 'delegations'>,
+  { reviews, delegations }: Pick<RunState, 'reviews' | 'delegations'>,
 ): readonly TranscriptRow[] {
-  const own = gatesOf(task, gates)
+  const own = groupReviews(task, reviews)
   const begun = delegations.filter(
     ({ taskName, attempt }) => taskName === task.name && attempt === task.attempt,
   )
-  const placed = placedByTurn(task.turns, own.during, begun)
+  const placed = placeByTurn(task.turns, own.during, begun)
   return [
-    ...own.before.map(gateRow),
+    ...own.before.map(toReviewRow),
     { kind: 'given', key: 'given' },
-    ...task.turns.flatMap((turn, at) => knownRows(turn, task.turns[at - 1], placed)),
+    ...task.turns.flatMap((turn, at) => findRows(turn, task.turns[at - 1], placed)),
     ...placed.without,
-    ...own.after.map(gateRow),
+    ...own.after.map(toReviewRow),
     ...(isOver(task) ? [{ kind: 'end', key: 'end' } as const] : []),
   ]
 }
@@ -53,15 +55,15 @@ function isOver({ status }: TaskState): boolean {
   return status !== 'PENDING' && status !== 'RUNNING'
 }
 
-/** The key of the row that shows a turn, or a tool call of it. */
-export function rowKey(iterationIndex: number, toolCallId?: string): string {
+/** Returns the key of the row of a turn, or of one of its tool calls. */
+export function toRowKey(iterationIndex: number, toolCallId?: string): string {
   return toolCallId === undefined
     ? `turn-${iterationIndex}`
     : `call-${iterationIndex}-${toolCallId}`
 }
 
-/** Directives by the turn of this attempt that was shown them. */
-export function directivesByTurn(
+/** Groups directives by the turn of this attempt that received them. */
+export function groupDirectivesByTurn(
   { name, attempt }: Pick<TaskState, 'name' | 'attempt'>,
   directives: readonly DirectiveState[],
 ): ReadonlyMap<number, readonly DirectiveState[]> {
@@ -70,26 +72,28 @@ export function directivesByTurn(
       .filter((one) => one.taskName === name && one.attempt === attempt)
       .map(({ iterationIndex }) => ({ iterationIndex, directive })),
   )
-  return grouped(
+  return groupValues(
     shown,
     ({ iterationIndex }) => iterationIndex,
     ({ directive }) => directive,
   )
 }
 
-/** Calls to other agents by the tool call that made them. */
-export function agentsByCall(
+/** Groups calls to other agents by tool call. */
+export function groupAgentsByCall(
   calls: readonly AgentCallState[],
 ): ReadonlyMap<string, readonly AgentCallState[]> {
-  return grouped(
+  return groupValues(
     calls,
     ({ toolCallId }) => toolCallId,
     (call) => call,
   )
 }
 
-/** The tool calls of a turn as a tree: a step that ended before the call it is a part of is put there. */
-export function callTree(calls: readonly ToolCallState[]): readonly ToolCallState[] {
+/**
+ * Returns the tool calls of a turn as a tree; steps that ended before their call are nested in it.
+ */
+export function nestCalls(calls: readonly ToolCallState[]): readonly ToolCallState[] {
   if (calls.every(({ parentToolCallId }) => parentToolCallId === undefined)) return calls
   const waiting = calls.filter(
     ({ parentToolCallId: parent }) => parent !== undefined && calls.some(({ id }) => id === parent),
@@ -105,72 +109,72 @@ export function callTree(calls: readonly ToolCallState[]): readonly ToolCallStat
 }
 
 interface Placed {
-  /** Rows that stand after the calls of a turn. */
+  /** Rows after the calls of a turn. */
   readonly byTurn: ReadonlyMap<number, readonly TranscriptRow[]>
-  /** Gates of a tool call, by its id. */
+  /** Reviews of tool calls, by call id. */
   readonly byCall: ReadonlyMap<string, readonly TranscriptRow[]>
-  /** Rows of no turn. */
+  /** Rows that belong to no turn. */
   readonly without: readonly TranscriptRow[]
 }
 
 const NOTHING_PLACED: Placed = { byTurn: new Map(), byCall: new Map(), without: [] }
 
-/** Rows that were made of a turn alone, and the model of the turn before it. */
+/** Cached rows of a turn, and the model of the previous turn. */
 interface KnownRows {
   readonly from: string | undefined
   readonly rows: readonly TranscriptRow[]
 }
 
-/** The rows of each turn as they were made last. */
+/** The latest rows of each turn. */
 const KNOWN = new WeakMap<TurnState, KnownRows>()
 
-function knownRows(
+function findRows(
   turn: TurnState,
   before: TurnState | undefined,
   placed: Placed,
 ): readonly TranscriptRow[] {
   const isAlone = placed.byCall.size === 0 && !placed.byTurn.has(turn.iterationIndex)
-  if (!isAlone) return turnRows(turn, before, placed)
-  const from = before && firstModel(before)
+  if (!isAlone) return buildTurnRows(turn, before, placed)
+  const from = before && findFirstModel(before)
   const known = KNOWN.get(turn)
   if (known !== undefined && known.from === from) return known.rows
-  const rows = turnRows(turn, before, placed)
+  const rows = buildTurnRows(turn, before, placed)
   KNOWN.set(turn, { from, rows })
   return rows
 }
 
-function turnRows(
+function buildTurnRows(
   turn: TurnState,
   before: TurnState | undefined,
   { byTurn, byCall }: Placed,
 ): readonly TranscriptRow[] {
   const { iterationIndex } = turn
   const rows: TranscriptRow[] = []
-  const [from, to] = [before && firstModel(before), firstModel(turn)]
+  const [from, to] = [before && findFirstModel(before), findFirstModel(turn)]
   if (from !== undefined && from !== to) {
     rows.push({ kind: 'switch', key: `switch-${iterationIndex}`, from, to })
   }
-  rows.push({ kind: 'turn', key: rowKey(iterationIndex), turn })
-  for (const call of callTree(turn.toolCalls)) {
-    rows.push({ kind: 'call', key: rowKey(iterationIndex, call.id), iterationIndex, call })
+  rows.push({ kind: 'turn', key: toRowKey(iterationIndex), turn })
+  for (const call of nestCalls(turn.toolCalls)) {
+    rows.push({ kind: 'call', key: toRowKey(iterationIndex, call.id), iterationIndex, call })
     rows.push(...(byCall.get(call.id) ?? []))
   }
   rows.push(...(byTurn.get(iterationIndex) ?? []))
   return rows
 }
 
-/** The model that a turn asked first; a fallback is no switch. */
-function firstModel({ failures: [failure], model }: TurnState): string {
+/** Returns the first model of a turn; a fallback is not a switch. */
+function findFirstModel({ failures: [failure], model }: TurnState): string {
   return failure?.model ?? model
 }
 
-function gatesOf(task: TaskState, gates: readonly ReviewState[]) {
-  // A task that has not begun may wait for a review before its first attempt.
+function groupReviews(task: TaskState, reviews: readonly ReviewState[]) {
+  // A pending task may wait for a review before its first attempt.
   const attempt = Math.max(1, task.attempt)
-  const own = gates.filter((gate) => gate.taskName === task.name && gate.attempt >= attempt)
-  const ofNow = own.filter((gate) => gate.attempt === attempt)
-  const at = (timing: ReviewState['timing']) => ofNow.filter((gate) => gate.timing === timing)
-  const next = own.filter((gate) => gate.attempt > attempt)
+  const own = reviews.filter((review) => review.taskName === task.name && review.attempt >= attempt)
+  const ofNow = own.filter((review) => review.attempt === attempt)
+  const at = (timing: ReviewState['timing']) => ofNow.filter((review) => review.timing === timing)
+  const next = own.filter((review) => review.attempt > attempt)
   return {
     before: at('BEFORE_EXECUTION'),
     during: at('DURING_EXECUTION'),
@@ -178,18 +182,18 @@ function gatesOf(task: TaskState, gates: readonly ReviewState[]) {
   }
 }
 
-function placedByTurn(
+function placeByTurn(
   turns: readonly TurnState[],
-  gates: readonly ReviewState[],
+  reviews: readonly ReviewState[],
   delegations: readonly DelegationState[],
 ): Placed {
-  if (gates.length === 0 && delegations.length === 0) return NOTHING_PLACED
-  const known = new Set(turns.flatMap(({ toolCalls }) => callTree(toolCalls).map(({ id }) => id)))
-  const atCall = gates.filter(({ toolCallId }) => known.has(toolCallId ?? ''))
+  if (reviews.length === 0 && delegations.length === 0) return NOTHING_PLACED
+  const known = new Set(turns.flatMap(({ toolCalls }) => nestCalls(toolCalls).map(({ id }) => id)))
+  const atCall = reviews.filter(({ toolCallId }) => known.has(toolCallId ?? ''))
   const others = [
-    ...gates
-      .filter((gate) => !atCall.includes(gate))
-      .map((gate) => ({ row: gateRow(gate), at: gate.requestedAt })),
+    ...reviews
+      .filter((review) => !atCall.includes(review))
+      .map((review) => ({ row: toReviewRow(review), at: review.requestedAt })),
     ...delegations.map((delegation) => ({
       row: {
         kind: 'delegation',
@@ -198,20 +202,23 @@ function placedByTurn(
       } as const,
       at: delegation.startedAt ?? delegation.completedAt,
     })),
-  ].map(({ row, at }) => ({ row, turn: turnAt(turns, at) }))
+  ].map(({ row, at }) => ({ row, turn: findTurnAt(turns, at) }))
   return {
-    byTurn: grouped(
+    byTurn: groupValues(
       others.filter(({ turn }) => turn !== undefined),
       ({ turn }) => turn?.iterationIndex ?? 0,
       ({ row }) => row,
     ),
-    byCall: grouped(atCall, ({ toolCallId }) => toolCallId ?? '', gateRow),
+    byCall: groupValues(atCall, ({ toolCallId }) => toolCallId ?? '', toReviewRow),
     without: others.flatMap(({ row, turn }) => (turn === undefined ? [row] : [])),
   }
 }
 
-/** The turn in which an instant was; the last one when the log does not say. */
-function turnAt(turns: readonly TurnState[], instant: string | undefined): TurnState | undefined {
+/** Returns the turn at an instant; the last one if the log does not contain it. */
+function findTurnAt(
+  turns: readonly TurnState[],
+  instant: string | undefined,
+): TurnState | undefined {
   if (instant === undefined) return turns.at(-1)
   const at = Date.parse(instant)
   return (
@@ -220,11 +227,11 @@ function turnAt(turns: readonly TurnState[], instant: string | undefined): TurnS
   )
 }
 
-function gateRow(gate: ReviewState): TranscriptRow {
-  return { kind: 'gate', key: `gate-${gate.reviewId}`, gate }
+function toReviewRow(review: ReviewState): TranscriptRow {
+  return { kind: 'review', key: `review-${review.reviewId}`, review }
 }
 
-function grouped<T, K, V>(
+function groupValues<T, K, V>(
   items: readonly T[],
   keyOf: (item: T) => K,
   valueOf: (item: T) => V,

@@ -1,4 +1,4 @@
-/** One model call of a task: what it was shown, how it went, and its words. */
+/** Shows one model call of a task: messages, failures and answer. */
 import { memo } from 'react'
 
 import { describeEarlyEnd, TURN_STATUS } from '../../ui/labels.ts'
@@ -16,13 +16,13 @@ import { Fold } from '../../ui/layout/fold.tsx'
 import { JsonText } from '../../ui/show/json-view.tsx'
 import { Text } from '../../ui/show/text.tsx'
 import { Prose } from './prose.tsx'
-import { newestBlocks } from './text-blocks.ts'
+import { takeNewestBlocks } from './text-blocks.ts'
 import { toOneLine } from './text-shape.ts'
 import styles from './turn-row.module.css'
 
 import type { DirectiveState, TurnState, TurnFailure, LlmMessage } from '@tutti/protocol'
 
-/** A turn; `onChoose` makes it the place that the address names. */
+/** A turn; `onChoose` selects it in the URL. */
 export const TurnRow = memo(function TurnRow({
   turn,
   directives,
@@ -30,7 +30,7 @@ export const TurnRow = memo(function TurnRow({
   onChoose,
 }: {
   readonly turn: TurnState
-  /** Those that this call was shown first. */
+  /** Directives that this call received. */
   readonly directives: readonly DirectiveState[] | undefined
   readonly isChosen: boolean
   readonly onChoose: (iterationIndex: number) => void
@@ -73,7 +73,7 @@ export const TurnRow = memo(function TurnRow({
         </p>
       )}
       <div className={styles['words']}>
-        <Words turn={turn} />
+        <AnswerText turn={turn} />
       </div>
     </article>
   )
@@ -85,8 +85,10 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
   const isOver = status === 'COMPLETED'
   return (
     <span className={styles['figures']}>
-      <span title="Asked at">{startedAt !== undefined && formatClock(Date.parse(startedAt))}</span>
-      <span className={styles['span']} title="Until the answer was whole">
+      <span title="Started at">
+        {startedAt !== undefined && formatClock(Date.parse(startedAt))}
+      </span>
+      <span className={styles['span']} title="Time to the complete answer">
         {status === 'RUNNING' ? (
           <Elapsed since={startedAt} ms={undefined} />
         ) : (
@@ -97,8 +99,8 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
         className={styles['tokens']}
         title={
           cached === 0
-            ? 'Tokens read and written'
-            : `Tokens read and written; ${formatCount(cached)} of those read came from a cache`
+            ? 'Input and output tokens'
+            : `Input and output tokens; ${formatCount(cached)} input tokens were cached`
         }
       >
         {isOver && `${formatCount(inputTokens)} in ${formatCount(outputTokens)} out`}
@@ -110,28 +112,28 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
   )
 }
 
-function Words({
+function AnswerText({
   turn: { status, text, iterationIndex, toolCalls, finishReason },
 }: {
   readonly turn: TurnState
 }) {
   if (status === 'RUNNING') {
-    if (text === '') return <p className={styles['soft']}>No words yet</p>
+    if (text === '') return <p className={styles['soft']}>No text yet</p>
     return <GrowingText text={text} />
   }
   if (text !== '') {
     return (
       <>
-        {status === 'FAILED' && <p className={styles['soft']}>What it had said until then:</p>}
-        <Prose name={`answer-${iterationIndex}`} label="the answer" text={text} />
+        {status === 'FAILED' && <p className={styles['soft']}>Text before the failure:</p>}
+        <Prose name={`answer-${iterationIndex}`} label="answer" text={text} />
       </>
     )
   }
   if (status === 'FAILED' || toolCalls.length > 0 || describeEarlyEnd(finishReason)) return null
-  return <p className={styles['soft']}>It answered without words</p>
+  return <p className={styles['soft']}>The answer contains no text</p>
 }
 
-/** The failures in order; `isAgain` when the last one was followed by another call. */
+/** The failures in order; `isAgain` is whether another call followed the last one. */
 function TurnFailures({
   failures,
   isAgain,
@@ -142,14 +144,14 @@ function TurnFailures({
   return (
     <ul aria-label="Failed calls" className={styles['failures']}>
       {failures.map((failure, at) => (
-        // A turn only gains failures.
+        // Failures are only appended, so the index is stable.
         <li key={`${at}-${failure.failedAt}`}>
           <Mark kind="failed" label="Failed" />
           <span className={styles['turnFailuresWords']}>
             <span className={styles['reason']}>{failure.reason}</span>{' '}
             <code className={styles['code']}>{failure.code}</code>
             <span className={styles['next']}>
-              {nextOf(failure, isAgain || at < failures.length - 1)}
+              {describeReaction(failure, isAgain || at < failures.length - 1)}
             </span>
           </span>
           <span className={styles['when']}>
@@ -161,29 +163,29 @@ function TurnFailures({
   )
 }
 
-/** What came, or comes, after a failed call. */
-function nextOf(
+/** Describes the reaction to a failed call. */
+function describeReaction(
   { model, retryInMs, retryAfterMs, nextModel }: TurnFailure,
   isAgain: boolean,
 ): string {
-  const asked =
+  const hint =
     retryAfterMs === undefined || retryInMs !== undefined
       ? ''
-      : `; it asks to wait ${formatDuration(retryAfterMs)}`
-  if (nextModel !== undefined) return `${model} → ${nextModel}: the fallback is asked next${asked}`
-  if (retryInMs === undefined) return `${model}: not asked again${asked}`
+      : `; the provider asks to wait ${formatDuration(retryAfterMs)}`
+  if (nextModel !== undefined) return `${model} → ${nextModel}: falls back${hint}`
+  if (retryInMs === undefined) return `${model}: not retried${hint}`
   const wait = formatDuration(retryInMs)
-  return isAgain ? `${model} was asked again after ${wait}` : `${model} is asked again in ${wait}`
+  return isAgain ? `${model}: retried after ${wait}` : `${model}: retry in ${wait}`
 }
 
-/** The text of a model call that still answers. */
+/** The text of a running model call. */
 function GrowingText({ text }: { readonly text: string }) {
-  const { hidden, blocks } = newestBlocks(text)
+  const { hidden, blocks } = takeNewestBlocks(text)
   return (
     <div className={styles['text']}>
       {hidden > 0 && (
         <p className={styles['hidden']}>
-          {`${formatBytes(hidden)} before this are shown when the answer is whole`}
+          {`The first ${formatBytes(hidden)} are shown when the answer is complete`}
         </p>
       )}
       {blocks.map(({ start, text: part }) => (
@@ -204,7 +206,7 @@ const ROLES: Readonly<Record<LlmMessage['role'], string>> = {
   tool: 'Tool',
 }
 
-/** The messages, folded; a message is made when it is unfolded. */
+/** The messages, folded; a message is rendered when it is unfolded. */
 function ShownMessages({
   turn: { iterationIndex, messages, totalMessageCount },
 }: {
@@ -221,7 +223,7 @@ function ShownMessages({
     <Fold
       name={name}
       className={styles['messages']}
-      summary={<span className={styles['quiet']}>Was shown {count}</span>}
+      summary={<span className={styles['quiet']}>Sent {count}</span>}
     >
       {() => (
         <ol start={first + 1} className={styles['list']}>
@@ -256,7 +258,7 @@ function Message({ name, message }: { readonly name: string; readonly message: L
           {calls.map((call, at) => (
             <div key={call.id ?? at}>
               <code>{call.name}</code>
-              <JsonText text={call.arguments} label={`the arguments of ${call.name}`} />
+              <JsonText text={call.arguments} label={`arguments of ${call.name}`} />
             </div>
           ))}
         </div>
@@ -266,6 +268,6 @@ function Message({ name, message }: { readonly name: string; readonly message: L
 }
 
 function Whole({ role, content }: { readonly role: LlmMessage['role']; readonly content: string }) {
-  if (role === 'tool') return <JsonText text={content} label="the message" />
+  if (role === 'tool') return <JsonText text={content} label="message" />
   return <Text>{content}</Text>
 }

@@ -1,8 +1,8 @@
-/** The rows of one attempt of a task. */
+/** Shows the rows of one attempt at a task. */
 import { useCallback, useMemo, useState, type ReactNode, memo } from 'react'
 import { ArrowLeftRight } from 'lucide-react'
 
-import { FoldMemory, newFolds } from '../../ui/layout/fold.tsx'
+import { FoldMemory, createFolds } from '../../ui/layout/fold.tsx'
 import { GrowingList } from '../../ui/layout/growing-list.tsx'
 import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
@@ -10,14 +10,14 @@ import { Notice } from '../../ui/feedback/notice.tsx'
 import { JsonView } from '../../ui/show/json-view.tsx'
 import { CopyButton } from '../../ui/show/text.tsx'
 import { CallRow } from './call-row.tsx'
-import { GateRow } from './gate-row.tsx'
+import { ReviewRow } from './review-row.tsx'
 import { GivenRow } from './given-row.tsx'
 import {
-  agentsByCall,
-  directivesByTurn,
-  transcriptRows,
+  groupAgentsByCall,
+  groupDirectivesByTurn,
+  buildTranscriptRows,
   type TranscriptRow,
-  rowKey,
+  toRowKey,
 } from './transcript-rows.ts'
 import { TurnRow } from './turn-row.tsx'
 import { toOneLine } from './text-shape.ts'
@@ -28,10 +28,10 @@ import type { RunState, TaskState, DelegationState } from '@tutti/protocol'
 
 import type { Selection } from '../../api/selection.ts'
 
-/** Heights of rows as they mostly are, in pixels; each is measured when it is in sight. */
+/** Typical heights of rows, in pixels; visible rows are measured. */
 const HEIGHTS: Readonly<Record<TranscriptRow['kind'], number>> = {
   given: 41,
-  gate: 60,
+  review: 60,
   switch: 28,
   turn: 108,
   call: 24,
@@ -39,7 +39,7 @@ const HEIGHTS: Readonly<Record<TranscriptRow['kind'], number>> = {
   end: 90,
 }
 
-/** What a task did, followed while it is at work. */
+/** The work of a task; it follows the end while the task is running. */
 export function Work({
   task,
   state,
@@ -53,19 +53,19 @@ export function Work({
   readonly onSelect: (selection: Selection) => void
   readonly onOpenTask: (taskName: string) => void
 }) {
-  const [folds] = useState(newFolds)
-  const { reviews: gates, delegations } = state
+  const [folds] = useState(createFolds)
+  const { reviews, delegations } = state
   const rows = useMemo(
-    () => transcriptRows(task, { reviews: gates, delegations }),
-    [task, gates, delegations],
+    () => buildTranscriptRows(task, { reviews, delegations }),
+    [task, reviews, delegations],
   )
   const { name, attempt } = task
   const directives = useMemo(
-    () => directivesByTurn({ name, attempt }, state.directives),
+    () => groupDirectivesByTurn({ name, attempt }, state.directives),
     [name, attempt, state.directives],
   )
-  const agents = useMemo(() => agentsByCall(task.agentCalls), [task.agentCalls])
-  const chosen = chosenKey(selection)
+  const agents = useMemo(() => groupAgentsByCall(task.agentCalls), [task.agentCalls])
+  const chosen = findChosenKey(selection)
   const reveal = useReveal(rows, chosen)
   const choose = useCallback(
     (iterationIndex: number) => onSelect({ taskName: name, iterationIndex }),
@@ -75,8 +75,8 @@ export function Work({
     switch (row.kind) {
       case 'given':
         return <GivenRow task={task} onOpen={onOpenTask} />
-      case 'gate':
-        return <GateRow gate={row.gate} />
+      case 'review':
+        return <ReviewRow review={row.review} />
       case 'switch':
         return <SwitchRow from={row.from} to={row.to} />
       case 'turn':
@@ -117,12 +117,12 @@ export function Work({
 const STATUS: Readonly<
   Record<DelegationState['status'], { readonly mark: MarkKind; readonly word: string }>
 > = {
-  RUNNING: { mark: 'live', word: 'Works' },
-  COMPLETED: { mark: 'done', word: 'Answered' },
+  RUNNING: { mark: 'live', word: 'Running' },
+  COMPLETED: { mark: 'done', word: 'Completed' },
   FAILED: { mark: 'failed', word: 'Failed' },
 }
 
-/** A delegation; `onOpen` shows the task that it made. */
+/** A delegation; `onOpen` shows the task that it created. */
 const DelegationRow = memo(function DelegationRow({
   delegation,
   onOpen,
@@ -166,13 +166,16 @@ function SwitchRow({ from, to }: { readonly from: string; readonly to: string })
   )
 }
 
-/** The key of the chosen row; undefined when a whole task is chosen. */
-function chosenKey(selection: Selection | undefined): string | undefined {
+/** Returns the key of the selected row; undefined if a whole task is selected. */
+function findChosenKey(selection: Selection | undefined): string | undefined {
   if (selection?.iterationIndex === undefined) return undefined
-  return rowKey(selection.iterationIndex, selection.toolCallId)
+  return toRowKey(selection.iterationIndex, selection.toolCallId)
 }
 
-/** Index of the chosen row as it was when it was first there; undefined when there is none. */
+/**
+ * Returns the index that the selected row had when it first appeared; undefined if none is
+ * selected.
+ */
 function useReveal(rows: readonly TranscriptRow[], key: string | undefined): number | undefined {
   const [found, setFound] = useState<{ readonly key: string; readonly index: number }>()
   const isNew = key !== undefined && found?.key !== key
@@ -184,16 +187,16 @@ function useReveal(rows: readonly TranscriptRow[], key: string | undefined): num
 const EndRow = memo(function EndRow({ task }: { readonly task: TaskState }) {
   const { output, structuredOutput, error, skipReason, status } = task
   return (
-    <section aria-label="What came of it" className={styles['end']}>
+    <section aria-label="Result" className={styles['end']}>
       {error !== undefined && status !== 'COMPLETED' && <Failure error={error} />}
       {status === 'SKIPPED' && (
-        <Notice title="This task was skipped">{skipReason ?? 'The run does not say why'}</Notice>
+        <Notice title="Task skipped">{skipReason ?? 'No reason was given'}</Notice>
       )}
       {output !== undefined && <Output task={task} output={output} />}
       {structuredOutput !== undefined && (
         <>
-          <h3>Output as a value</h3>
-          <JsonView value={structuredOutput} label="the output as a value" />
+          <h3>Structured output</h3>
+          <JsonView value={structuredOutput} label="structured output" />
         </>
       )}
     </section>
@@ -209,15 +212,15 @@ function Failure({
   return (
     <Notice
       tone={isCancelled ? 'plain' : 'failed'}
-      title={isCancelled ? 'This task was cancelled' : 'This task failed'}
+      title={isCancelled ? 'Task cancelled' : 'Task failed'}
     >
       {reason} <code>{code}</code>
-      {willRetry && <p>It is tried again by itself.</p>}
+      {willRetry && <p>It will be retried automatically.</p>}
     </Notice>
   )
 }
 
-/** An answer that stands right above is not said twice. */
+/** The output; an answer directly above is referred to instead of repeated. */
 function Output({
   task: { turns },
   output,
@@ -232,7 +235,7 @@ function Output({
         <span>
           <strong>Output</strong>: the answer of model call {last.iterationIndex + 1}
         </span>
-        <CopyButton text={output} label="Copy the output" />
+        <CopyButton text={output} label="Copy output" />
       </p>
     )
   }
@@ -240,9 +243,9 @@ function Output({
     <>
       <h3>Output</h3>
       {output === '' ? (
-        <p className={styles['soft']}>It is empty</p>
+        <p className={styles['soft']}>Empty</p>
       ) : (
-        <Prose name="output" label="the output" text={output} />
+        <Prose name="output" label="output" text={output} />
       )}
     </>
   )

@@ -4,7 +4,7 @@ import styles from './button.module.css'
 
 import type { ComponentProps, ReactNode } from 'react'
 
-/** How much a button asks to be pressed; `danger` ends or removes something. */
+/** Emphasis of a button; `danger` marks actions that end or remove something. */
 export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger'
 
 interface Look {
@@ -12,11 +12,11 @@ interface Look {
   readonly kind?: ButtonKind
   /** @default 'm' */
   readonly size?: 's' | 'm'
-  /** Before the words. */
+  /** Shown before the label. */
   readonly icon?: ReactNode
 }
 
-/** A button. `busy` says that its action is under way; it cannot be pressed meanwhile. */
+/** A button. While `busy`, its action is in progress and it cannot be pressed. */
 export function Button({
   kind = 'plain',
   size = 'm',
@@ -30,7 +30,7 @@ export function Button({
     <button
       type="button"
       {...rest}
-      // A button that is busy keeps the focus, which `disabled` would take from it.
+      // `disabled` would take the focus from the button; `aria-disabled` does not.
       aria-disabled={busy || undefined}
       onClick={busy ? undefined : rest.onClick}
       className={cx(styles['button'], styles[kind], styles[size], className)}
@@ -41,7 +41,7 @@ export function Button({
   )
 }
 
-/** A button that is an icon alone; `label` is its name, and what is shown when one points at it. */
+/** A button with only an icon; `label` is its accessible name and its tooltip. */
 export function IconButton({
   label,
   icon,

@@ -1,9 +1,9 @@
-/** A control with its name, a hint and what is wrong with its value. */
+/** Form fields: a control with its label, a hint and its errors. */
 import { useId, type ReactElement, type ReactNode } from 'react'
 
 import styles from './field.module.css'
 
-/** What a control is given so that it belongs to its field. */
+/** Props that tie a control to its field. */
 export interface FieldControl {
   readonly id: string
   readonly 'aria-describedby': string | undefined
@@ -11,7 +11,7 @@ export interface FieldControl {
   readonly 'aria-required': true | undefined
 }
 
-/** A field; `children` makes its control. */
+/** A field; `children` renders its control. */
 export function Field({
   label,
   hint,
@@ -22,10 +22,10 @@ export function Field({
 }: {
   readonly label: ReactNode
   readonly hint?: ReactNode
-  /** What is wrong with the value, one sentence each. @default [] */
+  /** Errors in the value, one sentence each. @default [] */
   readonly errors?: readonly string[]
   readonly required?: boolean
-  /** Beside the label, at the end of its line. */
+  /** Shown at the end of the label's line. */
   readonly aside?: ReactNode
   readonly children: (control: FieldControl) => ReactElement
 }) {

@@ -1,4 +1,4 @@
-/** Controls that take a value. They look alike and are the browser's own. */
+/** Native input controls with a common style. */
 import { cx } from '../../lib/cx.ts'
 import styles from './inputs.module.css'
 
@@ -8,7 +8,10 @@ export function TextInput({ className, ...rest }: ComponentProps<'input'>) {
   return <input type="text" {...rest} className={cx(styles['input'], className)} />
 }
 
-/** Several lines of text; it grows with what is in it. `code` is for what is no prose. */
+/**
+ * A text area that grows with its content; `code` selects a monospaced font and turns off spell
+ * checking.
+ */
 export function TextArea({
   className,
   code = false,
@@ -24,7 +27,7 @@ export function TextArea({
   )
 }
 
-/** One of several; `children` are its `<option>`s. */
+/** A select; `children` are its `<option>` elements. */
 export function Select({ className, ...rest }: ComponentProps<'select'>) {
   return <select {...rest} className={cx(styles['input'], styles['select'], className)} />
 }

@@ -1,15 +1,15 @@
-/** One of a few choices, all in sight. */
+/** A choice of a few options that are all visible. */
 import { useId, type ReactNode } from 'react'
 
 import styles from './segmented.module.css'
 
-/** A choice. */
+/** An option of a `Segmented`. */
 export interface Segment<T extends string> {
   readonly value: T
   readonly label: ReactNode
 }
 
-/** Radio buttons in one bar; `label` names the group for who cannot see it. */
+/** Radio buttons in one bar; `label` is the accessible name of the group. */
 export function Segmented<T extends string>({
   label,
   value,

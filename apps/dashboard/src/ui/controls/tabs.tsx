@@ -1,4 +1,4 @@
-/** Views of one thing, one at a time. Arrow keys go from tab to tab (WAI-ARIA APG, Tabs). */
+/** Tabs. The arrow keys move from tab to tab (WAI-ARIA APG, Tabs). */
 import { useId, useRef, type KeyboardEvent, type ReactNode } from 'react'
 
 import { cx } from '../../lib/cx.ts'
@@ -11,7 +11,7 @@ export interface Tab<T extends string> {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 }
 
-/** The bar of tabs and, below it, the panel of the one that is chosen. */
+/** The tab bar and the panel of the selected tab. */
 export function Tabs<T extends string>({
   label,
   value,
@@ -24,7 +24,7 @@ export function Tabs<T extends string>({
   readonly value: T
   readonly tabs: readonly Tab<T>[]
   readonly onChange: (value: T) => void
-  /** At the end of the bar. */
+  /** Shown at the end of the bar. */
   readonly aside?: ReactNode
   readonly children: ReactNode
 }) {

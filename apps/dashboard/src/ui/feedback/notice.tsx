@@ -1,10 +1,10 @@
-/** Something the reader should know, in place. */
+/** Messages within the page: notices, empty states, loading states. */
 import { cx } from '../../lib/cx.ts'
 import styles from './notice.module.css'
 
 import type { ReactNode } from 'react'
 
-/** A notice; `failed` is read out at once, the others when there is time. */
+/** A notice. Screen readers announce `failed` at once, other tones when idle. */
 export function Notice({
   tone = 'plain',
   title,
@@ -30,7 +30,7 @@ export function Notice({
   )
 }
 
-/** What stands where nothing is: what would be there, and how to get it. */
+/** An empty state: says what would be here, and how to get it. */
 export function Empty({
   title,
   isPage = false,
@@ -53,7 +53,7 @@ export function Empty({
   )
 }
 
-/** That something is on its way; `label` says what. */
+/** A loading state; `label` names what is being loaded. */
 export function Loading({ label }: { readonly label: string }) {
   return (
     <div role="status" className={styles['loading']}>

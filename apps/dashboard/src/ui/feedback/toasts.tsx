@@ -1,4 +1,7 @@
-/** Short words on what was just done, at the edge of the page; read out, and gone after a while. */
+/**
+ * Short messages about completed actions. They are announced by screen readers and disappear after
+ * a while.
+ */
 import { X } from 'lucide-react'
 import { useEffect, useSyncExternalStore } from 'react'
 
@@ -6,14 +9,14 @@ import { cx } from '../../lib/cx.ts'
 import { IconButton } from '../controls/button.tsx'
 import styles from './toasts.module.css'
 
-/** A toast. A failure stays until it is closed. */
+/** A toast. A failure stays until the reader closes it. */
 export interface Toast {
   readonly id: number
   readonly tone: 'done' | 'failed'
   readonly text: string
 }
 
-/** Time to read two lines. */
+/** Time to read two lines, in milliseconds. */
 const SHOWN_FOR_MS = 6_000
 
 let toasts: readonly Toast[] = []
@@ -25,7 +28,7 @@ function change(next: readonly Toast[]): void {
   for (const reader of readers) reader()
 }
 
-/** Says that something was done, or that it was not. */
+/** Shows a toast. A toast with the same text replaces the earlier one. */
 export function toast(text: string, tone: Toast['tone'] = 'done'): void {
   lastId += 1
   change([...toasts.filter((other) => other.text !== text), { id: lastId, tone, text }].slice(-4))
@@ -40,7 +43,7 @@ function follow(reader: () => void): () => void {
   return () => readers.delete(reader)
 }
 
-/** Shows the toasts; once in the page. */
+/** Shows the toasts. Render it once per page. */
 export function Toasts() {
   const shown = useSyncExternalStore(follow, () => toasts)
   return (

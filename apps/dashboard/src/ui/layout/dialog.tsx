@@ -1,11 +1,11 @@
-/** A question in front of the page. The browser's own dialog: it keeps the focus in and gives it back. */
+/** Modal dialogs, based on `<dialog>`, which traps the focus and restores it. */
 import { X } from 'lucide-react'
 import { useEffect, useId, useRef, type ReactNode } from 'react'
 
 import { IconButton } from '../controls/button.tsx'
 import styles from './dialog.module.css'
 
-/** A dialog that is open as long as it is rendered. What has `data-autofocus` has the focus first. */
+/** A dialog, open while it is rendered. The element with `data-autofocus` gets the focus first. */
 export function Dialog({
   title,
   onClose,
@@ -14,9 +14,9 @@ export function Dialog({
   children,
 }: {
   readonly title: ReactNode
-  /** Asked for by Escape, by the button, and by a click beside the dialog. */
+  /** Called on Escape, on the close button, and on a click outside the dialog. */
   readonly onClose: () => void
-  /** Buttons, the one that does it last. */
+  /** Buttons; the primary action is the last. */
   readonly footer?: ReactNode
   readonly wide?: boolean
   readonly children: ReactNode

@@ -1,6 +1,6 @@
 /**
- * Something that unfolds below its heading. Rows of a long list leave the page while they are out of sight,
- * so which of them are open is remembered by a `FoldMemory` around the list.
+ * Collapsible sections. Rows of a long list leave the page while they are out of sight, so a
+ * `FoldMemory` around the list remembers which of them are open.
  */
 import { ChevronRight } from 'lucide-react'
 import { createContext, useContext, useId, useSyncExternalStore, type ReactNode } from 'react'
@@ -8,25 +8,25 @@ import { createContext, useContext, useId, useSyncExternalStore, type ReactNode 
 import { createStore, type Store } from '../../lib/store.ts'
 import styles from './fold.module.css'
 
-/** Which folds the reader has opened (`true`) or closed (`false`), by name. */
+/** Folds that the reader has opened (`true`) or closed (`false`), by name. */
 export type Folds = Store<ReadonlyMap<string, boolean>>
 
-/** The folds of a part of the page. */
-export const FoldMemory = createContext<Folds>(newFolds())
+/** Provides the state of the folds in a part of the page. */
+export const FoldMemory = createContext<Folds>(createFolds())
 
-/** A memory of no folds. */
-export function newFolds(): Folds {
+/** Creates an empty fold memory. */
+export function createFolds(): Folds {
   return createStore<ReadonlyMap<string, boolean>>(new Map())
 }
 
-/** Whether a fold is open, and a function that opens or closes it. */
+/** Returns whether a fold is open, and a function that toggles it. */
 export function useFold(name: string, isOpenAtFirst = false): readonly [boolean, () => void] {
   const folds = useContext(FoldMemory)
   const isOpen = useSyncExternalStore(folds.follow, () => folds.get().get(name) ?? isOpenAtFirst)
   return [isOpen, () => folds.set(new Map(folds.get()).set(name, !isOpen))]
 }
 
-/** A heading that opens and closes what is below it, which is made only while it is open. */
+/** A heading that opens and closes its content. The content is rendered only while it is open. */
 export function Fold({
   name,
   isOpenAtFirst = false,
@@ -35,11 +35,11 @@ export function Fold({
   className,
   children,
 }: {
-  /** Unique in its `FoldMemory`. */
+  /** Unique within its `FoldMemory`. */
   readonly name: string
   readonly isOpenAtFirst?: boolean
   readonly summary: ReactNode
-  /** At the end of the line, beside the button. */
+  /** Shown at the end of the heading, next to the button. */
   readonly aside?: ReactNode
   readonly className?: string | undefined
   readonly children: () => ReactNode

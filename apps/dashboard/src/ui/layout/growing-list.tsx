@@ -1,10 +1,11 @@
 /**
- * A list that grows at its end, such as a log. Only what is in sight is in the page.
+ * A list that grows at its end, such as a log. Only visible rows are in the page.
  *
- * - It opens at its end, and stays there while it grows, until the reader scrolls up or unfolds something.
- * - What the reader looks at does not move when something before or after it changes its height.
- * - What is brought into sight stays there while the list comes to be, until the reader moves by themselves.
- * - Who has scrolled up is offered the way back while the list grows.
+ * - It opens at its end and stays there while it grows, until the reader scrolls up or unfolds
+ *   something.
+ * - Rows in view do not move when a row before or after them changes its height.
+ * - A revealed row stays in view while the list loads, until the reader scrolls.
+ * - A reader who has scrolled up gets a button that leads back to the end while the list grows.
  */
 import {
   elementScroll,
@@ -31,28 +32,31 @@ export interface GrowingListProps<T> {
   readonly items: readonly T[]
   readonly keyOf: (item: T) => string | number
   readonly children: (item: T) => ReactNode
-  /** Height of an item before it was measured, in pixels. */
+  /** Estimated height of an unmeasured item, in pixels. */
   readonly estimate: (item: T) => number
-  /** Name of the list for who cannot see it. */
+  /** Accessible name of the list. */
   readonly label: string
-  /** Whether more is to come. */
+  /** Whether more items are expected. */
   readonly isGrowing: boolean
-  /** Item that is brought into sight when this changes. */
+  /** Index of the item to scroll into view; a change scrolls again. */
   readonly reveal?: number | undefined
 }
 
-/** How near to the end counts as being there, in pixels. */
+/** Distance from the end that counts as the end, in pixels. */
 const NEAR_END = 32
 
 export function GrowingList<T>(props: GrowingListProps<T>) {
   const { items, keyOf, children, estimate, label, isGrowing, reveal } = props
   const scroller = useRef<HTMLDivElement>(null)
-  /** Where the list was last scrolled to, by whomever. */
+  /** Last scroll position, set by the reader or by code. */
   const top = useRef(0)
-  /** The reader is somewhere else than at the end, or has unfolded something there. */
+  /**
+   * Whether the list does not follow its end, because the reader scrolled away or unfolded
+   * something.
+   */
   const [isHeld, setHeld] = useState(false)
-  const keys = useKept(items.map((item) => keyOf(item)))
-  // Another function has the places of all rows worked out anew.
+  const keys = useStableList(items.map((item) => keyOf(item)))
+  // A new function would make the virtualizer recompute the positions of all rows.
   const getItemKey = useCallback((index: number) => keys[index] ?? index, [keys])
   const virtualizer = useVirtualizer({
     count: items.length,
@@ -67,7 +71,7 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
       top.current = instance.scrollElement?.scrollTop ?? 0
     },
     getItemKey,
-    // Only a reader who scrolls by themselves sees a row that is late.
+    // Late rows are noticed only while the reader scrolls.
     useFlushSync: isHeld,
   })
   const total = virtualizer.getTotalSize()
@@ -82,15 +86,15 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
     <div className={styles['frame']}>
       <div
         ref={scroller}
-        // A region that scrolls can be scrolled with the keyboard.
+        // Scrollable regions need to be reachable by keyboard.
         tabIndex={0}
         role="list"
         aria-label={label}
         className={styles['scroller']}
         onScroll={({ currentTarget: { scrollTop, clientHeight } }) => {
-          // What was measured may be ahead of what is drawn.
+          // The measured size may be ahead of the rendered size.
           const isAtEnd = virtualizer.getTotalSize() - scrollTop - clientHeight < NEAR_END
-          // Only a reader who goes up leaves the end: it also goes away by itself, when more comes.
+          // Only scrolling up leaves the end: the distance also grows when items are added.
           if (isAtEnd) setHeld(revealed.current !== undefined)
           else if (scrollTop < top.current) setHeld(true)
           top.current = scrollTop
@@ -99,7 +103,7 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
         onPointerDown={letGo}
         onKeyDown={letGo}
         onClickCapture={(event) => {
-          if (unfolds(event)) setHeld(true)
+          if (isFoldClick(event)) setHeld(true)
         }}
       >
         <div role="presentation" className={styles['space']} style={{ height: total }}>
@@ -135,13 +139,13 @@ function ToNewest({ go }: { readonly go: () => void }) {
   return (
     <div className={styles['newest']}>
       <Button size="s" icon={<ArrowDown />} onClick={go}>
-        Jump to the newest
+        Jump to latest
       </Button>
     </div>
   )
 }
 
-/** Keeps an item in sight from when it is to be revealed until it is let go. */
+/** Keeps an item in view after it is revealed, until `letGo` is called. */
 function useRevealed(
   virtualizer: Pick<Virtualizer<HTMLDivElement, Element>, 'scrollToIndex'>,
   {
@@ -160,7 +164,8 @@ function useRevealed(
     revealed.current = reveal
     setHeld(true)
   }, [reveal, setHeld])
-  // Near the end of a list that is not all there yet, an item cannot be brought to the top.
+  // An item near the end of a partly loaded list cannot be scrolled to the top yet, so repeat when
+  // `count` changes.
   useEffect(() => {
     if (revealed.current === undefined) return
     virtualizer.scrollToIndex(revealed.current, { align: 'start' })
@@ -171,8 +176,8 @@ function useRevealed(
   return { revealed, letGo }
 }
 
-/** The list as it was, for as long as it has the same members. */
-function useKept<T>(list: readonly T[]): readonly T[] {
+/** Returns the same array for as long as its members are the same. */
+function useStableList<T>(list: readonly T[]): readonly T[] {
   const kept = useRef(list)
   return useMemo(() => {
     const { current } = kept
@@ -209,7 +214,7 @@ function Item({
   )
 }
 
-/** Whether a click opens something, whose head should then stay where it is. */
-function unfolds({ target }: MouseEvent): boolean {
+/** Whether a click opens or closes something; its heading must then stay in place. */
+function isFoldClick({ target }: MouseEvent): boolean {
   return target instanceof Element && target.closest('[aria-expanded],summary') !== null
 }

@@ -1,4 +1,6 @@
-/** Actions behind a button. Arrow keys go through them, Escape closes (WAI-ARIA APG, Menu Button). */
+/**
+ * Menu buttons. The arrow keys move through the actions, Escape closes (WAI-ARIA APG, Menu Button).
+ */
 import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 
 import { IconButton } from '../controls/button.tsx'
@@ -47,7 +49,7 @@ export function Menu({
     const step = STEPS[event.key]
     if (step === undefined) return
     event.preventDefault()
-    focusBeside(entries(), step)
+    focusNext(entries(), step)
   }
   return (
     <div
@@ -68,7 +70,7 @@ export function Menu({
         onClick={() => setOpen(!isOpen)}
       />
       {isOpen && (
-        <div id={id} role="menu" aria-label={label} className={styles['menu']} ref={opened}>
+        <div id={id} role="menu" aria-label={label} className={styles['menu']} ref={placeMenu}>
           {note !== undefined && (
             <p role="presentation" className={styles['note']}>
               {note}
@@ -96,14 +98,14 @@ export function Menu({
   )
 }
 
-/** Moves the focus by `step` entries, round the ends. */
-function focusBeside(entries: readonly HTMLElement[], step: number): void {
+/** Moves the focus by `step` entries and wraps at the ends. */
+function focusNext(entries: readonly HTMLElement[], step: number): void {
   const at = entries.findIndex((entry) => entry === document.activeElement)
   entries.at((at + step + entries.length) % entries.length)?.focus()
 }
 
-/** Its end is at the end of its button, unless that would put its start out of the window. */
-function opened(menu: HTMLElement | null): void {
+/** Aligns the menu with the end of its button, or with the start if it would leave the window. */
+function placeMenu(menu: HTMLElement | null): void {
   if (menu === null) return
   menu.classList.toggle(styles['fromStart'] ?? '', menu.getBoundingClientRect().left < 0)
   menu.querySelector<HTMLElement>('[role=menuitem]')?.focus()

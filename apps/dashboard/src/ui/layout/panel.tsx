@@ -1,10 +1,10 @@
-/** A sheet with a heading. */
+/** Panels: parts of a page with a heading. */
 import { cx } from '../../lib/cx.ts'
 import styles from './panel.module.css'
 
 import type { ReactNode } from 'react'
 
-/** A part of a page; `tone` colours it when it asks for something. */
+/** A part of a page; `tone` highlights one that needs attention. */
 export function Panel({
   title,
   actions,
@@ -14,10 +14,10 @@ export function Panel({
   children,
 }: {
   readonly title?: ReactNode
-  /** At the end of the heading. */
+  /** Shown at the end of the heading. */
   readonly actions?: ReactNode
   readonly tone?: 'plain' | 'held' | 'failed'
-  /** Without space around its content. */
+  /** Whether the content has no padding. */
   readonly flush?: boolean
   readonly className?: string | undefined
   readonly children: ReactNode

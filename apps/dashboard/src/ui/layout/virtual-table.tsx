@@ -1,7 +1,7 @@
 /**
- * A table of any length, of which only what is in sight is in the page. It is a table to screen readers
- * (`aria-rowcount`, `aria-rowindex`). Arrow keys, j and k, Home and End go from row to row: each row has one
- * link or button that stands for it, marked with `data-row`. The row that has the focus stays in the page.
+ * A table of any length; only visible rows are in the page. For screen readers it is a table
+ * (`aria-rowcount`, `aria-rowindex`). Arrow keys, j and k, Home and End move from row to row: each
+ * row has one link or button marked with `data-row`. The focused row stays in the page.
  */
 import {
   useImperativeHandle,
@@ -19,9 +19,9 @@ import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
 import { cx } from '../../lib/cx.ts'
 import styles from './virtual-table.module.css'
 
-/** What a table can be told. */
+/** Methods of a table. */
 export interface VirtualTableHandle {
-  /** Goes to the first row, and takes the focus there. */
+  /** Scrolls to the first row and focuses the table. */
   readonly toTop: () => void
   readonly focusFirst: () => void
 }
@@ -30,27 +30,27 @@ export interface VirtualTableProps<T> {
   readonly ref?: Ref<VirtualTableHandle>
   readonly items: readonly T[]
   readonly keyOf: (item: T) => string
-  /** The cells of a row. */
+  /** Renders the cells of a row. */
   readonly children: (item: T) => ReactNode
-  /** The cells of the first row, which stays in sight. */
+  /** Cells of the header row, which stays visible. */
   readonly head: ReactNode
-  /** Lays out the cells of a row. */
+  /** Class that lays out the cells of a row. */
   readonly rowClass: string | undefined
-  /** Height of a row before it was measured, in pixels. */
+  /** Estimated height of an unmeasured row, in pixels. */
   readonly estimate: number
-  /** Name of the table for who cannot see it. */
+  /** Accessible name of the table. */
   readonly label: string
-  /** Rows there are in all, also those that are not here yet. */
+  /** Total number of rows, including those not loaded yet. */
   readonly total: number
-  /** Where the reader was; it is kept up to date. */
+  /** Scroll position, restored on mount and updated while scrolling. */
   readonly memory: { offset: number }
-  /** Called when the end comes near. */
+  /** Called when the last loaded rows come near. */
   readonly onEnd: () => void
-  /** Called when the reader comes to the first row, and when they leave it. */
+  /** Called when the first row comes into view or leaves it. */
   readonly onTop: (isAtTop: boolean) => void
 }
 
-/** A table that renders what is in sight, and a little more. */
+/** A table that renders the visible rows and a few more. */
 export function VirtualTable<T>(props: VirtualTableProps<T>) {
   const { items, keyOf, children, estimate, memory, onEnd, onTop, rowClass } = props
   const scroller = useRef<HTMLDivElement>(null)
@@ -74,7 +74,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
   useLayoutEffect(() => {
     const { current } = scroller
     return () => {
-      // Who leaves in the frame in which they scrolled is gone before the event comes.
+      // If the reader leaves in the frame in which they scrolled, the scroll event never fires.
       if (current !== null) memory.offset = current.scrollTop
     }
   }, [memory])
@@ -92,7 +92,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
       </div>
       <div
         ref={scroller}
-        // A region that scrolls can be scrolled with the keyboard.
+        // Scrollable regions need to be reachable by keyboard.
         tabIndex={0}
         role="rowgroup"
         className={styles['scroller']}
@@ -134,18 +134,18 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
 interface RowsOptions {
   readonly count: number
   readonly keyAt: (index: number) => string | undefined
-  /** Height of a row before it was measured, in pixels. */
+  /** Estimated height of an unmeasured row, in pixels. */
   readonly estimate: number
-  /** Where the reader was. */
+  /** Initial scroll position. */
   readonly offset: number
-  /** Called when the end comes near. */
+  /** Called when the last loaded rows come near. */
   readonly onEnd: () => void
 }
 
-/** Rows before the end at which it is near. */
+/** Number of rows before the end that count as near it. */
 const NEAR_END = 20
 
-/** The rows; `scroller` is what they are in. */
+/** Virtualizes the rows of `scroller` and handles the keyboard. */
 function useVirtualRows(
   scroller: RefObject<HTMLDivElement | null>,
   { count, keyAt, estimate, offset, onEnd }: RowsOptions,
@@ -160,9 +160,9 @@ function useVirtualRows(
     initialOffset: offset,
     getItemKey: (index) => keyAt(index) ?? index,
     rangeExtractor: (range) =>
-      withPlaces(defaultRangeExtractor(range), [placeOf(focused), wanted?.index ?? -1]),
+      addIndexes(defaultRangeExtractor(range), [indexOfKey(focused), wanted?.index ?? -1]),
   })
-  function placeOf(key: string | undefined): number {
+  function indexOfKey(key: string | undefined): number {
     if (key === undefined) return -1
     for (let index = 0; index < count; index += 1) if (keyAt(index) === key) return index
     return -1
@@ -186,8 +186,8 @@ function useVirtualRows(
     focusFirst: () => focusRow(virtualizer.range?.startIndex ?? 0),
     onKeyDown: (event: KeyboardEvent): void => {
       const from =
-        focused === undefined ? (virtualizer.range?.startIndex ?? 0) - 1 : placeOf(focused)
-      const index = stepOf(event, from, count)
+        focused === undefined ? (virtualizer.range?.startIndex ?? 0) - 1 : indexOfKey(focused)
+      const index = findRowForKey(event, from, count)
       if (index === undefined) return
       event.preventDefault()
       focusRow(index)
@@ -195,16 +195,19 @@ function useVirtualRows(
   }
 }
 
-function withPlaces(range: readonly number[], places: readonly number[]): number[] {
+function addIndexes(range: readonly number[], places: readonly number[]): number[] {
   const more = places.filter((place) => place >= 0)
   return [...new Set([...range, ...more])].toSorted((one, other) => one - other)
 }
 
-/** A key that was pressed. */
+/** A key press. */
 type PressedKey = Readonly<Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>>
 
-/** The row that a key goes to from row `at` (-1 is none) of `count`; undefined when it goes nowhere. */
-export function stepOf(
+/**
+ * Returns the row that a key leads to from row `at` of `count` (-1: none); undefined when the key
+ * does not move.
+ */
+export function findRowForKey(
   { key, ctrlKey, metaKey, altKey }: PressedKey,
   at: number,
   count: number,

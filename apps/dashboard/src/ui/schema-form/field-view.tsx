@@ -1,4 +1,4 @@
-/** One field of a form, whatever its kind, with the fields inside of it. */
+/** Renders one field of a form, including its nested fields. */
 import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
 
 import { Button, IconButton } from '../controls/button.tsx'
@@ -6,17 +6,17 @@ import { Field } from '../controls/field.tsx'
 import { Select } from '../controls/inputs.tsx'
 import { useForm } from './form-context.ts'
 import { Group } from './group.tsx'
-import { initialValue, newItem } from './initial-value.ts'
+import { createInitialValue, createItem } from './initial-value.ts'
 import { JsonEditor } from './json-editor.tsx'
 import { LeafField } from './leaf-field.tsx'
-import { listOf, partsOf } from './schema.ts'
+import { asList, asEntries } from './schema.ts'
 import styles from './schema-form.module.css'
 
 import type { FormField } from './form-model.ts'
 
 type FieldOf<Kind extends FormField['kind']> = Extract<FormField, { readonly kind: Kind }>
 
-/** The field; of a bare one, what is round it says the name. */
+/** A field; a bare one does not show its name, because its surroundings do. */
 export function FieldView({
   field,
   isBare = false,
@@ -43,7 +43,7 @@ export function FieldView({
   }
 }
 
-/** A value that can be one thing alone: there is nothing to type, but it may have to be given. */
+/** A field with a constant value: it can only be set or removed. */
 function ConstantField({ field }: { readonly field: FieldOf<'constant'> }) {
   const { problems, set, remove } = useForm()
   const { pointer, label, constant, isRequired, isItem, value } = field
@@ -54,12 +54,12 @@ function ConstantField({ field }: { readonly field: FieldOf<'constant'> }) {
       <span className={styles['name']}>{label}</span>
       <code className={styles['constant']}>{JSON.stringify(constant)}</code>
       {!isGiven && (
-        <Button size="s" aria-label={`Give ${label}`} onClick={() => set(pointer, constant)}>
-          Give
+        <Button size="s" aria-label={`Set ${label}`} onClick={() => set(pointer, constant)}>
+          Set
         </Button>
       )}
       {isGiven && !isRequired && !isItem && (
-        <IconButton label={`Leave out ${label}`} icon={<X />} onClick={() => remove(pointer)} />
+        <IconButton label={`Remove ${label}`} icon={<X />} onClick={() => remove(pointer)} />
       )}
       {errors.length > 0 && <span className={styles['errors']}>{errors.join('. ')}</span>}
     </div>
@@ -74,10 +74,14 @@ function ObjectField({
   readonly isBare: boolean
 }) {
   const { schema } = useForm()
-  const isEmpty = field.fields.length === 0 && partsOf(field.schema.properties).length === 0
+  const isEmpty = field.fields.length === 0 && asEntries(field.schema.properties).length === 0
   return (
-    <Group field={field} isBare={isBare} initial={() => initialValue(field.schema, schema) ?? {}}>
-      {isEmpty && <p className={styles['note']}>It has no fields.</p>}
+    <Group
+      field={field}
+      isBare={isBare}
+      initial={() => createInitialValue(field.schema, schema) ?? {}}
+    >
+      {isEmpty && <p className={styles['note']}>This object has no fields.</p>}
       {field.fields.map((inner) => (
         <FieldView key={inner.pointer} field={inner} />
       ))}
@@ -100,7 +104,11 @@ function ListField({
     set(pointer, values.toSpliced(from, 1).toSpliced(to, 0, moved))
   }
   return (
-    <Group field={field} isBare={isBare} initial={() => initialValue(field.schema, schema) ?? []}>
+    <Group
+      field={field}
+      isBare={isBare}
+      initial={() => createInitialValue(field.schema, schema) ?? []}
+    >
       {items.map((item, at) => (
         <div key={item.pointer} className={styles['item']}>
           <FieldView field={item} />
@@ -131,7 +139,7 @@ function ListField({
           icon={<Plus />}
           disabled={!field.mayGrow}
           aria-label={`Add to ${label}`}
-          onClick={() => set(pointer, [...values, newItem(field.schema.items ?? {}, schema)])}
+          onClick={() => set(pointer, [...values, createItem(field.schema.items ?? {}, schema)])}
         >
           Add
         </Button>
@@ -142,8 +150,8 @@ function ListField({
 
 function UnionField({ field }: { readonly field: FieldOf<'union'> }) {
   const { schema, choose } = useForm()
-  const variants = listOf(field.schema.anyOf ?? field.schema.oneOf)
-  const initial = (at: number): unknown => newItem(variants[at], schema)
+  const variants = asList(field.schema.anyOf ?? field.schema.oneOf)
+  const initial = (at: number): unknown => createItem(variants[at], schema)
   return (
     <Group
       field={field}
@@ -174,7 +182,7 @@ function UnionField({ field }: { readonly field: FieldOf<'union'> }) {
 function JsonField({ field }: { readonly field: FieldOf<'json'> }) {
   const { problems, broken, setJson, remove } = useForm()
   const { pointer, label, isRequired, isItem, value } = field
-  const note = [field.description, `${field.why}: typed as JSON`].filter(Boolean).join(' · ')
+  const note = [field.description, `${field.why}; enter JSON`].filter(Boolean).join(' · ')
   return (
     <div data-pointer={pointer}>
       <Field

@@ -1,29 +1,29 @@
-/** Brings the reader to the field of a place. */
-import { nearestDrawn } from './placed-problems.ts'
+/** Moves the focus to the field of a JSON pointer. */
+import { findNearestDrawn } from './placed-problems.ts'
 
-/** What can take the focus. */
+/** Selector of focusable controls. */
 const CONTROLS = ':is(input, select, textarea, button, summary):not(:disabled)'
 
 /**
- * Opens what the field of `path` is folded in, and gives it the focus; of the fields in `root`, which say
- * their places in `data-pointer`, the nearest round it when it has none of its own.
+ * Opens the folds around the field of `path` and focuses it. Fields of `root` have their pointer in
+ * `data-pointer`; without an exact match the nearest enclosing field is used.
  */
 export function focusField(root: HTMLElement, path: string): void {
-  const fields = fieldsIn(root)
-  const field = fields.get(nearestDrawn(path, new Set(fields.keys())))
+  const fields = findFields(root)
+  const field = fields.get(findNearestDrawn(path, new Set(fields.keys())))
   if (field !== undefined) show(field)
 }
 
-/** Gives the focus to the first field of `root`, from the top, that one of `paths` is told at. */
+/** Focuses the topmost field of `root` that shows a problem of `paths`. */
 export function focusFirst(root: HTMLElement, paths: readonly string[]): void {
-  const fields = fieldsIn(root)
+  const fields = findFields(root)
   const drawn = new Set(fields.keys())
-  const wrong = new Set(paths.map((path) => nearestDrawn(path, drawn)))
+  const wrong = new Set(paths.map((path) => findNearestDrawn(path, drawn)))
   const first = [...fields].find(([path]) => wrong.has(path))
   if (first !== undefined) show(first[1])
 }
 
-function fieldsIn(root: HTMLElement): ReadonlyMap<string, HTMLElement> {
+function findFields(root: HTMLElement): ReadonlyMap<string, HTMLElement> {
   return new Map(
     [...root.querySelectorAll<HTMLElement>('[data-pointer]')].map(
       (field) => [field.dataset['pointer'] ?? '', field] as const,
@@ -41,8 +41,8 @@ function show(field: HTMLElement): void {
   field.scrollIntoView({ block: 'nearest' })
 }
 
-/** The place of the field that an element is in; undefined outside of fields. */
-export function pointerOf(element: EventTarget | null): string | undefined {
+/** Returns the pointer of the field that contains an element; undefined outside of fields. */
+export function findPointer(element: EventTarget | null): string | undefined {
   if (!(element instanceof HTMLElement)) return undefined
   return element.closest<HTMLElement>('[data-pointer]')?.dataset['pointer']
 }

@@ -1,4 +1,4 @@
-/** What every field of a form needs of the form round it. */
+/** Gives every field of a form access to its form. */
 import { createContext, useContext } from 'react'
 
 import type { PlacedProblems } from './placed-problems.ts'
@@ -7,25 +7,25 @@ import type { PlacedProblems } from './placed-problems.ts'
 export interface FormAccess {
   readonly schema: object
   readonly problems: PlacedProblems
-  /** Texts that are meant to be JSON and are not, by their places. */
+  /** Invalid JSON texts, by pointer. */
   readonly broken: Readonly<Record<string, string>>
   readonly set: (path: string, value: unknown) => void
   readonly remove: (path: string) => void
   readonly setJson: (path: string, text: string) => void
-  /** Takes another variant of the union at a place, with the value that it begins with. */
+  /** Selects a variant of the union at `path` and sets its initial value. */
   readonly choose: (path: string, variant: number, value: unknown) => void
 }
 
-/** The form round a field. */
+/** Provides the form of a field. */
 export const FormContext = createContext<FormAccess | undefined>(undefined)
 
 /**
- * The form round a field.
+ * Returns the form of a field.
  *
  * @throws {Error} outside of a form.
  */
 export function useForm(): FormAccess {
   const form = useContext(FormContext)
-  if (form === undefined) throw new Error('There is no form around this field')
+  if (form === undefined) throw new Error('useForm must be called inside a FormContext')
   return form
 }

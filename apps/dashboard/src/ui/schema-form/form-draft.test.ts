@@ -1,39 +1,45 @@
 import { describe, expect, it } from 'vitest'
 
-import { brokenProblems, draftOf, withJson, withoutValue, withValue } from './form-draft.ts'
+import {
+  findBrokenProblems,
+  createFormDraft,
+  setDraftJson,
+  removeDraftValue,
+  setDraftValue,
+} from './form-draft.ts'
 
-describe('a draft', () => {
-  it('takes JSON as the value of its place, and keeps text that is none', () => {
-    const good = withJson(draftOf({ a: 1 }), '/b', ' {"c": 2}')
+describe('form draft', () => {
+  it('takes valid JSON as a value, and keeps invalid text', () => {
+    const good = setDraftJson(createFormDraft({ a: 1 }), '/b', ' {"c": 2}')
     expect(good).toEqual({ value: { a: 1, b: { c: 2 } }, broken: {} })
-    const bad = withJson(good, '/b', '{"c": ')
+    const bad = setDraftJson(good, '/b', '{"c": ')
     expect(bad).toEqual({ value: good.value, broken: { '/b': '{"c": ' } })
-    expect(brokenProblems(bad)).toEqual([
-      { path: '/b', message: expect.stringContaining('is not JSON: ') },
+    expect(findBrokenProblems(bad)).toEqual([
+      { path: '/b', message: expect.stringContaining('is not valid JSON: ') },
     ])
-    expect(withJson(bad, '/b', 'null')).toEqual({ value: { a: 1, b: null }, broken: {} })
+    expect(setDraftJson(bad, '/b', 'null')).toEqual({ value: { a: 1, b: null }, broken: {} })
   })
 
-  it('forgets a text when its place, what is round it or what is inside of it changes', () => {
-    const bad = withJson(draftOf({ list: [{ a: 1 }, { a: 2 }] }), '/list/1/a', '{')
-    expect(withValue(bad, '/list/1/a', 3).broken).toEqual({})
-    expect(withValue(bad, '', {}).broken).toEqual({})
-    expect(withValue(bad, '/list/1', {}).broken).toEqual({})
-    expect(withValue(withJson(draftOf({}), '', 'x'), '/a', 1)).toEqual({
+  it('drops an invalid text when a value at, around or inside its place changes', () => {
+    const bad = setDraftJson(createFormDraft({ list: [{ a: 1 }, { a: 2 }] }), '/list/1/a', '{')
+    expect(setDraftValue(bad, '/list/1/a', 3).broken).toEqual({})
+    expect(setDraftValue(bad, '', {}).broken).toEqual({})
+    expect(setDraftValue(bad, '/list/1', {}).broken).toEqual({})
+    expect(setDraftValue(setDraftJson(createFormDraft({}), '', 'x'), '/a', 1)).toEqual({
       value: { a: 1 },
       broken: {},
     })
-    expect(withValue(bad, '/list/0/a', 3).broken).toEqual({ '/list/1/a': '{' })
+    expect(setDraftValue(bad, '/list/0/a', 3).broken).toEqual({ '/list/1/a': '{' })
   })
 
-  it('forgets the texts of a list when an item is taken out: the others have another place', () => {
-    const bad = withJson(draftOf({ list: [1, 2] }), '/list/1', '{')
-    expect(withoutValue(bad, '/list/0')).toEqual({ value: { list: [2] }, broken: {} })
+  it('drops the invalid texts of a list when an item is removed, because the positions change', () => {
+    const bad = setDraftJson(createFormDraft({ list: [1, 2] }), '/list/1', '{')
+    expect(removeDraftValue(bad, '/list/0')).toEqual({ value: { list: [2] }, broken: {} })
   })
 
-  it('reads nothing as no JSON', () => {
-    expect(brokenProblems(withJson(draftOf(1), '', ' '))).toEqual([
-      { path: '', message: 'is not JSON: it is empty' },
+  it('reports empty text as invalid JSON', () => {
+    expect(findBrokenProblems(setDraftJson(createFormDraft(1), '', ' '))).toEqual([
+      { path: '', message: 'is not valid JSON: it is empty' },
     ])
   })
 })

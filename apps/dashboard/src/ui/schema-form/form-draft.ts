@@ -1,60 +1,60 @@
 /**
- * A value while somebody types it. Pure: plain JSON, and beside it the texts that are meant to be JSON and
- * are not yet, by their places.
+ * A value while it is being edited: plain JSON, plus the texts that are not valid JSON yet, by
+ * pointer. Pure.
  */
 import { type Problem, describeProblems } from '@tutti/protocol'
 
-import { above, isWithin, valueAtPointer, withoutValueAt, withValueAt } from './pointer.ts'
-import { withDefaults } from './initial-value.ts'
+import { toParentPointer, isWithin, getValueAt, removeValueAt, setValueAt } from './pointer.ts'
+import { fillDefaults } from './initial-value.ts'
 
-/** A value, and the parts of it that cannot be read. */
+/** A value, and the texts that could not be parsed. */
 export interface FormDraft {
   readonly value: unknown
-  /** Text by the pointer of its place. */
+  /** Text by pointer. */
   readonly broken: Readonly<Record<string, string>>
 }
 
-export function draftOf(value: unknown): FormDraft {
+export function createFormDraft(value: unknown): FormDraft {
   return { value, broken: {} }
 }
 
-/** The draft with another value at a place. */
-export function withValue(draft: FormDraft, path: string, value: unknown): FormDraft {
+/** Returns the draft with `value` at a pointer. */
+export function setDraftValue(draft: FormDraft, path: string, value: unknown): FormDraft {
   return {
-    value: path === '' ? value : withValueAt(draft.value, path, value),
-    broken: notAround(draft.broken, path),
+    value: path === '' ? value : setValueAt(draft.value, path, value),
+    broken: dropAround(draft.broken, path),
   }
 }
 
-/** The draft without what is at a place. */
-export function withoutValue(draft: FormDraft, path: string): FormDraft {
-  const holder = above(path) ?? ''
-  const place = Array.isArray(valueAtPointer(draft.value, holder)) ? holder : path
-  // Items that come later have another place now, so what was broken in the list is forgotten.
-  return { value: withoutValueAt(draft.value, path), broken: notAround(draft.broken, place) }
+/** Returns the draft without the value at a pointer. */
+export function removeDraftValue(draft: FormDraft, path: string): FormDraft {
+  const holder = toParentPointer(path) ?? ''
+  const place = Array.isArray(getValueAt(draft.value, holder)) ? holder : path
+  // Removing an item shifts the following ones, so the invalid texts of the whole list are dropped.
+  return { value: removeValueAt(draft.value, path), broken: dropAround(draft.broken, place) }
 }
 
-/** The draft with the text of a place that is meant to be JSON: its value when it is, else the text. */
-export function withJson(draft: FormDraft, path: string, text: string): FormDraft {
+/** Returns the draft with a JSON text at a pointer: its value if it parses, else the text. */
+export function setDraftJson(draft: FormDraft, path: string, text: string): FormDraft {
   const read = tryParseJson(text)
-  if (read.ok) return withValue(draft, path, read.value)
-  return { ...draft, broken: { ...notAround(draft.broken, path), [path]: text } }
+  if (read.ok) return setDraftValue(draft, path, read.value)
+  return { ...draft, broken: { ...dropAround(draft.broken, path), [path]: text } }
 }
 
-/** What cannot be read. */
-export function brokenProblems({ broken }: FormDraft): readonly Problem[] {
+/** Returns a problem for each text that is not valid JSON. */
+export function findBrokenProblems({ broken }: FormDraft): readonly Problem[] {
   return Object.entries(broken).flatMap(([path, text]) => {
     const read = tryParseJson(text)
-    return read.ok ? [] : [{ path, message: `is not JSON: ${read.why}` }]
+    return read.ok ? [] : [{ path, message: `is not valid JSON: ${read.why}` }]
   })
 }
 
-/** What a text of JSON says, or why it is none. */
+/** The value of a JSON text, or the reason why it is invalid. */
 export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly why: string }
 
-/** Reads a text that is meant to be JSON. */
+/** Parses a JSON text. Empty text is invalid. */
 export function tryParseJson(text: string): ReadJson {
   if (text.trim() === '') return { ok: false, why: 'it is empty' }
   try {
@@ -64,8 +64,8 @@ export function tryParseJson(text: string): ReadJson {
   }
 }
 
-/** What is broken neither in a place that changed nor round it: a change there is in place of its text. */
-function notAround(
+/** Drops texts at, inside or around `place`: the changed value replaces them. */
+function dropAround(
   broken: Readonly<Record<string, string>>,
   place: string,
 ): Readonly<Record<string, string>> {
@@ -74,25 +74,25 @@ function notAround(
   )
 }
 
-/** What a check found. */
+/** Result of a check. */
 interface Checked {
   readonly problems: readonly Problem[]
-  /** Why the schema cannot be checked against; whoever takes the value judges alone. */
+  /** Reason why the schema cannot be compiled; the value is then checked only by its receiver. */
   readonly unchecked: string | undefined
 }
 
 /**
- * Every problem of a draft: texts that cannot be read, and beside them what the schema says of the value.
- * Fields with a default may be left out.
+ * Returns every problem of a draft: invalid JSON texts, and violations of the schema. Fields with a
+ * default may be absent.
  */
 export function checkDraft(schema: object, draft: FormDraft): Checked {
-  const broken = brokenProblems(draft)
+  const broken = findBrokenProblems(draft)
   try {
-    const found = describeProblems(schema, withDefaults(schema, draft.value, schema))
+    const found = describeProblems(schema, fillDefaults(schema, draft.value, schema))
     const others = found.filter(({ path }) => !broken.some((one) => isWithin(path, one.path)))
     return { problems: [...broken, ...others], unchecked: undefined }
   } catch (error) {
-    // A schema may hold a pattern that is none.
+    // The schema may contain an invalid pattern.
     return { problems: broken, unchecked: error instanceof Error ? error.message : String(error) }
   }
 }

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 
-import { everyField, formField, type FormField } from './form-model.ts'
+import { listFields, createFormField, type FormField } from './form-model.ts'
 
-/** The field of one property of an object. */
+/** Returns the field of a property of an object. */
 function fieldOf(schema: object, value?: unknown, root: object = {}): FormField {
   const whole = {
     ...root,
     type: 'object',
     properties: { it: schema },
   }
-  const form = formField({ schema: whole, value: value === undefined ? {} : { it: value } })
+  const form = createFormField({ schema: whole, value: value === undefined ? {} : { it: value } })
   const [field] = form.kind === 'object' ? form.fields : []
   if (field === undefined) throw new Error('There is no field')
   return field
 }
 
-describe('a field', () => {
+describe('createFormField', () => {
   it.each<[string, object, object]>([
     ['text', { type: 'string' }, { kind: 'text', input: 'area' }],
     ['short text', { type: 'string', maxLength: 20 }, { kind: 'text', input: 'text' }],
@@ -36,26 +36,26 @@ describe('a field', () => {
       { anyOf: [{ const: 'a' }, { const: 'b' }] },
       { kind: 'choice', options: ['a', 'b'] },
     ],
-    ['anything', {}, { kind: 'json', why: 'Any value may be here' }],
-    ['any object', { type: 'object' }, { kind: 'json', why: 'Any fields may be in it' }],
+    ['anything', {}, { kind: 'json', why: 'Any value is allowed' }],
+    ['any object', { type: 'object' }, { kind: 'json', why: 'Any fields are allowed' }],
     ['several types', { type: ['string', 'number'] }, { kind: 'json' }],
     ['a tuple', { type: 'array', prefixItems: [{}] }, { kind: 'json' }],
     ['a list', { type: 'array', items: { type: 'string' } }, { kind: 'list', items: [] }],
     ['no fields', { type: 'object', additionalProperties: false }, { kind: 'object', fields: [] }],
     ['what does not resolve', { $ref: '#/$defs/none' }, { kind: 'json' }],
     ['a circle of references', { $ref: '#/properties/it' }, { kind: 'json' }],
-  ])('is drawn for %s', (_, schema, shape) => {
+  ])('creates a field for %s', (_, schema, shape) => {
     expect(fieldOf(schema)).toMatchObject({ ...shape, isRequired: false, isGiven: false })
   })
 
-  it('follows references and takes the words beside them', () => {
+  it('follows references and applies the keywords next to them', () => {
     const root = { $defs: { Name: { type: 'string', maxLength: 9, description: 'A name' } } }
     const schema = { $ref: '#/$defs/Name', description: 'Whose' }
     expect(fieldOf(schema, undefined, root)).toMatchObject({ kind: 'text', description: 'Whose' })
     expect(fieldOf({ $ref: 'Name' }, undefined, root)).toMatchObject({ description: 'A name' })
   })
 
-  it('merges what must all hold', () => {
+  it('merges the parts of allOf', () => {
     const schema = {
       allOf: [
         { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
@@ -77,19 +77,19 @@ describe('a field', () => {
     [{ anyOf: [{ type: 'integer' }, { type: 'null' }] }, 'number'],
     [{ oneOf: [{ type: 'null' }, { enum: ['a'] }] }, 'choice'],
     [{ type: ['string', 'null'], enum: ['a', null] }, 'choice'],
-  ])('may be null: %j', (schema, kind) => {
+  ])('recognizes that null is allowed: %j', (schema, kind) => {
     expect(fieldOf(schema, null)).toMatchObject({ kind, isNullable: true, value: null })
     expect(fieldOf({ type: 'string' })).toMatchObject({ isNullable: false })
   })
 
-  it('says what its schema asks for', () => {
+  it('describes the constraints of the schema', () => {
     const schema = { type: 'integer', minimum: 1, maximum: 5, default: 3, title: 'Stars' }
     expect(fieldOf(schema)).toMatchObject({
       label: 'Stars',
-      hint: 'a whole number, 1 to 5, 3 when left out',
+      hint: 'a whole number, 1 to 5, default 3',
     })
     expect(fieldOf({ type: 'array', minItems: 1, uniqueItems: true }).hint).toBe(
-      'at least 1 item, each once',
+      'at least 1 item, no duplicates',
     )
     expect(fieldOf({ type: 'string', pattern: '\\S' }).hint).toBeUndefined()
   })
@@ -99,7 +99,7 @@ describe('a field', () => {
     [{ minimum: 1, maximum: 9007199254740991 }, 'a whole number, at least 1'],
     [{ exclusiveMinimum: 0, maximum: 9007199254740991 }, 'a whole number, more than 0'],
     [{ exclusiveMinimum: -9007199254740991 }, 'a whole number'],
-  ])('does not show the limits of safe integers: %j', (limits, hint) => {
+  ])('omits the limits of safe integers: %j', (limits, hint) => {
     expect(fieldOf({ type: 'integer', ...limits }).hint).toBe(hint)
   })
 })
@@ -109,7 +109,7 @@ describe('a union', () => {
   const cash = { type: 'object', properties: { kind: { const: 'cash' } }, required: ['kind'] }
   const schema = { anyOf: [card, cash, { type: 'string' }] }
 
-  it('names its variants and takes the one that the value is', () => {
+  it('names its variants and selects the one that matches the value', () => {
     expect(fieldOf(schema, { kind: 'cash' })).toMatchObject({
       kind: 'union',
       variants: ['card', 'cash', 'text'],
@@ -119,31 +119,31 @@ describe('a union', () => {
     expect(fieldOf(schema, { kind: 'card', no: 5 })).toMatchObject({ chosen: 0 })
   })
 
-  it('goes by the constant, however much else is missing', () => {
+  it('selects by constant, even if other fields are missing', () => {
     const rich = { ...card, required: ['kind', 'no', 'holder', 'until'] }
     expect(fieldOf({ anyOf: [cash, rich] }, { kind: 'card' })).toMatchObject({ chosen: 1 })
   })
 
-  it('keeps what the reader chose', () => {
+  it('keeps the variant that the reader selected', () => {
     const whole = {
       type: 'object',
       properties: { it: { anyOf: [{ type: 'string' }, { type: 'string' }] } },
     }
-    const form = formField({ schema: whole, value: { it: '' }, choices: { '/it': 1 } })
+    const form = createFormField({ schema: whole, value: { it: '' }, choices: { '/it': 1 } })
     expect(form).toMatchObject({ fields: [{ chosen: 1, variants: ['text (1)', 'text (2)'] }] })
   })
 })
 
 describe('[F1] every part of a value is in a field', () => {
-  it('also fields that the schema does not name, and lists', () => {
+  it('including fields that the schema does not name, and lists', () => {
     const schema = {
       type: 'object',
       properties: { list: { type: 'array', items: { type: 'object', properties: { a: {} } } } },
       required: ['list'],
     }
     const value = { list: [{ a: 1 }, {}], 'other/one': { deep: true } }
-    const form = formField({ schema, value })
-    expect(everyField(form).map(({ pointer }) => pointer)).toEqual([
+    const form = createFormField({ schema, value })
+    expect(listFields(form).map(({ pointer }) => pointer)).toEqual([
       '',
       '/list',
       '/list/0',
@@ -154,16 +154,16 @@ describe('[F1] every part of a value is in a field', () => {
     ])
   })
 
-  it('also when the value is of another type', () => {
+  it('including values of another type', () => {
     for (const value of ['x', 5, [1]]) {
       const whole = { type: 'object', properties: { a: { type: 'string' } } }
-      expect(formField({ schema: whole, value })).toMatchObject({ kind: 'json', value })
+      expect(createFormField({ schema: whole, value })).toMatchObject({ kind: 'json', value })
     }
     expect(fieldOf({ type: 'array' }, 'x')).toMatchObject({ kind: 'json', value: 'x' })
   })
 })
 
-describe('[F3] a schema that refers to itself', () => {
+describe('[F3] a recursive schema', () => {
   const tree = {
     $defs: {
       Node: {
@@ -180,8 +180,8 @@ describe('[F3] a schema that refers to itself', () => {
   }
 
   it('ends where the value does', () => {
-    const form = formField({ schema: tree, value: { name: 'a', left: { name: 'b' } } })
-    expect(everyField(form).map(({ pointer }) => pointer)).toEqual([
+    const form = createFormField({ schema: tree, value: { name: 'a', left: { name: 'b' } } })
+    expect(listFields(form).map(({ pointer }) => pointer)).toEqual([
       '',
       '/name',
       '/left',
@@ -192,13 +192,13 @@ describe('[F3] a schema that refers to itself', () => {
     ])
   })
 
-  it('ends at a depth when it is required', () => {
+  it('ends at a maximum depth if its field is required', () => {
     const loop = {
       $defs: { L: { type: 'object', properties: { l: { $ref: '#/$defs/L' } }, required: ['l'] } },
       $ref: '#/$defs/L',
     }
-    const all = everyField(formField({ schema: loop, value: {} }))
+    const all = listFields(createFormField({ schema: loop, value: {} }))
     expect(all.length).toBeLessThan(20)
-    expect(all.at(-1)).toMatchObject({ kind: 'json', why: 'Too deep to be drawn' })
+    expect(all.at(-1)).toMatchObject({ kind: 'json', why: 'Nested too deeply for the form' })
   })
 })

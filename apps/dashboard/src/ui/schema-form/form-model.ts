@@ -1,25 +1,26 @@
 /**
- * From a JSON Schema and a value to the fields of a form. Pure.
+ * Converts a JSON Schema and a value to the fields of a form. Pure.
  *
- * F1 Every part of the value is in one field: its own, or that of a part that is edited as JSON.
- * F2 What cannot be drawn says why, and is edited as JSON.
- * F3 A field that may be left out and is not there has no fields inside; so a schema that refers to itself
- *    ends where the value does.
+ * F1 Every part of the value is in one field: its own, or that of an ancestor that is edited as
+ *    JSON.
+ * F2 A part that the form does not support is edited as JSON, and says why.
+ * F3 An absent optional field has no nested fields, so a recursive schema ends where the value
+ *    ends.
  */
 import { isJsonObject } from '@tutti/protocol'
 
 import {
-  withoutNull,
-  listOf,
-  numberOf,
-  partsOf,
+  splitNullable,
+  asList,
+  asNumber,
+  asEntries,
   resolveNode,
   keywordText,
   type FormSchema,
 } from './schema.ts'
-import { childPointer } from './pointer.ts'
-import { hintOf } from './hints.ts'
-import { chosenVariant, variantNames } from './variants.ts'
+import { toChildPointer } from './pointer.ts'
+import { describeConstraints } from './hints.ts'
+import { findClosestVariant, nameVariants } from './variants.ts'
 
 interface FieldBase {
   readonly pointer: string
@@ -27,18 +28,21 @@ interface FieldBase {
   readonly description: string | undefined
   readonly hint: string | undefined
   readonly isRequired: boolean
-  /** Whether it is an item of a list, which is taken out and never left out. */
+  /**
+   * Whether it is an item of a list; items are always present, so they are removed rather than
+   * cleared.
+   */
   readonly isItem: boolean
-  /** Whether the value has it. */
+  /** Whether the value contains it. */
   readonly isGiven: boolean
-  /** Whether null is one of its values. */
+  /** Whether null is allowed. */
   readonly isNullable: boolean
   readonly value: unknown
-  /** The part of the schema that it is drawn from. */
+  /** Resolved schema of the field. */
   readonly schema: FormSchema
 }
 
-/** How the text of a field is typed. */
+/** Kind of input for a text. */
 export type TextInputKind = 'text' | 'area' | 'date' | 'date-time' | 'email' | 'url' | 'time'
 
 export type FormField = FieldBase &
@@ -59,10 +63,10 @@ export type FormField = FieldBase &
     | { readonly kind: 'json'; readonly why: string }
   )
 
-/** The variants that the reader chose, by the pointer of their union. */
+/** Chosen variants, by the pointer of their union. */
 export type Choices = Readonly<Record<string, number>>
 
-/** The whole form: what its schema and value are, and what was chosen. */
+/** Input of a form: schema, value and chosen variants. */
 export interface FormSource {
   readonly schema: object
   readonly value: unknown
@@ -70,7 +74,7 @@ export interface FormSource {
   readonly choices?: Choices
 }
 
-/** Fields inside of fields at most; deeper ones are edited as JSON. */
+/** Maximum nesting depth; deeper fields are edited as JSON. */
 const MAX_DEPTH = 12
 
 interface Place {
@@ -87,40 +91,42 @@ interface Whole {
   readonly choices: Choices
 }
 
-export function formField({ schema, value, choices = {} }: FormSource): FormField {
+export function createFormField({ schema, value, choices = {} }: FormSource): FormField {
   const place = { pointer: '', label: 'Value', value, isRequired: true, depth: 0 }
-  return fieldAt(schema, place, { root: schema, choices })
+  return createFieldAt(schema, place, { root: schema, choices })
 }
 
-/** Every field of a form, outermost first. */
-export function everyField(field: FormField): readonly FormField[] {
+/** Returns every field of a form, outermost first. */
+export function listFields(field: FormField): readonly FormField[] {
   switch (field.kind) {
     case 'object':
-      return [field, ...field.fields.flatMap(everyField)]
+      return [field, ...field.fields.flatMap(listFields)]
     case 'list':
-      return [field, ...field.items.flatMap(everyField)]
+      return [field, ...field.items.flatMap(listFields)]
     case 'union':
-      return [field, ...everyField(field.field)]
+      return [field, ...listFields(field.field)]
     default:
       return [field]
   }
 }
 
-function fieldAt(schema: unknown, place: Place, whole: Whole): FormField {
+function createFieldAt(schema: unknown, place: Place, whole: Whole): FormField {
   const node = resolveNode(schema, whole.root)
-  if (node === undefined) return asJson(place, {}, 'This part of the schema cannot be drawn')
-  const { node: plain, isNullable } = withoutNull(node, whole.root)
-  const base = baseOf(plain, place, isNullable)
-  if (place.depth > MAX_DEPTH) return { ...base, kind: 'json', why: 'Too deep to be drawn' }
-  return drawn(plain, base, { place, whole })
+  if (node === undefined)
+    return createJsonField(place, {}, 'The form does not support this part of the schema')
+  const { node: plain, isNullable } = splitNullable(node, whole.root)
+  const base = createFieldBase(plain, place, isNullable)
+  if (place.depth > MAX_DEPTH)
+    return { ...base, kind: 'json', why: 'Nested too deeply for the form' }
+  return createTypedField(plain, base, { place, whole })
 }
 
-function baseOf(schema: FormSchema, place: Place, isNullable: boolean): FieldBase {
+function createFieldBase(schema: FormSchema, place: Place, isNullable: boolean): FieldBase {
   return {
     pointer: place.pointer,
     label: keywordText(schema.title) ?? place.label,
     description: keywordText(schema.description),
-    hint: hintOf(schema),
+    hint: describeConstraints(schema),
     isRequired: place.isRequired,
     isItem: place.isItem ?? false,
     isGiven: place.value !== undefined,
@@ -130,8 +136,8 @@ function baseOf(schema: FormSchema, place: Place, isNullable: boolean): FieldBas
   }
 }
 
-function asJson(place: Place, schema: FormSchema, why: string): FormField {
-  return { ...baseOf(schema, place, false), kind: 'json', why }
+function createJsonField(place: Place, schema: FormSchema, why: string): FormField {
+  return { ...createFieldBase(schema, place, false), kind: 'json', why }
 }
 
 interface At {
@@ -139,14 +145,14 @@ interface At {
   readonly whole: Whole
 }
 
-function drawn(schema: FormSchema, base: FieldBase, at: At): FormField {
-  const variants = listOf(schema.anyOf ?? schema.oneOf)
+function createTypedField(schema: FormSchema, base: FieldBase, at: At): FormField {
+  const variants = asList(schema.anyOf ?? schema.oneOf)
   if (Object.hasOwn(schema, 'const')) return { ...base, kind: 'constant', constant: schema.const }
   if (Array.isArray(schema.enum)) return { ...base, kind: 'choice', options: schema.enum }
-  if (variants.length > 0) return unionField(variants, base, at)
+  if (variants.length > 0) return createUnionField(variants, base, at)
   switch (schema.type) {
     case 'string':
-      return { ...base, kind: 'text', input: inputOf(schema) }
+      return { ...base, kind: 'text', input: chooseTextInput(schema) }
     case 'number':
     case 'integer':
       return { ...base, kind: 'number' }
@@ -155,16 +161,16 @@ function drawn(schema: FormSchema, base: FieldBase, at: At): FormField {
     case 'null':
       return { ...base, kind: 'constant', constant: null }
     case 'array':
-      return listField(schema, base, at)
+      return createListField(schema, base, at)
     case 'object':
     case undefined:
-      return objectField(schema, base, at)
+      return createObjectField(schema, base, at)
     default:
-      return { ...base, kind: 'json', why: 'It may be of several types' }
+      return { ...base, kind: 'json', why: 'Several types are allowed' }
   }
 }
 
-function inputOf({ format, maxLength, pattern }: FormSchema): TextInputKind {
+function chooseTextInput({ format, maxLength, pattern }: FormSchema): TextInputKind {
   switch (format) {
     case 'date':
     case 'date-time':
@@ -179,32 +185,32 @@ function inputOf({ format, maxLength, pattern }: FormSchema): TextInputKind {
     case 'markdown':
       return 'area'
     default: {
-      const isShort = (numberOf(maxLength) ?? Infinity) <= 200
+      const isShort = (asNumber(maxLength) ?? Infinity) <= 200
       const isForm = format !== undefined || (pattern !== undefined && pattern !== '\\S')
       return isShort || isForm ? 'text' : 'area'
     }
   }
 }
 
-function objectField(schema: FormSchema, base: FieldBase, { place, whole }: At): FormField {
-  const properties = partsOf(schema.properties)
+function createObjectField(schema: FormSchema, base: FieldBase, { place, whole }: At): FormField {
+  const properties = asEntries(schema.properties)
   if (properties.length === 0) {
     const isEmpty = schema.type === 'object' && schema.additionalProperties === false
     if (isEmpty) return { ...base, kind: 'object', fields: [] }
-    const why = schema.type === 'object' ? 'Any fields may be in it' : 'Any value may be here'
+    const why = schema.type === 'object' ? 'Any fields are allowed' : 'Any value is allowed'
     return { ...base, kind: 'json', why }
   }
   const isDrawn = base.isGiven || base.isRequired
   if (base.isGiven && base.value !== null && !isJsonObject(base.value)) {
-    return { ...base, kind: 'json', why: 'Its value is no object' }
+    return { ...base, kind: 'json', why: 'The value is not an object' }
   }
-  const required = new Set(listOf(schema.required))
+  const required = new Set(asList(schema.required))
   const value = isJsonObject(place.value) ? place.value : {}
   const fields = properties.map(([key, part]) =>
-    fieldAt(
+    createFieldAt(
       part,
       {
-        pointer: childPointer(place.pointer, key),
+        pointer: toChildPointer(place.pointer, key),
         label: key,
         value: Object.hasOwn(value, key) ? value[key] : undefined,
         isRequired: required.has(key),
@@ -216,34 +222,34 @@ function objectField(schema: FormSchema, base: FieldBase, { place, whole }: At):
   const known = new Set(properties.map(([key]) => key))
   const others = Object.keys(value).filter((key) => !known.has(key))
   const more = others.map((key) =>
-    asJson(
+    createJsonField(
       {
-        pointer: childPointer(place.pointer, key),
+        pointer: toChildPointer(place.pointer, key),
         label: key,
         value: value[key],
         isRequired: false,
         depth: 0,
       },
       {},
-      'The schema does not name it',
+      'Not defined by the schema',
     ),
   )
   return { ...base, kind: 'object', fields: isDrawn ? [...fields, ...more] : [] }
 }
 
-function listField(schema: FormSchema, base: FieldBase, { place, whole }: At): FormField {
+function createListField(schema: FormSchema, base: FieldBase, { place, whole }: At): FormField {
   if (schema.prefixItems !== undefined || Array.isArray(schema.items)) {
-    return { ...base, kind: 'json', why: 'Its items differ by their place' }
+    return { ...base, kind: 'json', why: 'The schema of an item depends on its position' }
   }
   if (base.isGiven && base.value !== null && !Array.isArray(base.value)) {
-    return { ...base, kind: 'json', why: 'Its value is no list' }
+    return { ...base, kind: 'json', why: 'The value is not a list' }
   }
   const values: readonly unknown[] = Array.isArray(place.value) ? place.value : []
   const items = values.map((value, index) =>
-    fieldAt(
+    createFieldAt(
       schema.items ?? {},
       {
-        pointer: childPointer(place.pointer, index),
+        pointer: toChildPointer(place.pointer, index),
         label: `${base.label} ${index + 1}`,
         value,
         isRequired: true,
@@ -257,11 +263,11 @@ function listField(schema: FormSchema, base: FieldBase, { place, whole }: At): F
     ...base,
     kind: 'list',
     items,
-    mayGrow: items.length < (numberOf(schema.maxItems) ?? Infinity),
+    mayGrow: items.length < (asNumber(schema.maxItems) ?? Infinity),
   }
 }
 
-function unionField(
+function createUnionField(
   variants: readonly unknown[],
   base: FieldBase,
   { place, whole }: At,
@@ -270,13 +276,14 @@ function unionField(
   const fixed = nodes.map((node) => node !== undefined && Object.hasOwn(node, 'const'))
   if (fixed.every(Boolean))
     return { ...base, kind: 'choice', options: nodes.map((node) => node?.const) }
-  const names = variantNames(nodes)
-  const chosen = whole.choices[place.pointer] ?? chosenVariant(variants, place.value, whole.root)
-  // What is beside the union holds for each of its variants.
+  const names = nameVariants(nodes)
+  const chosen =
+    whole.choices[place.pointer] ?? findClosestVariant(variants, place.value, whole.root)
+  // Keywords next to the union apply to each of its variants.
   const { anyOf: _anyOf, oneOf: _oneOf, title: _title, description: _text, ...beside } = base.schema
   const variant =
-    Object.keys(beside).length === 0 ? variants[chosen] : withBeside(nodes[chosen], beside)
-  // The variant goes with its union: it cannot be left out by itself.
+    Object.keys(beside).length === 0 ? variants[chosen] : mergeSiblings(nodes[chosen], beside)
+  // The variant is part of its union and cannot be removed separately.
   const inner = {
     ...place,
     label: names[chosen] ?? '',
@@ -285,12 +292,18 @@ function unionField(
     depth: place.depth + 1,
   }
   if (!base.isGiven && !base.isRequired) {
-    const field = asJson(inner, {}, '')
+    const field = createJsonField(inner, {}, '')
     return { ...base, kind: 'union', variants: names, chosen, field }
   }
-  return { ...base, kind: 'union', variants: names, chosen, field: fieldAt(variant, inner, whole) }
+  return {
+    ...base,
+    kind: 'union',
+    variants: names,
+    chosen,
+    field: createFieldAt(variant, inner, whole),
+  }
 }
 
-function withBeside(node: FormSchema | undefined, beside: FormSchema): unknown {
+function mergeSiblings(node: FormSchema | undefined, beside: FormSchema): unknown {
   return node === undefined ? undefined : { allOf: [node, beside] }
 }

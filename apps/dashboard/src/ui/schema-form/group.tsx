@@ -1,4 +1,4 @@
-/** A part of a form with fields inside: its name, what can be done with it, and what is wrong with it. */
+/** Renders a field with nested fields: its name, actions and errors. */
 import { Plus, X } from 'lucide-react'
 
 import { useId, type ReactNode } from 'react'
@@ -9,7 +9,7 @@ import styles from './schema-form.module.css'
 
 import type { FormField } from './form-model.ts'
 
-/** The part; `children` are its fields, drawn when it is given. `initial` is what it begins with. */
+/** A group. `children` are its fields, shown while it is set; `initial` is its first value. */
 export function Group({
   field,
   initial,
@@ -21,9 +21,9 @@ export function Group({
   readonly field: FormField
   readonly initial: () => unknown
   readonly actions?: ReactNode
-  /** Whether a field inside has the same place, and tells what is wrong there. */
+  /** Whether a nested field has the same pointer and shows the errors. */
   readonly isOuter?: boolean
-  /** Whether what is round it says its name. */
+  /** Whether the surroundings show the name. */
   readonly isBare?: boolean
   readonly children: ReactNode
 }) {
@@ -70,7 +70,7 @@ export function Group({
   )
 }
 
-/** Gives what is not there, and takes away what may be left out. */
+/** Buttons that set an absent value and remove an optional one. */
 function GroupActions({
   field: { pointer, label, isGiven, isRequired, isItem, isNullable, value },
   initial,
@@ -87,10 +87,10 @@ function GroupActions({
         <Button
           size="s"
           icon={<Plus />}
-          aria-label={`Give ${label}`}
+          aria-label={`Set ${label}`}
           onClick={() => set(pointer, initial())}
         >
-          Give
+          Set
         </Button>
       )}
       {isNullable && !isNull && !isItem && (
@@ -99,7 +99,7 @@ function GroupActions({
         </Button>
       )}
       {isGiven && !isRequired && (
-        <IconButton label={`Leave out ${label}`} icon={<X />} onClick={() => remove(pointer)} />
+        <IconButton label={`Remove ${label}`} icon={<X />} onClick={() => remove(pointer)} />
       )}
     </>
   )

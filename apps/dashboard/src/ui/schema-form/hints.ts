@@ -1,66 +1,72 @@
-/** What a schema asks of a value, in a few words under its field. Pure. */
-import { numberOf, keywordText, type FormSchema } from './schema.ts'
+/** Describes the constraints of a schema in a few words, shown under its field. Pure. */
+import { asNumber, keywordText, type FormSchema } from './schema.ts'
 
-/** The hint; undefined when there is nothing to say. */
-export function hintOf(schema: FormSchema): string | undefined {
+/** Returns the hint; undefined when the schema has no constraints. */
+export function describeConstraints(schema: FormSchema): string | undefined {
   const parts = [
-    formatHint(schema),
-    rangeHint(bound(schema.minimum), bound(schema.maximum)),
-    above('more than', bound(schema.exclusiveMinimum)),
-    above('less than', bound(schema.exclusiveMaximum)),
-    above('a multiple of', schema.multipleOf),
-    countHint(schema.minLength, schema.maxLength, 'character'),
-    countHint(schema.minItems, schema.maxItems, 'item'),
-    schema.uniqueItems === true ? 'each once' : undefined,
-    patternHint(keywordText(schema.pattern)),
-    defaultHint(schema.default),
+    describeFormat(schema),
+    describeRange(readBound(schema.minimum), readBound(schema.maximum)),
+    describeLimit('more than', readBound(schema.exclusiveMinimum)),
+    describeLimit('less than', readBound(schema.exclusiveMaximum)),
+    describeLimit('a multiple of', schema.multipleOf),
+    describeCount(schema.minLength, schema.maxLength, 'character'),
+    describeCount(schema.minItems, schema.maxItems, 'item'),
+    schema.uniqueItems === true ? 'no duplicates' : undefined,
+    describePattern(keywordText(schema.pattern)),
+    describeDefault(schema.default),
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : parts.join(', ')
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
-  'date-time': 'date and time, kept in UTC',
+  'date-time': 'date and time, stored in UTC',
   time: 'a time such as 10:30:00Z',
   email: 'an e-mail address',
-  uri: 'an address such as https://example.com',
-  url: 'an address such as https://example.com',
+  uri: 'a URL such as https://example.com',
+  url: 'a URL such as https://example.com',
 }
 
-function formatHint({ format, type }: FormSchema): string | undefined {
+function describeFormat({ format, type }: FormSchema): string | undefined {
   if (type === 'integer') return 'a whole number'
   const text = keywordText(format)
   if (text === undefined || text === 'date') return undefined
   return FORMATS[text] ?? (['multiline', 'textarea', 'markdown'].includes(text) ? undefined : text)
 }
 
-/** A limit of a number. Schema libraries add the safe integers as limits of every integer; these are left out. */
-function bound(keyword: unknown): number | undefined {
-  const number = numberOf(keyword)
+/**
+ * Returns a limit of a number. Schema libraries add the safe integers as limits of every integer;
+ * these are omitted.
+ */
+function readBound(keyword: unknown): number | undefined {
+  const number = asNumber(keyword)
   return number !== undefined && Math.abs(number) >= Number.MAX_SAFE_INTEGER ? undefined : number
 }
 
-function rangeHint(minimum: number | undefined, maximum: number | undefined): string | undefined {
+function describeRange(
+  minimum: number | undefined,
+  maximum: number | undefined,
+): string | undefined {
   if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`
   if (minimum !== undefined) return `at least ${minimum}`
   return maximum === undefined ? undefined : `at most ${maximum}`
 }
 
-function countHint(minimum: unknown, maximum: unknown, unit: string): string | undefined {
-  const range = rangeHint(numberOf(minimum), numberOf(maximum))
+function describeCount(minimum: unknown, maximum: unknown, unit: string): string | undefined {
+  const range = describeRange(asNumber(minimum), asNumber(maximum))
   if (range === undefined) return undefined
   return `${range} ${range.endsWith(' 1') ? unit : `${unit}s`}`
 }
 
-function above(words: string, keyword: unknown): string | undefined {
-  const number = numberOf(keyword)
+function describeLimit(words: string, keyword: unknown): string | undefined {
+  const number = asNumber(keyword)
   return number === undefined ? undefined : `${words} ${number}`
 }
 
-/** That a text must not be blank goes without saying. */
-function patternHint(pattern: string | undefined): string | undefined {
+/** Omits the pattern for non-blank text. */
+function describePattern(pattern: string | undefined): string | undefined {
   return pattern === undefined || pattern === '\\S' ? undefined : `matches ${pattern}`
 }
 
-function defaultHint(value: unknown): string | undefined {
-  return value === undefined ? undefined : `${JSON.stringify(value)} when left out`
+function describeDefault(value: unknown): string | undefined {
+  return value === undefined ? undefined : `default ${JSON.stringify(value)}`
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { draftOf, withJson, checkDraft } from './form-draft.ts'
-import { initialValue, newItem, withDefaults } from './initial-value.ts'
-import { numberFrom } from './number-input.tsx'
-import { localOf, utcOf } from './leaf-field.tsx'
+import { createFormDraft, setDraftJson, checkDraft } from './form-draft.ts'
+import { createInitialValue, createItem, fillDefaults } from './initial-value.ts'
+import { parseNumber } from './number-input.tsx'
+import { toLocalDateTime, toUtcInstant } from './leaf-field.tsx'
 
 const schema = {
   type: 'object',
@@ -23,9 +23,9 @@ const schema = {
   $defs: { Inner: { type: 'object', properties: { on: { type: 'boolean' } }, required: ['on'] } },
 }
 
-describe('what a form begins with', () => {
-  it('is what is required and follows from the schema', () => {
-    expect(initialValue(schema, schema)).toEqual({
+describe('createInitialValue', () => {
+  it('contains the required fields that follow from the schema', () => {
+    expect(createInitialValue(schema, schema)).toEqual({
       flag: false,
       size: 3,
       kind: 'k',
@@ -35,23 +35,23 @@ describe('what a form begins with', () => {
     })
   })
 
-  it('ends for a schema that asks for itself', () => {
+  it('ends for a recursive schema', () => {
     const loop = {
       $defs: { L: { type: 'object', properties: { l: { $ref: '#/$defs/L' } }, required: ['l'] } },
       $ref: '#/$defs/L',
     }
-    expect(JSON.stringify(initialValue(loop, loop)).length).toBeLessThan(200)
+    expect(JSON.stringify(createInitialValue(loop, loop)).length).toBeLessThan(200)
   })
 
-  it('is an empty place for an item', () => {
-    expect(newItem({ type: 'string' }, schema)).toBe('')
-    expect(newItem({ type: 'number' }, schema)).toBeNull()
-    expect(newItem({ $ref: '#/$defs/Inner' }, schema)).toEqual({ on: false })
+  it('is empty for an item that the reader must enter', () => {
+    expect(createItem({ type: 'string' }, schema)).toBe('')
+    expect(createItem({ type: 'number' }, schema)).toBeNull()
+    expect(createItem({ $ref: '#/$defs/Inner' }, schema)).toEqual({ on: false })
   })
 })
 
-describe('a check of a draft', () => {
-  it('takes defaults for fields that are left out, as a server does, at any depth', () => {
+describe('checkDraft', () => {
+  it('fills in the defaults of absent fields at any depth, as a server does', () => {
     const nested = {
       type: 'object',
       properties: {
@@ -65,28 +65,28 @@ describe('a check of a draft', () => {
         },
       },
     }
-    expect(withDefaults(nested, { in: [{}] }, nested)).toEqual({ in: [{ n: 1 }] })
-    expect(checkDraft(nested, draftOf({ in: [{}] }))).toEqual({
+    expect(fillDefaults(nested, { in: [{}] }, nested)).toEqual({ in: [{ n: 1 }] })
+    expect(checkDraft(nested, createFormDraft({ in: [{}] }))).toEqual({
       problems: [],
       unchecked: undefined,
     })
   })
 
-  it('tells a text that cannot be read, and nothing else of its place', () => {
-    const draft = withJson(draftOf({ text: 5 }), '/inner', '{')
+  it('reports an invalid text, without further problems at its place', () => {
+    const draft = setDraftJson(createFormDraft({ text: 5 }), '/inner', '{')
     const { problems } = checkDraft(schema, draft)
     const paths = problems.map(({ path }) => path)
     expect(paths.filter((path) => path === '/inner')).toHaveLength(1)
     expect(paths).toEqual(expect.arrayContaining(['/inner', '/text', '/flag']))
   })
 
-  it('says when a schema cannot be used', () => {
+  it('reports that a schema cannot be compiled', () => {
     const broken = { type: 'object', properties: { a: { type: 'string', pattern: '(' } } }
-    expect(checkDraft(broken, draftOf({ a: 'x' })).unchecked).toMatch(/regular expression/i)
+    expect(checkDraft(broken, createFormDraft({ a: 'x' })).unchecked).toMatch(/regular expression/i)
   })
 })
 
-describe('what is typed', () => {
+describe('typed text', () => {
   it.each([
     ['', undefined],
     [' ', undefined],
@@ -95,19 +95,19 @@ describe('what is typed', () => {
     ['-1e3', -1000],
     ['five', 'five'],
     ['1e999', '1e999'],
-  ])('as a number: %j', (text, number) => {
-    expect(numberFrom(text)).toBe(number)
+  ])('is parsed as a number: %j', (text, number) => {
+    expect(parseNumber(text)).toBe(number)
   })
 
-  it('as a date and time is kept in UTC, and shown as it was typed', () => {
+  it('is stored in UTC as a date and time, and shown in local time', () => {
     for (const local of ['2026-01-31T23:59:59', '2026-07-01T00:00:00']) {
-      expect(utcOf(local)).toMatch(/Z$/)
-      expect(localOf(utcOf(local))).toBe(local)
-      expect(Date.parse(utcOf(local))).toBe(new Date(local).getTime())
+      expect(toUtcInstant(local)).toMatch(/Z$/)
+      expect(toLocalDateTime(toUtcInstant(local))).toBe(local)
+      expect(Date.parse(toUtcInstant(local))).toBe(new Date(local).getTime())
     }
-    expect(localOf('2026-01-01T00:00:00+02:00')).toBeUndefined()
-    expect(localOf('2026-01-01T00:00:00.123Z')).toBeUndefined()
-    expect(localOf('soon')).toBeUndefined()
-    expect([localOf(''), utcOf('')]).toEqual(['', ''])
+    expect(toLocalDateTime('2026-01-01T00:00:00+02:00')).toBeUndefined()
+    expect(toLocalDateTime('2026-01-01T00:00:00.123Z')).toBeUndefined()
+    expect(toLocalDateTime('soon')).toBeUndefined()
+    expect([toLocalDateTime(''), toUtcInstant('')]).toEqual(['', ''])
   })
 })

@@ -1,4 +1,4 @@
-/** A value as text of JSON. While the text is no JSON it stays as it was typed. */
+/** Edits a value as JSON text. Invalid text stays as typed. */
 import { useState } from 'react'
 
 import { TextArea } from '../controls/inputs.tsx'
@@ -6,7 +6,7 @@ import { tryParseJson } from './form-draft.ts'
 
 import type { FieldControl } from '../controls/field.tsx'
 
-/** The editor; `text` is what is there when it is no JSON. */
+/** The editor; `text` is the current text if it is not valid JSON. */
 export function JsonEditor({
   value,
   text,
@@ -23,7 +23,7 @@ export function JsonEditor({
   const [typed, setTyped] = useState('')
   const pretty = value === undefined ? '' : JSON.stringify(value, undefined, 2)
   const read = tryParseJson(typed)
-  // What was typed keeps its form as long as it says the same.
+  // Keep the typed formatting as long as the value is the same.
   const isSame = read.ok && JSON.stringify(read.value) === JSON.stringify(value)
   return (
     <TextArea

@@ -1,4 +1,4 @@
-/** A field that holds one value: text, a number, yes or no, one of several. */
+/** Renders a field with a single value: text, number, boolean or choice. */
 import { Field, type FieldControl } from '../controls/field.tsx'
 import { Checkbox, Select, TextArea, TextInput } from '../controls/inputs.tsx'
 import { useForm } from './form-context.ts'
@@ -9,7 +9,7 @@ import type { ReactElement } from 'react'
 
 import type { FormField, TextInputKind } from './form-model.ts'
 
-/** The kinds that this draws. */
+/** Field kinds with a single value. */
 export type Leaf = Extract<FormField, { readonly kind: 'text' | 'number' | 'boolean' | 'choice' }>
 
 export function LeafField({ field }: { readonly field: Leaf }) {
@@ -42,7 +42,7 @@ export function LeafField({ field }: { readonly field: Leaf }) {
           )
         }
       >
-        {(control) => controlOf(field, { control, isNull, isGiven, set, clear })}
+        {(control) => renderControl(field, { control, isNull, isGiven, set, clear })}
       </Field>
     </div>
   )
@@ -56,7 +56,7 @@ interface Parts {
   readonly clear: () => void
 }
 
-function controlOf(field: Leaf, { control, isNull, set, clear }: Parts): ReactElement {
+function renderControl(field: Leaf, { control, isNull, set, clear }: Parts): ReactElement {
   const { pointer, value } = field
   const put = (next: unknown): void =>
     next === undefined || next === '' ? clear() : set(pointer, next)
@@ -74,9 +74,9 @@ function controlOf(field: Leaf, { control, isNull, set, clear }: Parts): ReactEl
     case 'number':
       return <NumberInput value={value} control={control} disabled={isNull} onChange={put} />
     case 'boolean':
-      return options(field, { options: [true, false], control, isNull, put })
+      return renderOptions(field, { options: [true, false], control, isNull, put })
     case 'choice':
-      return options(field, { options: field.options, control, isNull, put })
+      return renderOptions(field, { options: field.options, control, isNull, put })
   }
 }
 
@@ -87,8 +87,8 @@ interface Choice {
   readonly put: (value: unknown) => void
 }
 
-/** A select; a value that is none of the options is shown as it is, so that nothing changes unseen. */
-function options(field: Leaf, { options: all, control, isNull, put }: Choice): ReactElement {
+/** Renders a select. A value outside the options is listed too, so that it is not lost. */
+function renderOptions(field: Leaf, { options: all, control, isNull, put }: Choice): ReactElement {
   const texts = all.map((option) => JSON.stringify(option))
   const value = field.value === undefined ? '' : JSON.stringify(field.value)
   const isForeign = value !== '' && !isNull && !texts.includes(value)
@@ -102,7 +102,7 @@ function options(field: Leaf, { options: all, control, isNull, put }: Choice): R
         put(at === -1 ? undefined : all[at])
       }}
     >
-      <option value="">{isNull ? 'null' : field.isRequired ? 'Choose' : 'Not given'}</option>
+      <option value="">{isNull ? 'null' : field.isRequired ? 'Choose' : 'Not set'}</option>
       {isForeign && <option value={value}>{value}</option>}
       {all.map((option, at) => (
         <option key={texts[at]} value={texts[at]}>
@@ -122,7 +122,10 @@ const TYPES: Readonly<Record<Exclude<TextInputKind, 'area'>, string>> = {
   time: 'text',
 }
 
-/** An input of the kind; a date and time is typed in the zone of the reader and kept in UTC. */
+/**
+ * A text input of the given kind. A date and time is entered in the reader's time zone and stored
+ * in UTC.
+ */
 function TextControl({
   input,
   value,
@@ -154,7 +157,7 @@ function TextControl({
       />
     )
   }
-  const local = input === 'date-time' ? localOf(text) : undefined
+  const local = input === 'date-time' ? toLocalDateTime(text) : undefined
   if (local !== undefined) {
     return (
       <TextInput
@@ -163,7 +166,7 @@ function TextControl({
         step={1}
         disabled={disabled}
         value={local}
-        onChange={({ target }) => onText(utcOf(target.value))}
+        onChange={({ target }) => onText(toUtcInstant(target.value))}
       />
     )
   }
@@ -180,13 +183,16 @@ function TextControl({
   )
 }
 
-/** What a date input can show. */
+/** Whether a date input can show the text. */
 function isDate(text: string): boolean {
   return text === '' || /^\d{4}-\d{2}-\d{2}$/.test(text)
 }
 
-/** An instant in UTC as the input shows it; undefined for a text that it would not give back as it was. */
-export function localOf(text: string): string | undefined {
+/**
+ * Converts a UTC instant to the value of a `datetime-local` input; undefined if the conversion
+ * would lose information.
+ */
+export function toLocalDateTime(text: string): string | undefined {
   if (text === '') return ''
   const instant = new Date(text)
   if (Number.isNaN(instant.getTime()) || !/^\d{4}-.*:\d{2}(\.000)?Z$/.test(text)) return undefined
@@ -194,8 +200,8 @@ export function localOf(text: string): string | undefined {
   return shifted.toISOString().slice(0, 19)
 }
 
-/** What the input holds, as an instant in UTC. */
-export function utcOf(local: string): string {
+/** Converts the value of a `datetime-local` input to a UTC instant. */
+export function toUtcInstant(local: string): string {
   const instant = new Date(local)
   if (local === '' || Number.isNaN(instant.getTime())) return ''
   return instant.toISOString().replace('.000Z', 'Z')

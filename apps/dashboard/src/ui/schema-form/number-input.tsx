@@ -1,11 +1,13 @@
-/** A number as it is typed: `1.` on the way to `1.5` stays as it is. */
+/** An input for numbers. Incomplete text such as `1.` stays as typed. */
 import { useState } from 'react'
 
 import { TextInput } from '../controls/inputs.tsx'
 
 import type { FieldControl } from '../controls/field.tsx'
 
-/** The input; what is no number is handed on as its text, so that the form can say so. */
+/**
+ * A number input. Text that is not a number is passed on as it is, so that the form can report it.
+ */
 export function NumberInput({
   value,
   control,
@@ -19,8 +21,8 @@ export function NumberInput({
   readonly onChange: (value: number | string | undefined) => void
 }) {
   const [typed, setTyped] = useState('')
-  const isSame = numberFrom(typed) === (value ?? undefined)
-  const shown = value === undefined || value === null ? '' : plainText(value)
+  const isSame = parseNumber(typed) === (value ?? undefined)
+  const shown = value === undefined || value === null ? '' : formatValue(value)
   return (
     <TextInput
       {...control}
@@ -30,18 +32,18 @@ export function NumberInput({
       value={isSame ? typed : shown}
       onChange={({ target }) => {
         setTyped(target.value)
-        onChange(numberFrom(target.value))
+        onChange(parseNumber(target.value))
       }}
     />
   )
 }
 
-function plainText(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The number that a text says; the text itself when it says none, undefined when there is none. */
-export function numberFrom(text: string): number | string | undefined {
+/** Parses a number; returns the text if it is not one, and undefined if it is blank. */
+export function parseNumber(text: string): number | string | undefined {
   const trimmed = text.trim()
   if (trimmed === '') return undefined
   const number = Number(trimmed)

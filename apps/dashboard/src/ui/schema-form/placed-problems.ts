@@ -1,58 +1,59 @@
 /**
- * Which problem is told at which field. Pure.
+ * Assigns problems to fields. Pure.
  *
- * P1 Every problem is told at one place: its own field, else the nearest one round it, else at the whole.
- * P2 A field that nobody has come to yet is not told that it is empty.
+ * P1 Every problem is shown once: at its own field, else at the nearest enclosing field, else at
+ *    the root.
+ * P2 An empty field is not reported before the reader has visited it.
  */
-import { above, valueAtPointer } from './pointer.ts'
+import { toParentPointer, getValueAt } from './pointer.ts'
 
 import type { Problem } from '@tutti/protocol'
 
 /** Messages by the pointer of the field that shows them. */
 export type PlacedProblems = ReadonlyMap<string, readonly string[]>
 
-/** Puts problems at the fields that are drawn. P1 */
-export function placedProblems(
+/** Assigns problems to the rendered fields. P1 */
+export function placeProblems(
   problems: readonly Problem[],
   drawn: ReadonlySet<string>,
 ): PlacedProblems {
   const placed = new Map<string, string[]>()
   for (const problem of problems) {
-    const place = nearestDrawn(problem.path, drawn)
-    const text = problemText(problem, place)
+    const place = findNearestDrawn(problem.path, drawn)
+    const text = formatProblemAt(problem, place)
     const texts = placed.get(place) ?? []
     if (!texts.includes(text)) placed.set(place, [...texts, text])
   }
   return placed
 }
 
-/** The text of a problem at the field of `place`, which may be around it. */
-export function problemText({ path, message }: Problem, place: string): string {
+/** Returns the text of a problem as shown at the field of `place`, which may enclose it. */
+export function formatProblemAt({ path, message }: Problem, place: string): string {
   const inside = path.slice(place.length + 1).replaceAll('/', ' › ')
-  return inside === '' ? sentence(message) : `${inside} ${message}`
+  return inside === '' ? toSentence(message) : `${inside} ${message}`
 }
 
-/** The pointer of the field where the problem of a place is told. P1 */
-export function nearestDrawn(path: string, drawn: ReadonlySet<string>): string {
+/** Returns the pointer of the field that shows problems of `path`. P1 */
+export function findNearestDrawn(path: string, drawn: ReadonlySet<string>): string {
   let place: string | undefined = path
-  while (place !== undefined && !drawn.has(place)) place = above(place)
+  while (place !== undefined && !drawn.has(place)) place = toParentPointer(place)
   return place ?? ''
 }
 
-/** The problems that somebody who has come to the fields `touched` is told of. P2 */
-export function shownProblems(
+/** Returns the problems to show after the reader has visited the fields `touched`. P2 */
+export function selectShownProblems(
   problems: readonly Problem[],
   value: unknown,
   touched: ReadonlySet<string>,
 ): readonly Problem[] {
   return problems.filter(({ path }) => {
     if (touched.has(path)) return true
-    const there = valueAtPointer(value, path)
+    const there = getValueAt(value, path)
     const isEmpty = there === undefined || there === null || there === ''
     return !isEmpty && !(Array.isArray(there) && there.length === 0)
   })
 }
 
-function sentence(message: string): string {
+function toSentence(message: string): string {
   return message.charAt(0).toUpperCase() + message.slice(1)
 }

@@ -1,59 +1,59 @@
 import { describe, expect, it } from 'vitest'
 
 import {
-  above,
+  toParentPointer,
   isWithin,
-  keysOf,
-  childPointer,
-  valueAtPointer,
-  withoutValueAt,
-  withValueAt,
+  parsePointer,
+  toChildPointer,
+  getValueAt,
+  removeValueAt,
+  setValueAt,
 } from './pointer.ts'
 
 const value = { a: [1, { 'b/c': 2 }], 'x~y': null }
 
 describe('pointers', () => {
-  it('name any key, and give it back', () => {
+  it('encode any key, and decode it again', () => {
     for (const key of ['a', 'b/c', 'x~y', '', '~1', '0']) {
-      const path = childPointer(childPointer('', 'in'), key)
-      expect(keysOf(path)).toEqual(['in', key])
-      expect(above(path)).toBe('/in')
+      const path = toChildPointer(toChildPointer('', 'in'), key)
+      expect(parsePointer(path)).toEqual(['in', key])
+      expect(toParentPointer(path)).toBe('/in')
     }
-    expect(above('')).toBeUndefined()
+    expect(toParentPointer('')).toBeUndefined()
   })
 
-  it('are within a place, and not within one whose name begins alike', () => {
+  it('are inside a place only at a key boundary', () => {
     expect(isWithin('/a/b', '/a')).toBe(true)
     expect(isWithin('/a', '')).toBe(true)
     expect(isWithin('/ab', '/a')).toBe(false)
   })
 })
 
-describe('values by pointers', () => {
-  it('are read; what is inherited is not there', () => {
-    expect(valueAtPointer(value, '/a/1/b~1c')).toBe(2)
-    expect(valueAtPointer(value, '/x~0y')).toBeNull()
-    expect(valueAtPointer(value, '')).toBe(value)
-    expect(valueAtPointer(value, '/a/5')).toBeUndefined()
-    expect(valueAtPointer({}, '/toString')).toBeUndefined()
+describe('values by pointer', () => {
+  it('are read, without inherited properties', () => {
+    expect(getValueAt(value, '/a/1/b~1c')).toBe(2)
+    expect(getValueAt(value, '/x~0y')).toBeNull()
+    expect(getValueAt(value, '')).toBe(value)
+    expect(getValueAt(value, '/a/5')).toBeUndefined()
+    expect(getValueAt({}, '/toString')).toBeUndefined()
   })
 
-  it('are set without a change of the old value', () => {
+  it('are set without changing the old value', () => {
     const before = structuredClone(value)
-    expect(withValueAt(value, '/a/1/b~1c', 3)).toEqual({ ...value, a: [1, { 'b/c': 3 }] })
-    expect(withValueAt(value, '/a/2', 9)).toEqual({ ...value, a: [...value.a, 9] })
-    expect(withValueAt(undefined, '/new/deep', 1)).toEqual({ new: { deep: 1 } })
-    expect(Object.keys(withValueAt({}, '/__proto__', 1) as object)).toEqual(['__proto__'])
+    expect(setValueAt(value, '/a/1/b~1c', 3)).toEqual({ ...value, a: [1, { 'b/c': 3 }] })
+    expect(setValueAt(value, '/a/2', 9)).toEqual({ ...value, a: [...value.a, 9] })
+    expect(setValueAt(undefined, '/new/deep', 1)).toEqual({ new: { deep: 1 } })
+    expect(Object.keys(setValueAt({}, '/__proto__', 1) as object)).toEqual(['__proto__'])
     expect(value).toEqual(before)
   })
 
-  it('keep their order', () => {
-    expect(Object.keys(withValueAt({ b: 1, a: 2 }, '/b', 3) as object)).toEqual(['b', 'a'])
+  it('keep the order of fields', () => {
+    expect(Object.keys(setValueAt({ b: 1, a: 2 }, '/b', 3) as object)).toEqual(['b', 'a'])
   })
 
-  it('are taken away: a field from an object, an item out of a list', () => {
-    expect(withoutValueAt(value, '/a/0')).toEqual({ ...value, a: [{ 'b/c': 2 }] })
-    expect(withoutValueAt(value, '/x~0y')).toEqual({ a: value.a })
-    expect(withoutValueAt(value, '')).toBeUndefined()
+  it('are removed: fields from objects, items from lists', () => {
+    expect(removeValueAt(value, '/a/0')).toEqual({ ...value, a: [{ 'b/c': 2 }] })
+    expect(removeValueAt(value, '/x~0y')).toEqual({ a: value.a })
+    expect(removeValueAt(value, '')).toBeUndefined()
   })
 })

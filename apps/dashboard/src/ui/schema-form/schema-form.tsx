@@ -1,15 +1,15 @@
-/** A form that is made from a JSON Schema, or the same value as JSON. */
+/** A form generated from a JSON Schema, with an editor of the same value as JSON. */
 import { useMemo, useRef, useState } from 'react'
 
 import { Field } from '../controls/field.tsx'
 import { Segmented } from '../controls/segmented.tsx'
 import { FieldView } from './field-view.tsx'
-import { pointerOf } from './focus-field.ts'
+import { findPointer } from './focus-field.ts'
 import { FormContext, type FormAccess } from './form-context.ts'
-import { withJson, withoutValue, withValue, type FormDraft } from './form-draft.ts'
-import { everyField, formField, type Choices } from './form-model.ts'
+import { setDraftJson, removeDraftValue, setDraftValue, type FormDraft } from './form-draft.ts'
+import { listFields, createFormField, type Choices } from './form-model.ts'
 import { JsonEditor } from './json-editor.tsx'
-import { placedProblems, shownProblems } from './placed-problems.ts'
+import { placeProblems, selectShownProblems } from './placed-problems.ts'
 import { isWithin } from './pointer.ts'
 import styles from './schema-form.module.css'
 
@@ -20,7 +20,7 @@ const VIEWS = [
   { value: 'json', label: 'JSON' },
 ] as const
 
-/** The form; `problems` are those of the draft, all told when `showAll`, else as the reader comes to them. */
+/** The form. `problems` are shown for visited fields, or for all with `showAll`. */
 export function SchemaForm({
   schema,
   label,
@@ -30,7 +30,7 @@ export function SchemaForm({
   onChange,
 }: {
   readonly schema: object
-  /** What the value is, for who cannot see where it stands. */
+  /** Accessible name of the value. */
   readonly label: string
   readonly draft: FormDraft
   readonly problems: readonly Problem[]
@@ -43,27 +43,27 @@ export function SchemaForm({
   const latest = useRef(draft)
   latest.current = draft
   const field = useMemo(
-    () => formField({ schema, value: draft.value, choices }),
+    () => createFormField({ schema, value: draft.value, choices }),
     [schema, draft.value, choices],
   )
   const placed = useMemo(() => {
-    const drawn = new Set(view === 'json' ? [''] : everyField(field).map(({ pointer }) => pointer))
-    const told = showAll ? problems : shownProblems(problems, draft.value, touched)
-    return placedProblems(told, drawn)
+    const drawn = new Set(view === 'json' ? [''] : listFields(field).map(({ pointer }) => pointer))
+    const told = showAll ? problems : selectShownProblems(problems, draft.value, touched)
+    return placeProblems(told, drawn)
   }, [field, view, problems, showAll, draft.value, touched])
   const form: FormAccess = {
     schema,
     problems: placed,
     broken: draft.broken,
-    set: (path, value) => onChange(withValue(latest.current, path, value)),
+    set: (path, value) => onChange(setDraftValue(latest.current, path, value)),
     remove(path) {
-      setChoices(notWithin(choices, path))
-      onChange(withoutValue(latest.current, path))
+      setChoices(dropWithin(choices, path))
+      onChange(removeDraftValue(latest.current, path))
     },
-    setJson: (path, text) => onChange(withJson(latest.current, path, text)),
+    setJson: (path, text) => onChange(setDraftJson(latest.current, path, text)),
     choose(path, variant, value) {
-      setChoices({ ...notWithin(choices, path), [path]: variant })
-      onChange(withValue(latest.current, path, value))
+      setChoices({ ...dropWithin(choices, path), [path]: variant })
+      onChange(setDraftValue(latest.current, path, value))
     },
   }
   return (
@@ -72,7 +72,7 @@ export function SchemaForm({
       aria-label={label}
       className={styles['form']}
       onBlur={({ target }) => {
-        const path = pointerOf(target)
+        const path = findPointer(target)
         if (path !== undefined && !touched.has(path)) setTouched(new Set([...touched, path]))
       }}
     >
@@ -102,7 +102,7 @@ export function SchemaForm({
   )
 }
 
-/** A choice inside of what has changed says nothing any more. */
-function notWithin(choices: Choices, place: string): Choices {
+/** Drops the choices inside a part that has changed. */
+function dropWithin(choices: Choices, place: string): Choices {
   return Object.fromEntries(Object.entries(choices).filter(([path]) => !isWithin(path, place)))
 }

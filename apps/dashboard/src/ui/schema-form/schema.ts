@@ -1,12 +1,12 @@
 /**
- * JSON Schema as a form reads it: plain keywords, whoever wrote them. What `$ref` and `allOf` mean is
- * resolved here, so that the rest sees one node at a time.
+ * Reads JSON Schemas for forms. `$ref` and `allOf` are resolved here, so that callers see one node
+ * at a time.
  */
 import { isJsonObject } from '@tutti/protocol'
 
-import { valueAtPointer } from './pointer.ts'
+import { getValueAt } from './pointer.ts'
 
-/** The keywords that a form looks at; every one may be absent. */
+/** Keywords that a form uses. Schemas are untrusted, so all values are unknown. */
 export interface FormSchema {
   readonly $ref?: unknown
   readonly $defs?: unknown
@@ -40,71 +40,70 @@ export interface FormSchema {
   readonly allOf?: unknown
 }
 
-/** References that are followed in a row at most: a circle of them has no end. */
+/** Maximum length of a chain of references, which may be circular. */
 const MAX_REFERENCES = 20
 
 /**
- * The node that `schema` is, with its reference followed and its `allOf` merged; undefined when it is none
- * that a form can read.
+ * Resolves `schema`: follows its reference and merges its `allOf`. Returns undefined for a schema
+ * that a form cannot represent.
  */
 export function resolveNode(schema: unknown, root: FormSchema): FormSchema | undefined {
-  const node = followed(schema, root)
+  const node = followReference(schema, root)
   if (node === undefined || !Array.isArray(node.allOf)) return node
   const { allOf, ...own } = node
   let merged: FormSchema | undefined = own
   for (const part of allOf) {
     const other = resolveNode(part, root)
     if (merged === undefined || other === undefined) return undefined
-    merged = mergedNode(merged, other)
+    merged = mergeNodes(merged, other)
   }
   return merged
 }
 
-/** The parts of a keyword that holds a list; none when it holds something else. */
-export function listOf(keyword: unknown): readonly unknown[] {
+/** Returns a keyword's list; empty when it is not a list. */
+export function asList(keyword: unknown): readonly unknown[] {
   return Array.isArray(keyword) ? keyword : []
 }
 
-/** The parts of a keyword that holds parts by name. */
-export function partsOf(keyword: unknown): readonly (readonly [string, unknown])[] {
+/** Returns the entries of a keyword's object; empty when it is not an object. */
+export function asEntries(keyword: unknown): readonly (readonly [string, unknown])[] {
   return isJsonObject(keyword) ? Object.entries(keyword) : []
 }
 
-/** A text of a keyword; undefined when it is none. */
+/** Returns a keyword's text; undefined when it is not a non-empty string. */
 export function keywordText(keyword: unknown): string | undefined {
   return typeof keyword === 'string' && keyword !== '' ? keyword : undefined
 }
 
-/** A number of a keyword; undefined when it is none. */
-export function numberOf(keyword: unknown): number | undefined {
+/** Returns a keyword's number; undefined when it is not a number. */
+export function asNumber(keyword: unknown): number | undefined {
   return typeof keyword === 'number' ? keyword : undefined
 }
 
-function followed(schema: unknown, root: FormSchema): FormSchema | undefined {
+function followReference(schema: unknown, root: FormSchema): FormSchema | undefined {
   let current = schema === true ? {} : schema
   for (let steps = 0; steps < MAX_REFERENCES; steps += 1) {
     if (!isJsonObject(current)) return undefined
     const node: FormSchema = current
     if (node.$ref === undefined) return node
     const { $ref, ...beside } = node
-    const target = referred($ref, root)
+    const target = findReferenced($ref, root)
     if (!isJsonObject(target)) return undefined
-    // A title or description beside a reference says what it is for here.
+    // Keywords next to a reference, such as its description, take precedence.
     current = { ...target, ...beside }
   }
   return undefined
 }
 
-function referred(reference: unknown, root: FormSchema): unknown {
+function findReferenced(reference: unknown, root: FormSchema): unknown {
   if (typeof reference !== 'string') return undefined
   if (reference === '#') return root
-  if (reference.startsWith('#/'))
-    return valueAtPointer(root, decodeURIComponent(reference.slice(1)))
-  return valueAtPointer(root, `/$defs/${reference}`)
+  if (reference.startsWith('#/')) return getValueAt(root, decodeURIComponent(reference.slice(1)))
+  return getValueAt(root, `/$defs/${reference}`)
 }
 
-/** Both nodes at once; undefined when they say different things that a form would have to choose from. */
-function mergedNode(one: FormSchema, other: FormSchema): FormSchema | undefined {
+/** Merges two nodes; undefined when they contradict each other. */
+function mergeNodes(one: FormSchema, other: FormSchema): FormSchema | undefined {
   for (const key of ['type', 'const', 'enum', 'anyOf', 'oneOf', 'items'] as const) {
     if (one[key] === undefined || other[key] === undefined) continue
     if (JSON.stringify(one[key]) !== JSON.stringify(other[key])) return undefined
@@ -112,18 +111,18 @@ function mergedNode(one: FormSchema, other: FormSchema): FormSchema | undefined 
   return {
     ...other,
     ...one,
-    properties: Object.fromEntries([...partsOf(one.properties), ...partsOf(other.properties)]),
-    required: [...new Set([...listOf(one.required), ...listOf(other.required)])],
+    properties: Object.fromEntries([...asEntries(one.properties), ...asEntries(other.properties)]),
+    required: [...new Set([...asList(one.required), ...asList(other.required)])],
   }
 }
 
-/** The schema without null, when null is one of several things that it allows. */
-export function withoutNull(
+/** Splits null off a schema that allows it among other things. */
+export function splitNullable(
   schema: FormSchema,
   root: FormSchema,
 ): { readonly node: FormSchema; readonly isNullable: boolean } {
   const keyword = schema.anyOf === undefined ? 'oneOf' : 'anyOf'
-  const variants = listOf(schema[keyword])
+  const variants = asList(schema[keyword])
   const others = variants.filter((variant) => resolveNode(variant, root)?.type !== 'null')
   if (others.length > 0 && others.length < variants.length) {
     const { [keyword]: _variants, ...beside } = schema
@@ -132,7 +131,7 @@ export function withoutNull(
     const node = single === undefined ? { ...beside, [keyword]: others } : { ...single, ...beside }
     return { node, isNullable: true }
   }
-  const types = listOf(schema.type)
+  const types = asList(schema.type)
   if (types.length === 0) return { node: schema, isNullable: false }
   const rest = types.filter((type) => type !== 'null')
   const type = rest.length === 1 ? rest[0] : rest

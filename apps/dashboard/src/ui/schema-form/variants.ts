@@ -1,34 +1,34 @@
-/** Which variant of a union a value is, and what variants are called. Pure. */
+/** Selects and names the variants of a union. Pure. */
 import { describeProblems } from '@tutti/protocol'
 
-import { partsOf, resolveNode, keywordText, type FormSchema } from './schema.ts'
+import { asEntries, resolveNode, keywordText, type FormSchema } from './schema.ts'
 
-/** The place of the variant that a value fits, or comes closest to; the first when there is no value. */
-export function chosenVariant(
+/** Returns the index of the variant that a value matches best; 0 when there is no value. */
+export function findClosestVariant(
   variants: readonly unknown[],
   value: unknown,
   root: FormSchema,
 ): number {
   if (value === undefined) return 0
-  const distances = variants.map((variant) => distanceOf(variant, value, root))
+  const distances = variants.map((variant) => measureDistance(variant, value, root))
   return distances.indexOf(Math.min(...distances))
 }
 
-/** A constant of another variant weighs more than any field that is wrong or missing. */
+/** Weight of a mismatched constant: more than any number of wrong or missing fields. */
 const OTHER_KIND = 1_000
 
-function distanceOf(variant: unknown, value: unknown, root: FormSchema): number {
+function measureDistance(variant: unknown, value: unknown, root: FormSchema): number {
   const node = resolveNode(variant, root)
   if (node === undefined) return OTHER_KIND
   const { $defs, definitions } = root
-  // What it refers to is found at the root.
+  // References inside the node are resolved at the root.
   const schema = {
     ...node,
     ...($defs === undefined ? {} : { $defs }),
     ...(definitions === undefined ? {} : { definitions }),
   }
   const fixed = new Set(
-    partsOf(node.properties).flatMap(([key, part]) =>
+    asEntries(node.properties).flatMap(([key, part]) =>
       resolveNode(part, root)?.const === undefined ? [] : `/${key}`,
     ),
   )
@@ -38,9 +38,9 @@ function distanceOf(variant: unknown, value: unknown, root: FormSchema): number 
   )
 }
 
-/** A name for each variant: its title, the constant that tells it from the others, or its type. */
-export function variantNames(nodes: readonly (FormSchema | undefined)[]): readonly string[] {
-  const names = nodes.map((node) => (node === undefined ? 'other' : nameOf(node)))
+/** Names each variant: its title, its distinguishing constant, or its type. */
+export function nameVariants(nodes: readonly (FormSchema | undefined)[]): readonly string[] {
+  const names = nodes.map((node) => (node === undefined ? 'other' : nameVariant(node)))
   return names.map((name, index) =>
     names.indexOf(name) === names.lastIndexOf(name) ? name : `${name} (${index + 1})`,
   )
@@ -53,10 +53,10 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   boolean: 'yes or no',
 }
 
-function nameOf(node: FormSchema): string {
+function nameVariant(node: FormSchema): string {
   const title = keywordText(node.title)
   if (title !== undefined) return title
-  for (const [, part] of partsOf(node.properties)) {
+  for (const [, part] of asEntries(node.properties)) {
     const constant: unknown =
       part !== null && typeof part === 'object' ? Reflect.get(part, 'const') : undefined
     if (typeof constant === 'string') return constant

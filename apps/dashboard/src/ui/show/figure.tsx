@@ -1,9 +1,9 @@
-/** A number with its name. */
+/** Numbers with names. */
 import styles from './figure.module.css'
 
 import type { ReactNode } from 'react'
 
-/** A list of figures; its children are `Figure`s. */
+/** A list of `Figure` elements. */
 export function Figures({ children }: { readonly children: ReactNode }) {
   return <dl className={styles['figures']}>{children}</dl>
 }
@@ -14,7 +14,7 @@ export function Figure({
   children,
 }: {
   readonly name: string
-  /** What it says exactly, shown when one points at it. */
+  /** Exact value or explanation, shown as a tooltip. */
   readonly title?: string | undefined
   readonly children: ReactNode
 }) {

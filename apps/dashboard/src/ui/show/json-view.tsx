@@ -1,15 +1,15 @@
-/** A value as a tree that folds; text that is JSON is read first. */
+/** A collapsible tree of a JSON value. */
 import { useState } from 'react'
 
-import { plural } from '../../lib/format.ts'
-import { jsonOf } from '../../lib/json-of.ts'
+import { formatPlural } from '../../lib/format.ts'
+import { parseJsonContainer } from '../../lib/parse-json-container.ts'
 import styles from './json-view.module.css'
 import { CodeBlock, CopyBlock, Text } from './text.tsx'
 
-/** Members of a list or an object that are shown at once. */
+/** Maximum number of members shown at once. */
 const SHOWN = 100
 
-/** A value; `depth` levels of it are open. */
+/** A value, with `depth` levels open. */
 export function JsonView({
   value,
   label,
@@ -28,9 +28,9 @@ export function JsonView({
   )
 }
 
-/** Text that may be JSON: as a tree when it is an object or a list, as it came otherwise. */
+/** Text that may be JSON: a tree for an object or list, otherwise plain text. */
 export function JsonText({ text, label }: { readonly text: string; readonly label: string }) {
-  const value = jsonOf(text)
+  const value = parseJsonContainer(text)
   if (value === undefined) return <CodeBlock label={label}>{text}</CodeBlock>
   return <JsonView value={value} label={label} />
 }
@@ -54,7 +54,7 @@ function Branch({ value, depth }: { readonly value: object; readonly depth: numb
   const [shown, setShown] = useState(SHOWN)
   const isList = Array.isArray(value)
   const entries = Object.entries(value)
-  const size = isList ? plural(entries.length, 'item') : plural(entries.length, 'field')
+  const size = isList ? formatPlural(entries.length, 'item') : formatPlural(entries.length, 'field')
   if (entries.length === 0) return <span className={styles['atom']}>{isList ? '[ ]' : '{ }'}</span>
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -70,7 +70,7 @@ function Branch({ value, depth }: { readonly value: object; readonly depth: numb
           {entries.length > shown && (
             <li>
               <button type="button" onClick={() => setShown(shown + 10 * SHOWN)}>
-                {`${entries.length - shown} more`}
+                {`Show ${entries.length - shown} more`}
               </button>
             </li>
           )}

@@ -1,13 +1,13 @@
 /**
- * The marks of the visual language: one shape for each state, so that colour is never alone. What waits
- * for a person carries a fermata, the sign in a score that holds everybody until the conductor goes on.
+ * Marks of states: one shape each, so that nothing depends on color alone. Open reviews have a
+ * fermata, the musical sign for holding a note.
  */
 import { cx } from '../../lib/cx.ts'
 import styles from './mark.module.css'
 
 import type { ReactNode } from 'react'
 
-/** What a mark can say. */
+/** Kinds of marks. */
 export type MarkKind =
   | 'queued'
   | 'live'
@@ -45,7 +45,7 @@ const SHAPES: Readonly<Record<MarkKind, ReactNode>> = {
   skipped: <path d="M3.5 8h9" />,
 }
 
-/** A mark; `label` names it for who cannot see it, and is left out where a word stands beside it. */
+/** A mark. `label` is its accessible name; omit it if a visible label is next to the mark. */
 export function Mark({ kind, label }: { readonly kind: MarkKind; readonly label?: string }) {
   const named = label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label }
   return (

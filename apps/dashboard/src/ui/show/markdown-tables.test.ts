@@ -1,12 +1,11 @@
-/** Tables in Markdown. */
 import { expect, it } from 'vitest'
 
-import { markdownParts } from './markdown.tsx'
+import { splitMarkdown } from './markdown.tsx'
 
 const TABLE = ['| Name | Sold | Share |', '|---|---:|:-:|', '| a | 1 | 2 |', '| b | 3 |']
 
-it('finds a table between words, with its alignments', () => {
-  expect(markdownParts(['Before', '', ...TABLE, '', 'After'].join('\n'))).toEqual([
+it('finds a table between texts, with its alignments', () => {
+  expect(splitMarkdown(['Before', '', ...TABLE, '', 'After'].join('\n'))).toEqual([
     { kind: 'text', text: 'Before\n' },
     {
       kind: 'table',
@@ -23,8 +22,8 @@ it('finds a table between words, with its alignments', () => {
   ])
 })
 
-it('takes a table without bars at its sides, and one right after words', () => {
-  expect(markdownParts('Words\na | b\n- | -\n1 | 2')).toEqual([
+it('accepts a table without outer bars, or directly after a text', () => {
+  expect(splitMarkdown('Words\na | b\n- | -\n1 | 2')).toEqual([
     { kind: 'text', text: 'Words' },
     {
       kind: 'table',
@@ -33,15 +32,15 @@ it('takes a table without bars at its sides, and one right after words', () => {
   ])
 })
 
-it('keeps a bar that is escaped, and leaves out cells that no column has', () => {
-  const [part] = markdownParts('| a | b |\n|---|---|\n| x \\| y | `z` | more |')
+it('keeps escaped bars, and drops cells without a column', () => {
+  const [part] = splitMarkdown('| a | b |\n|---|---|\n| x \\| y | `z` | more |')
   expect(part).toMatchObject({ table: { rows: [['x | y', '`z`']] } })
 })
 
-it('has no table in code, and finds one after it', () => {
+it('ignores tables in code, and finds one after it', () => {
   const code = ['````', '```', ...TABLE, '````'].join('\n')
-  expect(markdownParts(code)).toEqual([{ kind: 'text', text: code }])
-  expect(markdownParts([code, ...TABLE].join('\n')).map(({ kind }) => kind)).toEqual([
+  expect(splitMarkdown(code)).toEqual([{ kind: 'text', text: code }])
+  expect(splitMarkdown([code, ...TABLE].join('\n')).map(({ kind }) => kind)).toEqual([
     'text',
     'table',
   ])
@@ -54,10 +53,10 @@ it.each([
   '- a | b\n- | -',
   '> | a | b |\n> |---|---|',
   '    | a | b |\n    |---|---|',
-])('leaves %j as it is', (text) => {
-  expect(markdownParts(text)).toEqual([{ kind: 'text', text }])
+])('finds no table in %j', (text) => {
+  expect(splitMarkdown(text)).toEqual([{ kind: 'text', text }])
 })
 
-it('has no part for an empty text', () => {
-  expect(markdownParts('')).toEqual([])
+it('returns no part for an empty text', () => {
+  expect(splitMarkdown('')).toEqual([])
 })

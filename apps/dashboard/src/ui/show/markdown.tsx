@@ -1,11 +1,11 @@
-/** Text of a model drawn as Markdown: no HTML of its own, no pictures of elsewhere. */
+/** Renders text of a model as Markdown, without raw HTML and images. */
 import { useMemo, type ReactNode } from 'react'
 import Library, { type Components } from 'react-markdown'
 
 import { cx } from '../../lib/cx.ts'
 import styles from './text.module.css'
 
-/** Elements that a text may have; a picture would be a request to an address that a model chose. */
+/** Disallowed elements. An image would send a request to an address that a model chose. */
 const NOT_ALLOWED = ['img']
 
 const COMPONENTS: Components = {
@@ -14,11 +14,11 @@ const COMPONENTS: Components = {
       {children}
     </a>
   ),
-  // What scrolls can be scrolled with the keyboard.
+  // Scrollable regions need to be reachable by keyboard.
   pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
 }
 
-/** A cell has no paragraphs. */
+/** Components of table cells, which have no paragraphs. */
 const CELL_COMPONENTS: Components = { ...COMPONENTS, p: ({ children }) => <>{children}</> }
 
 function Markdown({
@@ -28,14 +28,14 @@ function Markdown({
   readonly children: string
   readonly className?: string | undefined
 }) {
-  const parts = useMemo(() => markdownParts(children), [children])
+  const parts = useMemo(() => splitMarkdown(children), [children])
   return (
     <div className={cx(styles['markdown'], className)}>
       {parts.map((part, index) =>
         part.kind === 'text' ? (
-          <Words key={`${index}`} components={COMPONENTS}>
+          <MarkdownText key={`${index}`} components={COMPONENTS}>
             {part.text}
-          </Words>
+          </MarkdownText>
         ) : (
           <TableView key={`${index}`} table={part.table} draw={drawCell} />
         ),
@@ -44,7 +44,7 @@ function Markdown({
   )
 }
 
-function Words({
+function MarkdownText({
   components,
   children,
 }: {
@@ -59,7 +59,7 @@ function Words({
 }
 
 function drawCell(cell: string) {
-  return <Words components={CELL_COMPONENTS}>{cell}</Words>
+  return <MarkdownText components={CELL_COMPONENTS}>{cell}</MarkdownText>
 }
 
 // oxlint-disable-next-line import/no-default-export -- what React loads late is a default export
@@ -71,7 +71,7 @@ const ALIGNED: Readonly<Record<Alignment, string | undefined>> = {
   end: styles['end'],
 }
 
-/** The table; `draw` makes of a cell what it shows. */
+/** A table; `draw` renders the content of a cell. */
 function TableView({
   table: { head, alignments, rows },
   draw,
@@ -81,7 +81,7 @@ function TableView({
 }) {
   const aligned = (column: number): string => cx(ALIGNED[alignments[column] ?? 'start'])
   return (
-    // What scrolls can be scrolled with the keyboard.
+    // Scrollable regions need to be reachable by keyboard.
     <div role="group" aria-label="Table" tabIndex={0} className={styles['table']}>
       <table>
         <thead>
@@ -109,17 +109,17 @@ function TableView({
   )
 }
 
-/** How a column is aligned. */
+/** Alignment of a column. */
 type Alignment = 'start' | 'center' | 'end'
 
-/** A table. Its cells are Markdown of one line; each row has as many as the head. */
+/** A table. Its cells are single lines of Markdown; each row has as many cells as the head. */
 interface MarkdownTable {
   readonly head: readonly string[]
   readonly alignments: readonly Alignment[]
   readonly rows: readonly (readonly string[])[]
 }
 
-/** Text, or a table between texts. */
+/** A text or a table. */
 type MarkdownPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'table'; readonly table: MarkdownTable }
@@ -127,8 +127,8 @@ type MarkdownPart =
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const DELIMITER = /^ {0,3}\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$/
 
-/** The parts of a text, in order. */
-export function markdownParts(text: string): readonly MarkdownPart[] {
+/** Splits a text into its parts, in order. */
+export function splitMarkdown(text: string): readonly MarkdownPart[] {
   const lines = text.split('\n')
   const parts: MarkdownPart[] = []
   let words: string[] = []
@@ -141,8 +141,8 @@ export function markdownParts(text: string): readonly MarkdownPart[] {
   }
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? ''
-    fence = fenceAfter(line, fence)
-    const table = fence === undefined ? tableAt(lines, at) : undefined
+    fence = findFenceAfter(line, fence)
+    const table = fence === undefined ? parseTableAt(lines, at) : undefined
     if (table === undefined) {
       words.push(line)
     } else {
@@ -155,36 +155,38 @@ export function markdownParts(text: string): readonly MarkdownPart[] {
   return parts
 }
 
-/** What ends the code that this line is in; undefined outside of code. */
-function fenceAfter(line: string, open: string | undefined): string | undefined {
+/** Returns the fence that closes the current code block; undefined outside of code. */
+function findFenceAfter(line: string, open: string | undefined): string | undefined {
   const [, sign] = FENCE.exec(line) ?? []
   if (sign === undefined) return open
   if (open === undefined) return sign
   return sign.startsWith(open) && line.trim() === sign ? undefined : open
 }
 
-function tableAt(lines: readonly string[], at: number): MarkdownTable | undefined {
+function parseTableAt(lines: readonly string[], at: number): MarkdownTable | undefined {
   const [first = '', second = ''] = lines.slice(at, at + 2)
   if (!isRow(first) || !DELIMITER.test(second.trimEnd())) return undefined
-  const head = cellsOf(first)
-  const alignments = cellsOf(second).map(alignmentOf)
+  const head = splitCells(first)
+  const alignments = splitCells(second).map(parseAlignment)
   if (head.length !== alignments.length) return undefined
   const rows: (readonly string[])[] = []
   for (const line of lines.slice(at + 2)) {
     if (!isRow(line)) break
-    const cells = cellsOf(line)
+    const cells = splitCells(line)
     rows.push(head.map((_, column) => cells[column] ?? ''))
   }
   return { head, alignments, rows }
 }
 
-/** Four spaces begin code, and a sign of a list or a quotation begins that. */
+/**
+ * Whether a line can be a table row: it has a bar, and does not start code, a list or a quotation.
+ */
 function isRow(line: string): boolean {
   return line.includes('|') && !/^(?: {4}|\t| {0,3}(?:>|[-*+] |\d+[.)] ))/.test(line)
 }
 
-/** A bar after a backslash is a letter of its cell. */
-function cellsOf(line: string): readonly string[] {
+/** Splits a row into cells. An escaped bar belongs to its cell. */
+function splitCells(line: string): readonly string[] {
   const inner = line
     .trim()
     .replace(/^\|/, '')
@@ -192,7 +194,7 @@ function cellsOf(line: string): readonly string[] {
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'))
 }
 
-function alignmentOf(delimiter: string): Alignment {
+function parseAlignment(delimiter: string): Alignment {
   if (!delimiter.endsWith(':')) return 'start'
   return delimiter.startsWith(':') ? 'center' : 'end'
 }

@@ -1,4 +1,6 @@
-/** Text as it came: output of a model, arguments, code. Long text is cut until somebody asks for all of it. */
+/**
+ * Shows text: model output, arguments, code. Long text is cut until the reader asks for all of it.
+ */
 import { Check, Copy } from 'lucide-react'
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 
@@ -8,13 +10,16 @@ import { useCopy } from '../../lib/use-copy.ts'
 import { Button, IconButton } from '../controls/button.tsx'
 import styles from './text.module.css'
 
-/** More characters than fill some screens; a page with megabytes of text is slow. */
+/** Maximum number of characters shown at first; megabytes of text slow down the page. */
 const SHOWN = 20_000
 
-/** Prose that may be Markdown is drawn by a library that is loaded when it is first needed. */
+/** Loaded when it is first needed. */
 const Markdown = lazy(() => import('./markdown.tsx'))
 
-/** Text; `kind` is `prose` for words of people and models, `code` for the rest, `markdown` to draw it. */
+/**
+ * A text; `kind` is `prose` for natural language, `code` for monospaced text, `markdown` for
+ * rendered Markdown.
+ */
 export function Text({
   children,
   kind = 'prose',
@@ -25,8 +30,8 @@ export function Text({
   readonly kind?: 'prose' | 'code' | 'markdown'
   readonly className?: string
   /**
-   * Whether a Suspense around it waits for the library that draws. Else the source is shown until it is
-   * there, and what is below moves when it is drawn.
+   * Whether a surrounding Suspense waits for the Markdown renderer. Otherwise the source is shown
+   * until it is loaded, and the content below moves when it is rendered.
    *
    * @default false
    */
@@ -68,14 +73,14 @@ export function CodeBlock({
   )
 }
 
-/** A block with a button that copies what is in it. */
+/** A block with a button that copies its text. */
 export function CopyBlock({
   text,
   label,
   children,
 }: {
   readonly text: string | (() => string)
-  /** What is copied. */
+  /** Names the copied text. */
   readonly label: string
   readonly children: ReactNode
 }) {
@@ -87,7 +92,7 @@ export function CopyBlock({
   )
 }
 
-/** A button that copies a text; one that takes work to make is given as a function. */
+/** A button that copies a text; pass a function if the text is expensive to compute. */
 export function CopyButton({
   text,
   label,
@@ -98,7 +103,7 @@ export function CopyButton({
   readonly className?: string | undefined
 }) {
   const [copy, state] = useCopy()
-  const said = { idle: label, copied: 'Copied', failed: 'The browser did not copy it' }[state]
+  const said = { idle: label, copied: 'Copied', failed: 'Copying failed' }[state]
   return (
     <IconButton
       label={said}

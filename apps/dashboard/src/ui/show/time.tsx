@@ -1,8 +1,8 @@
-/** Instants and spans that go on while one looks at them. */
+/** Instants and durations that update while they are shown. */
 import { formatAgo, formatDuration, formatInstant } from '../../lib/format.ts'
 import { useNow } from '../../lib/use-now.ts'
 
-/** How long ago an instant (ISO 8601) was; the instant itself when one points at it. */
+/** The age of an instant (ISO 8601), with the instant as its tooltip. */
 export function Ago({ at }: { readonly at: string }) {
   const now = useNow()
   const instant = Date.parse(at)
@@ -13,14 +13,14 @@ export function Ago({ at }: { readonly at: string }) {
   )
 }
 
-/** How long something took, or has been taking so far when its length is not known yet. */
+/** The duration of something, or the elapsed time while it is running. */
 export function Elapsed({
   since,
   ms,
 }: {
-  /** ISO 8601; absent when it has not begun. */
+  /** Start (ISO 8601); undefined before it starts. */
   readonly since: string | undefined
-  /** Its length when it is over. */
+  /** Duration in milliseconds; null or undefined while it is running. */
   readonly ms: number | null | undefined
 }) {
   const isRunning = since !== undefined && (ms === undefined || ms === null)
@@ -30,10 +30,10 @@ export function Elapsed({
   return <>{formatDuration(Math.floor(span / 1_000) * 1_000)}</>
 }
 
-/** The time that is left until an instant (ISO 8601). */
+/** The time left until an instant (ISO 8601). */
 export function Countdown({ until }: { readonly until: string }) {
   const left = Math.max(0, Date.parse(until) - useNow())
-  // The clock ticks each second; tenths would stand still.
+  // The clock ticks once a second, so tenths are omitted.
   return (
     <time dateTime={until}>
       {left === 0

@@ -1,7 +1,7 @@
-/** Pure: whether a text is a value. */
+/** Recognizes JSON in text. Pure. */
 
-/** The object or list that a text is the JSON of; undefined when it is not one. */
-export function jsonOf(text: string): object | undefined {
+/** Parses the JSON object or array in a text; undefined when the text is anything else. */
+export function parseJsonContainer(text: string): object | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
     const value: unknown = JSON.parse(text)

@@ -1,25 +1,34 @@
-/** The reviews of a run that wait for a person. */
+/** Shows the open reviews of a run. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 
 import { cx } from '../../lib/cx.ts'
-import unseen from '../../ui/show/unseen.module.css'
+import hidden from '../../ui/show/visually-hidden.module.css'
 import { useDecidedHere } from './drafts.ts'
-import { reviewOfGate } from './review-like.ts'
+import { fromReviewState } from './review-like.ts'
 import { ReviewPanel } from './review-panel.tsx'
-import { reviewTitle } from './review-words.ts'
+import { formatReviewTitle } from './review-labels.ts'
 import { useOpenReviews } from './use-open-reviews.ts'
-import styles from './gate-panels.module.css'
+import styles from './review-panels.module.css'
 
 import type { RunState } from '@tutti/protocol'
 
-/** How long a gate has to be open in the events before it counts, when the server's list is not there. */
+/**
+ * Time for which a review must stay open to be shown if the server's list is unavailable, in
+ * milliseconds.
+ */
 const SETTLED_MS = 1_000
 
 /**
- * A panel for each open gate, and a word on each that was closed while it was shown. It tells that a review
- * waits, and leaves the focus where it is.
+ * A panel for each open review, and a notice for each one closed while it was shown. New reviews
+ * are announced; the focus does not move.
  */
-export function GatePanels({ runId, state }: { readonly runId: string; readonly state: RunState }) {
+export function ReviewPanels({
+  runId,
+  state,
+}: {
+  readonly runId: string
+  readonly state: RunState
+}) {
   const openIds = state.reviews.flatMap(({ status, reviewId }) =>
     status === 'OPEN' ? [reviewId] : [],
   )
@@ -28,20 +37,20 @@ export function GatePanels({ runId, state }: { readonly runId: string; readonly 
   const fresh = settled.filter((id) => !watched.includes(id))
   if (fresh.length > 0) setWatched([...watched, ...fresh])
   const decidedHere = useDecidedHere()
-  const { reviews: gates } = state
+  const { reviews: all } = state
   const { data } = useOpenReviews()
   const reviews = useMemo(
     () =>
-      gates
+      all
         .filter(
           ({ reviewId, status }) =>
             watched.includes(reviewId) && (status === 'OPEN' || decidedHere.get(reviewId) !== 'me'),
         )
-        .map((gate) => {
-          const listed = data?.open.find(({ reviewId }) => reviewId === gate.reviewId)
-          return { ...reviewOfGate(gate, runId), mayDecide: listed?.mayDecide }
+        .map((state) => {
+          const listed = data?.open.find(({ reviewId }) => reviewId === state.reviewId)
+          return { ...fromReviewState(state, runId), mayDecide: listed?.mayDecide }
         }),
-    [gates, watched, decidedHere, runId, data],
+    [all, watched, decidedHere, runId, data],
   )
   const region = useFocusAfterLoss(reviews.length)
   const dismiss = useCallback((reviewId: string) => {
@@ -59,15 +68,15 @@ export function GatePanels({ runId, state }: { readonly runId: string; readonly 
       tabIndex={-1}
       className={cx(styles['panels'], reviews.length === 0 && styles['none'])}
     >
-      <p role="status" className={unseen['unseen']}>
-        {waiting.map((review) => `${reviewTitle(review)} waits for a decision.`).join(' ')}
+      <p role="status" className={hidden['hidden']}>
+        {waiting.map((review) => `${formatReviewTitle(review)} needs a decision.`).join(' ')}
       </p>
       {reviews.map((review) => (
         <ReviewPanel
           key={review.reviewId}
           review={review}
           onDismiss={dismiss}
-          // Several whole panels would leave no room for the run.
+          // Several expanded panels would leave no room for the run.
           isFolded={folds.get(review.reviewId) ?? (waiting.length > 1 && review !== waiting[0])}
           onFold={waiting.length > 1 || folds.get(review.reviewId) === true ? fold : undefined}
         />
@@ -76,7 +85,7 @@ export function GatePanels({ runId, state }: { readonly runId: string; readonly 
   )
 }
 
-/** An element that takes the focus when a panel that had it has gone. */
+/** Returns the ref of an element that receives the focus when a focused panel disappears. */
 function useFocusAfterLoss(count: number) {
   const region = useRef<HTMLElement>(null)
   const before = useRef(count)
@@ -89,8 +98,9 @@ function useFocusAfterLoss(count: number) {
 }
 
 /**
- * The gates that wait now: while the past of a run is read, gates open and close that were closed long ago.
- * The server's list knows, and when it is not there, those that stay open for a while.
+ * Returns the reviews that are open now. While the history of a run loads, reviews that were closed
+ * long ago open and close. The server's list distinguishes them; without it, those that stay open for
+ * `SETTLED_MS`.
  */
 function useSettled(openIds: readonly string[]): readonly string[] {
   const { data } = useOpenReviews()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { stepOf } from './virtual-table.tsx'
+import { findRowForKey } from './virtual-table.tsx'
 
 const pressed = (key: string, more = {}) => ({
   key,
@@ -20,13 +20,13 @@ it.each([
   ['Home', 5, 0],
   ['End', 5, 9],
   ['x', 5, undefined],
-])('%s goes from row %i of ten to %s', (key, at, to) =>
-  expect(stepOf(pressed(key), at, 10)).toBe(to),
+])('moves with %s from row %i of ten to %s', (key, at, to) =>
+  expect(findRowForKey(pressed(key), at, 10)).toBe(to),
 )
 
-it('goes nowhere with a modifier, and without rows', () => {
+it('ignores keys with a modifier, and tables without rows', () => {
   for (const modifier of ['ctrlKey', 'metaKey', 'altKey']) {
-    expect(stepOf(pressed('j', { [modifier]: true }), 0, 10)).toBeUndefined()
+    expect(findRowForKey(pressed('j', { [modifier]: true }), 0, 10)).toBeUndefined()
   }
-  expect(stepOf(pressed('End'), -1, 0)).toBeUndefined()
+  expect(findRowForKey(pressed('End'), -1, 0)).toBeUndefined()
 })

@@ -1,0 +1,20 @@
+/** Derives the numbers in a row of the graph. Pure. */
+import type { RunState, TaskState } from '@tutti/protocol'
+
+/** Returns the names of the tasks that have an open review. */
+export function findHeldTasks(reviews: RunState['reviews']): ReadonlySet<string> {
+  return new Set(reviews.flatMap(({ status, taskName }) => (status === 'OPEN' ? [taskName] : [])))
+}
+
+/** Counts the tool calls of the current attempt. */
+export function countToolCalls({ turns }: TaskState): number {
+  return turns.reduce((sum, { toolCalls }) => sum + toolCalls.length, 0)
+}
+
+/** Returns the cost of all attempts, in US dollars; undefined if unknown. */
+export function sumTaskCost({ usage, earlierAttempts }: TaskState): number | undefined {
+  return [...earlierAttempts.map((attempt) => attempt.usage), usage].reduce<number | undefined>(
+    (sum, { costUsd }) => (sum === undefined || costUsd === undefined ? undefined : sum + costUsd),
+    0,
+  )
+}

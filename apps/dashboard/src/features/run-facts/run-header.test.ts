@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+
+import { describeConnection, describeOutcome, formatRunTitle } from './run-header.tsx'
+
+describe('formatRunTitle', () => {
+  it.each([
+    ['RUNNING', '● Running — briefing'],
+    ['WAITING_REVIEW', '◆ Needs review — briefing'],
+    ['COMPLETED', '✓ Completed — briefing'],
+    ['FAILED', '✕ Failed — briefing'],
+  ] as const)('shows the status %s as %s', (status, title) => {
+    expect(formatRunTitle(status, 'briefing')).toBe(title)
+  })
+})
+
+describe('describeOutcome', () => {
+  it('returns the message of the error', () => {
+    const error = { message: 'Task "a" failed', code: 'TASK_FAILED' }
+    expect(describeOutcome({ status: 'FAILED', error, exitReason: 'ERROR' })).toBe(
+      'Task "a" failed',
+    )
+  })
+
+  it('explains outcomes that the status does not explain', () => {
+    expect(describeOutcome({ status: 'COMPLETED', exitReason: 'USER_EXIT_EARLY' })).toBe(
+      'A reviewer ended the run early',
+    )
+    expect(describeOutcome({ status: 'FAILED', exitReason: 'TIMEOUT' })).toBe(
+      'The time limit was reached',
+    )
+    expect(describeOutcome({ status: 'COMPLETED', exitReason: 'COMPLETED' })).toBeUndefined()
+    expect(describeOutcome({ status: 'CANCELLED', exitReason: 'CANCELLED' })).toBeUndefined()
+    expect(describeOutcome({ status: 'RUNNING' })).toBeUndefined()
+  })
+})
+
+describe('describeConnection', () => {
+  it('names the state while the connection is not open and events are expected', () => {
+    expect(describeConnection('open', 'RUNNING', false)).toBe('')
+    expect(describeConnection('connecting', 'RUNNING', false)).toBe('Connecting…')
+    expect(describeConnection('reconnecting', 'RUNNING', false)).toBe('Reconnecting…')
+    expect(describeConnection('closed', 'RUNNING', false)).toMatch('Disconnected')
+  })
+
+  it('returns nothing for a run that has ended', () => {
+    expect(describeConnection('closed', 'COMPLETED', false)).toBe('')
+    expect(describeConnection('reconnecting', 'FAILED', false)).toBe('')
+    expect(describeConnection('closed', 'RUNNING', true)).toBe('')
+    expect(describeConnection('reconnecting', 'RUNNING', true)).toBe('Reconnecting…')
+  })
+})
