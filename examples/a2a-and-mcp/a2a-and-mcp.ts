@@ -1,26 +1,26 @@
-/** A Tutti server, asked by others over A2A and MCP; then an ensemble that asks over A2A and MCP itself. */
+/** A Tutti server that other clients call over A2A and MCP, and an ensemble that calls it over A2A and MCP. */
 import { agentTool } from '@tutti/agent-tool'
 import { createClient } from '@tutti/client'
 import { ensemble, task } from '@tutti/ensemble'
 import { mcpTools } from '@tutti/remote-tools'
 import { scriptedModel } from '@tutti/testing'
 
-import { askOverA2a, askOverMcp } from './foreign-clients.ts'
+import { callOverA2a, callOverMcp } from './foreign-clients.ts'
 import { startServer } from './start-server.ts'
 
-await using server = await startServer() // in earnest: npx tutti start
+await using server = await startServer() // in production: npx tutti start
 
-console.log('# Others ask this server, over A2A')
-console.log(await askOverA2a(server.url, 'moon'))
+console.log('# Other clients call this server over A2A')
+console.log(await callOverA2a(server.url, 'moon'))
 
-console.log('\n# and over MCP')
+console.log('\n# … and over MCP')
 const calls = [
   ['poet', { subject: 'sea' }],
   ['count_words', { text: 'O sea' }],
 ] as const
-console.log(await askOverMcp(`${server.url}/mcp`, calls))
+console.log(await callOverMcp(`${server.url}/mcp`, calls))
 
-console.log('\n# An ensemble asks it, over A2A and MCP')
+console.log('\n# An ensemble calls it over A2A and MCP')
 const poets = {
   a2a: agentTool({
     name: 'poet_over_a2a',
@@ -34,10 +34,10 @@ const poets = {
     agent: `mcp+${server.url}/mcp#poet`,
   }),
 }
-// The tools of an MCP server, each as a tool of its own
+// Each tool of an MCP server becomes a tool
 await using imported = await mcpTools({ url: `${server.url}/mcp` }, { include: ['count_words'] })
 
-// A real model instead: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
+// To use a real model: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
 const model = scriptedModel([
   { toolCalls: [{ name: 'poet_over_a2a', arguments: { input: 'wind' } }] },
   { toolCalls: [{ name: 'poet_over_mcp', arguments: { input: 'rain' } }] },
@@ -48,7 +48,7 @@ const write = task({
   description: 'Write about {subject}',
   tools: [poets.a2a, poets.mcp, ...imported.tools],
 })
-const { status, output } = await ensemble({ name: 'desk', tasks: [write], model }).run(
+const { status, output } = await ensemble({ name: 'weather', tasks: [write], model }).run(
   { subject: 'the weather' },
   {
     onEvent(event) {
@@ -59,7 +59,7 @@ const { status, output } = await ensemble({ name: 'desk', tasks: [write], model 
 )
 console.log(status, output)
 
-console.log('\n# Each question to the poet was a run of the server')
+console.log('\n# Each call of the poet was a run of the server')
 const client = createClient({ baseUrl: server.url })
 for await (const run of client.runs.listAll()) {
   console.log(run.ensemble, run.status)

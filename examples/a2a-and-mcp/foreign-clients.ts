@@ -1,10 +1,10 @@
-/** Clients that know nothing of Tutti: the A2A project's own, and the one of the MCP project. */
+/** Clients of other projects: the A2A SDK and the MCP SDK. */
 import { SendMessageRequest, TaskState, type Part } from '@a2a-js/sdk'
 import { ClientFactory } from '@a2a-js/sdk/client'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-/** Asks an agent over A2A; gives its answer, and tells how far it is. */
-export async function askOverA2a(url: string, text: string): Promise<string> {
+/** Calls an agent over A2A. Returns its answer, and prints its progress. */
+export async function callOverA2a(url: string, text: string): Promise<string> {
   const client = await new ClientFactory().createFromUrl(url)
   const { skills } = await client.getAgentCard()
   console.log('skills:', skills.map(({ name }) => name).join(', '))
@@ -14,7 +14,7 @@ export async function askOverA2a(url: string, text: string): Promise<string> {
     SendMessageRequest.fromJSON({ message }),
   )) {
     if (payload?.$case === 'artifactUpdate') {
-      pieces.push(...(payload.value.artifact?.parts ?? []).map(textOf))
+      pieces.push(...(payload.value.artifact?.parts ?? []).map(readText))
     } else if (payload?.$case === 'statusUpdate') {
       console.log(TaskState[payload.value.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED])
     }
@@ -22,16 +22,16 @@ export async function askOverA2a(url: string, text: string): Promise<string> {
   return pieces.join('')
 }
 
-function textOf({ content }: Part): string {
+function readText({ content }: Part): string {
   return content?.$case === 'text' ? content.value : ''
 }
 
-/** Calls tools of an MCP server; gives their answers, and tells which tools there are. */
-export async function askOverMcp(
+/** Calls tools of an MCP server. Returns their answers, and prints the list of tools. */
+export async function callOverMcp(
   url: string,
   calls: readonly (readonly [name: string, input: Record<string, string>])[],
 ): Promise<readonly string[]> {
-  const client = new Client({ name: 'a-stranger', version: '1.0.0' })
+  const client = new Client({ name: 'another-client', version: '1.0.0' })
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
   const { tools } = await client.listTools()
   console.log('tools:', tools.map(({ name }) => name).join(', '))

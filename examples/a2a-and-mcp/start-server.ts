@@ -1,4 +1,4 @@
-/** A Tutti server in this process: one ensemble, one tool, and with that an A2A agent and an MCP server. */
+/** A Tutti server in this process with one ensemble and one tool. It is also an A2A agent and an MCP server. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
-// A real model instead: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
+// To use a real model: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
 const model = scriptedModel(({ messages }) => {
   const [, subject = 'nothing'] = /line about (\w+)/.exec(messages.at(-1)?.content ?? '') ?? []
   return `O ${subject}, the evening is long`
@@ -30,12 +30,12 @@ const countWords = defineTool({
   execute: ({ text }) => ({ words: text.split(' ').length }),
 })
 
-/** A server that listens, and what stops it. */
+/** A running server. Disposing it stops it. */
 export interface Server extends AsyncDisposable {
   readonly url: string
 }
 
-/** Starts the server on a free port, with a store that is gone when it stops. */
+/** Starts the server on a free port, with a store that is deleted when the server stops. */
 export async function startServer(): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-example-'))
   const tools = toolCatalog([countWords])

@@ -3,18 +3,18 @@ import { ensemble, task } from '@tutti/ensemble'
 
 import { startAgents } from './agents.ts'
 
-await using agents = await startAgents() // in earnest: 'https://research-agent.example.com'
+await using agents = await startAgents() // in production: 'https://research-agent.example.com'
 
 // One request, one answer
 const classifier = agentTool({
   name: 'classifier',
-  description: 'Says what a question is about',
+  description: 'Determines the subject of a question',
   agent: `${agents.url}/classifier`,
   mode: 'sync',
   timeoutMs: 5_000,
 })
 
-// A stream: each line is an event as it arrives, within a budget and a time of silence
+// A stream: each line is an event when it arrives, with a cost limit and an idle timeout
 const researcher = agentTool({
   name: 'researcher',
   description: 'Looks things up',
@@ -24,16 +24,16 @@ const researcher = agentTool({
   idleTimeoutMs: 30_000,
 })
 
-// A conversation: each answer is what is said next, until the agent is done
+// A conversation: each answer is sent back as the next input, until the agent is done
 const editor = agentTool({
   name: 'editor',
-  description: 'Makes a text better',
+  description: 'Improves a text',
   agent: `${agents.url}/editor`,
   mode: 'conversational',
   maxTurns: 5,
 })
 
-// Tasks that are done by tools need no model; an agent with a model is given the same tools in `tools`
+// Tasks with a tool as their handler need no model. Give the same tools to a model with `tools`
 const classify = task({ name: 'classify', description: '{question}', handler: classifier })
 const research = task({
   name: 'research',
@@ -43,8 +43,8 @@ const research = task({
 })
 const edit = task({ name: 'edit', description: 'Edit it', context: [research], handler: editor })
 
-const desk = ensemble({ name: 'desk', tasks: [classify, research, edit] })
-const { status, output } = await desk.run(
+const newsroom = ensemble({ name: 'newsroom', tasks: [classify, research, edit] })
+const { status, output } = await newsroom.run(
   { question: 'Why are there tides?' },
   {
     onEvent(event) {

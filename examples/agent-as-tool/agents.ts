@@ -1,15 +1,15 @@
 /**
- * Three agents of somebody else, on this machine: HTTP servers that take tasks at `/tasks/send` and
- * `/tasks/sendSubscribe`. No model thinks in them.
+ * Three external agents without a model, on this machine. They accept tasks over HTTP at `/tasks/send` and
+ * `/tasks/sendSubscribe`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 
 import type { AddressInfo } from 'node:net'
 
-/** The agents, and what ends them. */
+/** The running agents. Disposing them stops them. */
 export interface Agents extends AsyncDisposable {
-  /** Where they are: each is below it, under its name. */
+  /** Address of the agents; each is below it, under its name. */
   readonly url: string
 }
 
@@ -17,12 +17,12 @@ export interface Agents extends AsyncDisposable {
 export async function startAgents(): Promise<Agents> {
   let drafts = 0
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // A card is asked for first; an agent without one is spoken to over this wire.
+    // The caller requests an agent card first. For an agent without a card it uses this protocol.
     if (request.method !== 'POST') {
       response.writeHead(404).end()
       return
     }
-    const text = textOf(await json(request))
+    const text = readInput(await json(request))
     switch (request.url) {
       case '/classifier/tasks/send':
         send(response, {
@@ -54,9 +54,9 @@ export async function startAgents(): Promise<Agents> {
   }
 }
 
-/** What an agent is asked: the JSON of the input, in the first part of the message. */
-function textOf(body: unknown): string {
-  // NOTE: that is what the wire has; these agents are asked by nobody else.
+/** Reads the input of an agent: JSON in the first part of the message. */
+function readInput(body: unknown): string {
+  // NOTE: these agents are called only by this example, which sends this format.
   const { params } = body as { params: { message: { parts: readonly [{ text: string }] } } }
   return String(JSON.parse(params.message.parts[0].text))
 }
@@ -65,7 +65,7 @@ function send(response: ServerResponse, body: object): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Says what it finds, line by line, and what each costs. */
+/** Streams its findings with their cost, one per line. */
 async function research(response: ServerResponse, topic: string): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' })
   const findings = [
@@ -82,7 +82,7 @@ async function research(response: ServerResponse, topic: string): Promise<void> 
   }
 }
 
-/** Wants to see its own words twice before it is content. */
+/** Edits the text in two drafts, and completes in the third call. */
 function edit(text: string, draft: number): object {
   const output =
     draft === 1 ? text.replace('science: ', 'Tides. ') : text.replace(' too.', ' as well.')

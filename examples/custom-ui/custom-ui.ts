@@ -1,4 +1,4 @@
-/** Starts everything: the page under an address of its own, the server, and the build that joins them. */
+/** Starts the page on its own address, builds it, and starts the server. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { startServer } from './start-server.ts'
 const folder = mkdtempSync(join(tmpdir(), 'tutti-example-'))
 const outDir = join(folder, 'page')
 const page = await serveFolder(outDir)
-// Another site than the server's to a browser, which finds every name below `localhost` on this machine.
+// Cross-origin for a browser, which resolves every name below `localhost` to this machine.
 const origin = `http://app.localhost:${page.port}`
 const server = await startServer(join(folder, 'runs'), origin)
 
@@ -21,8 +21,8 @@ await build({
   logLevel: 'warn',
   define: { SERVER_URL: JSON.stringify(server.url) },
   build: { outDir, emptyOutDir: true, target: 'es2023' },
-  // The conditions of this process: `--conditions=@tutti/source`, in the repository of Tutti.
-  resolve: { conditions: [...conditionsOf(process.execArgv), ...defaultClientConditions] },
+  // The conditions of this process: `--conditions=@tutti/source` in the repository of Tutti.
+  resolve: { conditions: [...listConditions(process.execArgv), ...defaultClientConditions] },
 })
 console.log(`The page is on ${origin}, its server on ${server.url}`)
 
@@ -34,6 +34,6 @@ async function stop(): Promise<void> {
   rmSync(folder, { recursive: true })
 }
 
-function conditionsOf(words: readonly string[]): readonly string[] {
-  return words.flatMap((word) => /^--conditions=(.+)/.exec(word)?.[1] ?? [])
+function listConditions(args: readonly string[]): readonly string[] {
+  return args.flatMap((arg) => /^--conditions=(.+)/.exec(arg)?.[1] ?? [])
 }

@@ -1,6 +1,6 @@
-/** Elements of the page, by their selector and kind. */
+/** Finds elements of the page. */
 
-/** The element of that kind; a page without it is a mistake of ours. */
+/** Returns the element with this selector and class. @throws {Error} when the page has none. */
 export function find<Kind extends Element>(selector: string, kind: new () => Kind): Kind {
   const found = document.querySelector(selector)
   if (found instanceof kind) return found

@@ -1,12 +1,12 @@
-/** The page: submits a run, shows what its tasks say as they say it, cancels it, and answers its review. */
+/** The page: submits a run, shows the output of its tasks while it streams, cancels the run, and decides its review. */
 import { createClient, type LoggedRunEventOf } from '@tutti/client'
 
 import { find } from './find.ts'
 
-/** Where the server is: the build puts it in. */
+/** Address of the server, which the build inserts. */
 declare const SERVER_URL: string
 
-/** The events that change something on this page; the server sends no others. */
+/** Events that this page shows; the server sends only these. */
 const SHOWN = [
   'task_started',
   'token',
@@ -31,10 +31,10 @@ let reviewId = ''
 
 find('#submit', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault()
-  tell(startRun(find('[name=name]', HTMLInputElement).value))
+  showErrors(startRun(find('[name=name]', HTMLInputElement).value))
 })
 
-cancel.addEventListener('click', () => tell(client.runs.cancel(runId)))
+cancel.addEventListener('click', () => showErrors(client.runs.cancel(runId)))
 
 review.addEventListener('submit', (event) => {
   event.preventDefault()
@@ -43,7 +43,7 @@ review.addEventListener('submit', (event) => {
   const decision = accepted
     ? ({ decision: 'CONTINUE' } as const)
     : ({ decision: 'REJECT', feedback } as const)
-  tell(client.reviews.decide(reviewId, decision))
+  showErrors(client.reviews.decide(reviewId, decision))
 })
 
 async function startRun(name: string): Promise<void> {
@@ -51,7 +51,7 @@ async function startRun(name: string): Promise<void> {
   runId = run.runId
   tasks.replaceChildren()
   cancel.hidden = false
-  // Reconnects by itself, goes on where it was, and ends when the run has ended.
+  // Reconnects automatically, resumes without gaps, and ends when the run has ended.
   const events = client.runs.events(runId, {
     events: SHOWN,
     onConnection: (connection) => (document.title = `Letters (${connection.status})`),
@@ -74,7 +74,7 @@ function show(event: LoggedRunEventOf<(typeof SHOWN)[number]>): void {
     case 'review_requested':
       status.value = 'WAITING'
       reviewId = event.reviewId
-      question.textContent = event.prompt ?? 'Go on?'
+      question.textContent = event.prompt ?? 'Continue?'
       review.hidden = false
       break
     case 'review_decided':
@@ -89,8 +89,8 @@ function show(event: LoggedRunEventOf<(typeof SHOWN)[number]>): void {
   }
 }
 
-/** Shows what went wrong, if anything does. */
-function tell(work: Promise<unknown>): void {
+/** Shows the error if the work fails. */
+function showErrors(work: Promise<unknown>): void {
   work.catch((error: unknown) => {
     status.value = error instanceof Error ? error.message : String(error)
   })

@@ -1,4 +1,4 @@
-/** A web server for a few built files, as any host of static files would be. */
+/** A static file server for the built page. */
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' }
 
-/** Files that are served, and the end of that. */
+/** A running file server. */
 export interface ServedFolder {
   readonly port: number
   close(): Promise<void>
@@ -17,7 +17,7 @@ export interface ServedFolder {
 /** Serves the files of a folder on a free port of this machine; `/` is `index.html`. */
 export async function serveFolder(folder: string): Promise<ServedFolder> {
   const server = createServer((request, response) => {
-    // A URL that was parsed has no `..` in its path, so it leads nowhere else.
+    // A parsed URL has no `..` in its path, so it cannot leave the folder.
     const { pathname } = new URL(request.url ?? '/', 'http://page')
     const file = pathname === '/' ? '/index.html' : pathname
     response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream')

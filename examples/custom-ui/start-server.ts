@@ -1,4 +1,4 @@
-/** `tutti start` as a process of its own, as an operator runs it. */
+/** Runs `tutti start` as a child process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 /** A server that accepts requests. */
 export interface ServerProcess {
   readonly url: string
-  /** Asks it to stop, and waits until it has. */
+  /** Stops the server, and waits until it has ended. */
   stop(): Promise<void>
 }
 

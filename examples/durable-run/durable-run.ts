@@ -1,4 +1,4 @@
-/** A run whose server is killed in the middle, and which another server brings to its end. */
+/** A run whose server is killed, and which another server completes. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,13 +10,13 @@ import { startServer } from './server-process.ts'
 const folder = await mkdtemp(join(tmpdir(), 'tutti-example-'))
 
 const first = await startServer(folder)
-const submitted = createClient({ baseUrl: first.url })
-const { runId } = await submitted.runs.submit({ inputs: { topic: 'tides' } })
+const firstClient = createClient({ baseUrl: first.url })
+const { runId } = await firstClient.runs.submit({ inputs: { topic: 'tides' } })
 let seen = -1
-for await (const event of submitted.runs.events(runId)) {
+for await (const event of firstClient.runs.events(runId)) {
   seen = event.seq
-  if (event.type === 'tool_called') console.log(`${event.toolName} has answered`)
-  if (event.type === 'task_completed') console.log(`${event.taskName} is done`)
+  if (event.type === 'tool_called') console.log(`${event.toolName} returned`)
+  if (event.type === 'task_completed') console.log(`${event.taskName} completed`)
   if (event.type === 'token' && event.taskName === 'write') break
 }
 console.log('kill -9, in the middle of a model call of "write"')
@@ -25,8 +25,8 @@ await first.end('SIGKILL')
 const second = await startServer(folder)
 const client = createClient({ baseUrl: second.url })
 for await (const event of client.runs.events(runId, { from: seen + 1 })) {
-  if (event.type === 'run_resumed') console.log('resumed, done before:', event.completedTasks)
-  if (event.type === 'task_completed') console.log(`${event.taskName} is done`)
+  if (event.type === 'run_resumed') console.log('resumed, completed before:', event.completedTasks)
+  if (event.type === 'task_completed') console.log(`${event.taskName} completed`)
   if (event.type === 'run_result') console.log(event.status, event.outputs.at(-1)?.output)
 }
 await second.end('SIGTERM')
@@ -34,7 +34,7 @@ await second.end('SIGTERM')
 console.log('\nThe calls of both servers together:')
 const log = (await readFile(join(folder, 'calls.log'), 'utf8')).trim()
 console.log(log)
-const answered = log.split('\n').filter((line) => line.startsWith('answered'))
-const again = answered.length - new Set(answered).size
-console.log(`${answered.length} calls were answered, ${again} of them were made again`)
+const completed = log.split('\n').filter((line) => line.startsWith('completed'))
+const repeated = completed.length - new Set(completed).size
+console.log(`${completed.length} calls completed, ${repeated} of them were repeated`)
 await rm(folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** `tutti start` as a process of its own, as an operator runs it. */
+/** Runs `tutti start` as a child process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,4 @@
-/** A model that follows a script, so that the example needs no key. With a provider: langchainModel('anthropic:claude-haiku-4-5'). */
+/** A scripted model, so that the example needs no key. To use a provider: langchainModel('anthropic:claude-haiku-4-5'). */
 import { scriptedModel } from '@tutti/testing'
 
 export const model = scriptedModel([

@@ -1,4 +1,4 @@
-/** Six tools that a model calls as one; what goes from step to step is checked by the compiler. */
+/** Six tools that a model calls as one. The compiler checks the values between the steps. */
 import { ensemble, task } from '@tutti/ensemble'
 import { branch, isPartFailure, parallel, pipelineBuilder } from '@tutti/pipeline'
 import { scriptedModel } from '@tutti/testing'
@@ -10,7 +10,7 @@ const closed = (): never => {
 }
 
 const quote = pipelineBuilder({ name: 'quote', description: 'Gets the best price for an order' })
-  .step(readOrder) // gives { item, count }, which is what each shop takes
+  .step(readOrder) // returns { item, count }, which each shop accepts
   .step(
     parallel(
       {
@@ -18,7 +18,7 @@ const quote = pipelineBuilder({ name: 'quote', description: 'Gets the best price
         south: askShop('south', () => 9.5),
         west: askShop('west', closed),
       },
-      { name: 'ask_shops', errorStrategy: 'CONTINUE_ON_FAILURE' }, // a shop that fails is { error } in its place
+      { name: 'ask_shops', errorStrategy: 'CONTINUE_ON_FAILURE' }, // the result of a failed shop is { error }
     ),
   )
   .adapter(({ structured }) => {
@@ -27,12 +27,12 @@ const quote = pipelineBuilder({ name: 'quote', description: 'Gets the best price
     )
     return offers.reduce((best, offer) => (offer.total < best.total ? offer : best))
   })
-  .step(branch(({ total }) => total > 100, { yes: bargain })) // a small offer goes on as it is
+  .step(branch(({ total }) => total > 100, { yes: bargain })) // a small offer is passed on unchanged
   .adapter(({ structured: { shop, total } }) => `${total.toFixed(2)} EUR at ${shop}`)
   .step(writeQuote)
   .build()
 
-// A real model instead: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
+// To use a real model: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
 const model = scriptedModel([
   { toolCalls: [{ name: 'quote', arguments: { order: '40 red chairs' } }] },
   { toolCalls: [{ name: 'quote', arguments: { order: 'some lamps' } }] },
@@ -51,5 +51,5 @@ const { status, output } = await ensemble({ name: 'buyers', tasks: [buy], model 
     },
   },
 )
-console.log(`${model.requests.length} model calls in all`)
+console.log(`${model.requests.length} model calls in total`)
 console.log(status, output)

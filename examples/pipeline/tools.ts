@@ -1,10 +1,10 @@
-/** The tools of this example: each does one thing, with types for what comes in and what goes out. */
+/** The tools of this example, with typed inputs and outputs. */
 import { defineTextTool, defineTool, Type } from '@tutti/core'
 
 const Order = Type.Object({ item: Type.String(), count: Type.Integer({ minimum: 1 }) })
 const Offer = Type.Object({ shop: Type.String(), total: Type.Number() })
 
-/** Reads an order as people write it. */
+/** Parses an order as people write it. */
 export const readOrder = defineTool({
   name: 'read_order',
   description: 'Reads an order such as "40 red chairs"',
@@ -17,11 +17,11 @@ export const readOrder = defineTool({
   },
 })
 
-/** Makes a tool that asks one shop for its price. */
+/** Creates a tool that asks one shop for its price. */
 export function askShop(shop: string, priceOf: (item: string) => number) {
   return defineTool({
     name: `ask_${shop}`,
-    description: `Asks the shop ${shop} what an order costs`,
+    description: `Asks the shop ${shop} for the price of an order`,
     input: Order,
     output: Offer,
     execute: ({ item, count }) => ({ shop, total: count * priceOf(item) }),
@@ -31,13 +31,13 @@ export function askShop(shop: string, priceOf: (item: string) => number) {
 /** Asks for a better price. */
 export const bargain = defineTool({
   name: 'bargain',
-  description: 'Gets ten per cent off',
+  description: 'Gets a discount of ten percent',
   input: Offer,
   output: Offer,
   execute: ({ shop, total }) => ({ shop, total: total * 0.9 }),
 })
 
-/** Writes the offer down. */
+/** Writes a quote for the offer. */
 export const writeQuote = defineTextTool({
   name: 'write_quote',
   description: 'Writes a quote',

@@ -1,8 +1,8 @@
-/** Whether a process is there, seen from outside. */
+/** Checks whether processes are running. */
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 
-/** Whether a process runs. One that has ended and that nobody has asked about yet, a zombie, does not. */
+/** Whether a process is running. A zombie, which has ended but was not reaped, is not. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -17,7 +17,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits, at most a second, until none of the processes runs: a signal reaches the child of a child a moment later. */
+/** Waits up to a second until all processes have ended: a signal reaches a grandchild a moment later. */
 export async function untilStopped(pids: readonly number[]): Promise<void> {
-  for (let look = 0; look < 50 && pids.some(isRunning); look += 1) await setTimeout(20)
+  for (let attempt = 0; attempt < 50 && pids.some(isRunning); attempt += 1) await setTimeout(20)
 }

@@ -1,4 +1,4 @@
-/** Tools in Python, in Node and behind HTTP, in one ensemble; then one that is cancelled, with all that it started. */
+/** Tools in Python, in Node and behind HTTP in one ensemble; then the cancel of a tool and the processes it started. */
 import { spawnSync } from 'node:child_process'
 
 import { ensemble, task } from '@tutti/ensemble'
@@ -6,21 +6,27 @@ import { scriptedModel } from '@tutti/testing'
 
 import { isRunning, untilStopped } from './is-running.ts'
 import { startService } from './service.ts'
-import { countWords, readPage, reviewsOf, sentiment, slow } from './tools.ts'
+import {
+  countWords,
+  createPageTool,
+  createReviewsTool,
+  createSlowTool,
+  sentiment,
+} from './tools.ts'
 
 if (spawnSync('python3', ['--version']).status !== 0) {
   throw new Error('This example needs python3 on the PATH')
 }
 
 await using service = await startService()
-await using reviews = reviewsOf(service.url)
-await using page = readPage(service.url)
-await using never = slow(service.url)
+await using reviews = createReviewsTool(service.url)
+await using page = createPageTool(service.url)
+await using never = createSlowTool(service.url)
 await using _words = countWords
 
-const REVIEWS = ['I love it!', 'It leaks.', 'Great tea, great colour']
+const REVIEWS = ['I love it!', 'It leaks.', 'Great tea, great color']
 
-// A real model instead: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
+// To use a real model: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
 const model = scriptedModel([
   { toolCalls: [{ name: 'reviews_of', arguments: { product: 'kettle' } }] },
   { toolCalls: [{ name: 'sentiment', arguments: { reviews: REVIEWS } }] },
@@ -31,7 +37,7 @@ const model = scriptedModel([
   'Two of three like the kettle, in few words.',
 ])
 const judge = task({
-  description: 'What do people say of the {product}?',
+  description: 'What do people say about the {product}?',
   tools: [reviews, sentiment, countWords, page],
 })
 const shop = ensemble({ name: 'shop', tasks: [judge], model })

@@ -1,4 +1,4 @@
-"""A tool in Python: started for each call, reads one JSON object, writes one."""
+"""A tool in Python. It is started for each call, reads one JSON object and writes one."""
 import json
 import sys
 

@@ -1,15 +1,15 @@
-/** Somebody's HTTP service, on this machine: it knows reviews, and who tells it that they have started. */
+/** An external HTTP service, on this machine: it returns reviews, and records processes that report their start. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
 import type { AddressInfo } from 'node:net'
 
-const REVIEWS = ['I love it!', 'It leaks.', 'Great tea, great colour']
+const REVIEWS = ['I love it!', 'It leaks.', 'Great tea, great color']
 
-/** The service, and what ends it. */
+/** The running service. Disposing it stops it. */
 export interface Service extends AsyncDisposable {
   readonly url: string
-  /** The processes of the first program that says that it has started. */
+  /** Process ids that the first program reports when it has started. */
   readonly started: Promise<readonly number[]>
 }
 

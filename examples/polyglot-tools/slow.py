@@ -1,4 +1,4 @@
-"""Takes ten minutes, starts a helper that does so too, and tells the service which processes they are."""
+"""Runs for ten minutes, starts a helper that does the same, and reports both process ids to the service."""
 import os
 import subprocess
 import sys

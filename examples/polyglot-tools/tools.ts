@@ -1,32 +1,32 @@
-/** The tools of this example: a Python program, a Node program that stays, an HTTP service. */
+/** The tools of this example: Python programs, a Node program that is started once, and an HTTP service. */
 import { fileURLToPath } from 'node:url'
 
 import { Type } from '@tutti/core'
 import { httpTool, processTool } from '@tutti/remote-tools'
 
-/** A Python process, started anew for each call. */
+/** A Python program that is started for each call. */
 export const sentiment = processTool({
   name: 'sentiment',
   description: 'Counts which reviews are positive and which are negative',
   input: Type.Object({ reviews: Type.Array(Type.String()) }),
   output: Type.Object({ positive: Type.Integer(), negative: Type.Integer() }),
   command: 'python3',
-  args: [pathOf('sentiment.py')],
+  args: [toPath('sentiment.py')],
 })
 
-/** A Node process that is started once and answers many calls. */
+/** A Node program that is started once and answers many calls. */
 export const countWords = processTool({
   name: 'count_words',
   description: 'Counts the words of a text',
   input: Type.Object({ text: Type.String() }),
   output: Type.Object({ words: Type.Integer(), calls: Type.Integer() }),
   command: process.execPath,
-  args: [pathOf('count-words.ts')],
+  args: [toPath('count-words.ts')],
   mode: 'worker',
 })
 
-/** An operation of an HTTP service. What the author wrote as its address is trusted, also on this machine. */
-export function reviewsOf(service: string) {
+/** Creates a tool for an operation of an HTTP service. An address that the author writes is trusted, also on this machine. */
+export function createReviewsTool(service: string) {
   return httpTool({
     name: 'reviews_of',
     description: 'Gets the reviews of a product',
@@ -37,8 +37,8 @@ export function reviewsOf(service: string) {
   })
 }
 
-/** Any page. The model says where the request goes, so a guard says where it may: this service, and the public web. */
-export function readPage(service: string) {
+/** Creates a tool that reads any page. The model chooses the address, so a guard restricts it to this service and the public web. */
+export function createPageTool(service: string) {
   return httpTool({
     name: 'read_page',
     description: 'Reads the page at an address',
@@ -49,19 +49,19 @@ export function readPage(service: string) {
   })
 }
 
-/** A Python process that takes far too long, and has a helper that does so too. */
-export function slow(service: string) {
+/** Creates a tool that runs far too long, like the helper process that it starts. */
+export function createSlowTool(service: string) {
   return processTool({
     name: 'slow',
     description: 'Takes ten minutes',
     input: Type.Object({}),
     command: 'python3',
-    args: [pathOf('slow.py')],
+    args: [toPath('slow.py')],
     env: { SERVICE: service },
     timeoutMs: 900_000,
   })
 }
 
-function pathOf(file: string): string {
+function toPath(file: string): string {
   return fileURLToPath(new URL(file, import.meta.url))
 }

@@ -1,11 +1,11 @@
-/** Three researchers at the same time, one who sums up, and a person who decides whether that will do. */
+/** Three parallel researchers, a writer who summarizes, and a person who reviews the summary. */
 import { Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
-import { reviewer } from './reviewers.ts'
+import { createReviewer } from './reviewers.ts'
 
-/** Looks at one side of the subject. The models of this example are scripted: a real one needs no script. */
+/** Creates a task that researches one aspect of the subject. The models of this example are scripted. */
 function research(name: string, finding: string) {
   return task({
     name,
@@ -21,38 +21,43 @@ const future = research('future', 'It may be a third by 2050')
 
 const sumUp = task({
   name: 'sum-up',
-  description: 'Sum up what is known of {subject}',
+  description: 'Summarize what is known about {subject}',
   context: [past, present, future],
-  review: { prompt: 'Will that do?', timeoutMs: 600_000, onTimeout: 'FAIL', maxRevisions: 3 },
-  // A real model instead: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
+  review: {
+    prompt: 'Accept this summary?',
+    timeoutMs: 600_000,
+    onTimeout: 'FAIL',
+    maxRevisions: 3,
+  },
+  // To use a real model: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
   model: scriptedModel(({ messages }) => {
-    const asked = messages.map(({ content }) => content).join('\n')
-    if (asked.includes('A reviewer sent your last answer back')) {
+    const text = messages.map(({ content }) => content).join('\n')
+    if (text.includes('A reviewer sent your last answer back')) {
       return 'Wind: a thousand years old, a tenth of all power, a third by 2050 (perhaps).'
     }
-    const findings = [...asked.matchAll(/"finding":"(.+?)"/g)].map(([, finding]) => finding)
-    return `There is much to say. ${findings.join('. ')}. And so on.`
+    const findings = [...text.matchAll(/"finding":"(.+?)"/g)].map(([, finding]) => finding)
+    return `There is a lot to say. ${findings.join('. ')}. And so on.`
   }),
 })
 
-const desk = ensemble({ name: 'desk', tasks: [past, present, future, sumUp] })
-let atWork = 0
-const result = await desk.run(
+const newsroom = ensemble({ name: 'newsroom', tasks: [past, present, future, sumUp] })
+let running = 0
+const result = await newsroom.run(
   { subject: 'wind power' },
   {
-    reviewer: reviewer([
-      { action: 'REJECT', feedback: 'Make it short, with the figures', decidedBy: 'Ada' },
+    reviewer: createReviewer([
+      { action: 'REJECT', feedback: 'Make it short, with the numbers', decidedBy: 'Ada' },
       { action: 'CONTINUE', decidedBy: 'Ada' },
     ]),
     onEvent(event) {
-      if (event.type === 'task_completed') atWork -= 1
+      if (event.type === 'task_completed') running -= 1
       if (event.type !== 'task_started') return
-      atWork += event.attempt === 1 ? 1 : 0
-      console.log(`${event.taskName} begins, attempt ${event.attempt}; at work: ${atWork}`)
+      running += event.attempt === 1 ? 1 : 0
+      console.log(`${event.taskName} started, attempt ${event.attempt}; running: ${running}`)
     },
   },
 )
 
 console.log(`\n${result.status}: ${result.output}`)
-const unsure = [past, present, future].filter((side) => result.outputOf(side)?.sure === false)
-console.log('To be checked:', unsure.map(({ name }) => name).join(', '))
+const unsure = [past, present, future].filter((task) => result.outputOf(task)?.sure === false)
+console.log('Not certain:', unsure.map(({ name }) => name).join(', '))

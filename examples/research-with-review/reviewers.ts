@@ -1,43 +1,45 @@
-/** Who decides: a person at a terminal, or, where there is none, a reviewer who has made up their mind before. */
+/** Reviewers: a person at the terminal, or a list of decisions. */
 import { createInterface } from 'node:readline/promises'
 
 import type { ReviewAnswer, RunReviewer } from '@tutti/ensemble'
 
-/** A person at the terminal, or the decisions of a script. */
-export function reviewer(script: readonly ReviewAnswer[]): RunReviewer {
-  return process.stdin.isTTY && process.stdout.isTTY ? terminalReviewer() : readReviewer(script)
+/** Returns a reviewer that asks on the terminal if there is one, otherwise decides by the script. */
+export function createReviewer(script: readonly ReviewAnswer[]): RunReviewer {
+  return process.stdin.isTTY && process.stdout.isTTY
+    ? createTerminalReviewer()
+    : createScriptedReviewer(script)
 }
 
-/** Asks the person at the terminal, until the answer is one. */
-function terminalReviewer(): RunReviewer {
+/** Creates a reviewer that asks on the terminal until the answer is valid. */
+function createTerminalReviewer(): RunReviewer {
   return {
     async decide({ prompt, taskOutput }, signal) {
       using terminal = createInterface({ input: process.stdin, output: process.stdout })
       console.log(`\n${taskOutput}\n\n${prompt}`)
       for (;;) {
-        const answer = await terminal.question('yes · no: why · exit > ', { signal })
-        const decision = decisionOf(answer.trim())
+        const answer = await terminal.question('yes · no: feedback · exit > ', { signal })
+        const decision = parseDecision(answer.trim())
         if (decision !== undefined) return decision
       }
     },
   }
 }
 
-function decisionOf(answer: string): ReviewAnswer | undefined {
+function parseDecision(answer: string): ReviewAnswer | undefined {
   const [, feedback] = /^no:\s*(.+)/i.exec(answer) ?? []
   if (feedback !== undefined) return { action: 'REJECT', feedback }
   if (/^y(es)?$/i.test(answer)) return { action: 'CONTINUE' }
   return /^exit$/i.test(answer) ? { action: 'EXIT_EARLY' } : undefined
 }
 
-/** Decides one review after the other from a list. */
-function readReviewer(script: readonly ReviewAnswer[]): RunReviewer {
-  const left = [...script]
+/** Creates a reviewer that takes its decisions from a list. */
+function createScriptedReviewer(script: readonly ReviewAnswer[]): RunReviewer {
+  const decisions = [...script]
   return {
     async decide({ prompt, taskOutput }) {
-      const decision = left.shift() ?? { action: 'EXIT_EARLY' }
-      const words = 'feedback' in decision ? `: ${decision.feedback}` : ''
-      console.log(`\n${taskOutput}\n\n${prompt} ${decision.action}${words}`)
+      const decision = decisions.shift() ?? { action: 'EXIT_EARLY' }
+      const feedback = 'feedback' in decision ? `: ${decision.feedback}` : ''
+      console.log(`\n${taskOutput}\n\n${prompt} ${decision.action}${feedback}`)
       return decision
     },
   }

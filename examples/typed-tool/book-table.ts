@@ -1,4 +1,4 @@
-/** The tool of this example: a nested schema for what comes in, another one for what goes out. */
+/** The tool of this example, with nested schemas for its input and output. */
 import { defineTool, Type } from '@tutti/core'
 
 const Guest = Type.Object({
@@ -6,7 +6,7 @@ const Guest = Type.Object({
   allergies: Type.Array(Type.String(), { default: [] }),
 })
 
-/** Books a table. The types of `execute` come from the schemas: nothing is written twice. */
+/** Books a table. The types of `execute` are derived from the schemas. */
 export const bookTable = defineTool({
   name: 'book_table',
   description: 'Books a table in a restaurant',

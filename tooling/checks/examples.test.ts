@@ -126,7 +126,7 @@ describe('the page of custom-ui', () => {
 
   it('submits a run, shows its tokens, rejects its draft, accepts the next one, and shows the result', () =>
     visit(async (page) => {
-      await page.getByText('Shall it go out?').waitFor()
+      await page.getByText('Send this letter?').waitFor()
       await expect.poll(() => page.locator('output').textContent()).toBe('WAITING')
       expect(await page.locator('pre').allTextContents()).toEqual([
         "[address_of: Ada, 12 St James's Square, London]\nAda lives in London.",
