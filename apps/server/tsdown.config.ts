@@ -1,7 +1,7 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 import program from './tsdown.program.ts'
 
-/** What `serve()` loads late is a door of the program build. */
+/** Keeps the module that `serve()` loads on demand external: it is an entry point of the program build. */
 const lateServer = {
   name: 'late-server',
   resolveId: (id: string) =>

@@ -1,12 +1,12 @@
-/** The server from sources: the program and what `serve()` loads, with the dashboard and the script of `/docs`. */
+/** Builds the program and the module that `serve()` loads, with the dashboard and the script of `/docs`. */
 import { programBuild } from '../../tooling/build/builds.ts'
 import { dashboardFiles } from '../../tooling/build/dashboard-files.ts'
 import { docsScript } from '../../tooling/build/docs-script.ts'
 
-/** Loaded only when they are used. */
+/** Packages that are loaded only when they are used. */
 const LATE = [/^langchain/, /^@langchain\//, /^pg$/]
 
-/** Imported by config files too: as part of the program they would be loaded, and kept, twice. */
+/** Packages that config files import, too: bundled into the program, they would be loaded twice. */
 const SHARED_WITH_CONFIGS = [/^@tutti\/(?:core|ensemble|protocol)(?:\/|$)/]
 
 const build = programBuild(

@@ -1,4 +1,4 @@
 import { programBuild } from '../../tooling/build/builds.ts'
 
-// NOTE: nobody runs this program while it is built, so what an earlier build left can go.
+// NOTE: the program does not run while it is built, so the output of an earlier build can be deleted.
 export default { ...programBuild({ 'create-tutti': 'src/main.ts' }, []), clean: true }

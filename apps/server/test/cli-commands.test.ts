@@ -9,7 +9,7 @@ import { freePort } from '../../../tooling/postgres/free-port.ts'
 import { PROGRAM, tutti as run, type CommandOptions } from './cli-process.ts'
 import {
   recordSteps,
-  eventsOf,
+  readEvents,
   submit,
   untilReviewed,
   type StepRecorder,
@@ -96,8 +96,8 @@ describe('tutti runs', () => {
     expect(limited.stdout.trim().split('\n')).toHaveLength(2)
     expect(limited.stderr).toBe('Showing the newest 1 of 2; use --limit or --all for more\n')
     await server.client().runs.cancel(runId)
-    await eventsOf(server, runId)
-    files.letGo(2)
+    await readEvents(server, runId)
+    files.release(2)
   })
 
   it('shows one run with its tasks, and exits silently when its output is closed', async () => {
@@ -152,7 +152,7 @@ describe('tutti cancel', () => {
     await files.untilBegun(runId, 2)
     const json = await tutti(['cancel', '-t', 'batch:7', '--json'])
     expect(JSON.parse(json.stdout)).toEqual({ runs: [{ runId, status: 'CANCELLING' }], total: 1 })
-    await eventsOf(server, runId)
+    await readEvents(server, runId)
     const [over, none, neither, mode] = await Promise.all([
       tutti(['cancel', runId]),
       tutti(['cancel', '--tag', 'batch:8']),
@@ -183,7 +183,7 @@ describe('tutti cancel', () => {
     const runId = await startHeldRun()
     const cancelling = tutti(['cancel', runId, '-m', 'boundary', '-w'])
     await expect.poll(async () => (await server.client().runs.get(runId)).status).toBe('CANCELLING')
-    files.letGo(2)
+    files.release(2)
     expect(await cancelling).toMatchObject({ code: 4, stdout: `${runId}  COMPLETED\n` })
   })
 })
@@ -284,7 +284,7 @@ describe('tutti review', () => {
     expect(decided[0]?.stdout).toBe(`${first.reviewId} CONTINUE\n`)
     expect(decided[1]?.stdout).toBe(`${second.reviewId} EDIT\n`)
     expect(JSON.parse(decided[2]?.stdout ?? '')).toMatchObject({ decision: 'EXIT_EARLY' })
-    expect((await eventsOf(server, second.runId)).at(-1)).toMatchObject({
+    expect((await readEvents(server, second.runId)).at(-1)).toMatchObject({
       outputs: [{ output: 'Tea it is' }],
     })
     const again = await untilReviewed(server, fourth.runId)
@@ -320,7 +320,7 @@ describe('tutti review', () => {
     terminal.write(KEYS.enter)
     expect(await terminal.ended()).toBe(0)
     expect(terminal.history().at(-1)).toBe(`${review.reviewId} CONTINUE`)
-    expect((await eventsOf(server, review.runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect((await readEvents(server, review.runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 })
 

@@ -6,7 +6,7 @@ import { ExecutionTrace, decode, type LoggedRunEvent } from '@tutti/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { CommandProcess, tutti as run, type CommandOptions } from './cli-process.ts'
-import { recordSteps, eventsOf, submit, type StepRecorder } from './recorded-steps.ts'
+import { recordSteps, readEvents, submit, type StepRecorder } from './recorded-steps.ts'
 import { temporaryDirectory, type ServerProcess } from './server-process.ts'
 
 const home = temporaryDirectory()
@@ -38,8 +38,8 @@ async function startHeldRun(): Promise<string> {
 }
 
 async function finishRun(runId: string): Promise<readonly LoggedRunEvent[]> {
-  files.letGo(2)
-  return eventsOf(server, runId)
+  files.release(2)
+  return readEvents(server, runId)
 }
 
 describe('tutti inject', () => {
@@ -166,7 +166,7 @@ describe('tutti export', () => {
     expect(decode(ExecutionTrace, JSON.parse(trace.stdout))).toMatchObject({ ok: true })
     expect(JSON.parse(dag.stdout)).toMatchObject({ type: 'dag' })
     expect(JSON.parse(detail.stdout)).toEqual(await runs.get(runId))
-    expect(JSON.parse(events.stdout)).toEqual(await eventsOf(server, runId))
+    expect(JSON.parse(events.stdout)).toEqual(await readEvents(server, runId))
     expect(file).toEqual({ code: 0, stdout: '', stderr: 'Wrote a.trace.json\n' })
     expect(readFileSync(join(home.path, 'a.trace.json'), 'utf8')).toBe(trace.stdout)
     expect(lost).toMatchObject({ code: 2, stderr: expect.stringContaining('Cannot write') })
@@ -184,7 +184,7 @@ describe('tutti delete', () => {
       stdout: `${done}  deleted\n${active}  deleted\n`,
       stderr: expect.stringContaining('run-none: '),
     })
-    files.letGo(2)
+    files.release(2)
     for (const runId of [done, active]) {
       await expect(runs.get(runId)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
     }

@@ -1,4 +1,4 @@
-/** The same story in Node and in a real page of another origin, with a key and a list of origins. */
+/** Runs the same client story in Node and in a real cross-origin page, with a key and allowed origins. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
@@ -34,31 +34,31 @@ const END: StoryEnd = {
   drained: { status: 'DRAINING' },
 }
 
-describe('the story', { timeout: LIMIT_MS }, () => {
-  it('in Node', async () => {
-    await using api = await keyedStage()
+describe('the client story', { timeout: LIMIT_MS }, () => {
+  it('works in Node', async () => {
+    await using api = await startKeyedServer()
     expect(await tellStory({ baseUrl: api.url, apiKey: KEY, ...controls(api) })).toEqual(END)
     expect(api.drains).toBe(1)
   })
 
-  it('in a page of another origin that is on the list', async () => {
-    await using site = await pageServer()
-    await using api = await keyedStage([site.origin])
-    await inPage(site.origin, async (page) => {
+  it('works in a page of an allowed origin', async () => {
+    await using site = await servePage()
+    await using api = await startKeyedServer([site.origin])
+    await visitPage(site.origin, async (page) => {
       for (const [name, control] of Object.entries(controls(api))) {
         await page.exposeFunction(name, control)
       }
       await page.evaluate('globalThis.controls = { cut, play, untilWaiting }')
-      expect(await storyIn(page, api)).toEqual(END)
+      expect(await runStoryIn(page, api)).toEqual(END)
     })
     expect(api.drains).toBe(1)
   })
 
-  it('does not begin in a page that is not on the list', async () => {
-    await using site = await pageServer()
-    await using api = await keyedStage(['http://other.localhost:1'])
-    await inPage(site.origin, async (page) => {
-      await expect(storyIn(page, api)).rejects.toThrow('Failed to fetch')
+  it('fails in a page of another origin', async () => {
+    await using site = await servePage()
+    await using api = await startKeyedServer(['http://other.localhost:1'])
+    await visitPage(site.origin, async (page) => {
+      await expect(runStoryIn(page, api)).rejects.toThrow('Failed to fetch')
     })
     expect(await createClient({ baseUrl: api.url, apiKey: KEY }).runs.list()).toMatchObject({
       total: 0,
@@ -66,7 +66,7 @@ describe('the story', { timeout: LIMIT_MS }, () => {
   })
 })
 
-function keyedStage(allowedOrigins: readonly string[] = []): Promise<ClientServer> {
+function startKeyedServer(allowedOrigins: readonly string[] = []): Promise<ClientServer> {
   return openClientServer({ apiKeys: [ADMIN], allowedOrigins })
 }
 
@@ -79,10 +79,10 @@ function controls({ cut, play, untilWaiting }: ClientServer) {
 }
 
 /**
- * Serves the story under a name of this machine that is no other name of the API's: browsers take every
- * name below `localhost` for this machine, the server does not.
+ * Serves the story under a host name that is not one of the API: browsers resolve every name below `localhost` to this
+ * machine, the server does not accept it.
  */
-async function pageServer(): Promise<AsyncDisposable & { readonly origin: string }> {
+async function servePage(): Promise<AsyncDisposable & { readonly origin: string }> {
   const script = await bundleStory()
   const server = createServer((request, response) => {
     const isScript = request.url === '/story.js'
@@ -104,7 +104,7 @@ async function pageServer(): Promise<AsyncDisposable & { readonly origin: string
   }
 }
 
-async function inPage(origin: string, visit: (page: Page) => Promise<void>): Promise<void> {
+async function visitPage(origin: string, visit: (page: Page) => Promise<void>): Promise<void> {
   const browser = await launchBrowser()
   try {
     const page = await browser.newPage()
@@ -115,9 +115,9 @@ async function inPage(origin: string, visit: (page: Page) => Promise<void>): Pro
   }
 }
 
-function storyIn(page: Page, api: ClientServer): Promise<unknown> {
+function runStoryIn(page: Page, api: ClientServer): Promise<unknown> {
   const [baseUrl, apiKey] = [JSON.stringify(api.url), JSON.stringify(KEY)]
-  // As text: the runner of the tests would put names of its own into a function.
+  // As text, because the test runner would insert its names into a function.
   return page.evaluate(`
     import('/story.js').then(({ tellStory }) =>
       tellStory({ baseUrl: ${baseUrl}, apiKey: ${apiKey}, ...globalThis.controls }))`)

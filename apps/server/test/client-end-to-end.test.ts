@@ -1,7 +1,4 @@
-/**
- * The built server as a process of its own, driven by `@tutti/client` alone: the scenarios of the control
- * API's verification chapter.
- */
+/** Runs the main scenarios against the built server in a child process, with `@tutti/client` alone. */
 import { describe, expect, it } from 'vitest'
 
 import { recordSteps, POLLING } from './recorded-steps.ts'
@@ -12,16 +9,16 @@ const LIMIT_MS = 60_000
 
 const TEA = { inputs: { topic: 'tea' } }
 
-describe('end to end', { timeout: LIMIT_MS }, () => {
-  it('[E1] a run of level 1 is submitted over REST, polled until it is done, and has its outputs', async () => {
+describe('the built server', { timeout: LIMIT_MS }, () => {
+  it('executes a run that is submitted over REST, and returns its outputs', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const { runs } = server.client()
     const accepted = await runs.submit({ ...TEA, tags: { by: 'e2e' } })
     expect(accepted).toMatchObject({ status: 'ACCEPTED', tasks: 2, workflow: 'PARALLEL' })
-    const look = () => runs.get(accepted.runId)
-    await expect.poll(async () => (await look()).status, POLLING).toBe('COMPLETED')
-    expect(await look()).toMatchObject({
+    const getRun = () => runs.get(accepted.runId)
+    await expect.poll(async () => (await getRun()).status, POLLING).toBe('COMPLETED')
+    expect(await getRun()).toMatchObject({
       ...TEA,
       tags: { by: 'e2e' },
       tasks: [
@@ -32,7 +29,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
     expect(await runs.list({ tag: 'by:e2e', status: 'COMPLETED' })).toMatchObject({ total: 1 })
   })
 
-  it('[E2] a run of level 3 is submitted, and the WebSocket brings its events and result', async () => {
+  it('executes submitted tasks, and sends their events over a WebSocket', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const client = server.client()
@@ -61,7 +58,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
     expect(events.some(({ type }) => type === 'token')).toBe(true)
   })
 
-  it('[E3] a run is cancelled in the middle over REST and keeps what it has', async () => {
+  it('cancels a run over REST, and retains its outputs so far', async () => {
     using files = recordSteps()
     files.hold(2)
     await using server = await files.start({})
@@ -76,7 +73,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
     expect((await runs.get(runId)).status).toBe('CANCELLED')
   })
 
-  it('[E4] the model is switched in the middle, and the second task uses it', async () => {
+  it('switches the model of a run, so that its second task uses it', async () => {
     using files = recordSteps()
     files.hold(1)
     await using server = await files.start({})
@@ -87,7 +84,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
       model: 'second',
       status: 'APPLIED',
     })
-    files.letGo(1)
+    files.release(1)
     const models: (string | undefined)[] = []
     for await (const event of runs.events(runId, { events: ['llm_iteration_started'] })) {
       models.push(event.model)
@@ -96,7 +93,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
     expect(models.at(-1)).toBe('second')
   })
 
-  it('[E5] the event stream gives live what the WebSocket gives', async () => {
+  it('sends the same live events over the event stream and the WebSocket', async () => {
     using files = recordSteps()
     files.hold(3)
     await using server = await files.start({})
@@ -111,7 +108,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
       if (statusWhenLive === undefined && event.type === 'tool_called') {
         await files.untilBegun(runId, 3)
         statusWhenLive = (await client.runs.get(runId)).status
-        files.letGo(3)
+        files.release(3)
       }
     }
     expect(statusWhenLive).toBe('RUNNING')
@@ -120,7 +117,7 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
     expect(live.every(({ id }) => id.startsWith(runId))).toBe(true)
   })
 
-  it('[E6] a review gate waits, is decided over REST, and the run goes on', async () => {
+  it('continues a run after its review is decided over REST', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const { reviews, runs } = server.client()

@@ -1,4 +1,4 @@
-/** Every method of `@tutti/client` against a real control API. */
+/** Tests every method of `@tutti/client` against a real control API. */
 import { createClient, UnfinishedRunError } from '@tutti/client'
 import { describe, expect, it } from 'vitest'
 
@@ -6,14 +6,14 @@ import { ADMIN, KEY, openClientServer, type ClientServer } from './client-server
 
 const BACH = { inputs: { composer: 'Bach' } }
 
-function clientOf(api: ClientServer) {
+function createTestClient(api: ClientServer) {
   return createClient({ baseUrl: api.url, apiKey: KEY, maxRepeats: 0 })
 }
 
-describe('runs', () => {
-  it('are submitted at level 1, looked at, listed and deleted', async () => {
+describe('client.runs', () => {
+  it('submits, reads, lists and deletes a run', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     api.play()
     const { runId } = await runs.submit({ ...BACH, tags: { by: 'test' }, runId: 'run-mine' })
     expect(runId).toBe('run-mine')
@@ -26,9 +26,9 @@ describe('runs', () => {
     await expect(runs.get(runId)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND', status: 404 })
   })
 
-  it('are submitted at level 2: overrides and options of the request', async () => {
+  it('submits a run with overrides and options', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     const end = await runs.run({
       ensemble: 'soloist',
       ...BACH,
@@ -43,9 +43,9 @@ describe('runs', () => {
     ).rejects.toMatchObject({ code: 'INVALID_TASK_OVERRIDE' })
   })
 
-  it('are submitted at level 3: tasks of the request', async () => {
+  it('submits a run with its own tasks', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     api.play()
     const end = await runs.run({
       tasks: [
@@ -64,9 +64,9 @@ describe('runs', () => {
     ])
   })
 
-  it('are one run for one idempotency key, whoever repeats the submit', async () => {
+  it('returns the same run for a repeated idempotency key', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     const key = { idempotencyKey: 'order-7' }
     const { runId } = await runs.submit(BACH, key)
     expect(await runs.submit(BACH, key)).toMatchObject({ runId })
@@ -75,18 +75,18 @@ describe('runs', () => {
     })
   })
 
-  it('are the answer to a submit that waits for them, or else the acceptance is', async () => {
+  it('returns the ended run of a submit with wait, or the acceptance if it takes longer', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     const ended = await runs.submit({ ensemble: 'soloist', ...BACH }, { wait: 30 })
     expect(ended).toMatchObject({ status: 'COMPLETED', tasks: [{ name: 'tune' }] })
     const accepted = await runs.submit(BACH, { wait: 1 })
     expect(accepted).toMatchObject({ status: 'ACCEPTED', tasks: 2 })
   })
 
-  it('that fail are a result, or an error with the run when that is asked for', async () => {
+  it('returns a failed run, or throws an error with it if requested', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     const failed = await runs.run({ ensemble: 'stumbler' })
     expect(failed).toMatchObject({ status: 'FAILED', code: expect.any(String) })
     const error: unknown = await runs
@@ -97,9 +97,9 @@ describe('runs', () => {
     expect(error.message).toContain('ended with status FAILED')
   })
 
-  it('are listed page by page, each once', async () => {
+  it('lists each run once, page by page', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     const ids: string[] = []
     for (let n = 0; n < 5; n += 1) {
       ids.unshift((await runs.run({ ensemble: 'soloist', ...BACH })).runId)
@@ -107,15 +107,15 @@ describe('runs', () => {
     const listed: string[] = []
     for await (const { runId } of runs.listAll({ limit: 2 })) {
       listed.push(runId)
-      // Pushes everything to a later place while the list is read.
+      // Shifts the list while it is read.
       if (listed.length === 2) await runs.run({ ensemble: 'soloist', ...BACH })
     }
     expect(listed).toEqual(ids)
   })
 
-  it('are cancelled one by one and by tag', async () => {
+  it('cancels runs by id and by tag', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     const one = await runs.submit(BACH)
     await api.untilWaiting()
     await runs.cancel(one.runId, { mode: 'abort' })
@@ -130,9 +130,9 @@ describe('runs', () => {
     await expect(runs.cancel(two.runId)).rejects.toMatchObject({ code: 'RUN_COMPLETED' })
   })
 
-  it('are steered while they execute', async () => {
+  it('steers running runs', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     const { runId } = await runs.submit(BACH)
     await api.untilWaiting()
     expect(await runs.switchModel(runId, 'large', { taskName: 'play' })).toMatchObject({
@@ -147,15 +147,15 @@ describe('runs', () => {
     expect((await runs.result(runId)).outputs.at(-1)?.output).toContain('says large')
   })
 
-  it('leave a trace', async () => {
+  it('returns the trace of a run', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     const { runId } = await runs.run({ ensemble: 'soloist', ...BACH })
     const trace = await runs.trace(runId)
     expect(trace.taskTraces).toMatchObject([{ taskDescription: 'Tune for Bach' }])
   })
 
-  it('give their events once and in order, over connections that are cut', async () => {
+  it('returns each event once and in order over cut connections', async () => {
     await using api = await openClientServer()
     const client = createClient({ baseUrl: api.url, reconnect: { baseDelayMs: 1 } })
     const { runId } = await client.runs.submit(BACH)
@@ -175,9 +175,9 @@ describe('runs', () => {
     expect(told).toEqual(['open', 'reconnecting', 'open', 'closed'])
   })
 
-  it('refuses what does not fit, naming every problem', async () => {
+  it('rejects invalid requests with every problem', async () => {
     await using api = await openClientServer()
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     const body = { inputs: { year: 2026 }, task: [] } as unknown as typeof BACH
     const error: unknown = await runs.submit(body).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'BAD_REQUEST', status: 400 })
@@ -187,10 +187,10 @@ describe('runs', () => {
   })
 })
 
-describe('reviews', () => {
-  it('are listed and decided once', async () => {
+describe('client.reviews', () => {
+  it('lists reviews, and decides each once', async () => {
     await using api = await openClientServer()
-    const { runs, reviews } = clientOf(api)
+    const { runs, reviews } = createTestClient(api)
     const { runId } = await runs.submit({ ensemble: 'panel', ...BACH })
     await expect.poll(async () => (await reviews.list({ runId })).total).toBe(1)
     const reviewId = (await reviews.list({ runId })).reviews[0]?.reviewId ?? ''
@@ -202,10 +202,10 @@ describe('reviews', () => {
   })
 })
 
-describe('tools', () => {
-  it('are listed and called with what their schema asks for', async () => {
+describe('client.tools', () => {
+  it('lists tools, and calls them with valid input', async () => {
     await using api = await openClientServer()
-    const { tools } = clientOf(api)
+    const { tools } = createTestClient(api)
     expect((await tools.list()).map(({ name }) => name)).toEqual(['wait', 'add', 'fail'])
     expect(await tools.invoke('add', { a: 2, b: 3 })).toMatchObject({
       status: 'SUCCESS',
@@ -217,10 +217,10 @@ describe('tools', () => {
   })
 })
 
-describe('the server', () => {
-  it('tells how it is and what it offers', async () => {
+describe('the other methods of the client', () => {
+  it('return the health and the capabilities of the server', async () => {
     await using api = await openClientServer()
-    const client = clientOf(api)
+    const client = createTestClient(api)
     expect(await client.status()).toMatchObject({ status: 'running' })
     expect((await client.capabilities()).ensembles.map(({ name }) => name)).toContain('panel')
     expect(await client.health.live()).toEqual({ status: 'UP' })
@@ -231,9 +231,9 @@ describe('the server', () => {
     expect(api.drains).toBe(1)
   })
 
-  it('shows the files of its workspace', async () => {
+  it('list the files of the workspace', async () => {
     await using api = await openClientServer()
-    const { workspace } = clientOf(api)
+    const { workspace } = createTestClient(api)
     expect(await workspace.list()).toMatchObject([{ name: 'scores', type: 'directory' }])
     expect(await workspace.list('scores')).toMatchObject([{ name: 'fugue.txt', type: 'file' }])
     expect(await workspace.read('scores/fugue.txt')).toBe('Grüße, Bach')
@@ -242,9 +242,9 @@ describe('the server', () => {
     })
   })
 
-  it('asks for a key, makes tickets, and knows who did what', async () => {
+  it('require a key, create tickets, and read the audit trail', async () => {
     await using api = await openClientServer({ apiKeys: [ADMIN] })
-    const client = clientOf(api)
+    const client = createTestClient(api)
     const stranger = createClient({ baseUrl: api.url, maxRepeats: 0 })
     await expect(stranger.status()).rejects.toMatchObject({ code: 'UNAUTHORIZED', status: 401 })
     const { ticket, expiresAt } = await client.tickets.create()
@@ -256,9 +256,9 @@ describe('the server', () => {
     expect(entries).toMatchObject([{ actor: 'conductor', action: 'submitRun', outcome: 'DONE' }])
   })
 
-  it('says how long to wait when it is full', async () => {
+  it('report how long to wait when the server is full', async () => {
     await using api = await openClientServer({ maxQueuedRuns: 0 })
-    const { runs } = clientOf(api)
+    const { runs } = createTestClient(api)
     await runs.submit(BACH)
     await expect(runs.submit(BACH)).rejects.toMatchObject({
       code: 'CONCURRENCY_LIMIT',

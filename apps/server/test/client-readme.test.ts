@@ -1,4 +1,4 @@
-/** The code in the README of `@tutti/client`, against the built server with nothing configured. */
+/** Runs the code in the README of `@tutti/client` against the built server without a config. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -10,13 +10,13 @@ import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
 const CLIENT = fileURLToPath(new URL('../../../packages/client', import.meta.url))
 
-/** What each block ends with. */
+/** Expected result of each block. */
 const ENDS = [
   /\n\nCOMPLETED in \d+ ms\n$/,
   /^Connection open 0\n[^]*COMPLETED 2\nConnection closed 0\n$/,
 ]
 
-it('runs as it is', { timeout: 60_000 }, async () => {
+it('executes the code blocks of the README', { timeout: 60_000 }, async () => {
   const readme = readFileSync(`${CLIENT}/README.md`, 'utf8')
   const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
   expect(blocks).toHaveLength(ENDS.length)

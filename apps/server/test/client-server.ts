@@ -1,4 +1,4 @@
-/** A control API in this process, behind a proxy that a test can cut, for whoever calls it as a client. */
+/** Serves a control API in this process, behind a proxy whose connections a test can cut. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,36 +11,36 @@ import { scriptedModel } from '@tutti/testing'
 
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 
-/** A served stage. */
+/** A served control API. */
 export interface ClientServer extends AsyncDisposable {
   /** Address of the proxy. */
   readonly url: string
-  /** Connections that are open through the proxy. */
+  /** Number of open connections through the proxy. */
   readonly connections: number
-  /** How often drain was asked for. */
+  /** Number of requests to drain. */
   readonly drains: number
-  /** Resolves when call `n` of the waiting tool has begun, whatever the run. */
+  /** Resolves when call `n` of the waiting tool has started, in any run. */
   untilWaiting(n?: number): Promise<void>
-  /** Lets the waiting tool go on, now and later. */
+  /** Completes the current and later calls of the waiting tool. */
   play(): void
-  /** Cuts every connection, as a proxy does that is restarted. */
+  /** Cuts every connection, like a restart of a proxy. */
   cut(): void
 }
 
-/** Settings of a stage. */
+/** Options of `openClientServer`. */
 export type ClientServerOptions = Partial<ControlApiOptions> & {
   readonly maxQueuedRuns?: number
-  /** Served beside those of the stage. @default [] */
+  /** Additional ensembles. @default [] */
   readonly more?: readonly Ensemble[]
 }
 
-/** The key of somebody who may do everything, on a stage with keys. */
+/** Key with all scopes. */
 export const KEY = 'k-of-the-conductor'
 
-/** The entry of that key. */
+/** Configuration of that key. */
 export const ADMIN = apiKey(KEY, { name: 'conductor', scopes: ['admin'] })
 
-/** Serves a stage: a band whose second task waits in its tool, and a panel whose task is reviewed. */
+/** Serves a control API with a band, whose second task waits in its tool, and a panel, whose task is reviewed. */
 export async function openClientServer({
   maxQueuedRuns,
   more = [],
@@ -93,9 +93,9 @@ export async function openClientServer({
   }
 }
 
-/** A tool that waits until it is let go. */
+/** Creates a tool that waits until the test releases it. */
 function waitingTool() {
-  const gate = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
   const watchers = new Set<() => void>()
   let calls = 0
   const tool = defineTool({
@@ -104,24 +104,24 @@ function waitingTool() {
     input: Type.Object({}),
     async execute(_input, { signal }) {
       calls += 1
-      for (const look of watchers) look()
+      for (const check of watchers) check()
       const aborted = new Promise<void>((resolve) => {
         signal.addEventListener('abort', () => resolve())
       })
-      await Promise.race([gate.promise, aborted])
+      await Promise.race([release.promise, aborted])
       return 'waited'
     },
   })
   return {
     tool,
-    play: gate.resolve,
+    play: release.resolve,
     begun: (n = 1) =>
       new Promise<void>((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           if (calls >= n) resolve()
         }
-        watchers.add(look)
-        look()
+        watchers.add(check)
+        check()
       }),
   }
 }
@@ -144,7 +144,7 @@ function handTools() {
   return [add, fail]
 }
 
-/** Says at each turn which model it is, calls its tool once, and ends. */
+/** Creates a model that names itself in each turn, calls its tool once, and ends. */
 function bandModel(name: string) {
   return scriptedModel(
     ({ messages, tools }: ModelRequest) => {

@@ -1,4 +1,4 @@
-/** A WebSocket connection of `@tutti/client` to a real control API. */
+/** Tests WebSocket connections of `@tutti/client` to a real control API. */
 import { createClient, type LoggedRunEventOf } from '@tutti/client'
 import { describe, expect, it } from 'vitest'
 
@@ -27,7 +27,7 @@ interface Connected extends AsyncDisposable {
   readonly states: ConnectionState[]
 }
 
-/** A stage and a connection to it. */
+/** A control API and a connection to it. */
 async function connected(
   options: ClientServerOptions = {},
   connectOptions: ConnectOptions = {},
@@ -67,7 +67,7 @@ function expectWhole(events: readonly LoggedRunEvent[]): void {
 }
 
 describe('a connection', () => {
-  it('greets, with a key too, and is counted until it is closed', async () => {
+  it('greets the server, also with a key, and counts as open until it is closed', async () => {
     await using on = await connected({ apiKeys: [ADMIN] })
     expect(await on.connection.hello()).toMatchObject({ type: 'hello' })
     expect((await on.client.status()).clients).toBe(1)
@@ -80,7 +80,7 @@ describe('a connection', () => {
     await expect(on.connection.hello()).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('ends with what HTTP says when its key or its run is unknown', async () => {
+  it('fails with the HTTP error for an unknown key or run', async () => {
     await using on = await connected({ apiKeys: [ADMIN] })
     const ends: unknown[] = []
     const onConnection = (state: ConnectionState): void => {
@@ -154,7 +154,7 @@ describe('commands over a connection', () => {
 })
 
 describe('a subscription', () => {
-  it('gives a run from its first event to its end, and equals the event stream', async () => {
+  it('returns the same events as the event stream, from first to last', async () => {
     await using on = await connected()
     const { api, client, connection } = on
     const { runId } = await client.runs.submit(BACH)
@@ -168,7 +168,7 @@ describe('a subscription', () => {
     expect(whole).toEqual(streamed)
   })
 
-  it('goes on without gap or repeat over cuts, and says so', async () => {
+  it('continues without gaps or repetitions after cuts, and reports its state', async () => {
     await using on = await connected()
     const { api, client, connection, states } = on
     const opened = () => states.filter(({ status }) => status === 'open').length
@@ -199,7 +199,7 @@ describe('a subscription', () => {
     expect(resumed.every(({ lastEventId }) => lastEventId?.startsWith(runId))).toBe(true)
   })
 
-  it('gives the last events, or some types, of a connection to one run', async () => {
+  it('returns the last events, or selected types, on a connection for one run', async () => {
     await using on = await connected()
     const { client } = on
     const { runId } = await client.runs.run({ ensemble: 'soloist', ...BACH })
@@ -213,7 +213,7 @@ describe('a subscription', () => {
     expect(types).toEqual(['task_completed'])
   })
 
-  it('fails when there is no such run or place; the connection stays', async () => {
+  it('fails for an unknown run or position, while the connection stays open', async () => {
     await using on = await connected()
     const { client, connection } = on
     await expect(collect(connection.subscribe({ runId: 'none' }))).rejects.toMatchObject({
@@ -226,7 +226,7 @@ describe('a subscription', () => {
     expectWhole(await collect(connection.subscribe({ runId })))
   })
 
-  it('takes the place of the one before, which ends', async () => {
+  it('replaces and ends the previous one', async () => {
     await using on = await connected()
     const { api, client, connection } = on
     const { runId } = await client.runs.submit(BACH)
@@ -240,7 +240,7 @@ describe('a subscription', () => {
     expect(ends).toEqual([undefined])
   })
 
-  it('without a snapshot is told nothing of the past, and what it subscribes to from then on', async () => {
+  it('without a snapshot receives only later events', async () => {
     await using on = await connected()
     const { api, client } = on
     await client.runs.run({ ensemble: 'soloist', ...BACH })
@@ -251,7 +251,7 @@ describe('a subscription', () => {
       events: ['task_completed'],
       onEvent: (event) => void heard.push(event),
     })
-    // A command goes out after the subscription is in force.
+    // The command is sent after the subscription has taken effect.
     await expect(client.runs.cancel('none', { over: late })).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
     })
@@ -264,7 +264,7 @@ describe('a subscription', () => {
     expectWhole(await collect(late.subscribe({ runId })))
   })
 
-  it('without a snapshot decides reviews all the same', async () => {
+  it('without a snapshot can still decide reviews', async () => {
     await using on = await connected()
     const { client } = on
     await using connection = client.connect({ snapshot: 'none' })
@@ -279,7 +279,7 @@ describe('a subscription', () => {
     expect(await client.runs.result(runId)).toMatchObject({ runId })
   })
 
-  it('to every run tells a late reader of the review that waits, once', async () => {
+  it('to all runs reports an open review once to a late reader', async () => {
     await using on = await connected()
     const { api, client } = on
     const { runId } = await client.runs.submit({ ensemble: 'panel', ...BACH })

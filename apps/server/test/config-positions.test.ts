@@ -1,4 +1,4 @@
-/** Where errors of a config file are, as Node reports them to the built server. */
+/** Tests the positions of errors in config files, as reported by the built server. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -22,19 +22,19 @@ async function errorsOf(
   return { errors, folder: directory.path }
 }
 
-it('gives file, line and column of a syntax error in JavaScript', async () => {
+it('reports file, line and column of a syntax error in JavaScript', async () => {
   const { errors, folder } = await errorsOf('const a = 1\nexport default { a, , }\n', {
     name: 'tutti.config.mjs',
   })
   expect(errors).toContain(`(${folder}/tutti.config.mjs:2:21)`)
 })
 
-it('gives file, line and column of a syntax error in TypeScript', async () => {
+it('reports file, line and column of a syntax error in TypeScript', async () => {
   const { errors, folder } = await errorsOf('const a: number = 1\nexport default { a, , }\n')
   expect(errors).toContain(`(${folder}/tutti.config.ts:2:21)`)
 })
 
-it('gives the call that an error of an imported file comes from', async () => {
+it('reports the position of the call that failed in an imported file', async () => {
   const { errors, folder } = await errorsOf(
     "import { pay } from './pay.ts'\nexport default pay(1)\n",
     {

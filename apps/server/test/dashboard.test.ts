@@ -1,4 +1,4 @@
-/** What the built program serves at `/`, to programs and to a real browser. */
+/** Tests the dashboard of the built program, in HTTP clients and in a real browser. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -14,7 +14,7 @@ const KEY = 'a-key-of-some-length'
 const LIMIT_MS = 60_000
 
 describe('the built server', { timeout: LIMIT_MS }, () => {
-  it('gives a browser the page that was built, and everything that is beside it', async () => {
+  it('serves the built page and its files to browsers', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path)
     const page = await fetch(server.url, { headers: BROWSER })
@@ -33,7 +33,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
     expect(server.errors).toBe('')
   })
 
-  it('gives everybody the page where keys are set, and the text to those who have one', async () => {
+  it('serves the page without a key, and the text only with a key, when keys are set', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path, { TUTTI_API_KEYS: KEY })
     expect((await fetch(server.url, { headers: BROWSER })).status).toBe(200)
@@ -45,7 +45,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
     ])
   })
 
-  it('shows the page in a browser, which goes against none of its rules', async () => {
+  it('shows the page in a browser without violating its content security policy', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path)
     const browser = await launchBrowser()
@@ -62,7 +62,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
       await page.locator('#root > *').first().waitFor()
       expect(await page.title()).toContain('Tutti')
       expect([...new Set(asked)]).toEqual([server.url])
-      // A breach of the policy is told on the console.
+      // The browser reports violations of the policy on the console.
       expect(complaints).toEqual([])
     } finally {
       await browser.close()
@@ -71,7 +71,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
 })
 
 describe('a config with dashboard: false', () => {
-  it('has the server give browsers the text too, without a word in the log', async () => {
+  it('serves the text to browsers, too, without a warning', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({
       TUTTI_DATA_DIR: data.path,

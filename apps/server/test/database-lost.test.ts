@@ -1,9 +1,9 @@
-/** The database goes away under running processes, and comes back. */
+/** Tests processes whose database stops and starts again. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 import { testServer, type TestServer } from '../../../tooling/postgres/test-database.ts'
-import { recordSteps, DRAIN_MS, eventsOf, numbers, POLLING, submit } from './recorded-steps.ts'
+import { recordSteps, DRAIN_MS, readEvents, numbers, POLLING, submit } from './recorded-steps.ts'
 
 import type { ServerProcess } from './server-process.ts'
 
@@ -19,15 +19,15 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-describe('when the database is lost', { timeout: LIMIT_MS }, () => {
-  it('processes say so and refuse; when it is back, runs and readers go on and nothing is missing', async () => {
+describe('a lost database', { timeout: LIMIT_MS }, () => {
+  it('is reported by every process; runs and readers continue without a gap when it is back', async () => {
     using files = recordSteps()
     const url = { DATABASE_URL: database.url }
     await using api = await files.start({ ...url, TUTTI_ROLE: 'api' })
     await using worker = await files.start({ ...url, TUTTI_ROLE: 'worker' })
     files.hold(2)
     const runId = await submit(api)
-    const reader = eventsOf(api, runId)
+    const reader = readEvents(api, runId)
     await files.untilBegun(runId, 2)
     await database.stop()
     for (const server of [api, worker]) {
@@ -48,8 +48,8 @@ describe('when the database is lost', { timeout: LIMIT_MS }, () => {
     for (const path of ['/api/runs', `/api/runs/${runId}`, '/api/reviews', '/api/status']) {
       expect([path, (await fetch(`${api.url}${path}`)).status]).toEqual([path, 503])
     }
-    // The call under way ends while nobody can be told.
-    files.letGo(2)
+    // The call in flight ends while its result cannot be stored.
+    files.release(2)
     await expect.poll(() => numbers(files.steps(runId), 'end'), POLLING).toContain(2)
     await database.start()
     for (const server of [api, worker]) {
@@ -58,37 +58,37 @@ describe('when the database is lost', { timeout: LIMIT_MS }, () => {
     const events = await reader
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
     expect(new Set(numbers(files.steps(runId), 'end'))).toEqual(new Set([1, 2, 3, 4]))
-    expect((await eventsOf(api, await submit(api))).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect((await readEvents(api, await submit(api))).at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('a process that is told to stop does so soon after its drain time', async () => {
+  it('does not delay a stop beyond the drain time', async () => {
     using files = recordSteps()
     await using server = await files.start({ DATABASE_URL: database.url })
     files.hold(2)
     await files.untilBegun(await submit(server), 2)
     await database.kill()
     await expect.poll(() => readiness(server), POLLING).toMatchObject({ status: 503 })
-    const toldAt = performance.now()
+    const stoppedAt = performance.now()
     await server.end('SIGTERM')
-    expect(performance.now() - toldAt).toBeLessThan(DRAIN_MS + 10_000)
+    expect(performance.now() - stoppedAt).toBeLessThan(DRAIN_MS + 10_000)
     await database.start()
   })
 
-  it('a process whose database does not answer any more stops in that time as well', async () => {
+  it('does not delay a stop if it no longer responds', async () => {
     using files = recordSteps()
     await using proxy = await tcpProxy(database.url)
     await using server = await files.start({ DATABASE_URL: proxy.url })
     files.hold(2)
     await files.untilBegun(await submit(server), 2)
     proxy.pause()
-    const toldAt = performance.now()
+    const stoppedAt = performance.now()
     await server.end('SIGTERM')
-    expect(performance.now() - toldAt).toBeLessThan(DRAIN_MS + 10_000)
+    expect(performance.now() - stoppedAt).toBeLessThan(DRAIN_MS + 10_000)
   })
 })
 
-describe('a database that cannot be used', { timeout: LIMIT_MS }, () => {
-  it('is told of in one line, without the password', async () => {
+describe('an unusable database', { timeout: LIMIT_MS }, () => {
+  it('is reported in one line, without the password', async () => {
     using files = recordSteps()
     const away = new URL(database.url)
     away.port = '1'
@@ -108,7 +108,7 @@ describe('a database that cannot be used', { timeout: LIMIT_MS }, () => {
   })
 })
 
-/** What the readiness probe says. */
+/** Returns the response of the readiness probe. */
 async function readiness({ url }: ServerProcess): Promise<object> {
   const response = await fetch(`${url}/api/health/ready`)
   return { ...((await response.json()) as object), status: response.status }

@@ -1,10 +1,10 @@
-/** Hostile requests and readers, over real sockets. */
+/** Hostile requests and readers over real sockets. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 import { WebSocket } from 'ws'
 
-/** Load that is sent to a server until it is disposed of. */
+/** Load on a server, until it is disposed. */
 export class HostileLoad implements Disposable {
   readonly #url: URL
   readonly #sockets: (Socket | WebSocket)[] = []
@@ -13,7 +13,7 @@ export class HostileLoad implements Disposable {
     this.#url = new URL(url)
   }
 
-  /** Sends a request and never reads the answer. */
+  /** Sends a request and never reads the response. */
   stalled(path: string): void {
     const socket = connect(Number(this.#url.port), this.#url.hostname)
     socket.on('error', () => undefined).pause()
@@ -30,7 +30,7 @@ export class HostileLoad implements Disposable {
     if (socket.readyState === socket.OPEN) socket.pause()
   }
 
-  /** Sends messages over one WebSocket as fast as it takes them, and reads nothing but their number. */
+  /** Sends messages over one WebSocket as fast as possible, and only counts the responses. */
   async flood(messages: readonly string[]): Promise<void> {
     const socket = new WebSocket(`${this.#url.href.replace('http', 'ws')}ws`)
     socket.on('error', () => undefined)
@@ -39,7 +39,7 @@ export class HostileLoad implements Disposable {
     for (const message of messages) socket.send(message)
   }
 
-  /** Posts a body; returns the size of the answer, 0 when the connection broke. */
+  /** Posts a body. Returns the size of the response, or 0 when the connection broke. */
   async post(path: string, body: string): Promise<number> {
     const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' }
     try {

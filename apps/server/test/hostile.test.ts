@@ -1,10 +1,10 @@
 /**
- * A server with 384 MiB of heap under a fixed set of hostile requests and hostile readers. It survives, its errors
- * stay small, and it goes on answering whether it is alive.
+ * Tests a server with 384 MiB of heap under a fixed set of hostile requests and readers. It must survive, return small
+ * errors, and stay responsive.
  *
- * The answers are timed by another process, as this one is busy with the load. What counts is the time in which the
- * server had the processor, where the system tells it, and the best of a few attacks: a stall of the server is in each,
- * a delay by other work of the machine is not.
+ * Another process measures the response times, as this one is busy with the load. Where the system reports it, only the
+ * processor time of the server counts. The best of several attacks counts: a stall of the server occurs in each of them,
+ * a delay by other work of the machine does not.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -17,19 +17,19 @@ import { ServerProcess, temporaryDirectory } from './server-process.ts'
 const CONFIG = fileURLToPath(new URL('./fixtures/loud.config.ts', import.meta.url))
 const POLLER = fileURLToPath(new URL('./fixtures/poll-health.mjs', import.meta.url))
 
-/** Limit of the 99th percentile of the time in which the server says that it is alive, in milliseconds. */
+/** Limit of the 99th percentile of the response time of the health check, in milliseconds. */
 const MAX_P99_MS = 250
 
-/** Largest body of an error, in bytes. */
+/** Maximum size of the body of an error, in bytes. */
 const MAX_ERROR_BYTES = 16_384
 
 const LARGE_RUNS = 10
 const ROUNDS = 12
 
-/** Health answers that an attack must have: with fewer, the 99th percentile would say little. */
+/** Minimum number of health checks per attack, so that the 99th percentile is meaningful. */
 const MIN_POLLS = 50
 
-/** Attacks, until one is within the limit. */
+/** Maximum number of attacks; the test ends with the first one within the limit. */
 const MAX_ATTACKS = 4
 
 const report: string[] = []
@@ -37,7 +37,7 @@ afterAll(() => {
   console.log(report.join('\n'))
 })
 
-/** Begins to time answers; the function that it returns ends that, and gives the times in order of length. */
+/** Starts to measure response times. Returns a function that stops and returns the sorted times. */
 function timeHealth({ url, pid }: ServerProcess): () => Promise<readonly number[]> {
   const poller = spawn(process.execPath, [POLLER, `${url}/api/health/live`, String(pid)])
   let printed = ''
@@ -54,7 +54,7 @@ function timeHealth({ url, pid }: ServerProcess): () => Promise<readonly number[
 const many = (count: number, item: (index: number) => unknown): unknown[] =>
   Array.from({ length: count }, (_, index) => item(index))
 
-/** Bodies of up to a megabyte that are wrong, or that would make something large of little. */
+/** Invalid bodies of up to a megabyte, and bodies that would expand. */
 const BOMBS: readonly (readonly [path: string, body: string])[] = [
   [
     '/api/runs',
@@ -119,7 +119,7 @@ async function attack(load: HostileLoad, runIds: readonly string[]): Promise<num
   return largest
 }
 
-/** Attacks for some rounds; gives the 99th percentile of the health answers, in milliseconds. */
+/** Runs one attack. Returns the 99th percentile of the response times, in milliseconds. */
 async function timedAttack(server: ServerProcess, runIds: readonly string[]): Promise<number> {
   using load = new HostileLoad(server.url)
   const health = timeHealth(server)
@@ -140,7 +140,7 @@ async function timedAttack(server: ServerProcess, runIds: readonly string[]): Pr
 }
 
 it(
-  'a 384 MiB process survives hostile requests and readers, and says that it is alive',
+  'a process with 384 MiB of heap survives hostile requests and readers, and stays responsive',
   { timeout: 180_000 },
   async () => {
     using files = temporaryDirectory()

@@ -1,4 +1,4 @@
-/** The log of the built server as somebody finds it who looks for what became of a run. */
+/** Tests the log of the built server. */
 import { describe, expect, it } from 'vitest'
 
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
@@ -10,7 +10,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 type Line = Readonly<Record<string, unknown>>
 
 describe('the log of a server', () => {
-  it('is JSON lines that say of each run and request what became of it, and nothing that was written', async () => {
+  it('has a JSON line for the outcome of each run and request, without content', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({
       TUTTI_DATA_DIR: data.path,
@@ -93,7 +93,7 @@ describe('the log of a server', () => {
     })
   })
 
-  it('leaves out what matters less than LOG_LEVEL says', async () => {
+  it('omits lines below LOG_LEVEL', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path, LOG_LEVEL: 'warn' })
     const headers = { 'content-type': 'application/json' }

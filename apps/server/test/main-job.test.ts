@@ -10,8 +10,8 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 const INPUTS = { topic: 'AI safety' }
 
-describe('a server with nothing configured', () => {
-  it('says what it serves, and ends its start with its address', async () => {
+describe('a server without a config', () => {
+  it('prints what it serves, then its address', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
     expect(server.output).toMatch(
@@ -22,7 +22,7 @@ describe('a server with nothing configured', () => {
     expect(server.errors).toBe('')
   })
 
-  it('runs the main job: submit, follow live, look at the result, over SSE and WebSocket', async () => {
+  it('executes a run that clients submit and follow over SSE and WebSocket', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
     const client = server.client()
@@ -48,7 +48,7 @@ describe('a server with nothing configured', () => {
     expect(detail.metrics.totalTokens).toBeGreaterThan(100)
   })
 
-  it('refuses a run whose inputs lack a variable, at once, with the name', async () => {
+  it('rejects a run with a missing input, and names it', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
     const client = server.client()
@@ -61,8 +61,8 @@ describe('a server with nothing configured', () => {
   })
 })
 
-describe('a server that is started again', () => {
-  it('still has the runs of before, with their events', async () => {
+describe('a restarted server', () => {
+  it('still has its earlier runs and their events', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -75,7 +75,7 @@ describe('a server that is started again', () => {
     expect(await second.client().runs.result(runId)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('goes on with a run that kill -9 cut off, with no finished model or tool call made again', async () => {
+  it('continues a run after kill -9 without repeating completed model or tool calls', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -122,7 +122,7 @@ describe('a server that is started again', () => {
     expect(second.errors).toContain(runId)
   })
 
-  it('cancels a run that was being cancelled when kill -9 cut it off', async () => {
+  it('completes the cancel of a run after kill -9', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -141,7 +141,7 @@ describe('a server that is started again', () => {
     expect((await second.client().runs.get(runId)).status).toBe('CANCELLED')
   })
 
-  it('lets a running run end on SIGTERM, and takes no new one', async () => {
+  it('lets a running run end on SIGTERM, and accepts no new one', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -165,7 +165,7 @@ describe('a server that is started again', () => {
 })
 
 describe('a server that cannot start', () => {
-  it('names every problem of its environment and leaves nothing behind', async () => {
+  it('reports every problem of its environment, and leaves no files behind', async () => {
     using data = temporaryDirectory()
     const path = join(data.path, 'store')
     const { code, output, errors } = await ServerProcess.refused({
@@ -179,7 +179,7 @@ describe('a server that cannot start', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('refuses a public address without keys, and takes it with them', async () => {
+  it('rejects a public address without keys, and accepts it with keys', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path, HOST: '0.0.0.0' }
     const { code, errors } = await ServerProcess.refused(environment)
@@ -192,7 +192,7 @@ describe('a server that cannot start', () => {
     expect((await fetch(`${url}/api/status`, { headers })).status).toBe(200)
   })
 
-  it('refuses a store that another process uses, and a port that is taken', async () => {
+  it('rejects a store that another process uses, and a port that is in use', async () => {
     using data = temporaryDirectory()
     using other = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
@@ -210,7 +210,7 @@ describe('a server that cannot start', () => {
   })
 })
 
-/** A WebSocket of the server that has been greeted, and the events it gets from then on. */
+/** Opens a WebSocket to the server, and collects its events. */
 async function greeted(server: ServerProcess) {
   const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/ws`)
   const events: LoggedRunEvent[] = []

@@ -1,11 +1,11 @@
-/** One database, several processes: `api` takes and shows runs, `worker` executes them. */
+/** Tests several processes on one database: `api` accepts and shows runs, `worker` executes them. */
 import { WebSocket } from 'ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { testDatabase, type TestDatabase } from '../../../tooling/postgres/test-database.ts'
 import {
   recordSteps,
-  eventsOf,
+  readEvents,
   LEASE_MS,
   numbers,
   POLLING,
@@ -30,17 +30,17 @@ afterAll(async () => {
 })
 
 describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
-  it('a run is submitted to one process, executed by another, and followed from the first', async () => {
+  it('execute and stream a run that was submitted to another process', async () => {
     await using team = await started()
     const { api, workers } = team
     const socketEvents = await listening(api)
     const runId = await submit(api)
-    const events = await eventsOf(api, runId)
+    const events = await readEvents(api, runId)
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
     await expect.poll(() => socketEvents().length, POLLING).toBe(events.length)
     expect(socketEvents()).toEqual(events)
     const others = await Promise.all([1, 2, 3, 4].map(() => submit(api)))
-    await Promise.all(others.map((other) => eventsOf(api, other)))
+    await Promise.all(others.map((other) => readEvents(api, other)))
     for (const id of [runId, ...others]) {
       const pids = new Set(team.steps(id).map(({ pid }) => pid))
       expect(pids.size).toBe(1)
@@ -52,7 +52,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('a worker serves its health and its status, and nothing else', async () => {
+  it('serve only health and status in a worker', async () => {
     await using team = await started()
     const [worker] = team.workers
     const ask = async (path: string) => (await fetch(`${worker?.url}${path}`)).status
@@ -63,7 +63,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     expect(worker?.output).toBe(`Tutti ready on ${worker?.url}\n`)
   })
 
-  it('cancel, model switch, directive and decision reach the worker that has the run', async () => {
+  it('deliver cancels, model switches, directives and decisions to the worker that owns the run', async () => {
     await using team = await started()
     const { runs, reviews } = team.api.client()
     team.hold(2)
@@ -72,9 +72,9 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     expect(await runs.switchModel(steered, 'second')).toMatchObject({ status: 'APPLIED' })
     const { directiveId } = await runs.inject(steered, 'Hurry', { target: 'work' })
     expect(await runs.cancel(cancelled)).toMatchObject({ status: 'CANCELLING' })
-    expect((await eventsOf(team.api, cancelled)).at(-1)).toMatchObject({ status: 'CANCELLED' })
-    team.letGo(2)
-    const events = await eventsOf(team.api, steered)
+    expect((await readEvents(team.api, cancelled)).at(-1)).toMatchObject({ status: 'CANCELLED' })
+    team.release(2)
+    const events = await readEvents(team.api, steered)
     const asked = events.flatMap((event) =>
       event.type === 'llm_iteration_started' && event.taskName === 'work' ? [event.model] : [],
     )
@@ -87,42 +87,42 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     const judged = await submit(team.api, 'panel')
     const { reviewId } = await openReview(team.api, judged)
     await reviews.decide(reviewId, { decision: 'EDIT', revisedOutput: 'Tea it is' })
-    expect((await eventsOf(team.api, judged)).at(-1)).toMatchObject({
+    expect((await readEvents(team.api, judged)).at(-1)).toMatchObject({
       status: 'COMPLETED',
       outputs: [{ output: 'Tea it is' }],
     })
   })
 
-  it('kill -9 of a worker in a tool call: the other goes on, no finished call is made again', async () => {
+  it('continue a run in the other worker after kill -9, without repeating completed calls', async () => {
     await using team = await started()
     team.hold(2)
     const runId = await submit(team.api)
     const pid = await team.untilBegun(runId, 2)
     await team.worker(pid).end('SIGKILL')
     const killedAt = Date.now()
-    team.letGo(2)
-    const events = await eventsOf(team.api, runId)
+    team.release(2)
+    const events = await readEvents(team.api, runId)
     const resumed = events.find((event) => event.type === 'run_resumed')
     expect(resumed).toMatchObject({ epoch: 2, completedTasks: ['plan'] })
     expect(Date.parse(resumed?.resumedAt ?? '') - killedAt).toBeLessThan(LEASE_MS + 15_000)
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
     const steps = team.steps(runId)
-    // Nobody knows whether the call that was under way was made: it is made again.
+    // The outcome of the call in flight is unknown, so it is repeated.
     expect(numbers(steps, 'begin')).toEqual([1, 2, 2, 3, 4])
     expect(numbers(steps, 'end')).toEqual([1, 2, 3, 4])
     expect(steps.filter((step) => step.pid === pid).map(({ n }) => n)).toEqual([1, 1, 2])
   })
 
-  it('SIGTERM of a worker hands its run over when the call under way has ended', async () => {
+  it('hand a run over on SIGTERM after the call in flight has ended', async () => {
     await using team = await started()
     team.hold(2)
     const runId = await submit(team.api)
     const pid = await team.untilBegun(runId, 2)
     const ended = team.worker(pid).end('SIGTERM')
     await expect.poll(() => readiness(team.worker(pid)), POLLING).not.toBe(200)
-    team.letGo(2)
+    team.release(2)
     expect(await ended).toBe(0)
-    const events = await eventsOf(team.api, runId)
+    const events = await readEvents(team.api, runId)
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
     const steps = team.steps(runId)
     expect(numbers(steps, 'begin')).toEqual([1, 2, 3, 4])
@@ -130,7 +130,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     expect(steps.findLast((step) => step.pid === pid)).toMatchObject({ what: 'end', n: 2 })
   })
 
-  it('a worker that was stopped beyond its lease writes nothing more when it goes on', async () => {
+  it('reject writes of a worker that was suspended beyond its lease', async () => {
     await using team = await started()
     team.hold(2)
     const runId = await submit(team.api)
@@ -140,19 +140,19 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     await team.untilBegun(runId, 2, [pid])
     paused.signal('SIGCONT')
     await expect.poll(() => paused.errors, POLLING).toMatch(/Lost the lease of a run|FENCED/)
-    team.letGo(2)
-    const events = await eventsOf(team.api, runId)
+    team.release(2)
+    const events = await readEvents(team.api, runId)
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
-    // A drained worker does nothing any more.
+    // A drained worker executes no more calls.
     expect(await paused.end('SIGTERM')).toBe(0)
     const steps = team.steps(runId)
     expect(steps.filter((step) => step.pid === pid && step.n > 2)).toEqual([])
     const others = steps.filter((step) => step.pid !== pid)
     expect(numbers(others, 'end')).toEqual([2, 3, 4])
-    expect(await eventsOf(team.api, runId)).toEqual(events)
+    expect(await readEvents(team.api, runId)).toEqual(events)
   })
 
-  it('a parked review survives a restart of all processes, with its time, and is then decided', async () => {
+  it('retain an open review and its time limit over a restart of all processes', async () => {
     const earlier = await started()
     const runIds = [await submit(earlier.api, 'panel'), await submit(earlier.api, 'hasty-panel')]
     const [lasting, hasty] = await Promise.all(
@@ -162,16 +162,16 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     await using team = await started()
     const { reviews, runs } = team.api.client()
     expect((await reviews.list({ runId: lasting?.runId ?? '' })).reviews).toEqual([lasting])
-    const events = await eventsOf(team.api, hasty?.runId ?? '')
+    const events = await readEvents(team.api, hasty?.runId ?? '')
     expect(events.find(({ type }) => type === 'review_timed_out')).toMatchObject({
       action: 'CONTINUE',
     })
-    // Its time ran on while no process was there: it was not given again.
+    // The time limit continued while no process was running.
     const end = Date.parse((await runs.get(hasty?.runId ?? '')).completedAt ?? '')
     expect(end).toBeGreaterThanOrEqual(Date.parse(hasty?.expiresAt ?? ''))
     expect(events.filter(({ type }) => type === 'review_requested')).toHaveLength(1)
     await reviews.decide(lasting?.reviewId ?? '', { decision: 'CONTINUE' })
-    expect((await eventsOf(team.api, lasting?.runId ?? '')).at(-1)).toMatchObject({
+    expect((await readEvents(team.api, lasting?.runId ?? '')).at(-1)).toMatchObject({
       status: 'COMPLETED',
     })
     await expect(
@@ -186,7 +186,7 @@ interface Team extends StepRecorder, AsyncDisposable {
   worker(pid: number): ServerProcess
 }
 
-/** One api process and two workers; they are killed at the end. */
+/** One api process and two workers, which are killed at the end. */
 async function started(): Promise<Team> {
   const files = recordSteps()
   const start = (role: string) => files.start({ DATABASE_URL: database.url, TUTTI_ROLE: role })
@@ -207,7 +207,7 @@ async function started(): Promise<Team> {
   }
 }
 
-/** The status of the readiness probe; 0 when the process does not answer any more. */
+/** Returns the status of the readiness probe, or 0 when the process no longer responds. */
 async function readiness({ url }: ServerProcess): Promise<number> {
   return fetch(`${url}/api/health/ready`).then(
     ({ status }) => status,
@@ -215,7 +215,7 @@ async function readiness({ url }: ServerProcess): Promise<number> {
   )
 }
 
-/** The review of a run, as soon as it is open. */
+/** Waits for the open review of a run. */
 async function openReview(server: ServerProcess, runId: string) {
   const { runs, reviews } = server.client()
   for await (const _ of runs.events(runId, { events: ['review_requested'] })) break
@@ -224,7 +224,7 @@ async function openReview(server: ServerProcess, runId: string) {
   return review
 }
 
-/** Connects to a process and gives the events that it has told since. */
+/** Connects to a process, and collects its events. */
 async function listening(server: ServerProcess): Promise<() => readonly LoggedRunEvent[]> {
   const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/ws`)
   const greeted = Promise.withResolvers<void>()

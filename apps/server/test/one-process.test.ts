@@ -1,12 +1,12 @@
-/** The same on the embedded store, with one process. */
+/** Tests one process on the embedded store. */
 import { describe, expect, it } from 'vitest'
 
-import { recordSteps, eventsOf, numbers, submit, untilReviewed } from './recorded-steps.ts'
+import { recordSteps, readEvents, numbers, submit, untilReviewed } from './recorded-steps.ts'
 
 const LIMIT_MS = 60_000
 
 describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
-  it('keeps a parked review and its time over a kill -9, and takes the decision then', async () => {
+  it('retains an open review and its time limit over kill -9, and accepts a decision afterwards', async () => {
     using files = recordSteps()
     const first = await files.start({})
     const runIds = [await submit(first, 'panel'), await submit(first, 'hasty-panel')]
@@ -15,17 +15,17 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
     await using second = await files.start({})
     const { reviews } = second.client()
     expect((await reviews.list({ runId: lasting?.runId ?? '' })).reviews).toEqual([lasting])
-    const timedOut = await eventsOf(second, hasty?.runId ?? '')
+    const timedOut = await readEvents(second, hasty?.runId ?? '')
     expect(timedOut.filter(({ type }) => type === 'review_requested')).toHaveLength(1)
     expect(timedOut.at(-1)).toMatchObject({ status: 'COMPLETED' })
     await reviews.decide(lasting?.reviewId ?? '', { decision: 'EXIT_EARLY' })
-    const events = await eventsOf(second, lasting?.runId ?? '')
+    const events = await readEvents(second, lasting?.runId ?? '')
     expect(events.find(({ type }) => type === 'review_decided')).toMatchObject({
       decision: 'EXIT_EARLY',
     })
   })
 
-  it('takes the same submission under one key once, also over a restart', async () => {
+  it('executes a repeated submission with the same key once, also after a restart', async () => {
     using files = recordSteps()
     const send = async (server: Awaited<ReturnType<typeof files.start>>, topic: string) => {
       const { runs } = server.client()
@@ -37,16 +37,16 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
     expect(await send(first, 'tea')).toBe(runId)
     await files.untilBegun(runId, 1)
     await first.end('SIGKILL')
-    files.letGo(1)
+    files.release(1)
     await using second = await files.start({})
     expect(await send(second, 'tea')).toBe(runId)
     await expect(send(second, 'coffee')).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
-    expect((await eventsOf(second, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect((await readEvents(second, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
     expect(numbers(files.steps(runId), 'end')).toEqual([1, 2, 3, 4])
     expect((await second.client().runs.list()).total).toBe(1)
   })
 
-  it('steers a run that executes', async () => {
+  it('steers a running run', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const { runs } = server.client()
@@ -55,8 +55,8 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
     await files.untilBegun(runId, 2)
     await runs.switchModel(runId, 'second', { taskName: 'work' })
     await runs.inject(runId, 'Hurry')
-    files.letGo(2)
-    const events = await eventsOf(server, runId)
+    files.release(2)
+    const events = await readEvents(server, runId)
     const types = events.map(({ type }) => type)
     expect(types).toEqual(expect.arrayContaining(['model_switched', 'directive_delivered']))
     expect(events.findLast((event) => event.type === 'llm_iteration_started')).toMatchObject({
@@ -64,7 +64,7 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('loads nothing of Postgres', async () => {
+  it('does not load the Postgres driver', async () => {
     using files = recordSteps()
     const hook = `import { registerHooks } from 'node:module'
       registerHooks({ load(url, context, next) {
@@ -74,7 +74,7 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
     await using server = await files.start({
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}`,
     })
-    expect((await eventsOf(server, await submit(server))).at(-1)).toMatchObject({
+    expect((await readEvents(server, await submit(server))).at(-1)).toMatchObject({
       status: 'COMPLETED',
     })
     const { code, errors } = await files.refused({

@@ -1,4 +1,4 @@
-/** A server that npm starts, as in a scaffolded project: it must not outlive npm. */
+/** Tests a server that npm starts, as in a created project: it must not outlive npm. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -68,7 +68,7 @@ it.each([
   },
 )
 
-it('logs that it drains and that it has stopped', { timeout: LIMIT_MS }, async () => {
+it('logs the start and the end of its drain', { timeout: LIMIT_MS }, async () => {
   using directory = temporaryDirectory()
   await using server = await ServerProcess.start({ TUTTI_DATA_DIR: directory.path })
   await server.end('SIGHUP')
@@ -77,14 +77,14 @@ it('logs that it drains and that it has stopped', { timeout: LIMIT_MS }, async (
   )
 })
 
-it('names the process that has the store', { timeout: LIMIT_MS }, async () => {
+it('reports the process that uses the store', { timeout: LIMIT_MS }, async () => {
   using directory = temporaryDirectory()
   await using server = await ServerProcess.start({ TUTTI_DATA_DIR: directory.path })
   const { errors } = await ServerProcess.refused({ TUTTI_DATA_DIR: directory.path })
   expect(errors).toContain(`process ${server.pid} is using it`)
 })
 
-it('refuses a data directory that cannot be made', { timeout: LIMIT_MS }, async () => {
+it('rejects a data directory that cannot be created', { timeout: LIMIT_MS }, async () => {
   const { code, errors } = await ServerProcess.refused({ TUTTI_DATA_DIR: '/proc/x' })
   expect(code).toBe(1)
   expect(errors).toMatch(/Cannot open the run store in "\/proc\/x": ENOENT/)

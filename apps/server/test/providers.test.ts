@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
-/** What a real model would do with the sample ensemble's first task, and then with its second. */
+/** Replies of a real model to the first and the second task of the sample ensemble. */
 const SCRIPT = [
   {
     text: 'I will search.',
@@ -25,7 +25,7 @@ describe('a server with a provider key', () => {
       anthropicStub,
       (url) => ({ ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: url }),
     ],
-  ])('runs the same job on %s, through its real wire format', async (_, stub, variables) => {
+  ])('executes the same run on %s, through its real wire format', async (_, stub, variables) => {
     using data = temporaryDirectory()
     await using provider = await stub(SCRIPT)
     await using server = await ServerProcess.start({
@@ -53,7 +53,7 @@ describe('a server with a provider key', () => {
     expect(server.errors).not.toMatch(/"level":"(?:warn|error)"/)
   })
 
-  it('reports a key that the provider refuses as the failure of the run, without the key', async () => {
+  it('fails a run when the provider rejects the key, without showing the key', async () => {
     using data = temporaryDirectory()
     await using provider = await openaiStub(() => ({ status: 401, message: 'Incorrect API key' }))
     await using server = await ServerProcess.start({

@@ -1,4 +1,4 @@
-/** The commands of the README and of the page on other agents, as a reader sends them. */
+/** Runs the commands in the README and in the page on other agents. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ describe('the commands of the documentation', () => {
     rmSync(home, { recursive: true })
   })
 
-  it('submit a run that completes', async () => {
+  it('submit a run, which completes', async () => {
     const [, path = '', body = ''] =
       /localhost:7329(\/api\/runs\S*?)'? -H [^{]*?-d '([^']+)'/s.exec(README) ?? []
     const address = new URL(path, server.url)
@@ -38,7 +38,7 @@ describe('the commands of the documentation', () => {
     expect(tasks.at(-1).output).toContain('AI safety: a brief\n\n- ')
   })
 
-  it('call the server as another agent does', async () => {
+  it('call the server like another agent', async () => {
     const [, path = '', body = ''] =
       /localhost:7329(\/tasks\/send) -H [^{]*?-d '([^']+)'/.exec(OTHER_AGENTS) ?? []
     const headers = { 'content-type': 'application/json' }

@@ -1,4 +1,4 @@
-/** Server processes on the config of `fixtures/crew.config.ts`, and what a test does with its runs. */
+/** Starts server processes with the config `fixtures/crew.config.ts`, and controls their runs. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,33 +15,34 @@ export const LEASE_MS = 4_000
 /** The drain time of the config, in milliseconds. */
 export const DRAIN_MS = 3_000
 
-/** How long a poll goes on before the test fails: many times what it takes. */
+/** Options of `expect.poll`: a multiple of the time that a poll usually takes. */
 export const POLLING = { timeout: 30_000, interval: 20 }
 
 const CONFIG = fileURLToPath(new URL('./fixtures/crew.config.ts', import.meta.url))
 
-/** One call of the tool, as it noted itself. */
+/** A recorded start or end of a tool call. */
 export interface Step {
   readonly what: 'begin' | 'end'
   readonly n: number
   readonly pid: number
 }
 
-/** Where the tool of the crew notes its calls, and what it waits for. */
+/** Controls the tool of the crew, and reads its recorded calls. */
 export interface StepRecorder extends Disposable {
-  /** Starts a process of that crew. */
+  /** Starts a server process. */
   start(environment: Record<string, string>): Promise<ServerProcess>
-  /** The same, for a process that is expected to refuse. */
+  /** Starts a process that is expected to fail. */
   refused(environment: Record<string, string>): ReturnType<typeof ServerProcess.refused>
-  /** Has call number `n` of every run wait between its beginning and its end, until it is let go. */
+  /** Holds call number `n` of every run between its start and its end. */
   hold(n: number): void
-  letGo(n: number): void
+  /** Releases call number `n` of every run. */
+  release(n: number): void
   steps(runId: string): readonly Step[]
-  /** Waits until call number `n` of a run has begun, in a process not of `except`; gives the process. */
+  /** Waits until call number `n` of a run has started in a process not in `except`. Returns the process id. */
   untilBegun(runId: string, n: number, except?: readonly number[]): Promise<number>
 }
 
-/** Makes a crew. */
+/** Creates the directory and the controls of a crew. */
 export function recordSteps(): StepRecorder {
   const directory = temporaryDirectory()
   const file = (name: string): string => join(directory.path, name)
@@ -65,7 +66,7 @@ export function recordSteps(): StepRecorder {
     start: (environment) => ServerProcess.start(variables(environment)),
     refused: (environment) => ServerProcess.refused(variables(environment)),
     hold: (n) => writeFileSync(file(`hold-${n}`), ''),
-    letGo: (n) => rmSync(file(`hold-${n}`)),
+    release: (n) => rmSync(file(`hold-${n}`)),
     steps,
     async untilBegun(runId, n, except = []) {
       const begun = () =>
@@ -85,8 +86,8 @@ export async function submit(server: ServerProcess, ensemble = 'crew'): Promise<
   return runId
 }
 
-/** The events of a run to its end, which have no gap and one result. */
-export async function eventsOf(
+/** Reads the events of a run to its end. Fails if they have a gap, or not exactly one result. */
+export async function readEvents(
   server: ServerProcess,
   runId: string,
 ): Promise<readonly LoggedRunEvent[]> {
@@ -97,16 +98,16 @@ export async function eventsOf(
   return events
 }
 
-/** The numbers of the calls that noted this, in order. */
+/** Returns the numbers of the calls with this record, in order. */
 export function numbers(steps: readonly Step[], what: Step['what']): readonly number[] {
   return steps.flatMap((step) => (step.what === what ? [step.n] : []))
 }
 
-/** Waits until a run waits for a person; gives the review. */
+/** Waits until a run waits for a review. Returns the review. */
 export async function untilReviewed(server: ServerProcess, runId: string) {
   const { reviews, runs } = server.client()
   await expect.poll(async () => (await runs.get(runId)).status, POLLING).toBe('WAITING_REVIEW')
   const [review] = (await reviews.list({ runId })).reviews
-  if (review === undefined) throw new Error('The run waits, and there is no review')
+  if (review === undefined) throw new Error('The run waits for a review, but the list has none')
   return review
 }

@@ -13,8 +13,8 @@ const ADMIN = 'admin-key-of-length'
 const HASHED = 'hashed-key-of-length'
 const HASH = createHash('sha256').update(HASHED).digest('hex')
 
-describe('a server on an address that others reach', () => {
-  it('does not start without keys, and says how it would', async () => {
+describe('a server on a public address', () => {
+  it('does not start without keys, and explains what to do', async () => {
     using data = temporaryDirectory()
     for (const HOST of ['0.0.0.0', '::']) {
       const { code, errors } = await ServerProcess.refused({ HOST, TUTTI_DATA_DIR: data.path })
@@ -25,7 +25,7 @@ describe('a server on an address that others reach', () => {
     }
   })
 
-  it('starts with keys of the config alone', async () => {
+  it('starts with keys from the config only', async () => {
     using data = temporaryDirectory()
     await using server = await start(data.path, { HOST: '0.0.0.0' })
     const url = server.url.replace('0.0.0.0', '127.0.0.1')
@@ -35,7 +35,7 @@ describe('a server on an address that others reach', () => {
 })
 
 describe('keys of a server', () => {
-  it('come from the environment, plain and hashed, with scopes, and from the config', async () => {
+  it('are read from the environment and the config, plain and hashed, with scopes', async () => {
     using data = temporaryDirectory()
     const TUTTI_API_KEYS = `${ADMIN},ci:runs:read+runs:write:sha256:${HASH}`
     await using server = await start(data.path, { TUTTI_API_KEYS })
@@ -54,7 +54,7 @@ describe('keys of a server', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.com')
   })
 
-  it('that do not fit keep it from starting, all named at once and none shown', async () => {
+  it('prevent a start when they are invalid, with every problem and without the keys', async () => {
     using data = temporaryDirectory()
     const { code, errors } = await ServerProcess.refused({
       TUTTI_DATA_DIR: data.path,
@@ -68,7 +68,7 @@ describe('keys of a server', () => {
 })
 
 describe('secrets of a server', () => {
-  it('are in no log, no error, no event and no answer', async () => {
+  it('do not appear in logs, errors, events and responses', async () => {
     using data = temporaryDirectory()
     await using server = await start(data.path, {
       TUTTI_API_KEYS: ADMIN,
@@ -89,7 +89,7 @@ describe('secrets of a server', () => {
     expect(server.errors).not.toMatch(/env-secret|config-secret|-key-of-length/)
   })
 
-  it('are not in what it says when it cannot start', async () => {
+  it('do not appear in the message of a failed start', async () => {
     const DATABASE_URL = 'postgres://user:pass-of-database@127.0.0.1:1/pass-of-database'
     const { code, errors } = await ServerProcess.refused({ DATABASE_URL })
     expect(code).toBe(1)
@@ -97,8 +97,8 @@ describe('secrets of a server', () => {
   })
 })
 
-describe('what runs cost', () => {
-  it('is known of models in the price list, with nothing configured', async () => {
+describe('the cost of runs', () => {
+  it('is known for models in the price list without configuration', async () => {
     using data = temporaryDirectory()
     await using server = await start(data.path, { TUTTI_API_KEYS: ADMIN })
     const answer = await ask(server.url, '/api/runs?wait=30', ADMIN, {})
@@ -107,8 +107,8 @@ describe('what runs cost', () => {
   })
 })
 
-describe('draining by a request', () => {
-  it('ends the process as SIGTERM does, and the audit trail has it', async () => {
+describe('a drain request', () => {
+  it('ends the process like SIGTERM, and is recorded in the audit trail', async () => {
     using data = temporaryDirectory()
     const server = await start(data.path, { TUTTI_API_KEYS: ADMIN })
     expect((await ask(server.url, '/api/lifecycle/drain', 'reader-key-of-length', {})).status).toBe(
@@ -125,8 +125,8 @@ describe('draining by a request', () => {
   })
 })
 
-describe('a server that is attacked', () => {
-  it('goes on, logs no fault, and still ends well', async () => {
+describe('an attacked server', () => {
+  it('continues, logs no error, and stops cleanly', async () => {
     using data = temporaryDirectory()
     await using server = await start(data.path, { TUTTI_API_KEYS: ADMIN })
     const garbage = [
@@ -151,7 +151,7 @@ function start(path: string, environment: Record<string, string>): Promise<Serve
   return ServerProcess.start({ TUTTI_DATA_DIR: path, TUTTI_CONFIG: CONFIG, ...environment })
 }
 
-/** A request with a key: a POST when there is a body, else a GET. */
+/** Sends a request with a key: POST with a body, otherwise GET. */
 function ask(url: string, path: string, key: string, body?: object): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const method = body === undefined ? 'GET' : 'POST'
@@ -162,7 +162,7 @@ function ask(url: string, path: string, key: string, body?: object): Promise<Res
   })
 }
 
-/** Sends bytes on a connection of their own, and waits until it is over. */
+/** Sends bytes on a new connection, and waits until it is closed. */
 function send(url: string, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.end(bytes))

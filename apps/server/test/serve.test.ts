@@ -1,4 +1,4 @@
-/** `serve()` of the built package, in a process of its own: Node resolves the package to `dist` there. */
+/** Tests `serve()` of the built package in a child process, where Node resolves the package to `dist`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ function start(args: readonly string[]) {
 }
 
 describe('serve() of the built package', () => {
-  it('serves ensembles, leaves the signals to its process, and frees the port when closed', async () => {
+  it('serves ensembles, handles no signals, and frees the port when closed', async () => {
     using data = temporaryDirectory()
     const child = start([data.path])
     const exited = once(child, 'exit')
@@ -47,7 +47,7 @@ describe('serve() of the built package', () => {
     expect([await rest, await errors]).toEqual(['closed\n', ''])
   })
 
-  it('refuses an address of other machines without keys', async () => {
+  it('rejects a public address without keys', async () => {
     using data = temporaryDirectory()
     const child = start([data.path, '0.0.0.0'])
     const errors = text(child.stderr)

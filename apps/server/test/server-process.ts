@@ -1,4 +1,4 @@
-/** The built server as a process, the way a user runs it. */
+/** Runs the built server as a child process. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,11 +9,11 @@ import { createClient, type TuttiClient } from '@tutti/client'
 
 const PROGRAM = fileURLToPath(new URL('../dist/tutti.js', import.meta.url))
 
-/** Variables of the machine that would change what a server does. */
+/** Variables of the machine that would affect a server. */
 const OWN =
   /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|OTEL_.*|LOG_LEVEL|LANG(?:SMITH|CHAIN)_.*)$/
 
-/** A server process. */
+/** A running server process. */
 export class ServerProcess implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #exited: Promise<number | null>
@@ -48,19 +48,19 @@ export class ServerProcess implements AsyncDisposable {
     throw new Error(`The server ended before it was ready: ${server.output}${server.errors}`)
   }
 
-  /** Starts a server that is expected to refuse; gives its exit code and what it said. */
+  /** Starts a server that is expected to fail. Returns its exit code and output. */
   static async refused(environment: Record<string, string>, cwd = tmpdir()) {
     const server = new ServerProcess(environment, cwd)
     const code = await server.#exited
     return { code, output: server.output, errors: server.errors }
   }
 
-  /** The address from its last line. */
+  /** Address from the last line of the output. */
   get url(): string {
     return /^Tutti ready on (\S+)\n$/m.exec(this.output)?.[1] ?? ''
   }
 
-  /** Whether the process has ended, by itself or by a signal. */
+  /** Whether the process has exited or was ended by a signal. */
   get hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
@@ -78,12 +78,12 @@ export class ServerProcess implements AsyncDisposable {
     this.#child.kill(signal)
   }
 
-  /** Waits for the end; gives the exit code, null when a signal ended it. */
+  /** Waits for the end. Returns the exit code, or null when a signal ended the process. */
   ended(): Promise<number | null> {
     return this.#exited
   }
 
-  /** Sends a signal and waits for the end; gives the exit code, null when the signal ended it. */
+  /** Sends a signal and waits for the end. Returns the exit code, or null when the signal ended the process. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     this.#child.kill(signal)
     return this.#exited
@@ -94,7 +94,7 @@ export class ServerProcess implements AsyncDisposable {
   }
 }
 
-/** A directory that is gone at the end of the block that uses it. */
+/** Creates a directory that is deleted at the end of the block. */
 export function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'tutti-server-'))
   return {

@@ -1,4 +1,4 @@
-/** The built program in a pseudo-terminal, with a screen to look at: what a person at a terminal sees and types. */
+/** Runs the built program in a pseudo-terminal with an emulated screen. */
 import { spawn, type IPty } from '@lydell/node-pty'
 import xterm from '@xterm/headless'
 import { existsSync } from 'node:fs'
@@ -9,17 +9,17 @@ import type { Terminal } from '@xterm/headless'
 
 const PROGRAM = fileURLToPath(new URL('../dist/tutti.js', import.meta.url))
 
-/** Variables of the machine that would change what the program does or shows. */
+/** Variables of the machine that would affect the program. */
 const OWN =
   /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|LANG(?:SMITH|CHAIN)_.*|CI|NO_COLOR|FORCE_COLOR|TERM|EDITOR|VISUAL|ACCESSIBLE|GITHUB_.*)$/
 
-/** Settings of a terminal. */
+/** Options of a terminal. */
 export interface TerminalOptions {
   /** @default 80 */
   readonly cols?: number
   /** @default 24 */
   readonly rows?: number
-  /** On top of the variables of this process, without those that would change what is shown. */
+  /** Variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>
   /** @default the directory for temporary files */
   readonly cwd?: string
@@ -37,31 +37,31 @@ export const KEYS = {
   ctrlZ: '\x1a',
 } as const
 
-/** Starts `tutti <words>` in a terminal of its own. */
+/** Starts `tutti` with these arguments in a terminal. */
 export function openTerminal(
-  words: readonly string[],
+  args: readonly string[],
   options: TerminalOptions = {},
 ): ProgramTerminal {
-  return new ProgramTerminal([process.execPath, PROGRAM, ...words], options)
+  return new ProgramTerminal([process.execPath, PROGRAM, ...args], options)
 }
 
-/** Starts a shell in a terminal of its own; what it is told runs the program as `tutti`. */
+/** Starts a shell in a terminal, with the program as the function `tutti`. */
 export function openShell({ env, ...options }: TerminalOptions = {}): ProgramTerminal {
-  // No quotation mark is in either path, or the shell says so.
+  // Neither path contains a quotation mark; otherwise the shell reports an error.
   const tutti = `tutti() { '${process.execPath}' '${PROGRAM}' "$@"; }\r`
   const terminal = new ProgramTerminal(['sh', '-i'], { ...options, env: { ...env, ENV: '' } })
   terminal.write(tutti)
   return terminal
 }
 
-/** A program in a terminal. Disposing of it ends the program. */
+/** A program in a terminal. Disposing it ends the program. */
 export class ProgramTerminal implements AsyncDisposable {
   readonly #pty: IPty
   readonly #terminal: Terminal
   readonly #watchers = new Set<() => void>()
   readonly #exited: Promise<number>
   #ended = false
-  /** Everything that the program has written, with its escape codes. */
+  /** Complete output of the program, with escape codes. */
   written = ''
 
   constructor(command: readonly string[], { cols = 80, rows = 24, env, cwd }: TerminalOptions) {
@@ -76,7 +76,7 @@ export class ProgramTerminal implements AsyncDisposable {
       cwd: cwd ?? tmpdir(),
       env: { ...Object.fromEntries(inherited), ...env },
     })
-    // What the terminal answers to questions of the program, such as where the cursor is.
+    // Responses of the terminal to queries of the program, such as the position of the cursor.
     this.#terminal.onData((answer) => this.#pty.write(answer))
     this.#pty.onData((data) => {
       this.written += data
@@ -84,7 +84,7 @@ export class ProgramTerminal implements AsyncDisposable {
     })
     this.#exited = new Promise((resolve) => {
       this.#pty.onExit(({ exitCode, signal }) => {
-        // A shell's way to tell a signal, which has no exit code.
+        // The exit code that shells use for a signal.
         const code = signal === undefined || signal === 0 ? exitCode : 128 + signal
         this.#terminal.write('', () => {
           this.#ended = true
@@ -99,12 +99,12 @@ export class ProgramTerminal implements AsyncDisposable {
     return this.#pty.pid
   }
 
-  /** Types. */
+  /** Types text. */
   write(keys: string): void {
     this.#pty.write(keys)
   }
 
-  /** Makes the window larger or smaller; the program is told. */
+  /** Resizes the window, and notifies the program. */
   resize(cols: number, rows: number): void {
     this.#terminal.resize(cols, rows)
     this.#pty.resize(cols, rows)
@@ -115,13 +115,13 @@ export class ProgramTerminal implements AsyncDisposable {
     this.#pty.kill(signal)
   }
 
-  /** The lines of the window as they are seen, without blanks at their ends and empty lines below. */
+  /** Returns the visible lines of the window, without trailing spaces and empty lines. */
   screen(): readonly string[] {
     const { baseY } = this.#terminal.buffer.active
     return this.#lines(baseY, this.#terminal.rows)
   }
 
-  /** The same with all that has scrolled out of the window. */
+  /** Returns the lines of the window and those that have scrolled out of it. */
   history(): readonly string[] {
     return this.#lines(0, this.#terminal.buffer.active.length)
   }
@@ -132,9 +132,9 @@ export class ProgramTerminal implements AsyncDisposable {
   }
 
   /**
-   * Waits until the window shows this; gives its lines then. Fails when the program ends without it.
+   * Waits until the window shows a text or matches. Returns its lines. Fails when the program ends before.
    *
-   * A text is looked for in the lines of the window, joined by line breaks.
+   * A text is searched in the lines of the window, joined by line breaks.
    */
   async until(
     wanted: string | RegExp | ((lines: readonly string[]) => boolean),
@@ -153,7 +153,7 @@ export class ProgramTerminal implements AsyncDisposable {
     })
   }
 
-  /** Waits for the end of the program; gives its exit code, 128 and the signal when one ended it. */
+  /** Waits for the end of the program. Returns its exit code, or 128 plus the number of the signal that ended it. */
   ended(): Promise<number> {
     return this.#exited
   }

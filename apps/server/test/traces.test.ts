@@ -1,11 +1,11 @@
-/** Traces of the server as a process: over two servers, over a kill -9, over a review, and to nobody. */
+/** Tests the traces of server processes: over two servers, over kill -9, over a review, and without a collector. */
 import { fileURLToPath } from 'node:url'
 
 import { describe, expect, it } from 'vitest'
 
 import { startCollector, type SentSpan } from '../../../packages/telemetry/test/collector.ts'
 import { expectWholeTrace, spanNamed } from '../../../packages/telemetry/test/span-tree.ts'
-import { recordSteps, eventsOf, POLLING, submit, untilReviewed } from './recorded-steps.ts'
+import { recordSteps, readEvents, POLLING, submit, untilReviewed } from './recorded-steps.ts'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
 const LIMIT_MS = 60_000
@@ -17,7 +17,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c'
 
 const SECRET = 'collector-key-4711'
 
-/** Variables with which a server sends its traces at once. */
+/** Variables that make a server send its traces at once. */
 function sendingTo(endpoint: string): Record<string, string> {
   return {
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
@@ -32,7 +32,7 @@ function hasRun(name: string): (spans: readonly SentSpan[]) => boolean {
   return (spans) => spans.some((span) => span.name === `invoke_workflow ${name}`)
 }
 
-/** Fails the process when the SDK is loaded: a text of its source that nothing else has. */
+/** Fails the process when it loads a file that contains a text found only in the source of the SDK. */
 const HOOK = `import { registerHooks } from 'node:module'
   registerHooks({ load(url, context, next) {
     const loaded = next(url, context)
@@ -43,10 +43,10 @@ const HOOK = `import { registerHooks } from 'node:module'
 const HOOKED = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(HOOK)}` }
 
 describe('traces', { timeout: LIMIT_MS }, () => {
-  it('that nobody asks for are not made: nothing of OpenTelemetry is loaded', async () => {
+  it('are not created by default, without loading OpenTelemetry', async () => {
     using files = recordSteps()
     await using server = await files.start({ ...HOOKED })
-    const events = await eventsOf(server, await submit(server))
+    const events = await readEvents(server, await submit(server))
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }
     const data = { TUTTI_DATA_DIR: 'other' }
@@ -54,7 +54,7 @@ describe('traces', { timeout: LIMIT_MS }, () => {
     expect(errors).toContain('Loaded the SDK')
   })
 
-  it('are whole over a kill -9 and over a review that is decided at rest', async () => {
+  it('are complete over kill -9, and over a review of an unowned run', async () => {
     await using collector = await startCollector()
     using files = recordSteps()
     files.hold(2)
@@ -64,11 +64,11 @@ describe('traces', { timeout: LIMIT_MS }, () => {
     await files.untilBegun(runId, 2)
     const { reviewId } = await untilReviewed(first, reviewed)
     await first.end('SIGKILL')
-    files.letGo(2)
+    files.release(2)
     await using second = await files.start(sendingTo(collector.endpoint))
     await second.client().reviews.decide(reviewId, { decision: 'CONTINUE' })
-    const events = await eventsOf(second, runId)
-    await eventsOf(second, reviewed)
+    const events = await readEvents(second, runId)
+    await readEvents(second, reviewed)
     await collector.until((spans) => hasRun('crew')(spans) && hasRun('panel')(spans))
     expect(await second.end('SIGTERM')).toBe(0)
     const of = (id: string): readonly SentSpan[] =>
@@ -89,7 +89,7 @@ describe('traces', { timeout: LIMIT_MS }, () => {
     expect(collector.headers[0]).toMatchObject({ 'x-collector-key': SECRET })
   })
 
-  it('are one over two servers, and that of who asked', async () => {
+  it('span two servers and their caller', async () => {
     await using collector = await startCollector()
     using data = temporaryDirectory()
     const variables = { ...sendingTo(collector.endpoint), TUTTI_CONFIG: TRACED }
@@ -101,7 +101,7 @@ describe('traces', { timeout: LIMIT_MS }, () => {
     await using front = await ServerProcess.start({
       ...variables,
       TUTTI_DATA_DIR: `${data.path}/front`,
-      // Longer than the test: what arrives is what a stop sends.
+      // Longer than the test, so that only a stop sends traces.
       OTEL_BSP_SCHEDULE_DELAY: '600000',
       PEER_URL: back.url,
     })
@@ -135,14 +135,14 @@ describe('traces', { timeout: LIMIT_MS }, () => {
     )
   })
 
-  it('to a collector that is gone cost one warning, and neither runs nor a stop', async () => {
+  it('cause one warning, and affect neither runs nor a stop, when the collector is unreachable', async () => {
     using files = recordSteps()
     await using server = await files.start({
       ...sendingTo('http://127.0.0.1:1'),
       OTEL_EXPORTER_OTLP_TIMEOUT: '100',
     })
     for (let count = 0; count < 3; count += 1) {
-      expect((await eventsOf(server, await submit(server))).at(-1)).toMatchObject({
+      expect((await readEvents(server, await submit(server))).at(-1)).toMatchObject({
         status: 'COMPLETED',
       })
       await expect.poll(() => server.errors, POLLING).toContain('do not reach')

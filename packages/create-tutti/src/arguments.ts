@@ -23,8 +23,8 @@ export interface ProjectOptions {
 const EXAMPLES = `
 Examples:
   npm create tutti                                 asks for missing options
-  npm create tutti my-desk                         the same, with a folder
-  npm create tutti my-desk -- --yes --no-install   asks no questions; npm passes on what follows "--"
+  npm create tutti my-app                          the same, with a folder
+  npm create tutti my-app -- --yes --no-install    asks no questions; npm passes on what follows "--"
 
 It asks questions only on a terminal. Exit codes: 0 success, 1 failure, 2 invalid arguments, 130 interrupted.`
 

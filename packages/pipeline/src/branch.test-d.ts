@@ -68,7 +68,7 @@ it('a predicate may look at more than the tools take, and may wait', () => {
   pipeline(read, tool)
   pipeline(
     link,
-    // @ts-expect-error there is no text to look at
+    // @ts-expect-error there is not a text to look at
     tool,
   )
   expectTypeOf(
@@ -119,6 +119,6 @@ it('ways and predicate are checked', () => {
   branch(() => true, {})
   // @ts-expect-error a predicate says yes or no
   branch(() => 'yes', { yes: read })
-  // @ts-expect-error a function is no tool
+  // @ts-expect-error a function is not a tool
   branch(() => true, { yes: () => '' })
 })

@@ -24,12 +24,12 @@ it('accepts only steps that return a list before it', () => {
   >()
   pipeline(
     read,
-    // @ts-expect-error a page is no list
+    // @ts-expect-error a page is not a list
     mapEach(read),
   )
   pipeline(
     list,
-    // @ts-expect-error a list of pages is no list of queries
+    // @ts-expect-error a list of pages is not a list of queries
     mapEach(search),
   )
 })
@@ -52,6 +52,6 @@ it('an item may fail where failures do not stop the others', () => {
 it('options are checked', () => {
   // @ts-expect-error a number of items
   mapEach(read, { concurrency: '4' })
-  // @ts-expect-error null is no tool
+  // @ts-expect-error null is not a tool
   mapEach(null)
 })

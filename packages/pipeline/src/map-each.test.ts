@@ -21,7 +21,7 @@ beforeEach(() => {
   mostRunning = 0
 })
 
-/** Takes as many milliseconds as it is told, and fails where that is a multiple of `badEvery`. */
+/** Creates a tool that waits for the given time, and fails if it is a multiple of `badEvery`. */
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what `defineTool` infers
 function waiting(badEvery = Infinity) {
   return defineTool({

@@ -64,11 +64,11 @@ it('a branch may fail where failures do not stop the others', () => {
 })
 
 it('options are checked, and know the input', () => {
-  // @ts-expect-error there is no such strategy
+  // @ts-expect-error there is not a such strategy
   parallel({ page: read }, { errorStrategy: 'RETRY' })
   // @ts-expect-error a number of branches
   parallel({ page: read }, { concurrency: 'all' })
-  // @ts-expect-error a function is no tool
+  // @ts-expect-error a function is not a tool
   parallel({ page: () => '' })
   parallel({ page: read, loud: shout }, { requireApproval: { describe: ({ url }) => url } })
 })

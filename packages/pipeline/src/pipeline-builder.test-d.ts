@@ -12,7 +12,7 @@ it('has the input of the first step and the output of the last', () => {
 })
 
 it('a step that does not take what comes is an error at that step', () => {
-  // @ts-expect-error a page is no query
+  // @ts-expect-error a page is not a query
   pipelineBuilder().step(read).step(search)
   // @ts-expect-error a typed tool does not accept text
   pipelineBuilder().step(shout).step(read)
@@ -56,7 +56,7 @@ it('requires that an adapter returns what the next step accepts', () => {
   pipelineBuilder()
     .step(search)
     .adapter(({ structured }) => ({ link: structured.pages[0]?.url ?? '' }))
-    // @ts-expect-error there is no url
+    // @ts-expect-error there is not a url
     .step(read)
   pipelineBuilder()
     .step(search)

@@ -49,18 +49,18 @@ it('is checked at every step of a long pipeline', () => {
 it('a step that does not take what comes is an error at that step', () => {
   pipeline(
     read,
-    // @ts-expect-error a page is no query
+    // @ts-expect-error a page is not a query
     search,
   )
   pipeline(
     { name: 'wrong' },
     read,
-    // @ts-expect-error a page is no query
+    // @ts-expect-error a page is not a query
     search,
   )
   pipeline(
     search,
-    // @ts-expect-error a list of pages is no page
+    // @ts-expect-error a list of pages is not a page
     count,
   )
   pipeline(
@@ -101,7 +101,7 @@ it('more fields than a step asks for are fine, fewer are not', () => {
   expectTypeOf(pipeline(read, save)).toEqualTypeOf<TypedTool<{ url: string }>>()
   pipeline(
     wordsToUrl,
-    // @ts-expect-error there is no text
+    // @ts-expect-error there is not a text
     shorten,
   )
 })
@@ -132,7 +132,7 @@ it('a pipeline is a step', () => {
   expectTypeOf(outer).toEqualTypeOf<TypedTool<{ url: string }>>()
   pipeline(
     inner,
-    // @ts-expect-error words are no page
+    // @ts-expect-error words are not a page
     inner,
   )
 })
@@ -142,14 +142,14 @@ it('needs a step, and steps that are tools', () => {
   pipeline()
   // @ts-expect-error options and no step
   pipeline({ name: 'empty' })
-  // @ts-expect-error a function is no tool
+  // @ts-expect-error a function is not a tool
   pipeline(read, () => '')
-  // @ts-expect-error null is no tool
+  // @ts-expect-error null is not a tool
   pipeline(read, null)
 })
 
 it('options are checked', () => {
-  // @ts-expect-error there is no such strategy
+  // @ts-expect-error there is not a such strategy
   pipeline({ errorStrategy: 'RETRY' }, read)
   // @ts-expect-error a name is text
   pipeline({ name: 7 }, read)
@@ -173,14 +173,14 @@ it('types the input for the reviewer like that of the first step', () => {
   expectTypeOf(pipeline({ requireApproval: true }, read)).toEqualTypeOf<
     TypedTool<{ url: string }, Page>
   >()
-  // @ts-expect-error there is no query
+  // @ts-expect-error there is not a query
   pipeline({ requireApproval: { describe: ({ query }: { query: string }) => query } }, read)
 })
 
 it('accepts a list for a step that accepts lists', () => {
   pipeline(
     list,
-    // @ts-expect-error a list is no page
+    // @ts-expect-error a list is not a page
     count,
   )
 })

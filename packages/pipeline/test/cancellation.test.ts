@@ -35,7 +35,7 @@ function slow(name: string, settings: Partial<TextToolDefinition> = {}): TypedTo
   )
 }
 
-/** Never ends, whatever its signal says. */
+/** Never ends, even when its signal aborts. */
 function deaf(name: string): TypedTool<string> {
   return textTool(name, () => new Promise<string>(() => undefined), { timeoutMs: Infinity })
 }

@@ -1,4 +1,4 @@
-/** Each step is counted and told of by itself, besides the call of the model. */
+/** Tests that each step is counted and has an event, in addition to the call of the model. */
 import { describe, expect, it } from 'vitest'
 
 import { createToolMetrics, runTool, ToolResult } from '@tutti/core'

@@ -172,7 +172,7 @@ async function askEdit(state: PromptState): Promise<ReviewDecisionBody | undefin
       return undefined
     }
     if (result.text === reviewedText(review)) {
-      prompts.log.warn('Nothing was changed', { output: io.stderr })
+      prompts.log.warn('The text is unchanged', { output: io.stderr })
       state.unsent = undefined
       return undefined
     }

@@ -45,7 +45,7 @@ export const readArticle = defineTool({
   },
 })
 
-/** Reading speed of an adult who reads for information. */
+/** Average reading speed of an adult. */
 const WORDS_PER_MINUTE = 240
 
 /** Measures a text. */

@@ -58,7 +58,7 @@ export const LIBRARY: readonly Article[] = [
     id: 'event-logs',
     title: 'Event logs and replay',
     text:
-      'A log with gapless numbers lets a reader leave and come back: it names the last number it saw and misses nothing. ' +
+      'A log with gapless numbers lets a reader leave and return: it names the last number that it saw, and misses no event. ' +
       'Live delivery and replay should be the same log read at two places, or they will disagree. ' +
       'Text that streams is joined into larger pieces before it is stored, which saves most of the rows. ' +
       'A slow reader must never slow the writer; it reads from the log at its own pace.',
@@ -76,9 +76,9 @@ export const LIBRARY: readonly Article[] = [
     id: 'orchestra',
     title: 'How an orchestra keeps together',
     text:
-      'In a full score the word tutti tells every player to come in; until then most of them count rests. ' +
+      'In a full score the word tutti calls every player in; until then most of them count rests. ' +
       'A conductor gives few signals during a performance: tempo, balance, and the moments where the piece turns. ' +
-      'Sections listen to their neighbours more than they watch the podium, so order comes from the parts as much as from the whole. ' +
+      'Sections listen to their neighbors more than they watch the podium, so order comes from the parts as much as from the whole. ' +
       'Rehearsal is where mistakes are cheap, which is why it takes most of the time.',
   },
   {

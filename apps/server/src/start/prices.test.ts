@@ -25,7 +25,7 @@ describe('listPrices and pricesFor', () => {
     expect(prices({ provider: 'nobody', name: 'x' })).toBeUndefined()
   })
 
-  it('load the list only when a model has no price of its own', async () => {
+  it('load the list only when a model defines no price', async () => {
     const model = scriptedModel([])
     const band = ensemble({ name: 'band', tasks: [task({ description: 'Play' })], model })
     const gpt = { provider: 'openai', name: 'gpt-4o' }

@@ -1,13 +1,13 @@
 /**
  * Prices of models, from the list of `@pydantic/genai-prices`. Loading it takes some 70 ms and 20 MB, so a process loads
- * it only if it executes runs and one of its models has no price of its own; scripted models have one.
+ * it only if it executes runs and one of its models defines no price, as scripted models do.
  */
 import type { ChatModel, Ensemble, ModelPrice, Prices } from '@tutti/ensemble'
 
 /** Number of tokens that a price is for. */
 const MILLION = 1_000_000
 
-/** Returns the prices for the models of a server. Models with a price of their own need no list. */
+/** Returns the prices for the models of a server. If all of them define a price, the list is not loaded. */
 export async function pricesFor(
   ensembles: readonly Ensemble[],
   models: Iterable<Pick<ChatModel, 'price'>>,

@@ -53,7 +53,7 @@ function prefixRefs(schema: unknown, root: string): unknown {
     const members = schema.map((member) => prefixRefs(member, root))
     return members.some((member, index) => member !== schema[index]) ? members : schema
   }
-  // A schema with an `$id` is the root of its own references.
+  // A schema with an `$id` is the root of its references.
   if (!isJsonObject(schema) || '$id' in schema) return schema
   return mapValues(schema, (value, keyword) => {
     if (keyword === '$ref') return prefixRef(value, root)

@@ -43,7 +43,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
 
 const WATCH_HELP = `${FOLLOW_HELP}
 Ctrl-C leaves, and the run continues. For a run that has already ended, the command shows its end at once. The exit code
-tells how the run ended.`
+depends on the outcome of the run.`
 
 /** Adds `tutti watch`. */
 export function addWatchCommand(program: Command, context: CommandContext): void {

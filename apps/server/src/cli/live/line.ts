@@ -9,7 +9,7 @@ export interface LineSpan {
   readonly style?: Style | undefined
 }
 
-/** Style of a piece where colors are shown. Styles carry no information of their own. */
+/** Style of a piece where colors are shown. A style never carries information alone. */
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan'
 
 /** A line as a sequence of pieces. Their texts contain no line breaks and no control characters. */
